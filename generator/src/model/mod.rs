@@ -1,0 +1,15 @@
+//! The one model that every pass reads or writes.
+//!
+//! Front ends (Swagger 2.0 now; OpenAPI 3 and Bicep types later) end here and nothing after them knows which
+//! one it was. The model holds facts about Azure's API and our choices; it holds no Rust and no CRD.
+
+mod name;
+mod resource;
+mod ty;
+
+pub use name::{ApiVersion, TypeName};
+pub use resource::{Group, NameRule, Owner, Resource, Scope, SourceFile, Verbs, Version};
+pub use ty::{
+    ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules, TypeDef,
+    TypeRef, TypeTable, VariantType,
+};

@@ -1,0 +1,123 @@
+//! Groups, versions and resources.
+
+use std::collections::BTreeMap;
+
+use super::{ApiVersion, TypeName, TypeTable};
+
+/// One Azure group, the unit of curation and of generated crates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Short name: `storage`. Also the name of the TOML file and of the generated crate.
+    pub name: String,
+    /// Kubernetes API group: `storage.azure.com`.
+    pub api_group: String,
+    /// Versions by ARM api-version, oldest first.
+    pub versions: BTreeMap<ApiVersion, Version>,
+}
+
+/// Everything that one api-version of a group holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Version {
+    /// ARM api-version.
+    pub api_version: ApiVersion,
+    /// Spec files this version was read from, for headers and error messages; sorted.
+    pub sources: Vec<SourceFile>,
+    /// Resources in order of ARM type.
+    pub resources: Vec<Resource>,
+    /// Every type that the resources reach.
+    pub types: TypeTable,
+}
+
+/// A spec file, relative to the root of the spec tree.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceFile(pub String);
+
+/// One ARM resource type in one api-version.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// Kind in Kubernetes. `discover` proposes (singular of the path's segments), curation decides.
+    pub kind: String,
+    /// Lower-case plural in Kubernetes; set by curation from the kind.
+    pub plural: String,
+    /// ARM type with its casing: `Microsoft.Storage/storageAccounts/blobServices`.
+    pub arm_type: String,
+    /// Path template as the spec has it.
+    pub path: String,
+    /// Spec file and JSON pointer of the path, for messages.
+    pub source: (SourceFile, String),
+    /// Where the resource hangs.
+    pub scope: Scope,
+    /// What the resource belongs to.
+    pub owner: Owner,
+    /// How the last segment of the ARM id is chosen.
+    pub name: NameRule,
+    /// HTTP verbs that the path offers.
+    pub verbs: Verbs,
+    /// Root object type of the desired state (body of PUT, read-only properties removed).
+    pub spec: TypeName,
+    /// Root object type of the observed state (body of GET).
+    pub status: TypeName,
+    /// Served version names: `["v1api20230101", "v20230101"]`; set by curation.
+    pub version_names: Vec<String>,
+    /// Keys of `operatorSpec.secrets`; set by curation.
+    pub secrets: Vec<String>,
+    /// Keys of `operatorSpec.configMaps` with the status path (JSON names) each is read from; an empty path
+    /// means a handwritten exporter fills it. Set by curation.
+    pub config_maps: Vec<(String, Vec<String>)>,
+}
+
+/// Where a resource hangs in ARM (ASO behaviour §4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Below a resource group, directly or through its parents.
+    ResourceGroup,
+    /// Below a subscription; the resource group itself is one of these.
+    Subscription,
+    /// Below nothing.
+    Tenant,
+    /// Below any resource: role assignments, diagnostic settings.
+    Extension,
+}
+
+/// What a resource belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Nothing in Kubernetes: resource groups, tenant resources.
+    None,
+    /// A resource group.
+    ResourceGroup,
+    /// The resource of this ARM type (same group): `Microsoft.Storage/storageAccounts`.
+    Parent(String),
+    /// Any resource: extension scope.
+    Any,
+}
+
+/// How the last segment of the ARM id is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NameRule {
+    /// The user chooses, within these rules of the path parameter.
+    Free(super::Rules),
+    /// One of several values.
+    OneOf(Vec<String>),
+    /// Always this value; the kind has no `azureName`.
+    Fixed(String),
+}
+
+/// HTTP verbs that a resource's path offers, and whether PUT and DELETE may be long-running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verbs {
+    /// GET of one resource.
+    pub get: bool,
+    /// HEAD of one resource.
+    pub head: bool,
+    /// PUT.
+    pub put: bool,
+    /// PATCH.
+    pub patch: bool,
+    /// DELETE.
+    pub delete: bool,
+    /// `x-ms-long-running-operation` on PUT.
+    pub put_long_running: bool,
+    /// `x-ms-long-running-operation` on DELETE.
+    pub delete_long_running: bool,
+}

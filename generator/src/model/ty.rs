@@ -1,0 +1,174 @@
+//! Types: what specs say about data, and what curation made of it.
+
+use std::collections::BTreeMap;
+
+use super::TypeName;
+
+/// All types of one api-version, by name. `BTreeMap`, so that no pass depends on insertion order.
+pub type TypeTable = BTreeMap<TypeName, TypeDef>;
+
+/// A named type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeDef {
+    /// An object with properties.
+    Object(ObjectType),
+    /// A string with known values.
+    Enum(EnumType),
+}
+
+/// An object type. Spec and status sides are separate types from pass 3 on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectType {
+    /// Properties in the spec's order.
+    pub properties: Vec<Property>,
+    /// Set when exactly one property is present, each standing for one variant of an ARM object.
+    pub discriminated: Option<Discriminated>,
+    /// The spec's text about the type. Facts only are emitted by default.
+    pub description: Option<String>,
+    /// Spec file and JSON pointer of the schema this came from, for messages.
+    pub source: String,
+}
+
+/// The variants of an ARM object that a discriminator tells apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discriminated {
+    /// Name in ARM of the property that tells: `kind`.
+    pub property: String,
+    /// Variants in the spec's order of definition.
+    pub variants: Vec<VariantType>,
+}
+
+/// One variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariantType {
+    /// Value of the discriminator in ARM.
+    pub value: String,
+    /// Name (ours) of the property that holds the variant.
+    pub property: String,
+}
+
+/// A property of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// Name in Kubernetes. Starts as the name in ARM; references and renames change it.
+    pub name: String,
+    /// Member names in ARM from the enclosing object down; `["properties", "accessTier"]` after flattening.
+    /// Empty for a variant, whose members sit directly in the enclosing object.
+    pub arm: Vec<String>,
+    /// Type of the value.
+    pub ty: TypeRef,
+    /// Facts and choices about the property.
+    pub meaning: Meaning,
+    /// Must be present in the spec. Status sides are never required.
+    pub required: bool,
+    /// `readOnly`: never sent, absent from spec types.
+    pub read_only: bool,
+    /// Never returned by ARM.
+    pub write_only: bool,
+    /// Settable on creation only (`x-ms-mutability` without `update`).
+    pub create_only: bool,
+    /// `x-ms-secret`.
+    pub secret: bool,
+    /// Constraints of the value itself.
+    pub rules: Rules,
+    /// Constraints of the innermost item of a list or map.
+    pub item_rules: Rules,
+    /// `x-ms-identifiers`: names of the item properties that identify an item.
+    pub identifiers: Vec<String>,
+    /// The spec's text.
+    pub description: Option<String>,
+}
+
+/// What a property stands for beyond its type. `types` leaves [`Meaning::Plain`] except where a spec says more
+/// (`format: arm-id`, `x-ms-azure-resource`); curation sets the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Meaning {
+    /// Data.
+    #[default]
+    Plain,
+    /// The spec says that the string is an ARM id. A proposal: curation turns it into a reference or settles
+    /// that it stays a string.
+    ArmId,
+    /// Azure location.
+    Location,
+    /// Children that users may own as kinds of their own.
+    OwnedByChildKind,
+}
+
+/// Type of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeRef {
+    /// Boolean.
+    Bool,
+    /// Integer; format `int32`, `int64` or none.
+    Integer(Option<String>),
+    /// Number with a fraction.
+    Number,
+    /// String; its format is in [`Rules::format`].
+    String,
+    /// Any JSON.
+    Json,
+    /// An object or enum of the same table.
+    Named(TypeName),
+    /// List of.
+    List(Box<TypeRef>),
+    /// Map from string to.
+    Map(Box<TypeRef>),
+    /// ARM id in ARM, `{group, kind, name, armId}` in Kubernetes. Set by curation.
+    Reference,
+    /// As `Reference`, and takes a well-known name. Set by curation.
+    WellKnownReference,
+    /// Object of ARM id → `{}` in ARM, list of `{reference}` in Kubernetes (user-assigned identities).
+    ArmIdKeyed,
+    /// String in ARM, `{name, key}` of a Secret in Kubernetes. Set by curation.
+    Secret,
+    /// Map of strings in ARM, `{name}` of a Secret in Kubernetes. Set by curation.
+    SecretMap,
+    /// String in ARM, `{name, key}` of a ConfigMap in Kubernetes (the `…FromConfig` twin). Set by curation.
+    ConfigMap(ConfigMapImport),
+}
+
+/// Whether a value may or must come from a ConfigMap (ASO behaviour §3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigMapImport {
+    /// `foo` and `fooFromConfig` exist side by side; setting both is refused.
+    Optional,
+    /// Only the ConfigMap form exists.
+    Required,
+}
+
+/// A string with known values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnumType {
+    /// Values in the spec's order, each once.
+    pub values: Vec<String>,
+    /// `x-ms-enum.modelAsString: true`: other values may appear.
+    pub extensible: bool,
+    /// The spec's text.
+    pub description: Option<String>,
+    /// Spec file and JSON pointer.
+    pub source: String,
+}
+
+/// Constraints, as OpenAPI has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rules {
+    /// `format` of a string.
+    pub format: Option<String>,
+    /// Regular expression.
+    pub pattern: Option<String>,
+    /// Shortest string.
+    pub min_length: Option<u64>,
+    /// Longest string.
+    pub max_length: Option<u64>,
+    /// Smallest number.
+    pub minimum: Option<f64>,
+    /// Largest number.
+    pub maximum: Option<f64>,
+    /// Number that the value must be a multiple of.
+    pub multiple_of: Option<f64>,
+    /// Fewest items.
+    pub min_items: Option<u64>,
+    /// Most items.
+    pub max_items: Option<u64>,
+}

@@ -1,0 +1,1 @@
+//! The operator library behind the `armature` binary.

@@ -1,0 +1,214 @@
+//! Static descriptors of kinds: what the reconciler, the CRD composer and the simulator know about each.
+//!
+//! Written by the generator as constants, one [`KindInfo`] per kind. Nothing here does anything.
+
+use crate::shape::{Rules, StructShape};
+
+/// One Kubernetes kind and the ARM type behind it.
+#[derive(Debug)]
+pub struct KindInfo {
+    /// API group: `storage.azure.com`.
+    pub group: &'static str,
+    /// Kind: `StorageAccountsBlobService`.
+    pub kind: &'static str,
+    /// Lower-case plural: `storageaccountsblobservices`.
+    pub plural: &'static str,
+    /// Second category beside `azure`: the group's short name.
+    pub category: &'static str,
+    /// ARM type with the casing of the spec: `Microsoft.Storage/storageAccounts/blobServices`.
+    pub arm_type: &'static str,
+    /// Where the resource hangs in ARM.
+    pub scope: Scope,
+    /// What `spec.owner` points at.
+    pub owner: OwnerRule,
+    /// How the last segment of the ARM id is chosen.
+    pub name: NameRule,
+    /// Served versions, oldest first; twins of one api-version stand together, `v1api…` before `v…`.
+    pub versions: &'static [VersionInfo],
+    /// The hub: union of all versions, and the form that is stored.
+    pub hub: HubInfo,
+    /// Keys of `operatorSpec.secrets` that the kind can export.
+    pub secrets: &'static [&'static str],
+    /// Keys of `operatorSpec.configMaps` that the kind can export.
+    pub config_maps: &'static [ConfigMapExport],
+}
+
+impl KindInfo {
+    /// The version served under this name.
+    pub fn version(&self, name: &str) -> Option<&'static VersionInfo>
+    where
+        Self: 'static,
+    {
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    /// The ARM provider namespace: `Microsoft.Storage`.
+    pub fn provider(&self) -> &'static str {
+        self.arm_type.split('/').next().unwrap_or(self.arm_type)
+    }
+
+    /// The last segment of the ARM type: `blobServices`.
+    pub fn arm_type_segment(&self) -> &'static str {
+        self.arm_type.rsplit('/').next().unwrap_or(self.arm_type)
+    }
+}
+
+/// One served version of a kind.
+#[derive(Debug)]
+pub struct VersionInfo {
+    /// Name in Kubernetes: `v1api20230101`.
+    pub name: &'static str,
+    /// ARM api-version: `2023-01-01`.
+    pub api_version: &'static str,
+    /// Spec files that it was generated from.
+    pub sources: &'static [&'static str],
+    /// Desired state.
+    pub spec: &'static StructShape,
+    /// Observed state; `conditions` first, then what ARM returns.
+    pub status: &'static StructShape,
+    /// What the ARM path offers.
+    pub verbs: Verbs,
+    /// Differences between this version's spec and the hub's.
+    pub spec_plan: &'static Plan,
+    /// Differences between this version's status and the hub's.
+    pub status_plan: &'static Plan,
+}
+
+/// The hub of a kind.
+#[derive(Debug)]
+pub struct HubInfo {
+    /// Name of the storage version, as ASO names it: `v1api20230101storage` (ASO behaviour §3.1).
+    pub storage_version: &'static str,
+    /// Union of all versions' specs. Fields that the storage version lacks are marked
+    /// [`crate::shape::Flags::STASHED`] and are stored in `$propertyBag`.
+    pub spec: &'static StructShape,
+    /// Union of all versions' statuses, marked the same way.
+    pub status: &'static StructShape,
+}
+
+/// What differs between one version's struct and the hub's, and where. What a plan does not mention has the
+/// same name and type on both sides, or exists on one side only and is carried in a stash.
+#[derive(Debug, PartialEq)]
+pub struct Plan {
+    /// Steps at this level.
+    pub steps: &'static [Step],
+    /// Plans for fields below (version's JSON name), through lists and maps.
+    pub nested: &'static [(&'static str, &'static Plan)],
+}
+
+impl Plan {
+    /// Nothing differs but the presence of fields.
+    pub const SAME: Plan = Plan {
+        steps: &[],
+        nested: &[],
+    };
+}
+
+/// One difference between a version's struct and the hub's.
+#[derive(Debug, PartialEq)]
+pub enum Step {
+    /// The version's field has another name in the hub.
+    Rename {
+        /// JSON name in the version.
+        version: &'static str,
+        /// JSON name in the hub.
+        hub: &'static str,
+    },
+    /// Both sides have the name, and the types differ so that values cannot be carried over: the version's
+    /// value travels under another hub field.
+    Retype {
+        /// JSON name in the version.
+        version: &'static str,
+        /// JSON name of the hub field that has the version's type.
+        hub: &'static str,
+    },
+    /// The version keeps at this path what the hub has as a field of this level.
+    Move {
+        /// JSON names in the version, from this level down.
+        version: &'static [&'static str],
+        /// JSON name in the hub.
+        hub: &'static str,
+    },
+}
+
+/// Where a resource hangs in ARM (ASO behaviour §4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Below a resource group, directly or through its parents.
+    ResourceGroup,
+    /// Below a subscription; the resource group itself is one of these.
+    Subscription,
+    /// Below nothing.
+    Tenant,
+    /// Below any resource.
+    Extension,
+}
+
+/// What `spec.owner` points at (ASO behaviour §3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerRule {
+    /// The kind has no owner.
+    None,
+    /// A kind that is fixed: group and kind.
+    Kind {
+        /// API group of the owner.
+        group: &'static str,
+        /// Kind of the owner.
+        kind: &'static str,
+    },
+    /// Any kind, named in the reference.
+    Any,
+}
+
+/// How the last segment of the ARM id is chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NameRule {
+    /// `spec.azureName`, else `metadata.name`, within the rules.
+    Free(&'static Rules),
+    /// One of several values in `spec.azureName`.
+    OneOf(&'static [&'static str]),
+    /// Always this value.
+    Fixed(&'static str),
+}
+
+/// What an ARM path offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verbs {
+    /// GET of one resource.
+    pub get: bool,
+    /// HEAD of one resource.
+    pub head: bool,
+    /// PUT.
+    pub put: bool,
+    /// PATCH.
+    pub patch: bool,
+    /// DELETE.
+    pub delete: bool,
+    /// PUT may be long-running (`x-ms-long-running-operation`).
+    pub put_long_running: bool,
+    /// DELETE may be long-running.
+    pub delete_long_running: bool,
+}
+
+/// One key of `operatorSpec.configMaps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigMapExport {
+    /// JSON name of the destination.
+    pub key: &'static str,
+    /// JSON names in the status, from the top; empty where a handwritten exporter fills the value.
+    pub status_path: &'static [&'static str],
+}
+
+/// A kind and version as a type: what `kube::Api` and typed code name.
+///
+/// Implemented by generated marker types; [`crate::resource::TypedObject`] does the rest.
+pub trait TypedKind: Copy + Clone + std::fmt::Debug + Default + Send + Sync + 'static {
+    /// Desired state.
+    type Spec: crate::shape::Shaped + std::fmt::Debug + PartialEq + Send + Sync;
+    /// Observed state.
+    type Status: crate::shape::Shaped + std::fmt::Debug + PartialEq + Send + Sync;
+    /// The kind.
+    const KIND: &'static KindInfo;
+    /// Name of the version: a served one, or the storage version for hub types.
+    const VERSION: &'static str;
+}

@@ -1,0 +1,140 @@
+//! The narrow port through which the driver reaches Kubernetes. Implemented over kube in
+//! [`crate::kubernetes`] and in memory in tests.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::kind::KindInfo;
+use crate::resource::{Object, ObjectKey};
+
+/// A Secret or ConfigMap as the driver sees it.
+#[derive(Clone, Default, PartialEq)]
+pub struct KeyedData {
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.resourceVersion`.
+    pub resource_version: String,
+    /// UIDs of its owners.
+    pub owner_uids: Vec<String>,
+    /// Data, decoded. Values of Secrets are never printed.
+    pub data: BTreeMap<String, Vec<u8>>,
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DataKind {
+    /// `v1/Secret`.
+    Secret,
+    /// `v1/ConfigMap`.
+    ConfigMap,
+}
+
+/// A Secret or ConfigMap to be created or updated, owned by the object.
+#[derive(Clone, PartialEq)]
+pub struct DataExport {
+    /// Which of the two.
+    pub kind: DataKind,
+    /// Name in the object's namespace.
+    pub name: String,
+    /// Keys and values.
+    pub data: BTreeMap<String, String>,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// Changes to `metadata`; `None` as a value removes the entry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MetadataPatch {
+    /// Annotations to set or remove.
+    pub annotations: BTreeMap<String, Option<String>>,
+    /// Labels to set or remove.
+    pub labels: BTreeMap<String, Option<String>>,
+    /// The whole list of finalizers, when it changes.
+    pub finalizers: Option<Vec<String>>,
+    /// The whole list of owner references, when it changes.
+    pub owner_references: Option<Vec<Value>>,
+}
+
+/// A Kubernetes event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventNote {
+    /// `Normal` or `Warning`.
+    pub warning: bool,
+    /// Reason in one word (ASO behaviour §1.2).
+    pub reason: String,
+    /// Text for people, without secrets.
+    pub message: String,
+}
+
+/// Why Kubernetes did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum KubernetesError {
+    /// The object changed since it was read: read again.
+    #[error("{object} changed while it was being written; it will be read again")]
+    Conflict {
+        /// Kind, namespace and name.
+        object: String,
+    },
+    /// The object is gone.
+    #[error("{object} no longer exists")]
+    Gone {
+        /// Kind, namespace and name.
+        object: String,
+    },
+    /// Anything else.
+    #[error("the Kubernetes API refused to {operation} {object}: {message}")]
+    Other {
+        /// What was tried.
+        operation: &'static str,
+        /// Kind, namespace and name.
+        object: String,
+        /// What the server said.
+        message: String,
+    },
+}
+
+/// The port.
+#[async_trait]
+pub trait KubernetesPort: Send + Sync {
+    /// Reads an object in its stored form, from the cache where there is one.
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError>;
+
+    /// The kind of this group and name, when it is known.
+    fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo>;
+
+    /// Patches metadata, on the condition that the object is unchanged since it was read.
+    async fn patch_metadata(
+        &self,
+        object: &Object,
+        patch: MetadataPatch,
+    ) -> Result<Object, KubernetesError>;
+
+    /// Replaces the status (stored form), on the same condition.
+    async fn patch_status(&self, object: &Object, status: Value)
+    -> Result<Object, KubernetesError>;
+
+    /// Reads a Secret or ConfigMap from the server; nothing of it is cached.
+    async fn read_data(
+        &self,
+        kind: DataKind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<KeyedData>, KubernetesError>;
+
+    /// Creates or updates a Secret or ConfigMap with an owner reference to the object. The caller has checked
+    /// that an existing one is the object's own.
+    async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError>;
+
+    /// Annotations of a namespace.
+    async fn namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError>;
+
+    /// Records an event; failures are logged, never returned.
+    async fn record(&self, object: &Object, event: EventNote);
+}

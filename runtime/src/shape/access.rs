@@ -1,0 +1,512 @@
+//! Reaching into typed values by table: the only `unsafe` code of the workspace.
+//!
+//! Why unsafe: a safe generated visitor per struct costs two to three times the compile time and code size of
+//! a table of offsets, and there are thousands of structs. Why sound: a [`Field`] can only be made by
+//! [`crate::field!`], which takes the offset and the type from the same Rust field of the same struct, and a
+//! [`StructShape`] only from fields of its own struct; everything else here is reached through function
+//! pointers that were instantiated with the right Rust type. The rest of the crate sees the cursors
+//! [`StructRef`], [`StructMut`] and their parts, which are safe.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::{Field, FieldOf, Json, ListShape, MapShape, Shaped, StringEnum, StructShape, Type};
+
+/// Makes a slot hold a default value and returns a pointer to the value.
+type Put = unsafe fn(*mut u8) -> *mut u8;
+/// Pointer to the value in a slot, null when the slot is empty.
+type Get = unsafe fn(*const u8) -> *const u8;
+
+unsafe fn put_option<T: Default>(slot: *mut u8) -> *mut u8 {
+    // SAFETY: callers pass a pointer to a live `Option<T>`; the table that holds this function says so.
+    let slot = unsafe { &mut *slot.cast::<Option<T>>() };
+    std::ptr::from_mut(slot.insert(T::default())).cast()
+}
+
+unsafe fn get_option<T>(slot: *const u8) -> *const u8 {
+    // SAFETY: as in `put_option`.
+    match unsafe { &*slot.cast::<Option<T>>() } {
+        Some(value) => std::ptr::from_ref(value).cast(),
+        None => std::ptr::null(),
+    }
+}
+
+unsafe fn put_boxed<T: Default>(slot: *mut u8) -> *mut u8 {
+    // SAFETY: callers pass a pointer to a live `Option<Box<T>>`.
+    let slot = unsafe { &mut *slot.cast::<Option<Box<T>>>() };
+    std::ptr::from_mut(&mut **slot.insert(Box::default())).cast()
+}
+
+unsafe fn get_boxed<T>(slot: *const u8) -> *const u8 {
+    // SAFETY: as in `put_boxed`.
+    match unsafe { &*slot.cast::<Option<Box<T>>>() } {
+        Some(value) => std::ptr::from_ref(&**value).cast(),
+        None => std::ptr::null(),
+    }
+}
+
+/// How to reach a struct behind `Option<Box<T>>`.
+#[derive(Clone, Copy)]
+pub struct StructAccess {
+    put: Put,
+    get: Get,
+}
+
+impl StructAccess {
+    /// Access for the struct `T`.
+    pub const fn of<T: Shaped>() -> Self {
+        Self {
+            put: put_boxed::<T>,
+            get: get_boxed::<T>,
+        }
+    }
+}
+
+impl fmt::Debug for StructAccess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("StructAccess")
+    }
+}
+
+/// How to reach a newtype over a string.
+#[derive(Clone, Copy)]
+pub struct EnumAccess {
+    put: Put,
+    get: Get,
+    set: unsafe fn(*mut u8, &str),
+    text: unsafe fn(*const u8) -> *const str,
+}
+
+impl EnumAccess {
+    /// Access for the enum `T`.
+    pub const fn of<T: StringEnum>() -> Self {
+        unsafe fn set<T: StringEnum>(value: *mut u8, text: &str) {
+            // SAFETY: callers pass a pointer to a live `T`.
+            unsafe { *value.cast::<T>() = T::from_text(text) }
+        }
+        unsafe fn text<T: StringEnum>(value: *const u8) -> *const str {
+            // SAFETY: callers pass a pointer to a live `T` and tie the result to its lifetime.
+            std::ptr::from_ref(unsafe { &*value.cast::<T>() }.as_text())
+        }
+        Self {
+            put: put_option::<T>,
+            get: get_option::<T>,
+            set: set::<T>,
+            text: text::<T>,
+        }
+    }
+}
+
+impl fmt::Debug for EnumAccess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("EnumAccess")
+    }
+}
+
+/// How to reach a `Vec<T>`.
+#[derive(Clone, Copy)]
+pub struct ListAccess {
+    put: Put,
+    get: Get,
+    push: Put,
+    len: unsafe fn(*const u8) -> usize,
+    at: unsafe fn(*const u8, usize) -> *const u8,
+}
+
+impl ListAccess {
+    /// Access for `Vec<T>`.
+    pub const fn of<T: Default + 'static>() -> Self {
+        unsafe fn push<T: Default>(list: *mut u8) -> *mut u8 {
+            // SAFETY: callers pass a pointer to a live `Vec<T>`.
+            let list = unsafe { &mut *list.cast::<Vec<T>>() };
+            list.push(T::default());
+            let last = list.len() - 1;
+            std::ptr::from_mut(&mut list[last]).cast()
+        }
+        unsafe fn len<T>(list: *const u8) -> usize {
+            // SAFETY: as in `push`.
+            unsafe { &*list.cast::<Vec<T>>() }.len()
+        }
+        unsafe fn at<T>(list: *const u8, index: usize) -> *const u8 {
+            // SAFETY: as in `push`; the index is checked by the slice.
+            std::ptr::from_ref(&unsafe { &*list.cast::<Vec<T>>() }[index]).cast()
+        }
+        Self {
+            put: put_option::<Vec<T>>,
+            get: get_option::<Vec<T>>,
+            push: push::<T>,
+            len: len::<T>,
+            at: at::<T>,
+        }
+    }
+}
+
+impl fmt::Debug for ListAccess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ListAccess")
+    }
+}
+
+/// How to reach a `BTreeMap<String, T>`.
+#[derive(Clone, Copy)]
+pub struct MapAccess {
+    put: Put,
+    get: Get,
+    insert: unsafe fn(*mut u8, &str) -> *mut u8,
+    each: unsafe fn(*const u8, &mut dyn FnMut(*const str, *const u8)),
+}
+
+impl MapAccess {
+    /// Access for `BTreeMap<String, T>`.
+    pub const fn of<T: Default + 'static>() -> Self {
+        unsafe fn insert<T: Default>(map: *mut u8, key: &str) -> *mut u8 {
+            // SAFETY: callers pass a pointer to a live `BTreeMap<String, T>`.
+            let map = unsafe { &mut *map.cast::<BTreeMap<String, T>>() };
+            std::ptr::from_mut(map.entry(key.to_owned()).or_default()).cast()
+        }
+        unsafe fn each<T>(map: *const u8, visit: &mut dyn FnMut(*const str, *const u8)) {
+            // SAFETY: as in `insert`.
+            for (key, value) in unsafe { &*map.cast::<BTreeMap<String, T>>() } {
+                visit(
+                    std::ptr::from_ref(key.as_str()),
+                    std::ptr::from_ref(value).cast(),
+                );
+            }
+        }
+        Self {
+            put: put_option::<BTreeMap<String, T>>,
+            get: get_option::<BTreeMap<String, T>>,
+            insert: insert::<T>,
+            each: each::<T>,
+        }
+    }
+}
+
+impl fmt::Debug for MapAccess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("MapAccess")
+    }
+}
+
+/// Read access to a struct of any shape.
+#[derive(Clone, Copy)]
+pub struct StructRef<'a> {
+    pointer: *const u8,
+    shape: &'static StructShape,
+    lifetime: PhantomData<&'a u8>,
+}
+
+impl<'a> StructRef<'a> {
+    /// A cursor on a typed struct.
+    pub fn new<T: Shaped>(value: &'a T) -> Self {
+        Self {
+            pointer: std::ptr::from_ref(value).cast(),
+            shape: T::shape(),
+            lifetime: PhantomData,
+        }
+    }
+
+    /// The struct's shape.
+    pub fn shape(&self) -> &'static StructShape {
+        self.shape
+    }
+
+    /// The fields that are set, in declaration order.
+    pub fn fields(self) -> impl Iterator<Item = (&'static Field, ValueRef<'a>)> {
+        self.shape.fields.iter().filter_map(move |field| {
+            // SAFETY: the field belongs to this shape, so its offset lies within the struct.
+            let slot = unsafe { self.pointer.add(field.offset) };
+            // SAFETY: the slot is an `Option` of the field's type.
+            let value = unsafe { (slot_functions(field.ty).1)(slot) };
+            (!value.is_null()).then(|| (field, view(value, field.ty)))
+        })
+    }
+}
+
+/// Read access to one value.
+pub enum ValueRef<'a> {
+    /// A boolean.
+    Bool(bool),
+    /// An integer.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A string or an enum's text.
+    String(&'a str),
+    /// Any JSON.
+    Json(&'a Json),
+    /// A struct.
+    Struct(StructRef<'a>),
+    /// A list.
+    List(ListRef<'a>),
+    /// A map.
+    Map(MapRef<'a>),
+}
+
+/// Read access to a list.
+#[derive(Clone, Copy)]
+pub struct ListRef<'a> {
+    pointer: *const u8,
+    shape: &'static ListShape,
+    lifetime: PhantomData<&'a u8>,
+}
+
+impl<'a> ListRef<'a> {
+    /// The items in order.
+    pub fn items(self) -> impl ExactSizeIterator<Item = ValueRef<'a>> {
+        // SAFETY: the pointer is a live `Vec` of the shape's item type for `'a`.
+        let length = unsafe { (self.shape.access.len)(self.pointer) };
+        (0..length).map(move |index| {
+            // SAFETY: as above, and the index is below the length.
+            view(
+                unsafe { (self.shape.access.at)(self.pointer, index) },
+                self.shape.item,
+            )
+        })
+    }
+}
+
+/// Read access to a map.
+#[derive(Clone, Copy)]
+pub struct MapRef<'a> {
+    pointer: *const u8,
+    shape: &'static MapShape,
+    lifetime: PhantomData<&'a u8>,
+}
+
+impl<'a> MapRef<'a> {
+    /// The entries in order of key.
+    pub fn entries(self) -> Vec<(&'a str, ValueRef<'a>)> {
+        let mut entries = Vec::new();
+        // SAFETY: the pointer is a live map of the shape's value type for `'a`; so are its keys and values.
+        unsafe {
+            (self.shape.access.each)(self.pointer, &mut |key, value| {
+                entries.push((&*key, view(value, self.shape.value)));
+            });
+        }
+        entries
+    }
+}
+
+/// The fields of one struct without the mark of whose they are.
+pub(super) const fn erase<S>(fields: &'static [FieldOf<S>]) -> &'static [Field] {
+    // SAFETY: `FieldOf<S>` is `repr(transparent)` over `Field`, so the slices have the same layout.
+    unsafe { std::slice::from_raw_parts(fields.as_ptr().cast::<Field>(), fields.len()) }
+}
+
+fn slot_functions(ty: Type) -> (Put, Get) {
+    match ty {
+        Type::Bool => (put_option::<bool>, get_option::<bool>),
+        Type::Integer(_) => (put_option::<i64>, get_option::<i64>),
+        Type::Number => (put_option::<f64>, get_option::<f64>),
+        Type::String => (put_option::<String>, get_option::<String>),
+        Type::Json => (put_option::<Json>, get_option::<Json>),
+        Type::Enum(shape) => (shape.access.put, shape.access.get),
+        Type::Struct(shape) => (shape.access.put, shape.access.get),
+        Type::List(shape) => (shape.access.put, shape.access.get),
+        Type::Map(shape) => (shape.access.put, shape.access.get),
+    }
+}
+
+/// `pointer` must be a live value of `ty` for `'a`; private, so the callers above are all there are.
+fn view<'a>(pointer: *const u8, ty: Type) -> ValueRef<'a> {
+    let lifetime = PhantomData;
+    // SAFETY: the caller's promise, for each type.
+    unsafe {
+        match ty {
+            Type::Bool => ValueRef::Bool(*pointer.cast()),
+            Type::Integer(_) => ValueRef::Integer(*pointer.cast()),
+            Type::Number => ValueRef::Number(*pointer.cast()),
+            Type::String => ValueRef::String((*pointer.cast::<String>()).as_str()),
+            Type::Json => ValueRef::Json(&*pointer.cast::<Json>()),
+            Type::Enum(shape) => ValueRef::String(&*(shape.access.text)(pointer)),
+            Type::Struct(shape) => ValueRef::Struct(StructRef {
+                pointer,
+                shape,
+                lifetime,
+            }),
+            Type::List(shape) => ValueRef::List(ListRef {
+                pointer,
+                shape,
+                lifetime,
+            }),
+            Type::Map(shape) => ValueRef::Map(MapRef {
+                pointer,
+                shape,
+                lifetime,
+            }),
+        }
+    }
+}
+
+/// Write access to a struct of any shape.
+pub struct StructMut<'a> {
+    pointer: *mut u8,
+    shape: &'static StructShape,
+    lifetime: PhantomData<&'a mut u8>,
+}
+
+impl<'a> StructMut<'a> {
+    /// A cursor on a typed struct.
+    pub fn new<T: Shaped>(value: &'a mut T) -> Self {
+        Self {
+            pointer: std::ptr::from_mut(value).cast(),
+            shape: T::shape(),
+            lifetime: PhantomData,
+        }
+    }
+
+    /// The struct's shape.
+    pub fn shape(&self) -> &'static StructShape {
+        self.shape
+    }
+
+    /// Sets the field at this index of the shape to its type's default and returns a cursor on the value.
+    ///
+    /// # Panics
+    /// If the shape has no field at the index.
+    pub fn put(&mut self, index: usize) -> ValueMut<'_> {
+        let field = &self.shape.fields[index];
+        // SAFETY: the field belongs to this shape, so its offset lies within the struct, and the slot is an
+        // `Option` of the field's type.
+        let value = unsafe { (slot_functions(field.ty).0)(self.pointer.add(field.offset)) };
+        ValueMut {
+            pointer: value,
+            ty: field.ty,
+            lifetime: PhantomData,
+        }
+    }
+}
+
+/// Write access to one value.
+pub struct ValueMut<'a> {
+    pointer: *mut u8,
+    ty: Type,
+    lifetime: PhantomData<&'a mut u8>,
+}
+
+impl<'a> ValueMut<'a> {
+    /// The typed view on the value.
+    pub fn view(self) -> ViewMut<'a> {
+        let (pointer, lifetime) = (self.pointer, PhantomData);
+        // SAFETY: the pointer is a live value of the type, borrowed mutably for `'a`.
+        unsafe {
+            match self.ty {
+                Type::Bool => ViewMut::Bool(&mut *pointer.cast()),
+                Type::Integer(_) => ViewMut::Integer(&mut *pointer.cast()),
+                Type::Number => ViewMut::Number(&mut *pointer.cast()),
+                Type::String => ViewMut::String(&mut *pointer.cast()),
+                Type::Json => ViewMut::Json(&mut *pointer.cast()),
+                Type::Enum(shape) => ViewMut::Enum(EnumMut {
+                    pointer,
+                    access: shape.access,
+                    lifetime,
+                }),
+                Type::Struct(shape) => ViewMut::Struct(StructMut {
+                    pointer,
+                    shape,
+                    lifetime,
+                }),
+                Type::List(shape) => ViewMut::List(ListMut {
+                    pointer,
+                    shape,
+                    lifetime,
+                }),
+                Type::Map(shape) => ViewMut::Map(MapMut {
+                    pointer,
+                    shape,
+                    lifetime,
+                }),
+            }
+        }
+    }
+}
+
+/// A typed view for writing.
+pub enum ViewMut<'a> {
+    /// A boolean.
+    Bool(&'a mut bool),
+    /// An integer.
+    Integer(&'a mut i64),
+    /// A number.
+    Number(&'a mut f64),
+    /// A string.
+    String(&'a mut String),
+    /// Any JSON.
+    Json(&'a mut Json),
+    /// An enum.
+    Enum(EnumMut<'a>),
+    /// A struct.
+    Struct(StructMut<'a>),
+    /// A list.
+    List(ListMut<'a>),
+    /// A map.
+    Map(MapMut<'a>),
+}
+
+/// Write access to an enum.
+pub struct EnumMut<'a> {
+    pointer: *mut u8,
+    access: EnumAccess,
+    lifetime: PhantomData<&'a mut u8>,
+}
+
+impl EnumMut<'_> {
+    /// Sets the text.
+    pub fn set(&mut self, text: &str) {
+        // SAFETY: the pointer is a live value of the enum that the access was made for.
+        unsafe { (self.access.set)(self.pointer, text) }
+    }
+}
+
+/// Write access to a list.
+pub struct ListMut<'a> {
+    pointer: *mut u8,
+    shape: &'static ListShape,
+    lifetime: PhantomData<&'a mut u8>,
+}
+
+impl ListMut<'_> {
+    /// The list's shape.
+    pub fn shape(&self) -> &'static ListShape {
+        self.shape
+    }
+
+    /// Appends a default item and returns a cursor on it.
+    pub fn push(&mut self) -> ValueMut<'_> {
+        // SAFETY: the pointer is a live `Vec` of the shape's item type, borrowed mutably.
+        let item = unsafe { (self.shape.access.push)(self.pointer) };
+        ValueMut {
+            pointer: item,
+            ty: self.shape.item,
+            lifetime: PhantomData,
+        }
+    }
+}
+
+/// Write access to a map.
+pub struct MapMut<'a> {
+    pointer: *mut u8,
+    shape: &'static MapShape,
+    lifetime: PhantomData<&'a mut u8>,
+}
+
+impl MapMut<'_> {
+    /// The map's shape.
+    pub fn shape(&self) -> &'static MapShape {
+        self.shape
+    }
+
+    /// Inserts a default value and returns a cursor on it.
+    pub fn insert(&mut self, key: &str) -> ValueMut<'_> {
+        // SAFETY: the pointer is a live map of the shape's value type, borrowed mutably.
+        let value = unsafe { (self.shape.access.insert)(self.pointer, key) };
+        ValueMut {
+            pointer: value,
+            ty: self.shape.value,
+            lifetime: PhantomData,
+        }
+    }
+}

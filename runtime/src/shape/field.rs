@@ -1,0 +1,294 @@
+//! How generated code writes tables: [`field!`](crate::field), [`string_enum!`](crate::string_enum) and the
+//! traits that tie a Rust type to its [`Type`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use super::access::{EnumAccess, ListAccess, MapAccess, StructAccess};
+use super::{
+    ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
+    StructShape, Type,
+};
+
+/// Any JSON, kept as it is. The default is `null`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Json(pub serde_json::Value);
+
+/// A Rust type that can be the value of a field.
+pub trait FieldValue: 'static {
+    /// The type's entry in shapes.
+    const TYPE: Type;
+}
+
+/// A struct with a shape. Implemented by generated code and by [`crate::resource`].
+///
+/// Fields of the struct are all `Option`; `Default` is all `None`.
+pub trait Shaped: Default + Clone + 'static {
+    /// The table. Made with [`StructShape::of`].
+    const SHAPE: &'static StructShape;
+
+    /// The table, where a function is easier to name than a constant.
+    fn shape() -> &'static StructShape {
+        Self::SHAPE
+    }
+}
+
+/// A newtype over a string with known values. Implemented by [`string_enum!`](crate::string_enum).
+pub trait StringEnum: Default + Clone + 'static {
+    /// The table.
+    const SHAPE: &'static EnumShape;
+    /// From text, known or not.
+    fn from_text(text: &str) -> Self;
+    /// As text.
+    fn as_text(&self) -> &str;
+}
+
+impl FieldValue for bool {
+    const TYPE: Type = Type::Bool;
+}
+impl FieldValue for i64 {
+    const TYPE: Type = Type::Integer(IntegerFormat::Plain);
+}
+impl FieldValue for f64 {
+    const TYPE: Type = Type::Number;
+}
+impl FieldValue for String {
+    const TYPE: Type = Type::String;
+}
+impl FieldValue for Json {
+    const TYPE: Type = Type::Json;
+}
+impl<T: Shaped> FieldValue for Box<T> {
+    const TYPE: Type = Type::Struct(T::SHAPE);
+}
+
+/// A Rust type that can be an item of a list or a value of a map: as [`FieldValue`], but structs stand bare.
+pub trait ItemValue: Default + 'static {
+    /// The type's entry in shapes.
+    const TYPE: Type;
+}
+
+impl ItemValue for bool {
+    const TYPE: Type = Type::Bool;
+}
+impl ItemValue for i64 {
+    const TYPE: Type = Type::Integer(IntegerFormat::Plain);
+}
+impl ItemValue for f64 {
+    const TYPE: Type = Type::Number;
+}
+impl ItemValue for String {
+    const TYPE: Type = Type::String;
+}
+impl ItemValue for Json {
+    const TYPE: Type = Type::Json;
+}
+impl<T: Shaped> ItemValue for T {
+    const TYPE: Type = Type::Struct(T::SHAPE);
+}
+impl<T: ItemValue> ItemValue for Vec<T> {
+    const TYPE: Type = Type::List(&ListShape {
+        item: T::TYPE,
+        access: ListAccess::of::<T>(),
+    });
+}
+impl<T: ItemValue> ItemValue for BTreeMap<String, T> {
+    const TYPE: Type = Type::Map(&MapShape {
+        value: T::TYPE,
+        access: MapAccess::of::<T>(),
+    });
+}
+impl<T: ItemValue> FieldValue for Vec<T> {
+    const TYPE: Type = <Self as ItemValue>::TYPE;
+}
+impl<T: ItemValue> FieldValue for BTreeMap<String, T> {
+    const TYPE: Type = <Self as ItemValue>::TYPE;
+}
+
+/// A [`Field`] of the struct `S`; keeps the fields of one struct out of another's shape.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct FieldOf<S> {
+    field: Field,
+    owner: PhantomData<fn(&S)>,
+}
+
+impl<S> FieldOf<S> {
+    /// Only for [`field!`](crate::field), which takes `offset` and `probe` from the same Rust field.
+    #[doc(hidden)]
+    pub const fn from_macro<F: FieldValue>(
+        name: &'static str,
+        offset: usize,
+        _probe: fn(&S) -> &Option<F>,
+    ) -> Self {
+        let field = Field {
+            name,
+            arm: ArmPath::Absent,
+            ty: F::TYPE,
+            flags: Flags::NONE,
+            rules: &Rules::NONE,
+            item_rules: &Rules::NONE,
+            identifiers: &[],
+            offset,
+        };
+        Self {
+            field,
+            owner: PhantomData,
+        }
+    }
+
+    /// Member names in ARM from the enclosing object down.
+    pub const fn at(mut self, path: &'static [&'static str]) -> Self {
+        self.field.arm = ArmPath::At(path);
+        self
+    }
+
+    /// A variant: its members sit directly in the enclosing ARM object.
+    pub const fn inline(mut self) -> Self {
+        self.field.arm = ArmPath::Inline;
+        self
+    }
+
+    /// Adds flags.
+    pub const fn flags(mut self, flags: Flags) -> Self {
+        self.field.flags = self.field.flags.with(flags);
+        self
+    }
+
+    /// Shorthand for [`Flags::REQUIRED`].
+    pub const fn required(self) -> Self {
+        self.flags(Flags::REQUIRED)
+    }
+
+    /// Constraints of the value.
+    pub const fn rules(mut self, rules: &'static Rules) -> Self {
+        self.field.rules = rules;
+        self
+    }
+
+    /// Constraints of the innermost item.
+    pub const fn item_rules(mut self, rules: &'static Rules) -> Self {
+        self.field.item_rules = rules;
+        self
+    }
+
+    /// Names of the item fields that identify an item.
+    pub const fn identifiers(mut self, names: &'static [&'static str]) -> Self {
+        self.field.identifiers = names;
+        self
+    }
+
+    /// Width of an integer field; `i64` alone says [`IntegerFormat::Plain`].
+    ///
+    /// # Panics
+    /// At compile time, if the field is no integer.
+    pub const fn integer(mut self, format: IntegerFormat) -> Self {
+        assert!(
+            matches!(self.field.ty, Type::Integer(_)),
+            "only an integer field has an integer format"
+        );
+        self.field.ty = Type::Integer(format);
+        self
+    }
+}
+
+impl StructShape {
+    /// The shape of `S`, from its own fields.
+    pub const fn of<S: Shaped>(name: &'static str, fields: &'static [FieldOf<S>]) -> Self {
+        Self {
+            name,
+            fields: super::access::erase(fields),
+            semantic: Semantic::Plain,
+            one_of: None,
+            access: StructAccess::of::<S>(),
+        }
+    }
+
+    /// The same shape with another meaning.
+    pub const fn meaning(mut self, semantic: Semantic) -> Self {
+        self.semantic = semantic;
+        self
+    }
+
+    /// The same shape, of which exactly one variant is set.
+    pub const fn one_of(mut self, one_of: OneOf) -> Self {
+        self.one_of = Some(one_of);
+        self
+    }
+}
+
+impl EnumShape {
+    /// The shape of `T`.
+    pub const fn of<T: StringEnum>(name: &'static str, values: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            values,
+            access: EnumAccess::of::<T>(),
+        }
+    }
+}
+
+/// Text of an enum: borrowed for known members, owned for others.
+pub type EnumText = Cow<'static, str>;
+
+/// One entry of a shape: `field!(Struct, rust_name, "jsonName")`, followed by builder calls of
+/// [`FieldOf`](crate::shape::FieldOf).
+#[macro_export]
+macro_rules! field {
+    ($owner:ty, $member:ident, $name:literal) => {
+        $crate::shape::FieldOf::<$owner>::from_macro(
+            $name,
+            ::core::mem::offset_of!($owner, $member),
+            |value| &value.$member,
+        )
+    };
+}
+
+/// A string type with known values: `string_enum! { /// docs Name { MEMBER = "Text", … } }`.
+///
+/// Values outside the list are kept as they are, because Azure adds members without a new api-version.
+#[macro_export]
+macro_rules! string_enum {
+    ($(#[$attribute:meta])* $name:ident { $($member:ident = $text:literal),* $(,)? }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub $crate::shape::EnumText);
+
+        impl $name {
+            $(
+                #[doc = concat!("`", $text, "`")]
+                pub const $member: Self = Self(::std::borrow::Cow::Borrowed($text));
+            )*
+
+            /// The text as ARM has it.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl $crate::shape::StringEnum for $name {
+            const SHAPE: &'static $crate::shape::EnumShape = {
+                static SHAPE: $crate::shape::EnumShape =
+                    $crate::shape::EnumShape::of::<$name>(stringify!($name), &[$($text),*]);
+                &SHAPE
+            };
+            fn from_text(text: &str) -> Self {
+                Self(::std::borrow::Cow::Owned(text.to_owned()))
+            }
+            fn as_text(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl $crate::shape::FieldValue for $name {
+            const TYPE: $crate::shape::Type =
+                $crate::shape::Type::Enum(<Self as $crate::shape::StringEnum>::SHAPE);
+        }
+
+        impl $crate::shape::ItemValue for $name {
+            const TYPE: $crate::shape::Type =
+                $crate::shape::Type::Enum(<Self as $crate::shape::StringEnum>::SHAPE);
+        }
+    };
+}

@@ -1,0 +1,20 @@
+//! The schema as data: one static table ("shape") per generated type, and the engines' view of it.
+//!
+//! A shape says everything an engine needs to know about a type: the JSON name of each field, where the
+//! value sits in ARM's JSON, its type, its constraints and its meaning. Decoding, encoding, validation,
+//! ARM payloads, conversion, CRDs and drift all read the same tables; none of them is generated code.
+//!
+//! What does not live here: anything about kinds (see [`crate::kind`]) and anything that does I/O.
+
+mod access;
+mod field;
+mod table;
+
+pub use access::{
+    EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
+};
+pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
+pub use table::{
+    ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
+    StructShape, Type, Variant,
+};

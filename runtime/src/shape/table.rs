@@ -1,0 +1,236 @@
+//! The tables themselves: plain `'static` data without behaviour beyond lookups.
+
+use super::access::{EnumAccess, ListAccess, MapAccess, StructAccess};
+
+/// The type of one value, as a reference into static tables.
+///
+/// Every engine matches on this enum; adding a variant makes each of them decide what it means there.
+#[derive(Clone, Copy, Debug)]
+pub enum Type {
+    /// JSON boolean; `bool` in Rust.
+    Bool,
+    /// JSON integer; `i64` in Rust whatever the format.
+    Integer(IntegerFormat),
+    /// JSON number with a fraction; `f64` in Rust.
+    Number,
+    /// JSON string; `String` in Rust. Formats and patterns are in the field's [`Rules`].
+    String,
+    /// Any JSON, kept as it is; [`super::Json`] in Rust.
+    Json,
+    /// A string with known values. Values outside the table are kept, because Azure adds members.
+    Enum(&'static EnumShape),
+    /// A struct with a shape; `Box<T>` as a field, `T` as an item.
+    Struct(&'static StructShape),
+    /// `Vec<T>` in Rust.
+    List(&'static ListShape),
+    /// `BTreeMap<String, T>` in Rust.
+    Map(&'static MapShape),
+}
+
+/// Width of an integer as the spec states it (OpenAPI `format`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntegerFormat {
+    /// No `format` in the spec.
+    Plain,
+    /// `format: int32`.
+    Int32,
+    /// `format: int64`.
+    Int64,
+}
+
+/// The shape of one struct.
+#[derive(Debug)]
+pub struct StructShape {
+    /// Name of the Rust type, for messages.
+    pub name: &'static str,
+    /// Fields in declaration order. Names are unique.
+    pub fields: &'static [Field],
+    /// What the struct stands for, when it is more than its fields.
+    pub semantic: Semantic,
+    /// Set when exactly one of the fields must be present, each standing for one discriminated variant.
+    pub one_of: Option<OneOf>,
+    /// How the codec reaches into a value of the Rust type.
+    pub(super) access: StructAccess,
+}
+
+impl StructShape {
+    /// The field with this JSON name.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// Structs whose JSON in Kubernetes differs in kind from their JSON in ARM. Engines switch on this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantic {
+    /// An ordinary struct: an object here and an object in ARM.
+    Plain,
+    /// `{group, kind, name, armId}` here, an ARM id string in ARM (ASO behaviour §3.3).
+    Reference,
+    /// A reference that also takes `wellKnownName` (ASO behaviour §3.3).
+    WellKnownReference,
+    /// `{name, key}` of a Kubernetes Secret here, the secret's value in ARM.
+    SecretReference,
+    /// `{name}` of a Kubernetes Secret here, a map of all its keys in ARM.
+    SecretMapReference,
+    /// `{name, key}` of a ConfigMap here, the value in ARM.
+    ConfigMapReference,
+    /// One item `{reference}` of a list here, one `"<ARM id>": {}` member of an object in ARM
+    /// (ASO's `UserAssignedIdentityDetails`, ASO behaviour §3.5).
+    ArmIdKeyed,
+}
+
+/// A struct of which exactly one field is set: ARM's discriminated object (ASO behaviour §3.5).
+///
+/// In ARM the variant's members sit directly in the object, beside the discriminator.
+#[derive(Clone, Copy, Debug)]
+pub struct OneOf {
+    /// JSON name in ARM of the discriminator, for example `kind`.
+    pub discriminator: &'static str,
+    /// The variants, in field order.
+    pub variants: &'static [Variant],
+}
+
+/// One variant of a [`OneOf`].
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// Value of the discriminator in ARM, for example `ReadWrite`.
+    pub value: &'static str,
+    /// JSON name of the field that holds the variant, for example `readWriteDatabase`.
+    pub field: &'static str,
+}
+
+/// A string type with known values.
+#[derive(Debug)]
+pub struct EnumShape {
+    /// Name of the Rust type, for messages.
+    pub name: &'static str,
+    /// Known values in the spec's order.
+    pub values: &'static [&'static str],
+    pub(super) access: EnumAccess,
+}
+
+/// A list: the type of its items.
+#[derive(Debug)]
+pub struct ListShape {
+    /// Type of each item.
+    pub item: Type,
+    pub(super) access: ListAccess,
+}
+
+/// A map with string keys: the type of its values.
+#[derive(Debug)]
+pub struct MapShape {
+    /// Type of each value.
+    pub value: Type,
+    pub(super) access: MapAccess,
+}
+
+/// One field of a struct.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// JSON name in Kubernetes.
+    pub name: &'static str,
+    /// Where the value sits in ARM's JSON, relative to the object of the enclosing struct.
+    pub arm: ArmPath,
+    /// Type of the value.
+    pub ty: Type,
+    /// Yes-or-no facts.
+    pub flags: Flags,
+    /// Constraints on the value.
+    pub rules: &'static Rules,
+    /// Constraints on the innermost items of a list or map.
+    pub item_rules: &'static Rules,
+    /// Names of the item fields that identify an item (`x-ms-identifiers`); empty when order is the identity.
+    pub identifiers: &'static [&'static str],
+    pub(super) offset: usize,
+}
+
+/// Where a field's value sits in ARM's JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArmPath {
+    /// Not sent to ARM and not read from it: `owner`, `operatorSpec`, `conditions`.
+    Absent,
+    /// Member names from the enclosing object down, for example `["properties", "accessTier"]`.
+    At(&'static [&'static str]),
+    /// The members of the value sit directly in the enclosing object: variants of a [`OneOf`].
+    Inline,
+}
+
+/// Yes-or-no facts about a field, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// No flag set.
+    pub const NONE: Flags = Flags(0);
+    /// Must be present in Kubernetes.
+    pub const REQUIRED: Flags = Flags(1);
+    /// ARM sets it; never sent (`readOnly`).
+    pub const READ_ONLY: Flags = Flags(1 << 1);
+    /// ARM never returns it (`x-ms-mutability` without `read`, `x-ms-secret`, Bicep's write-only flag).
+    pub const WRITE_ONLY: Flags = Flags(1 << 2);
+    /// Can be set only on creation (`x-ms-mutability` without `update`).
+    pub const CREATE_ONLY: Flags = Flags(1 << 3);
+    /// A secret: never logged, never in a message.
+    pub const SECRET: Flags = Flags(1 << 4);
+    /// An ARM id in ARM: compared without regard to case.
+    pub const ARM_ID: Flags = Flags(1 << 5);
+    /// An Azure location: compared without regard to case and spaces.
+    pub const LOCATION: Flags = Flags(1 << 6);
+    /// Children that users may own as kinds of their own (ASO's `$resourceLifecycleOwnedByParent`).
+    pub const OWNED_BY_CHILD_KIND: Flags = Flags(1 << 7);
+    /// Sent to ARM also when empty or absent, as `null` or an empty collection (ASO's `$payloadType`).
+    pub const EXPLICIT: Flags = Flags(1 << 8);
+    /// In the hub only: the storage version has no field of this name or type, so the stored form keeps the
+    /// value in the enclosing object's `$propertyBag` (ASO behaviour §3.2).
+    pub const STASHED: Flags = Flags(1 << 9);
+
+    /// Both sets together.
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// Whether every flag of `other` is set.
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// Constraints on a scalar, string or collection. `None` everywhere means "anything of the type".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// OpenAPI `format` of a string (`date-time`, `uuid`, …).
+    pub format: Option<&'static str>,
+    /// Regular expression (RE2 syntax, checked by the generator).
+    pub pattern: Option<&'static str>,
+    /// Shortest string, in characters.
+    pub min_length: Option<u64>,
+    /// Longest string, in characters.
+    pub max_length: Option<u64>,
+    /// Smallest number.
+    pub minimum: Option<f64>,
+    /// Largest number.
+    pub maximum: Option<f64>,
+    /// Number that the value must be a multiple of.
+    pub multiple_of: Option<f64>,
+    /// Fewest items.
+    pub min_items: Option<u64>,
+    /// Most items.
+    pub max_items: Option<u64>,
+}
+
+impl Rules {
+    /// No constraint.
+    pub const NONE: Rules = Rules {
+        format: None,
+        pattern: None,
+        min_length: None,
+        max_length: None,
+        minimum: None,
+        maximum: None,
+        multiple_of: None,
+        min_items: None,
+        max_items: None,
+    };
+}
