@@ -68,6 +68,10 @@ pub struct VersionInfo {
     pub status: &'static StructShape,
     /// What the ARM path offers.
     pub verbs: Verbs,
+    /// ARM paths of lists whose items are kinds of their own, such as the subnets of a virtual network (ASO's
+    /// `$resourceLifecycleOwnedByParent`). The spec leaves them out; a PUT carries what ARM returned, because
+    /// ARM deletes the items that a PUT does not name.
+    pub child_lists: &'static [&'static [&'static str]],
     /// Differences between this version's spec and the hub's.
     pub spec_plan: &'static Plan,
     /// Differences between this version's status and the hub's.

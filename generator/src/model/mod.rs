@@ -10,6 +10,6 @@ mod ty;
 pub use name::{ApiVersion, TypeName};
 pub use resource::{Group, NameRule, Owner, Resource, Scope, SourceFile, Verbs, Version};
 pub use ty::{
-    ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules, TypeDef,
-    TypeRef, TypeTable, VariantType,
+    CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules,
+    TypeDef, TypeRef, TypeTable, VariantType,
 };

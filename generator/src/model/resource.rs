@@ -64,6 +64,9 @@ pub struct Resource {
     /// Keys of `operatorSpec.configMaps` with the status path (JSON names) each is read from; an empty path
     /// means a handwritten exporter fills it. Set by curation.
     pub config_maps: Vec<(String, Vec<String>)>,
+    /// ARM paths of lists whose items are kinds of their own (subnets of a virtual network), which specs
+    /// therefore leave out. Set by curation.
+    pub child_lists: Vec<Vec<String>>,
 }
 
 /// Where a resource hangs in ARM (ASO behaviour §4.1).

@@ -23,6 +23,9 @@ pub struct ObjectType {
     pub properties: Vec<Property>,
     /// Set when exactly one property is present, each standing for one variant of an ARM object.
     pub discriminated: Option<Discriminated>,
+    /// The schema, or one that it inherits from, says `x-ms-azure-resource`: an object of this type inside
+    /// another resource stands for a resource of its own, and curation cuts it down to its id.
+    pub arm_resource: bool,
     /// The spec's text about the type. Facts only are emitted by default.
     pub description: Option<String>,
     /// Spec file and JSON pointer of the schema this came from, for messages.
@@ -75,8 +78,35 @@ pub struct Property {
     pub item_rules: Rules,
     /// `x-ms-identifiers`: names of the item properties that identify an item.
     pub identifiers: Vec<String>,
+    /// Sent to ARM also when absent. Set by curation.
+    pub explicit: bool,
+    /// In hub types: the storage version has no property of this name and type. Set by the hub pass.
+    pub stashed: bool,
     /// The spec's text.
     pub description: Option<String>,
+}
+
+impl Property {
+    /// A property without any further fact.
+    pub fn new(name: impl Into<String>, arm: &[&str], ty: TypeRef) -> Self {
+        Self {
+            name: name.into(),
+            arm: arm.iter().map(|member| (*member).to_owned()).collect(),
+            ty,
+            meaning: Meaning::Plain,
+            required: false,
+            read_only: false,
+            write_only: false,
+            create_only: false,
+            secret: false,
+            rules: Rules::default(),
+            item_rules: Rules::default(),
+            identifiers: Vec::new(),
+            explicit: false,
+            stashed: false,
+            description: None,
+        }
+    }
 }
 
 /// What a property stands for beyond its type. `types` leaves [`Meaning::Plain`] except where a spec says more
@@ -91,8 +121,9 @@ pub enum Meaning {
     ArmId,
     /// Azure location.
     Location,
-    /// Children that users may own as kinds of their own.
-    OwnedByChildKind,
+    /// Between the user and the operator; no part of ARM's JSON: `azureName`, `owner`, `operatorSpec`,
+    /// `conditions`. Set by curation.
+    Operator,
 }
 
 /// Type of a value.
@@ -126,6 +157,25 @@ pub enum TypeRef {
     SecretMap,
     /// String in ARM, `{name, key}` of a ConfigMap in Kubernetes (the `…FromConfig` twin). Set by curation.
     ConfigMap(ConfigMapImport),
+    /// A struct that every kind shares. Set by curation.
+    Common(CommonType),
+}
+
+/// The structs of the operator's own that specs and statuses of every kind use (ASO behaviour §3.2, §3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CommonType {
+    /// Owner of a fixed kind.
+    KnownResourceReference,
+    /// Owner of any kind.
+    ArbitraryOwnerReference,
+    /// One condition of the status.
+    Condition,
+    /// An export by expression.
+    DestinationExpression,
+    /// Where a secret is written.
+    SecretDestination,
+    /// Where a value is written.
+    ConfigMapDestination,
 }
 
 /// Whether a value may or must come from a ConfigMap (ASO behaviour §3.3).

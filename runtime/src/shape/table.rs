@@ -178,8 +178,6 @@ impl Flags {
     pub const ARM_ID: Flags = Flags(1 << 5);
     /// An Azure location: compared without regard to case and spaces.
     pub const LOCATION: Flags = Flags(1 << 6);
-    /// Children that users may own as kinds of their own (ASO's `$resourceLifecycleOwnedByParent`).
-    pub const OWNED_BY_CHILD_KIND: Flags = Flags(1 << 7);
     /// Sent to ARM also when empty or absent, as `null` or an empty collection (ASO's `$payloadType`).
     pub const EXPLICIT: Flags = Flags(1 << 8);
     /// In the hub only: the storage version has no field of this name or type, so the stored form keeps the
