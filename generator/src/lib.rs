@@ -15,4 +15,5 @@
 //!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
+pub mod curate;
 pub mod model;

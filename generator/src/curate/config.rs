@@ -1,0 +1,368 @@
+//! The form of `specs/<group>.toml`: what of Azure's API a group exports, and what its specs leave unsaid.
+//!
+//! Only the form is checked here. Whether a rule matches anything is known once types are built: see
+//! [`super::rules`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use toml::Spanned;
+
+use super::CurateError;
+use crate::model::ApiVersion;
+
+/// One curation file.
+#[derive(Clone, Debug)]
+pub struct GroupConfig {
+    /// Path of the file, for messages.
+    pub path: String,
+    /// Text of the file, to turn offsets into lines.
+    text: String,
+    /// Contents.
+    pub rules: GroupRules,
+}
+
+/// The contents of a curation file. Every key that is not named here is an error.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GroupRules {
+    /// Short name of the group: `storage`.
+    pub group: String,
+    /// Folder of the provider's specs, relative to the root of the spec tree; the folders `stable` and
+    /// `preview` are below it.
+    pub specs: String,
+    /// How versions are named (ASO behaviour §3.1).
+    pub naming: Naming,
+    /// Lists and maps are sent to ARM as `null` when absent, because the provider takes a missing one as "keep"
+    /// (ASO's `$payloadType: explicitCollections`).
+    #[serde(default)]
+    pub explicit_collections: bool,
+    /// Spec files per api-version.
+    pub versions: BTreeMap<Spanned<String>, Vec<String>>,
+    /// Exported kinds.
+    pub kinds: BTreeMap<Spanned<String>, KindRules>,
+    /// Types that look like ARM resources and yet are plain parts of the resource around them.
+    #[serde(default)]
+    pub parts: Vec<Spanned<String>>,
+    /// Rules per type and property.
+    #[serde(default)]
+    pub types: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, PropertyRule>>,
+}
+
+/// How the versions of a group are named (ASO behaviour §3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Naming {
+    /// `v1api20230101`.
+    Legacy,
+    /// `v1api20230101` and `v20230101`.
+    Hybrid,
+    /// `v20230101`.
+    New,
+}
+
+impl Naming {
+    /// Names under which an api-version is served.
+    pub fn names(self, version: &ApiVersion) -> Vec<String> {
+        let legacy = format!("v1api{}", version.compact());
+        let plain = format!("v{}", version.compact());
+        match self {
+            Self::Legacy => vec![legacy],
+            Self::Hybrid => vec![legacy, plain],
+            Self::New => vec![plain],
+        }
+    }
+}
+
+/// One exported kind.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct KindRules {
+    /// ARM type.
+    #[serde(rename = "type")]
+    pub arm_type: Spanned<String>,
+    /// api-versions that export the kind; all that have the ARM type when absent.
+    pub versions: Option<Vec<Spanned<String>>>,
+    /// Keys of `operatorSpec.secrets`.
+    #[serde(default)]
+    pub secrets: Vec<String>,
+    /// First api-version with [`Self::secrets`].
+    pub secrets_from: Option<String>,
+    /// Keys of `operatorSpec.configMaps`, each with the dotted status path of the value; empty when a
+    /// handwritten exporter finds the value.
+    #[serde(default)]
+    pub config_maps: BTreeMap<String, String>,
+}
+
+/// What to do with a property. In TOML either a word (`id = "reference"`) or a table.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PropertyRuleTable {
+    #[serde(rename = "as")]
+    treatment: Option<Treatment>,
+    rename: Option<String>,
+    #[serde(rename = "type")]
+    ty: Option<PlainType>,
+    values: Option<Vec<String>>,
+    required: Option<bool>,
+    side: Option<Side>,
+    versions: Option<Vec<String>>,
+    because: Option<String>,
+}
+
+/// What to do with a property.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PropertyRule {
+    /// What the value stands for.
+    pub treatment: Option<Treatment>,
+    /// Name in Kubernetes.
+    pub rename: Option<String>,
+    /// Type in place of the spec's.
+    pub ty: Option<PlainType>,
+    /// Values of an enum in place of the spec's.
+    pub values: Option<Vec<String>>,
+    /// Whether the property must be present, in place of what the spec says.
+    pub required: Option<bool>,
+    /// The only side the rule is for.
+    pub side: Option<Side>,
+    /// The only api-versions that the rule is for.
+    pub versions: Option<Vec<String>>,
+    /// Why, for readers.
+    pub because: Option<String>,
+}
+
+/// What a value stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Treatment {
+    /// ARM id here, reference in Kubernetes.
+    Reference,
+    /// As `Reference`, and takes a well-known name.
+    WellKnownReference,
+    /// A string, whatever heuristics say.
+    Plain,
+    /// A key of a Secret.
+    Secret,
+    /// All keys of a Secret.
+    SecretMap,
+    /// `foo` with a twin `fooFromConfig`.
+    ConfigMap,
+    /// Only `fooFromConfig`.
+    ConfigMapRequired,
+    /// A list of children that are kinds of their own.
+    ChildKind,
+    /// Left out on both sides.
+    Remove,
+}
+
+/// Desired or observed state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Desired.
+    Spec,
+    /// Observed.
+    Status,
+}
+
+/// A type that a rule can put in place of the spec's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlainType {
+    /// Boolean.
+    Boolean,
+    /// Integer.
+    Integer,
+    /// Number.
+    Number,
+    /// String.
+    String,
+    /// Any JSON.
+    Json,
+    /// Map of strings.
+    StringMap,
+}
+
+impl<'de> Deserialize<'de> for PropertyRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RuleVisitor;
+
+        impl<'de> Visitor<'de> for RuleVisitor {
+            type Value = PropertyRule;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a word such as \"reference\" or a table")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<PropertyRule, E> {
+                let treatment = Treatment::deserialize(de::value::StrDeserializer::new(word))?;
+                Ok(PropertyRule {
+                    treatment: Some(treatment),
+                    ..PropertyRule::default()
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PropertyRule, A::Error> {
+                let table =
+                    PropertyRuleTable::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(PropertyRule {
+                    treatment: table.treatment,
+                    rename: table.rename,
+                    ty: table.ty,
+                    values: table.values,
+                    required: table.required,
+                    side: table.side,
+                    versions: table.versions,
+                    because: table.because,
+                })
+            }
+        }
+
+        deserializer.deserialize_any(RuleVisitor)
+    }
+}
+
+impl GroupConfig {
+    /// Reads a curation file.
+    ///
+    /// # Errors
+    /// [`CurateError::Form`] for broken TOML, an unknown key, a missing key or a value of the wrong type, with the line.
+    pub fn parse(
+        path: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Result<Self, Box<CurateError>> {
+        let (path, text) = (path.into(), text.into());
+        match toml::from_str(&text) {
+            Ok(rules) => Ok(Self { path, text, rules }),
+            Err(error) => {
+                let line = error.span().map_or(1, |span| line_at(&text, span.start));
+                Err(Box::new(CurateError::Form {
+                    path,
+                    line,
+                    message: error.message().to_owned(),
+                }))
+            }
+        }
+    }
+
+    /// Line (from 1) of something in the file.
+    pub fn line<T>(&self, spanned: &Spanned<T>) -> usize {
+        line_at(&self.text, spanned.span().start)
+    }
+
+    /// Spec files of an api-version, relative to the root of the spec tree.
+    pub fn files(&self, version: &str) -> Vec<String> {
+        let stage = if ApiVersion::new(version).is_preview() {
+            "preview"
+        } else {
+            "stable"
+        };
+        let specs = &self.rules.specs;
+        self.rules
+            .versions
+            .iter()
+            .filter(|(name, _)| name.get_ref() == version)
+            .flat_map(|(_, files)| files)
+            .map(|file| format!("{specs}/{stage}/{version}/{file}"))
+            .collect()
+    }
+
+    /// api-versions that the file names, oldest first.
+    pub fn api_versions(&self) -> Vec<ApiVersion> {
+        let mut versions = self
+            .rules
+            .versions
+            .keys()
+            .map(|name| ApiVersion::new(name.get_ref()))
+            .collect::<Vec<_>>();
+        versions.sort();
+        versions
+    }
+
+    /// Kubernetes API group.
+    pub fn api_group(&self) -> String {
+        format!("{}.azure.com", self.rules.group)
+    }
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes()
+        .take(offset)
+        .filter(|byte| *byte == b'\n')
+        .count()
+        + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINIMAL: &str = r#"
+group = "storage"
+specs = "specification/storage/resource-manager/Microsoft.Storage"
+naming = "hybrid"
+
+[versions]
+"2023-01-01" = ["storage.json"]
+"2022-01-01-preview" = ["storage.json"]
+
+[kinds.StorageAccount]
+type = "Microsoft.Storage/storageAccounts"
+
+[types.IPRule]
+value = "config-map"
+
+[types.NetworkRuleSet]
+bypass = { type = "string", because = "ARM takes a list in one string" }
+"#;
+
+    #[test]
+    fn reads_words_tables_and_lines() {
+        let config = GroupConfig::parse("specs/storage.toml", MINIMAL).unwrap();
+        let (name, properties) = config.rules.types.iter().next().unwrap();
+        assert_eq!((name.get_ref().as_str(), config.line(name)), ("IPRule", 13));
+        let (_, rule) = properties.iter().next().unwrap();
+        assert_eq!(rule.treatment, Some(Treatment::ConfigMap));
+        let (_, properties) = config.rules.types.iter().nth(1).unwrap();
+        let (_, rule) = properties.iter().next().unwrap();
+        assert_eq!(rule.ty, Some(PlainType::String));
+        assert_eq!(
+            config.files("2022-01-01-preview"),
+            [
+                "specification/storage/resource-manager/Microsoft.Storage/preview/2022-01-01-preview/storage.json"
+            ]
+        );
+        assert_eq!(
+            config
+                .api_versions()
+                .iter()
+                .map(ApiVersion::as_str)
+                .collect::<Vec<_>>(),
+            ["2022-01-01-preview", "2023-01-01"]
+        );
+    }
+
+    #[test]
+    fn form_errors_name_file_and_line() {
+        let cases = [
+            ("naming = \"hybrid\"", "naming = \"both\"", 4),
+            (
+                "[kinds.StorageAccount]",
+                "[kinds.StorageAccount]\nkind = 1",
+                11,
+            ),
+            ("\"config-map\"", "\"configmap\"", 14),
+            ("type = \"string\"", "typ = \"string\"", 17),
+            ("group = \"storage\"", "group = 7", 2),
+            ("[versions]", "[versions", 6),
+        ];
+        for (from, to, line) in cases {
+            let text = MINIMAL.replacen(from, to, 1);
+            let error = GroupConfig::parse("specs/storage.toml", text).unwrap_err();
+            let prefix = format!("specs/storage.toml:{line}: ");
+            assert!(error.to_string().starts_with(&prefix), "{to}: {error}");
+        }
+    }
+}
