@@ -6,6 +6,7 @@
 mod condition;
 mod object;
 mod reference;
+mod typed;
 
 pub use condition::Condition;
 pub use object::{Kind, Object, ObjectKey};
@@ -14,3 +15,4 @@ pub use reference::{
     KnownResourceReference, ResourceReference, SecretDestination, SecretMapReference,
     SecretReference, UserAssignedIdentityDetails, WellKnownResourceReference,
 };
+pub use typed::TypedObject;

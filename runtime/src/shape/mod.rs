@@ -7,12 +7,19 @@
 //! What does not live here: anything about kinds (see [`crate::kind`]) and anything that does I/O.
 
 mod access;
+mod codec;
 mod field;
+pub(crate) mod path;
+pub(crate) mod suggest;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use access::{
     EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
 };
+pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode};
+pub(crate) use codec::{did_you_mean, integer};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
 pub use table::{
     ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
