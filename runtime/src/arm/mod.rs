@@ -3,6 +3,12 @@
 //! What does not live here: what to send when (see [`crate::reconcile`]) and any retry loop; every wait is a
 //! requeue decided there.
 
+mod error;
+mod id;
+pub mod operation;
 mod transport;
 
+pub use error::CloudError;
+pub use id::{IdError, ResourceId};
+pub use operation::Operation;
 pub use transport::{CredentialKey, Method, Request, Response, Transport, TransportError};

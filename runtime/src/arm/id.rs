@@ -1,0 +1,553 @@
+//! ARM resource ids: reading, building from an owner, and the URL of a request.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+use crate::kind::{KindInfo, Scope};
+
+/// ARM's own type of resource groups; the only type whose id has no `providers` segment of its own.
+const RESOURCE_GROUP_TYPE: &str = "Microsoft.Resources/resourceGroups";
+/// ARM's own type of subscriptions.
+const SUBSCRIPTION_TYPE: &str = "Microsoft.Resources/subscriptions";
+/// What must be escaped in the path of a URL; `/` stays, because it separates the segments of an id.
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Why a text is no ARM id, or an id cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    /// The text is no ARM id.
+    #[error("'{id}' is no ARM resource id: {reason}")]
+    Malformed {
+        /// The text.
+        id: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The kind needs an owner.
+    #[error("{kind} needs an owner: set spec.owner.name or spec.owner.armId")]
+    OwnerMissing {
+        /// Kind.
+        kind: &'static str,
+    },
+    /// The owner has another type than the kind is a child of.
+    #[error("the owner of {kind} must be a {expected}, but '{owner}' is a {found}")]
+    OwnerType {
+        /// Kind.
+        kind: &'static str,
+        /// ARM type that the owner must have.
+        expected: String,
+        /// ARM id of the owner.
+        owner: String,
+        /// ARM type of the owner.
+        found: String,
+    },
+    /// The name is empty or holds a separator.
+    #[error("'{name}' cannot be the last segment of an ARM id: it must not be empty or hold '/'")]
+    Name {
+        /// The name.
+        name: String,
+    },
+}
+
+/// An ARM resource id: a subscription, a resource group or a resource of any provider. Keeps the casing it
+/// was made with; equality and hash ignore it, as ARM does.
+#[derive(Clone)]
+pub struct ResourceId(String);
+
+impl ResourceId {
+    /// Reads an id. A trailing `/` is dropped, everything else stays as it is.
+    ///
+    /// # Errors
+    /// [`IdError::Malformed`] when the text is no path of an ARM resource.
+    pub fn parse(text: &str) -> Result<Self, IdError> {
+        let malformed = |reason| IdError::Malformed {
+            id: text.to_owned(),
+            reason,
+        };
+        let trimmed = text.trim().trim_end_matches('/');
+        let path = trimmed
+            .strip_prefix('/')
+            .ok_or_else(|| malformed("it must begin with '/'"))?;
+        let segments: Vec<&str> = path.split('/').collect();
+        if segments.iter().any(|segment| segment.is_empty()) {
+            return Err(malformed("it has an empty segment"));
+        }
+        check_segments(&segments).map_err(malformed)?;
+        Ok(Self(trimmed.to_owned()))
+    }
+
+    /// The id of a subscription.
+    pub fn subscription_of(subscription: &str) -> Self {
+        Self(format!("/subscriptions/{subscription}"))
+    }
+
+    /// The id that a resource of the kind has (ASO behaviour §1.5): below its owner, or below the
+    /// subscription, or below nothing.
+    ///
+    /// `name` is the Azure name of the resource, the last segment of the id.
+    ///
+    /// # Errors
+    /// When the owner is missing or of the wrong type, or the name is no segment.
+    pub fn of(
+        kind: &KindInfo,
+        owner: Option<&ResourceId>,
+        subscription: &str,
+        name: &str,
+    ) -> Result<Self, IdError> {
+        if name.is_empty() || name.contains('/') {
+            return Err(IdError::Name {
+                name: name.to_owned(),
+            });
+        }
+        let arm_type = kind.arm_type;
+        if arm_type.eq_ignore_ascii_case(RESOURCE_GROUP_TYPE) {
+            return Ok(Self(format!(
+                "/subscriptions/{subscription}/resourceGroups/{name}"
+            )));
+        }
+        let parent_type = parent_type(arm_type);
+        let missing = || IdError::OwnerMissing { kind: kind.kind };
+        let below = |owner: &ResourceId| Self(format!("{owner}/providers/{arm_type}/{name}"));
+        if kind.scope == Scope::Extension {
+            // A child of an extension resource hangs below that resource; the top one hangs below any.
+            let owner = owner.ok_or_else(missing)?;
+            return Ok(match parent_type {
+                Some(parent) if owner.has_type(parent) => owner.child(kind, name),
+                _ => below(owner),
+            });
+        }
+        match (parent_type, kind.scope) {
+            (Some(parent), _) => {
+                let owner = owner.ok_or_else(missing)?;
+                owner.require_type(kind, parent)?;
+                Ok(owner.child(kind, name))
+            }
+            (None, Scope::ResourceGroup) => {
+                let owner = owner.ok_or_else(missing)?;
+                owner.require_type(kind, RESOURCE_GROUP_TYPE)?;
+                Ok(below(owner))
+            }
+            (None, Scope::Subscription) => Ok(below(&Self::subscription_of(subscription))),
+            (None, _) => Ok(Self(format!("/providers/{arm_type}/{name}"))),
+        }
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Path and query of a request to the resource: `/subscriptions/…?api-version=…`.
+    pub fn url(&self, api_version: &str) -> String {
+        format!(
+            "{}?api-version={api_version}",
+            utf8_percent_encode(&self.0, PATH)
+        )
+    }
+
+    /// The subscription, if the id is below one.
+    pub fn subscription(&self) -> Option<&str> {
+        let mut segments = self.segments();
+        segments
+            .next()?
+            .eq_ignore_ascii_case("subscriptions")
+            .then(|| segments.next())?
+    }
+
+    /// The resource group, if the id is one or is below one.
+    pub fn resource_group(&self) -> Option<&str> {
+        self.subscription()?;
+        let mut segments = self.segments().skip(2);
+        segments
+            .next()?
+            .eq_ignore_ascii_case("resourceGroups")
+            .then(|| segments.next())?
+    }
+
+    /// The last segment: the Azure name.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The ARM type with the casing of the id: `Microsoft.Storage/storageAccounts/blobServices`.
+    pub fn arm_type(&self) -> String {
+        let segments: Vec<&str> = self.segments().collect();
+        let provider = segments
+            .iter()
+            .rposition(|segment| segment.eq_ignore_ascii_case("providers"));
+        let Some(provider) = provider else {
+            return if segments.len() > 2 {
+                RESOURCE_GROUP_TYPE.to_owned()
+            } else {
+                SUBSCRIPTION_TYPE.to_owned()
+            };
+        };
+        let mut arm_type = segments
+            .get(provider + 1)
+            .map(|namespace| (*namespace).to_owned())
+            .unwrap_or_default();
+        for name in segments.iter().skip(provider + 2).step_by(2) {
+            arm_type.push('/');
+            arm_type.push_str(name);
+        }
+        arm_type
+    }
+
+    /// Whether the id is of this ARM type; casing does not count.
+    pub fn has_type(&self, arm_type: &str) -> bool {
+        self.arm_type().eq_ignore_ascii_case(arm_type)
+    }
+
+    /// Whether the resource is this one or hangs below it.
+    pub fn is_within(&self, other: &ResourceId) -> bool {
+        let (mine, theirs) = (self.0.to_ascii_lowercase(), other.0.to_ascii_lowercase());
+        mine.strip_prefix(&theirs)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    fn child(&self, kind: &KindInfo, name: &str) -> Self {
+        let segment = kind.arm_type.rsplit('/').next().unwrap_or(kind.arm_type);
+        Self(format!("{self}/{segment}/{name}"))
+    }
+
+    fn require_type(&self, kind: &KindInfo, expected: &str) -> Result<(), IdError> {
+        let found = self.arm_type();
+        if found.eq_ignore_ascii_case(expected) {
+            return Ok(());
+        }
+        Err(IdError::OwnerType {
+            kind: kind.kind,
+            expected: expected.to_owned(),
+            owner: self.0.clone(),
+            found,
+        })
+    }
+
+    fn segments(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').skip(1)
+    }
+}
+
+/// The ARM type without its last segment; `None` for a type that has no parent type.
+fn parent_type(arm_type: &str) -> Option<&str> {
+    let (parent, _) = arm_type.rsplit_once('/')?;
+    parent.contains('/').then_some(parent)
+}
+
+/// Subscription, then resource group, then providers, each followed by pairs of type and name.
+fn check_segments(segments: &[&str]) -> Result<(), &'static str> {
+    let is = |index: usize, text: &str| {
+        segments
+            .get(index)
+            .is_some_and(|segment| segment.eq_ignore_ascii_case(text))
+    };
+    let mut at = 0;
+    if is(at, "subscriptions") {
+        at += 2;
+        if is(at, "resourceGroups") {
+            at += 2;
+        }
+    }
+    if at > segments.len() {
+        return Err("the last segment has no name");
+    }
+    if at == segments.len() {
+        return Ok(());
+    }
+    if !is(at, "providers") {
+        return Err(
+            "expected '/subscriptions/…', '/subscriptions/…/resourceGroups/…' or '…/providers/…'",
+        );
+    }
+    while at < segments.len() {
+        if is(at, "providers") {
+            // The namespace, then at least one pair of type and name.
+            at += 2;
+            if at + 1 >= segments.len() {
+                return Err("a provider must be followed by a type and a name");
+            }
+        }
+        at += 2;
+    }
+    if at > segments.len() {
+        return Err("the last segment has no name");
+    }
+    Ok(())
+}
+
+impl fmt::Display for ResourceId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ResourceId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, formatter)
+    }
+}
+
+impl PartialEq for ResourceId {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
+impl Eq for ResourceId {}
+
+impl Hash for ResourceId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_ascii_lowercase().hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::{HubInfo, NameRule, OwnerRule};
+    use crate::resource::SecretReference;
+    use crate::shape::{Rules, Shaped};
+
+    const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
+
+    fn kind(arm_type: &'static str, scope: Scope) -> KindInfo {
+        KindInfo {
+            group: "test.azure.com",
+            kind: "Thing",
+            plural: "things",
+            category: "test",
+            arm_type,
+            scope,
+            owner: OwnerRule::Any,
+            name: NameRule::Free(&Rules::NONE),
+            versions: &[],
+            hub: HubInfo {
+                storage_version: "v1storage",
+                spec: SecretReference::shape(),
+                status: SecretReference::shape(),
+            },
+            secrets: &[],
+            config_maps: &[],
+        }
+    }
+
+    #[test]
+    fn parses_ids_and_their_parts() {
+        let group = "/subscriptions/s/resourceGroups/g";
+        // (id, type, name, subscription, resource group)
+        let table = [
+            (
+                "/subscriptions/s".to_owned(),
+                SUBSCRIPTION_TYPE,
+                "s",
+                Some("s"),
+                None,
+            ),
+            (
+                group.to_owned(),
+                RESOURCE_GROUP_TYPE,
+                "g",
+                Some("s"),
+                Some("g"),
+            ),
+            (
+                "/SUBSCRIPTIONS/s/RESOURCEgroups/g/".to_owned(),
+                RESOURCE_GROUP_TYPE,
+                "g",
+                Some("s"),
+                Some("g"),
+            ),
+            (
+                format!("{group}/providers/Microsoft.A/bs/b"),
+                "Microsoft.A/bs",
+                "b",
+                Some("s"),
+                Some("g"),
+            ),
+            (
+                format!("{group}/providers/Microsoft.A/bs/b/cs/c"),
+                "Microsoft.A/bs/cs",
+                "c",
+                Some("s"),
+                Some("g"),
+            ),
+            (
+                format!("{group}/providers/Microsoft.A/bs/b/providers/Microsoft.E/es/e"),
+                "Microsoft.E/es",
+                "e",
+                Some("s"),
+                Some("g"),
+            ),
+            (
+                "/providers/Microsoft.M/ms/m".to_owned(),
+                "Microsoft.M/ms",
+                "m",
+                None,
+                None,
+            ),
+            (
+                "/subscriptions/s/providers/Microsoft.A/bs/b".to_owned(),
+                "Microsoft.A/bs",
+                "b",
+                Some("s"),
+                None,
+            ),
+        ];
+        for (text, arm_type, name, subscription, resource_group) in table {
+            let id = ResourceId::parse(&text).expect(&text);
+            assert_eq!(id.arm_type(), arm_type, "{text}");
+            assert_eq!(id.name(), name, "{text}");
+            assert_eq!(id.subscription(), subscription, "{text}");
+            assert_eq!(id.resource_group(), resource_group, "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_id() {
+        let table = [
+            ("", "begin with"),
+            ("subscriptions/s", "begin with"),
+            ("/", "begin with"),
+            ("/subscriptions", "no name"),
+            ("/subscriptions/s/resourceGroups", "no name"),
+            ("/subscriptions/s//resourceGroups/g", "empty segment"),
+            ("/subscriptions/s/things/t", "expected"),
+            ("/subscriptions/s/providers/Microsoft.A", "type and a name"),
+            (
+                "/subscriptions/s/providers/Microsoft.A/bs",
+                "type and a name",
+            ),
+            ("/subscriptions/s/providers/Microsoft.A/bs/b/cs", "no name"),
+        ];
+        for (text, reason) in table {
+            let error = ResourceId::parse(text).expect_err(text).to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn builds_ids_from_owners() {
+        let group = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/g");
+        let parent = format!("{group}/providers/microsoft.a/BS/b");
+        let extension = format!("{parent}/providers/Microsoft.E/es/e");
+        let table: [(&'static str, Scope, Option<&str>, String); 9] = [
+            (
+                RESOURCE_GROUP_TYPE,
+                Scope::Subscription,
+                None,
+                format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/n"),
+            ),
+            (
+                "Microsoft.A/bs",
+                Scope::ResourceGroup,
+                Some(&group),
+                format!("{group}/providers/Microsoft.A/bs/n"),
+            ),
+            (
+                "Microsoft.A/bs/cs",
+                Scope::ResourceGroup,
+                Some(&parent),
+                format!("{parent}/cs/n"),
+            ),
+            (
+                "Microsoft.A/subs",
+                Scope::Subscription,
+                None,
+                format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.A/subs/n"),
+            ),
+            (
+                "Microsoft.A/tenants",
+                Scope::Tenant,
+                None,
+                "/providers/Microsoft.A/tenants/n".to_owned(),
+            ),
+            (
+                "Microsoft.E/es",
+                Scope::Extension,
+                Some(&parent),
+                format!("{parent}/providers/Microsoft.E/es/n"),
+            ),
+            (
+                "Microsoft.E/es",
+                Scope::Extension,
+                Some(&group),
+                format!("{group}/providers/Microsoft.E/es/n"),
+            ),
+            (
+                "Microsoft.E/es/fs",
+                Scope::Extension,
+                Some(&extension),
+                format!("{extension}/fs/n"),
+            ),
+            (
+                "Microsoft.E/es",
+                Scope::Extension,
+                Some(&extension),
+                format!("{extension}/providers/Microsoft.E/es/n"),
+            ),
+        ];
+        for (arm_type, scope, owner, expected) in table {
+            let owner = owner.map(|owner| ResourceId::parse(owner).expect(owner));
+            let id = ResourceId::of(&kind(arm_type, scope), owner.as_ref(), SUBSCRIPTION, "n");
+            assert_eq!(id.map(|id| id.0), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn refuses_wrong_owners_and_names() {
+        let group = ResourceId::parse("/subscriptions/s/resourceGroups/g").expect("id");
+        let child = kind("Microsoft.A/bs/cs", Scope::ResourceGroup);
+        let top = kind("Microsoft.A/bs", Scope::ResourceGroup);
+        let subscription = ResourceId::subscription_of("s");
+        for (kind, owner, name, reason) in [
+            (&child, Some(&group), "n", "must be a Microsoft.A/bs"),
+            (&child, None, "n", "needs an owner"),
+            (
+                &top,
+                Some(&subscription),
+                "n",
+                "must be a Microsoft.Resources/resourceGroups",
+            ),
+            (&top, Some(&group), "", "last segment"),
+            (&top, Some(&group), "a/b", "last segment"),
+        ] {
+            let error = ResourceId::of(kind, owner, "s", name)
+                .expect_err(reason)
+                .to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn compares_without_casing_and_escapes_urls() {
+        let lower = ResourceId::parse("/subscriptions/s/resourcegroups/my group").expect("id");
+        let upper = ResourceId::parse("/SUBSCRIPTIONS/S/resourceGroups/MY GROUP").expect("id");
+        assert_eq!(lower, upper);
+        let inner = ResourceId::parse("/subscriptions/S/resourceGroups/My Group/providers/A/b/c")
+            .expect("id");
+        assert!(inner.is_within(&lower) && !lower.is_within(&inner));
+        let sibling = ResourceId::parse("/subscriptions/s/resourceGroups/my group2").expect("id");
+        assert!(!sibling.is_within(&lower));
+        assert_eq!(
+            lower.url("2020-06-01"),
+            "/subscriptions/s/resourcegroups/my%20group?api-version=2020-06-01"
+        );
+    }
+}
