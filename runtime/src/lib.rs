@@ -17,6 +17,7 @@
 //! | [`kubernetes`] | the Kubernetes side: client, watches, CRD installation, conversion webhook |
 
 pub mod arm;
+pub mod engine;
 pub mod kind;
 pub mod reconcile;
 pub mod resource;

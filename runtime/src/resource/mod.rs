@@ -10,6 +10,8 @@ mod typed;
 
 pub use condition::Condition;
 pub use object::{Kind, Object, ObjectKey};
+#[cfg(test)]
+pub(crate) use reference::shaped;
 pub use reference::{
     ArbitraryOwnerReference, ConfigMapDestination, ConfigMapReference, DestinationExpression,
     KnownResourceReference, ResourceReference, SecretDestination, SecretMapReference,

@@ -31,7 +31,7 @@ macro_rules! shaped {
         }
     };
 }
-pub(super) use shaped;
+pub(crate) use shaped;
 
 /// Pattern of an `armId`: anything below `/`.
 static ARM_ID: Rules = Rules {

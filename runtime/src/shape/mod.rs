@@ -18,8 +18,8 @@ pub(crate) mod testing;
 pub use access::{
     EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
 };
+pub(crate) use codec::integer;
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode};
-pub(crate) use codec::{did_you_mean, integer};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
 pub use table::{
     ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,

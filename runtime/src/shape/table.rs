@@ -110,6 +110,17 @@ pub struct EnumShape {
     pub(super) access: EnumAccess,
 }
 
+impl EnumShape {
+    /// The known value that equals `text` in any casing, or `text` itself. Manifests and services are both
+    /// free with casing (ASO behaviour §3.5).
+    pub fn canonical<'a>(&self, text: &'a str) -> &'a str {
+        let mut known = self.values.iter();
+        known
+            .find(|known| known.eq_ignore_ascii_case(text))
+            .map_or(text, |known| known)
+    }
+}
+
 /// A list: the type of its items.
 #[derive(Debug)]
 pub struct ListShape {

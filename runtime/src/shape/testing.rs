@@ -1,4 +1,5 @@
 //! A handwritten struct with every type of field, for the tests of the shape engines.
+#![allow(dead_code, reason = "no test needs every member of an enum")]
 
 use std::collections::BTreeMap;
 

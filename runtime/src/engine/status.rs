@@ -1,0 +1,188 @@
+//! From ARM's JSON to Kubernetes' words: the status of an object, and the spec that would produce it.
+
+use serde_json::{Map, Value};
+
+use crate::kind::VersionInfo;
+use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
+
+/// The status that an ARM resource has in this version's words.
+///
+/// What the shape does not know is left out, and so is a value of an unexpected JSON type: a status that lacks
+/// a field beats no status. Secrets never enter. `conditions` are the reconciler's and are not set here.
+pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
+    from_arm(version.status, arm)
+}
+
+/// The spec that describes an ARM resource: for importing what exists.
+///
+/// References come out as `{armId}`; secrets cannot be read back and are absent; `owner` and `azureName` are
+/// the caller's, who knows the ARM id.
+pub fn spec_from_arm(version: &VersionInfo, arm: &Value) -> Value {
+    from_arm(version.spec, arm)
+}
+
+fn from_arm(shape: &StructShape, arm: &Value) -> Value {
+    match arm {
+        Value::Object(members) => Value::Object(read_struct(shape, members)),
+        _ => Value::Object(Map::new()),
+    }
+}
+
+fn read_struct(shape: &StructShape, arm: &Map<String, Value>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for field in shape.fields {
+        let value = match field.arm {
+            ArmPath::Absent => None,
+            ArmPath::At(at) => find(arm, at).and_then(|value| read_field(field, value)),
+            ArmPath::Inline => read_variant(shape, field, arm),
+        };
+        if let Some(value) = value {
+            out.insert(field.name.to_owned(), value);
+        }
+    }
+    out
+}
+
+/// The variant that the discriminator names, read from the object itself.
+fn read_variant(shape: &StructShape, field: &Field, arm: &Map<String, Value>) -> Option<Value> {
+    let Type::Struct(variant) = field.ty else {
+        return None;
+    };
+    let one_of = shape.one_of.as_ref()?;
+    let value = member(arm, one_of.discriminator)?.as_str()?;
+    let mut variants = one_of.variants.iter();
+    let known = variants.find(|known| known.value.eq_ignore_ascii_case(value))?;
+    (known.field == field.name).then(|| Value::Object(read_struct(variant, arm)))
+}
+
+fn read_field(field: &Field, value: &Value) -> Option<Value> {
+    if field.flags.has(Flags::SECRET) {
+        return None;
+    }
+    read(field.ty, value)
+}
+
+/// A member, as it is spelled or else in any casing: services do not always keep their own.
+fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    object.get(name).or_else(|| {
+        let mut members = object.iter();
+        members
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    })
+}
+
+fn find<'a>(object: &'a Map<String, Value>, at: &[&str]) -> Option<&'a Value> {
+    let (last, above) = at.split_last()?;
+    let mut object = object;
+    for name in above {
+        object = member(object, name)?.as_object()?;
+    }
+    member(object, last).filter(|value| !value.is_null())
+}
+
+fn read(ty: Type, value: &Value) -> Option<Value> {
+    match ty {
+        Type::Bool => value.is_boolean().then(|| value.clone()),
+        Type::Integer(_) => crate::shape::integer(value).map(Value::from),
+        Type::Number => value.is_number().then(|| value.clone()),
+        Type::String => value.is_string().then(|| value.clone()),
+        Type::Json => Some(value.clone()),
+        Type::Enum(shape) => value
+            .as_str()
+            .map(|text| Value::from(shape.canonical(text))),
+        Type::Struct(shape) => read_object(shape, value),
+        Type::List(shape) => match (shape.item, value) {
+            (Type::Struct(item), Value::Object(members))
+                if item.semantic == Semantic::ArmIdKeyed =>
+            {
+                Some(members.keys().map(|id| arm_id_item(id)).collect())
+            }
+            (item, Value::Array(items)) => {
+                Some(items.iter().filter_map(|value| read(item, value)).collect())
+            }
+            _ => None,
+        },
+        Type::Map(shape) => {
+            let members = value.as_object()?.iter();
+            let members = members
+                .filter_map(|(key, value)| Some((key.clone(), read(shape.value, value)?)))
+                .collect::<Map<_, _>>();
+            Some(Value::Object(members))
+        }
+    }
+}
+
+fn read_object(shape: &StructShape, value: &Value) -> Option<Value> {
+    match shape.semantic {
+        Semantic::Plain | Semantic::ArmIdKeyed => {
+            Some(Value::Object(read_struct(shape, value.as_object()?)))
+        }
+        Semantic::Reference | Semantic::WellKnownReference => {
+            let id = value.as_str().filter(|id| !id.is_empty())?;
+            Some(reference_to(id))
+        }
+        Semantic::SecretReference | Semantic::SecretMapReference | Semantic::ConfigMapReference => {
+            None
+        }
+    }
+}
+
+fn reference_to(id: &str) -> Value {
+    serde_json::json!({ "armId": id })
+}
+
+fn arm_id_item(id: &str) -> Value {
+    serde_json::json!({ "reference": reference_to(id) })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::testing::{MODEL, VERSION};
+
+    #[test]
+    fn envelope_is_flattened_unknown_members_dropped_and_casing_forgiven() {
+        let arm = json!({
+            "id": "/x", "Location": "westus", "etag": "ignored",
+            "properties": {"accessTier": "hot", "capacity": 2.0, "unknown": {}, "enabled": "yes"},
+        });
+        assert_eq!(
+            status_from_arm(&VERSION, &arm),
+            json!({"id": "/x", "location": "westus", "accessTier": "Hot", "capacity": 2})
+        );
+        assert_eq!(status_from_arm(&VERSION, &json!("text")), json!({}));
+    }
+
+    #[test]
+    fn discriminator_chooses_the_variant() {
+        let arm = json!({"properties": {"source": {"kind": "BLOB", "properties": {"uri": "u"}}}});
+        assert_eq!(
+            spec_from_arm(&VERSION, &arm),
+            json!({"source": {"blob": {"uri": "u"}}})
+        );
+        let arm = json!({"properties": {"source": {"kind": "Other"}}});
+        assert_eq!(spec_from_arm(&VERSION, &arm), json!({"source": {}}));
+    }
+
+    #[test]
+    fn ids_become_references_and_secrets_stay_out() {
+        let arm = json!({
+            "identity": {"type": "UserAssigned", "userAssignedIdentities": {"/id/a": {"clientId": "c"}}},
+            "properties": {"subnet": {"id": "/subnets/1"}, "password": "p", "protectedSettings": {"a": "b"}},
+        });
+        assert_eq!(
+            spec_from_arm(&VERSION, &arm),
+            json!({
+                "identity": {
+                    "type": "UserAssigned",
+                    "userAssignedIdentities": [{"reference": {"armId": "/id/a"}}],
+                },
+                "subnetReference": {"armId": "/subnets/1"},
+            })
+        );
+        assert_eq!(MODEL.kind, "Gadget");
+    }
+}

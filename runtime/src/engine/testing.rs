@@ -1,0 +1,371 @@
+//! A handwritten kind in two api-versions for the engines' tests: every semantic, every step of a plan.
+#![allow(dead_code, reason = "no test needs every member of an enum")]
+
+use std::collections::BTreeMap;
+
+use crate::kind::{
+    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, Step, TypedKind, Verbs, VersionInfo,
+};
+use crate::resource::{
+    Condition, ConfigMapReference, KnownResourceReference, ResourceReference, SecretMapReference,
+    SecretReference, UserAssignedIdentityDetails, shaped,
+};
+use crate::shape::{FieldOf, Flags, OneOf, Rules, Shaped, StructShape, Variant};
+use crate::{field, string_enum};
+
+string_enum! {
+    /// Tier.
+    Tier { HOT = "Hot", COOL = "Cool" }
+}
+
+string_enum! {
+    /// Kind of identity.
+    IdentityType { SYSTEM = "SystemAssigned", USER = "UserAssigned" }
+}
+
+shaped! {
+    /// Identity.
+    Identity {
+        /// Kind.
+        identity_type: IdentityType = "type".at(&["type"]);
+        /// Ids.
+        identities: Vec<UserAssignedIdentityDetails> = "userAssignedIdentities".at(&["userAssignedIdentities"]);
+    }
+}
+
+shaped! {
+    /// A rule of the newer version and of the hub.
+    Rule {
+        /// Identity.
+        name: String = "name".at(&["name"]).required();
+        /// Order.
+        priority: i64 = "priority".at(&["properties", "priority"]);
+        /// Prefixes.
+        prefixes: Vec<String> = "prefixes".at(&["properties", "prefixes"]).flags(Flags::EXPLICIT);
+        /// Target.
+        target: Box<ResourceReference> = "targetReference".at(&["properties", "targetId"]);
+    }
+}
+
+shaped! {
+    /// A rule of the older version.
+    OldRule {
+        /// Identity.
+        name: String = "name".at(&["name"]);
+        /// Order.
+        weight: i64 = "weight".at(&["properties", "weight"]);
+    }
+}
+
+shaped! {
+    /// Variant.
+    Blob {
+        /// Address.
+        uri: String = "uri".at(&["properties", "uri"]);
+    }
+}
+
+shaped! {
+    /// Variant.
+    Queue {
+        /// Name.
+        queue: String = "queue".at(&["properties", "queue"]);
+    }
+}
+
+/// A discriminated object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Source {
+    /// Variant.
+    pub blob: Option<Box<Blob>>,
+    /// Variant.
+    pub queue: Option<Box<Queue>>,
+}
+
+impl Shaped for Source {
+    const SHAPE: &'static StructShape = {
+        static FIELDS: &[FieldOf<Source>] = &[
+            field!(Source, blob, "blob").inline(),
+            field!(Source, queue, "queue").inline(),
+        ];
+        static VARIANTS: &[Variant] = &[
+            Variant {
+                value: "Blob",
+                field: "blob",
+            },
+            Variant {
+                value: "Queue",
+                field: "queue",
+            },
+        ];
+        static SHAPE: StructShape = StructShape::of::<Source>("Source", FIELDS).one_of(OneOf {
+            discriminator: "kind",
+            variants: VARIANTS,
+        });
+        &SHAPE
+    };
+}
+
+shaped! {
+    /// Where the older version keeps the address.
+    OldNetwork {
+        /// Address.
+        address: String = "address".at(&["address"]);
+        /// Something beside it.
+        mask: i64 = "mask".at(&["mask"]);
+    }
+}
+
+static NAME: Rules = Rules {
+    pattern: Some("^[a-z0-9]+$"),
+    min_length: Some(3),
+    max_length: Some(24),
+    ..Rules::NONE
+};
+
+static PERCENT: Rules = Rules {
+    minimum: Some(0.0),
+    maximum: Some(100.0),
+    ..Rules::NONE
+};
+
+shaped! {
+    /// The newer version's spec.
+    Spec {
+        /// Name.
+        azure_name: String = "azureName".rules(&NAME);
+        /// Owner.
+        owner: Box<KnownResourceReference> = "owner".required();
+        /// Location.
+        location: String = "location".at(&["location"]).flags(Flags::LOCATION).required();
+        /// Tags.
+        tags: BTreeMap<String, String> = "tags".at(&["tags"]).flags(Flags::EXPLICIT);
+        /// Identity.
+        identity: Box<Identity> = "identity".at(&["identity"]);
+        /// Tier.
+        access_tier: Tier = "accessTier".at(&["properties", "accessTier"]);
+        /// Units.
+        capacity: i64 = "capacity".at(&["properties", "capacity"]).rules(&PERCENT);
+        /// Subnet.
+        subnet: Box<ResourceReference> = "subnetReference".at(&["properties", "subnet", "id"]).flags(Flags::ARM_ID);
+        /// Secret.
+        password: Box<SecretReference> = "password".at(&["properties", "password"]).flags(Flags::SECRET);
+        /// Secrets.
+        protected_settings: Box<SecretMapReference> = "protectedSettings".at(&["properties", "protectedSettings"]).flags(Flags::SECRET);
+        /// Address.
+        address: String = "address".at(&["properties", "network", "address"]);
+        /// Address from a config map.
+        address_from_config: Box<ConfigMapReference> = "addressFromConfig".at(&["properties", "network", "address"]);
+        /// Rules.
+        rules: Vec<Rule> = "rules".at(&["properties", "rules"]).identifiers(&["name"]);
+        /// Source.
+        source: Box<Source> = "source".at(&["properties", "source"]);
+        /// Zones.
+        zones: Vec<String> = "zones".at(&["zones"]);
+    }
+}
+
+shaped! {
+    /// The older version's spec.
+    OldSpec {
+        /// Name.
+        azure_name: String = "azureName";
+        /// Owner.
+        owner: Box<KnownResourceReference> = "owner".required();
+        /// Location.
+        location: String = "location".at(&["location"]).flags(Flags::LOCATION);
+        /// Renamed later.
+        tier: Tier = "tier".at(&["properties", "tier"]);
+        /// Text here, a number later.
+        capacity: String = "capacity".at(&["properties", "capacity"]);
+        /// Moved up later.
+        network: Box<OldNetwork> = "network".at(&["properties", "network"]);
+        /// Rules.
+        rules: Vec<OldRule> = "rules".at(&["properties", "rules"]);
+        /// Gone later.
+        legacy: Box<Blob> = "legacy".at(&["properties", "legacy"]);
+    }
+}
+
+shaped! {
+    /// What is left of `network` in the hub.
+    HubNetwork {
+        /// Something beside the address.
+        mask: i64 = "mask".at(&["mask"]);
+    }
+}
+
+shaped! {
+    /// The hub's spec.
+    HubSpec {
+        /// Version of the user's manifest.
+        original_version: String = "originalVersion";
+        /// Name.
+        azure_name: String = "azureName";
+        /// Owner.
+        owner: Box<KnownResourceReference> = "owner";
+        /// Location.
+        location: String = "location".at(&["location"]);
+        /// Tags.
+        tags: BTreeMap<String, String> = "tags".at(&["tags"]);
+        /// Identity.
+        identity: Box<Identity> = "identity".at(&["identity"]);
+        /// Tier.
+        access_tier: Tier = "accessTier".at(&["properties", "accessTier"]);
+        /// Units.
+        capacity: i64 = "capacity".at(&["properties", "capacity"]);
+        /// The older version's capacity.
+        capacity_text: String = "capacity_v1api20200101".flags(Flags::STASHED);
+        /// Subnet.
+        subnet: Box<ResourceReference> = "subnetReference".at(&["properties", "subnet", "id"]);
+        /// Secret.
+        password: Box<SecretReference> = "password".at(&["properties", "password"]);
+        /// Secrets.
+        protected_settings: Box<SecretMapReference> = "protectedSettings".at(&["properties", "protectedSettings"]);
+        /// Address.
+        address: String = "address".at(&["properties", "network", "address"]);
+        /// Address from a config map.
+        address_from_config: Box<ConfigMapReference> = "addressFromConfig";
+        /// The older version's network.
+        network: Box<HubNetwork> = "network".flags(Flags::STASHED);
+        /// Rules.
+        rules: Vec<Rule> = "rules".at(&["properties", "rules"]);
+        /// Source.
+        source: Box<Source> = "source".at(&["properties", "source"]);
+        /// Zones.
+        zones: Vec<String> = "zones".at(&["zones"]);
+        /// The older version's.
+        legacy: Box<Blob> = "legacy".at(&["properties", "legacy"]).flags(Flags::STASHED);
+    }
+}
+
+shaped! {
+    /// Status of every version.
+    Status {
+        /// Conditions.
+        conditions: Vec<Condition> = "conditions";
+        /// ARM id.
+        id: String = "id".at(&["id"]).flags(Flags::ARM_ID);
+        /// Location.
+        location: String = "location".at(&["location"]);
+        /// Tier.
+        access_tier: Tier = "accessTier".at(&["properties", "accessTier"]);
+        /// Units.
+        capacity: i64 = "capacity".at(&["properties", "capacity"]);
+        /// A flag.
+        enabled: bool = "enabled".at(&["properties", "enabled"]);
+    }
+}
+
+static OLD_RULES: Plan = Plan {
+    steps: &[Step::Rename {
+        version: "weight",
+        hub: "priority",
+    }],
+    nested: &[],
+};
+
+static OLD_PLAN: Plan = Plan {
+    steps: &[
+        Step::Rename {
+            version: "tier",
+            hub: "accessTier",
+        },
+        Step::Retype {
+            version: "capacity",
+            hub: "capacity_v1api20200101",
+        },
+        Step::Move {
+            version: &["network", "address"],
+            hub: "address",
+        },
+    ],
+    nested: &[("rules", &OLD_RULES)],
+};
+
+const VERBS: Verbs = Verbs {
+    get: true,
+    head: false,
+    put: true,
+    patch: false,
+    delete: true,
+    put_long_running: true,
+    delete_long_running: false,
+};
+
+const fn version(name: &'static str) -> VersionInfo {
+    VersionInfo {
+        name,
+        api_version: "2021-01-01",
+        sources: &[],
+        spec: Spec::SHAPE,
+        status: Status::SHAPE,
+        verbs: VERBS,
+        child_lists: &[&["properties", "children"]],
+        spec_plan: &Plan::SAME,
+        status_plan: &Plan::SAME,
+    }
+}
+
+/// The newer version.
+pub static VERSION: VersionInfo = version("v20210101");
+
+/// The kind.
+pub static MODEL: KindInfo = KindInfo {
+    group: "toys.azure.com",
+    kind: "Gadget",
+    plural: "gadgets",
+    category: "toys",
+    arm_type: "Microsoft.Toys/gadgets",
+    scope: Scope::ResourceGroup,
+    owner: OwnerRule::Kind {
+        group: "resources.azure.com",
+        kind: "ResourceGroup",
+    },
+    name: NameRule::Free(&NAME),
+    versions: &[
+        VersionInfo {
+            api_version: "2020-01-01",
+            spec: OldSpec::SHAPE,
+            spec_plan: &OLD_PLAN,
+            ..version("v1api20200101")
+        },
+        version("v1api20210101"),
+        version("v20210101"),
+    ],
+    hub: HubInfo {
+        storage_version: "v20210101storage",
+        spec: HubSpec::SHAPE,
+        status: Status::SHAPE,
+    },
+    secrets: &[],
+    config_maps: &[],
+};
+
+macro_rules! marker {
+    ($(#[$attribute:meta])* $name:ident, $spec:ty, $version:literal) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name;
+
+        impl TypedKind for $name {
+            type Spec = $spec;
+            type Status = Status;
+            const KIND: &'static KindInfo = &MODEL;
+            const VERSION: &'static str = $version;
+        }
+    };
+}
+
+marker! {
+    /// The older version.
+    OldGadget, OldSpec, "v1api20200101"
+}
+marker! {
+    /// The newer version.
+    Gadget, Spec, "v20210101"
+}
+marker! {
+    /// The hub.
+    HubGadget, HubSpec, "v20210101storage"
+}
