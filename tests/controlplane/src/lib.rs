@@ -1,1 +1,34 @@
-//! Placeholder while the workspace is laid out.
+//! A real Kubernetes control plane, `etcd` and `kube-apiserver` as processes, for tests and `cargo xtask dev`.
+//!
+//! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
+//! and stopping the processes ([`ControlPlane`]), and the progress lines shown meanwhile ([`Progress`]).
+//! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
+//!
+//! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
+//! owner reference, a deleted namespace stays `Terminating`, no default service accounts (the ServiceAccount
+//! admission is off for that reason), and no workload ever starts. Everything that the API server itself does is
+//! there: validation, CEL, RBAC, conversion webhooks, server-side apply, watches, finalizers.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), armature_controlplane::Error> {
+//! use armature_controlplane::{ControlPlane, Options};
+//!
+//! let plane = ControlPlane::start(Options::default()).await?;
+//! let client = plane.client().await?;
+//! println!("export KUBECONFIG={}", plane.kubeconfig().display());
+//! # let _ = client; Ok(()) }
+//! ```
+
+mod binaries;
+mod certificates;
+mod error;
+mod kubeconfig;
+mod plane;
+mod process;
+mod progress;
+
+pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
+pub use error::Error;
+pub use plane::{ControlPlane, Options};
+pub use process::{LogTail, Supervised};
+pub use progress::Progress;

@@ -1,0 +1,253 @@
+//! A child process that never outlives its owner.
+//!
+//! The child runs under a small shell in a process group of its own. The shell holds one end of a pipe whose other
+//! end is ours; when that closes, because we stop, drop, crash or are killed, the shell kills the child. A signal
+//! handler alone could not promise that, and the kernel's parent-death signal needs unsafe code.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::{
+    io::AsyncWriteExt,
+    process::{Child, ChildStdin, Command},
+};
+
+use crate::Error;
+
+/// `$1` is a folder to remove if the owner is gone (empty: none); the rest is the command. A line on standard input
+/// asks to kill the child; its end without a line means that the owner is gone. A TERM for the group reaches the
+/// child, which may take its time; shell and watcher wait for it.
+const SUPERVISOR: &str = r#"
+folder=$1; shift
+exec 3<&0
+"$@" </dev/null 3<&- &
+child=$!
+{ trap '' TERM
+  if read -r line <&3; then
+    kill -9 "$child" 2>/dev/null
+  else
+    kill -9 "$$" "$child" 2>/dev/null
+    if [ -n "$folder" ]; then sleep 1; rm -rf "$folder"; fi
+  fi
+} &
+watcher=$!
+exec 3<&-
+trap : TERM
+wait "$child"; status=$?
+while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done
+kill -9 "$watcher" 2>/dev/null
+exit "$status"
+"#;
+
+/// A killed process is gone at once unless the machine is very busy.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The last lines of a log, for error messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogTail(String);
+
+impl LogTail {
+    const LINES: usize = 25;
+
+    /// The last lines of `text`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let lines: Vec<&str> = text.lines().collect();
+        Self(lines[lines.len().saturating_sub(Self::LINES)..].join("\n"))
+    }
+
+    /// The last lines of a file, or a note that it cannot be read.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Self {
+        match std::fs::read(path) {
+            Ok(bytes) => Self::of(&String::from_utf8_lossy(&bytes)),
+            Err(error) => Self(format!("(no log at {}: {error})", path.display())),
+        }
+    }
+
+    /// Whether the tail contains `text`.
+    #[must_use]
+    pub fn contains(&self, text: &str) -> bool {
+        self.0.contains(text)
+    }
+}
+
+impl fmt::Display for LogTail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A running child with its log file. Killed, with everything in its process group, when
+/// dropped or when the owner dies.
+#[derive(Debug)]
+pub struct Supervised {
+    child: Child,
+    /// Kept apart from `child`, because waiting for a child closes its standard input.
+    lifeline: Option<ChildStdin>,
+    log: PathBuf,
+}
+
+impl Supervised {
+    /// Starts `program`; its output goes to the file `log`. If the owner dies without stopping it, the child is
+    /// killed and `remove_if_orphaned` deleted.
+    ///
+    /// # Errors
+    /// The log file cannot be written, or there is no shell.
+    pub fn spawn(
+        program: &Path,
+        arguments: &[String],
+        environment: &[(String, String)],
+        log: &Path,
+        remove_if_orphaned: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let output = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(log)
+            .map_err(Error::file("write", log))?;
+        let errors = output.try_clone().map_err(Error::file("write", log))?;
+        let mut child = Command::new("sh")
+            .args(["-c", SUPERVISOR, "sh"])
+            .arg(remove_if_orphaned.unwrap_or(Path::new("")))
+            .arg(program)
+            .args(arguments)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(output)
+            .stderr(errors)
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|source| Error::Spawn {
+                program: program.display().to_string(),
+                source,
+            })?;
+        Ok(Self {
+            lifeline: child.stdin.take(),
+            child,
+            log: log.to_owned(),
+        })
+    }
+
+    /// The exit status if the child has ended.
+    pub fn exited(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Asks the child to end and waits up to `grace`, then kills it and whatever is left of its group. The child is
+    /// gone when this returns, its ports included.
+    pub async fn stop(mut self, grace: Duration) {
+        if !grace.is_zero() && self.signal(Signal::TERM) {
+            let _ = tokio::time::timeout(grace, self.child.wait()).await;
+        }
+        // The shell kills the child and waits for it, which a signal to the whole group would not do.
+        if let Some(mut lifeline) = self.lifeline.take() {
+            let _ = lifeline.write_all(b"stop\n").await;
+            let _ = tokio::time::timeout(KILL_TIMEOUT, self.child.wait()).await;
+        }
+        self.signal(Signal::KILL);
+        let _ = self.child.wait().await;
+    }
+
+    /// The log file.
+    #[must_use]
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    fn signal(&self, signal: Signal) -> bool {
+        let group = self
+            .child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
+        group.is_some_and(|group| kill_process_group(group, signal).is_ok())
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.child.try_wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn shell(script: &str, folder: &Path, remove: Option<&Path>) -> Supervised {
+        let arguments = ["-c".to_owned(), script.to_owned()];
+        let log = folder.join("log");
+        Supervised::spawn(Path::new("sh"), &arguments, &[], &log, remove).unwrap()
+    }
+
+    async fn until(what: &str, mut done: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !done() {
+            assert!(started.elapsed() < Duration::from_secs(20), "{what}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn reports_the_exit_status_and_keeps_the_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = shell("echo said; exit 7", folder.path(), None);
+        let mut status = None;
+        until("the child ends", || {
+            status = child.exited();
+            status.is_some()
+        })
+        .await;
+        assert_eq!(status.and_then(|status| status.code()), Some(7));
+        assert!(LogTail::of_file(child.log()).contains("said"));
+    }
+
+    #[tokio::test]
+    async fn a_polite_stop_lets_the_child_finish() {
+        let folder = tempfile::tempdir().unwrap();
+        let done = folder.path().join("done");
+        let script = format!(
+            "trap 'sleep 0.3; echo x > {0}; exit 0' TERM; echo > {1}; while :; do sleep 0.05; done",
+            done.display(),
+            folder.path().join("up").display()
+        );
+        let child = shell(&script, folder.path(), None);
+        until("the child runs", || folder.path().join("up").exists()).await;
+        child.stop(Duration::from_secs(10)).await;
+        assert!(done.exists());
+    }
+
+    #[tokio::test]
+    async fn a_stubborn_child_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let child = shell("trap '' TERM; sleep 60; sleep 60", folder.path(), None);
+        let started = Instant::now();
+        child.stop(Duration::from_millis(200)).await;
+        assert!(started.elapsed() < Duration::from_secs(10));
+    }
+
+    #[tokio::test]
+    async fn the_child_and_its_folder_go_when_the_owner_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let alive = data.join("alive");
+        let script = format!("while echo x > {}; do sleep 0.05; done", alive.display());
+        let mut child = shell(&script, folder.path(), Some(&data));
+        until("the child runs", || alive.exists()).await;
+        // What the kernel does for an owner that is killed.
+        child.lifeline = None;
+        until("the folder is removed", || !data.exists()).await;
+        until("the shell ends", || child.exited().is_some()).await;
+    }
+}
