@@ -19,6 +19,7 @@
 pub mod arm;
 pub mod engine;
 pub mod kind;
+pub mod kubernetes;
 pub mod reconcile;
 pub mod resource;
 pub mod shape;

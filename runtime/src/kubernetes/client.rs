@@ -1,0 +1,113 @@
+//! Connections to the API server.
+//!
+//! kube's own stack speaks HTTP/1.1, which costs one TLS connection per watch, and retries on its own for
+//! minutes. Here requests are never retried (the queue backs off) and streams share HTTP/2 connections.
+
+use std::time::Duration;
+
+use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use kube::client::{Body, ConfigExt};
+use kube::{Client, Config};
+use tower::util::option_layer;
+use tower::{BoxError, ServiceBuilder, ServiceExt};
+
+/// Watches on one HTTP/2 connection. The API server accepts 100 streams or more per connection, and hyper
+/// waits without a word when they are used up.
+const WATCHES_PER_CONNECTION: usize = 80;
+
+/// How often an idle connection is checked, so that a dead peer is found although watches are silent.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Why no client could be built.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No kubeconfig and not in a cluster.
+    #[error(
+        "cannot find out how to reach the Kubernetes API: {0}; set KUBECONFIG or run inside a cluster"
+    )]
+    Config(#[from] kube::config::InferConfigError),
+    /// TLS, certificates or credentials of the configuration.
+    #[error("the Kubernetes client configuration cannot be used: {0}")]
+    Client(#[from] kube::Error),
+    /// The name to verify the server's certificate against.
+    #[error("tls-server-name `{name}` in the kubeconfig is no valid host name")]
+    ServerName {
+        /// As written.
+        name: String,
+    },
+}
+
+/// Clients of one API server: one for requests, and as many as the watches need.
+#[derive(Clone)]
+pub struct Clients {
+    requests: Client,
+    watches: Vec<Client>,
+}
+
+impl Clients {
+    /// Clients from `KUBECONFIG`, `~/.kube/config` or the pod's service account, for this many watches.
+    pub async fn infer(watches: usize) -> Result<Self, ClientError> {
+        Self::connect(&Config::infer().await?, watches)
+    }
+
+    /// Clients from a configuration, for this many watches. Nothing is sent yet.
+    pub fn connect(config: &Config, watches: usize) -> Result<Self, ClientError> {
+        let connections = watches.div_ceil(WATCHES_PER_CONNECTION).max(1);
+        Ok(Self {
+            requests: build(config)?,
+            watches: (0..connections)
+                .map(|_| build(config))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The client for everything that ends soon.
+    pub fn requests(&self) -> &Client {
+        &self.requests
+    }
+
+    /// The client for the watch with this number.
+    pub fn watch(&self, number: usize) -> &Client {
+        &self.watches[(number / WATCHES_PER_CONNECTION) % self.watches.len()]
+    }
+}
+
+fn build(config: &Config) -> Result<Client, ClientError> {
+    if config.proxy_url.is_some() {
+        let mut config = config.clone();
+        config.default_retry = false;
+        return Ok(Client::try_from(config)?);
+    }
+    let mut builder = hyper_rustls::HttpsConnectorBuilder::new()
+        .with_tls_config(config.rustls_client_config()?)
+        .https_or_http();
+    if let Some(name) = &config.tls_server_name {
+        let server_name = name
+            .clone()
+            .try_into()
+            .map_err(|_| ClientError::ServerName { name: name.clone() })?;
+        builder = builder
+            .with_server_name_resolver(hyper_rustls::FixedServerNameResolver::new(server_name));
+    }
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    tcp.set_nodelay(true);
+    let http: HttpClient<_, Body> = HttpClient::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .http2_keep_alive_interval(PING_INTERVAL)
+        .http2_keep_alive_timeout(PING_TIMEOUT)
+        .http2_keep_alive_while_idle(true)
+        .build(builder.enable_http1().enable_http2().wrap_connector(tcp));
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .layer(option_layer(config.auth_layer()?))
+        .layer(config.extra_headers_layer()?)
+        .service(http.map_err(BoxError::from));
+    Ok(Client::new(service, config.default_namespace.clone()))
+}

@@ -1,0 +1,292 @@
+//! The driver's port over the API server and the cache.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use kube::Resource;
+use kube::api::{Api, Patch, PatchParams, PostParams};
+use serde_json::{Map, Value, json};
+
+use super::cache::ObjectCache;
+use super::client::Clients;
+use super::error::request;
+use super::event::EventRecorder;
+use super::names::FIELD_MANAGER;
+use super::namespace::NamespaceCache;
+use super::stored::StoredObject;
+use super::watch::Wake;
+use crate::kind::KindInfo;
+use crate::reconcile::port::{
+    DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+};
+use crate::resource::{Kind, Object, ObjectKey};
+
+/// A cluster as the driver sees it.
+#[derive(Clone)]
+pub struct Cluster {
+    pub(super) clients: Clients,
+    pub(super) kinds: Arc<HashMap<(&'static str, &'static str), &'static KindInfo>>,
+    pub(super) cache: Arc<ObjectCache>,
+    pub(super) namespaces: Arc<NamespaceCache>,
+    pub(super) wake: Arc<dyn Wake>,
+    events: EventRecorder,
+}
+
+impl Cluster {
+    /// A cluster with these kinds. `wake` is told which objects need to be reconciled. Needs a tokio runtime.
+    pub fn new(clients: Clients, kinds: &[&'static KindInfo], wake: Arc<dyn Wake>) -> Self {
+        let events = EventRecorder::start(clients.requests().clone());
+        Self {
+            clients,
+            kinds: Arc::new(
+                kinds
+                    .iter()
+                    .map(|kind| ((kind.group, kind.kind), *kind))
+                    .collect(),
+            ),
+            cache: Arc::default(),
+            namespaces: Arc::default(),
+            wake,
+            events,
+        }
+    }
+
+    /// The objects in memory.
+    pub fn cache(&self) -> &ObjectCache {
+        &self.cache
+    }
+
+    fn api(&self, key: &ObjectKey) -> Api<StoredObject> {
+        Api::namespaced_with(self.clients.requests().clone(), &key.namespace, &key.kind)
+    }
+
+    /// Takes in the answer to a write.
+    fn written(&self, kind: Kind, answer: StoredObject) -> Object {
+        let object = answer.into_object(kind);
+        for key in self.cache.apply_written(&object) {
+            self.wake.wake(key);
+        }
+        object
+    }
+
+    /// Forgets the object when the server says that it is gone.
+    fn noting_gone<T>(
+        &self,
+        key: &ObjectKey,
+        answer: Result<T, KubernetesError>,
+    ) -> Result<T, KubernetesError> {
+        if matches!(answer, Err(KubernetesError::Gone { .. })) {
+            self.cache.remove(key);
+        }
+        answer
+    }
+}
+
+#[async_trait]
+impl KubernetesPort for Cluster {
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        if let Some(object) = self.cache.get(key) {
+            return Ok(Some(Object::clone(&object)));
+        }
+        if self.cache.is_synced(key.kind) {
+            return Ok(None);
+        }
+        let call = async { self.api(key).get_opt(&key.name).await };
+        let found = request("read", || key.to_string(), call).await?;
+        Ok(found.map(|object| object.into_object(key.kind)))
+    }
+
+    fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
+        self.kinds.get(&(group, kind)).copied()
+    }
+
+    async fn patch_metadata(
+        &self,
+        object: &Object,
+        patch: MetadataPatch,
+    ) -> Result<Object, KubernetesError> {
+        let key = object.key();
+        let body = json!({ "metadata": metadata_body(object, patch) });
+        let call = async {
+            self.api(&key)
+                .patch(&key.name, &PatchParams::default(), &Patch::Merge(body))
+                .await
+        };
+        let answer = request("change the metadata of", || key.to_string(), call).await;
+        Ok(self.written(object.kind, self.noting_gone(&key, answer)?))
+    }
+
+    async fn patch_status(
+        &self,
+        object: &Object,
+        status: Value,
+    ) -> Result<Object, KubernetesError> {
+        let key = object.key();
+        let body = json!({
+            "apiVersion": StoredObject::api_version(&object.kind),
+            "kind": object.kind.0.kind,
+            "metadata": {
+                "name": object.metadata.name,
+                "namespace": object.metadata.namespace,
+                "uid": object.metadata.uid,
+                "resourceVersion": object.metadata.resource_version,
+            },
+            "status": status,
+        });
+        let parameters = PostParams {
+            field_manager: Some(FIELD_MANAGER.to_owned()),
+            ..PostParams::default()
+        };
+        let call = async {
+            self.api(&key)
+                .replace_subresource("status", &key.name, &parameters, &body)
+                .await
+        };
+        let answer = request("write the status of", || key.to_string(), call).await;
+        Ok(self.written(object.kind, self.noting_gone(&key, answer)?))
+    }
+
+    async fn read_data(
+        &self,
+        kind: DataKind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<KeyedData>, KubernetesError> {
+        let client = self.clients.requests().clone();
+        let label = || format!("{kind:?} {namespace}/{name}");
+        match kind {
+            DataKind::Secret => {
+                let api: Api<Secret> = Api::namespaced(client, namespace);
+                let found = request("read", label, api.get_opt(name)).await?;
+                Ok(found.map(|secret| {
+                    let data = secret.data.unwrap_or_default().into_iter();
+                    keyed(secret.metadata, data.map(|(key, value)| (key, value.0)))
+                }))
+            }
+            DataKind::ConfigMap => {
+                let api: Api<ConfigMap> = Api::namespaced(client, namespace);
+                let found = request("read", label, api.get_opt(name)).await?;
+                Ok(found.map(|map| {
+                    let text = map.data.unwrap_or_default().into_iter();
+                    let bytes = map.binary_data.unwrap_or_default().into_iter();
+                    let data = text
+                        .map(|(key, value)| (key, value.into_bytes()))
+                        .chain(bytes.map(|(key, value)| (key, value.0)));
+                    keyed(map.metadata, data)
+                }))
+            }
+        }
+    }
+
+    async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
+        let client = self.clients.requests().clone();
+        let namespace = owner.metadata.namespace.clone().unwrap_or_default();
+        let label = || format!("{:?} {namespace}/{}", export.kind, export.name);
+        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        let metadata = ObjectMeta {
+            name: Some(export.name.clone()),
+            namespace: Some(namespace.clone()),
+            labels: Some(export.labels).filter(|labels| !labels.is_empty()),
+            annotations: Some(export.annotations).filter(|entries| !entries.is_empty()),
+            owner_references: Some(vec![owner_reference(owner)]),
+            ..ObjectMeta::default()
+        };
+        match export.kind {
+            DataKind::Secret => {
+                let data = export.data.into_iter();
+                let body = Secret {
+                    metadata,
+                    data: Some(
+                        data.map(|(key, value)| (key, ByteString(value.into_bytes())))
+                            .collect(),
+                    ),
+                    ..Secret::default()
+                };
+                let api: Api<Secret> = Api::namespaced(client, &namespace);
+                let patch = Patch::Apply(body);
+                request("write", label, api.patch(&export.name, &parameters, &patch)).await?;
+            }
+            DataKind::ConfigMap => {
+                let body = ConfigMap {
+                    metadata,
+                    data: Some(export.data),
+                    ..ConfigMap::default()
+                };
+                let api: Api<ConfigMap> = Api::namespaced(client, &namespace);
+                let patch = Patch::Apply(body);
+                request("write", label, api.patch(&export.name, &parameters, &patch)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        if let Some(annotations) = self.namespaces.get(name) {
+            return Ok(annotations);
+        }
+        let api: Api<Namespace> = Api::all(self.clients.requests().clone());
+        let call = api.get_metadata_opt(name);
+        let found = request("read", || format!("Namespace {name}"), call).await?;
+        Ok(found
+            .and_then(|namespace| namespace.metadata.annotations)
+            .unwrap_or_default())
+    }
+
+    async fn record(&self, object: &Object, event: EventNote) {
+        self.events.record(object, event);
+    }
+}
+
+/// A merge patch of metadata that fails when the object changed since it was read.
+fn metadata_body(object: &Object, patch: MetadataPatch) -> Value {
+    let mut body = Map::new();
+    body.insert("uid".into(), json!(object.metadata.uid));
+    body.insert(
+        "resourceVersion".into(),
+        json!(object.metadata.resource_version),
+    );
+    if !patch.annotations.is_empty() {
+        body.insert("annotations".into(), json!(patch.annotations));
+    }
+    if !patch.labels.is_empty() {
+        body.insert("labels".into(), json!(patch.labels));
+    }
+    if let Some(finalizers) = patch.finalizers {
+        body.insert("finalizers".into(), json!(finalizers));
+    }
+    if let Some(owners) = patch.owner_references {
+        body.insert("ownerReferences".into(), Value::Array(owners));
+    }
+    Value::Object(body)
+}
+
+fn owner_reference(owner: &Object) -> OwnerReference {
+    OwnerReference {
+        api_version: StoredObject::api_version(&owner.kind).into_owned(),
+        kind: owner.kind.0.kind.to_owned(),
+        name: owner.metadata.name.clone().unwrap_or_default(),
+        uid: owner.metadata.uid.clone().unwrap_or_default(),
+        ..OwnerReference::default()
+    }
+}
+
+fn keyed(metadata: ObjectMeta, data: impl Iterator<Item = (String, Vec<u8>)>) -> KeyedData {
+    KeyedData {
+        uid: metadata.uid.unwrap_or_default(),
+        resource_version: metadata.resource_version.unwrap_or_default(),
+        owner_uids: metadata
+            .owner_references
+            .unwrap_or_default()
+            .into_iter()
+            .map(|owner| owner.uid)
+            .collect(),
+        data: data.collect(),
+    }
+}

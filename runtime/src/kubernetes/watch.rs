@@ -1,0 +1,352 @@
+//! Watches: which kinds are installed, their objects, namespaces, and the Secrets and ConfigMaps they use.
+//!
+//! What a change means is decided in `filter` and `cache`; here is only the plumbing.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::api::Api;
+use kube::core::{NamespaceResourceScope, PartialObjectMeta};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, Event, watcher};
+use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::filter::policy_moved;
+use super::installed::InstalledCrd;
+use super::names::RECONCILE_POLICY;
+use super::port::Cluster;
+use super::stored::StoredObject;
+use crate::reconcile::port::DataKind;
+use crate::resource::{Kind, ObjectKey};
+
+/// First lists that run at the same time, so that a start does not crowd out the cluster's other clients.
+const CONCURRENT_LISTS: usize = 20;
+
+/// Objects in one page of a list.
+const PAGE: u32 = 500;
+
+/// CRDs in one page: they are large, and only a few bytes of each are kept.
+const CRD_PAGE: u32 = 20;
+
+/// Who is told that an object needs to be reconciled now.
+pub trait Wake: Send + Sync {
+    /// The object changed, or something that it waits for did. Called often; must not block.
+    fn wake(&self, key: ObjectKey);
+}
+
+impl<F: Fn(ObjectKey) + Send + Sync> Wake for F {
+    fn wake(&self, key: ObjectKey) {
+        self(key);
+    }
+}
+
+/// All watches of one operator.
+pub struct Watches {
+    cluster: Cluster,
+    /// Watched namespaces; all when empty.
+    namespaces: Vec<String>,
+    lists: Arc<Semaphore>,
+    tasks: TaskTracker,
+    started: AtomicUsize,
+    running: HashMap<Kind, CancellationToken>,
+}
+
+impl Watches {
+    /// Watches for a cluster, limited to these namespaces when there are any.
+    pub fn new(cluster: Cluster, namespaces: Vec<String>) -> Self {
+        Self {
+            cluster,
+            namespaces,
+            lists: Arc::new(Semaphore::new(CONCURRENT_LISTS)),
+            tasks: TaskTracker::new(),
+            started: AtomicUsize::new(0),
+            running: HashMap::new(),
+        }
+    }
+
+    /// Watches until told to stop.
+    pub async fn run(mut self, stop: CancellationToken) {
+        self.tasks
+            .spawn(watch_namespaces(self.cluster.clone(), stop.clone()));
+        for namespace in self.scopes() {
+            let client = self.next_client();
+            let secrets = data_api::<Secret>(&client, namespace.as_deref());
+            let maps = data_api::<ConfigMap>(&client, namespace.as_deref());
+            let cluster = &self.cluster;
+            self.tasks.spawn(watch_data(
+                cluster.clone(),
+                DataKind::Secret,
+                secrets,
+                stop.clone(),
+            ));
+            self.tasks.spawn(watch_data(
+                cluster.clone(),
+                DataKind::ConfigMap,
+                maps,
+                stop.clone(),
+            ));
+        }
+        self.watch_crds(&stop).await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Starts and stops the watches of kinds as their CRDs come and go.
+    async fn watch_crds(&mut self, stop: &CancellationToken) {
+        let api: Api<InstalledCrd> = Api::all(self.next_client());
+        let config = Config::default().page_size(CRD_PAGE);
+        let mut listed = HashSet::new();
+        follow(
+            "CustomResourceDefinition",
+            api,
+            config,
+            stop,
+            |event| match event {
+                Event::Init => listed.clear(),
+                Event::InitApply(crd) | Event::Apply(crd) => {
+                    if let Some(kind) = self.kind_of(&crd) {
+                        listed.insert(kind);
+                        if crd.serves(kind.0) {
+                            self.start(kind, stop);
+                        } else {
+                            self.stop(kind);
+                        }
+                    }
+                }
+                Event::Delete(crd) => {
+                    if let Some(kind) = self.kind_of(&crd) {
+                        self.stop(kind);
+                    }
+                }
+                Event::InitDone => {
+                    let gone: Vec<Kind> = self
+                        .running
+                        .keys()
+                        .filter(|kind| !listed.contains(*kind))
+                        .copied()
+                        .collect();
+                    for kind in gone {
+                        self.stop(kind);
+                    }
+                }
+            },
+        )
+        .await;
+    }
+
+    fn kind_of(&self, crd: &InstalledCrd) -> Option<Kind> {
+        let key = (crd.spec.group.as_str(), crd.spec.names.kind.as_str());
+        self.cluster.kinds.get(&key).map(|info| Kind(info))
+    }
+
+    fn start(&mut self, kind: Kind, stop: &CancellationToken) {
+        if self.running.contains_key(&kind) {
+            return;
+        }
+        tracing::info!(?kind, "watching");
+        let stop = stop.child_token();
+        self.running.insert(kind, stop.clone());
+        let scopes = self.scopes();
+        let unfinished = Arc::new(AtomicUsize::new(scopes.len()));
+        for namespace in scopes {
+            let client = self.next_client();
+            let api = match &namespace {
+                Some(namespace) => Api::namespaced_with(client, namespace, &kind),
+                None => Api::all_with(client, &kind),
+            };
+            let watch = KindWatch {
+                cluster: self.cluster.clone(),
+                kind,
+                namespace,
+                lists: Arc::clone(&self.lists),
+                unfinished: Arc::clone(&unfinished),
+            };
+            self.tasks.spawn(watch.run(api, stop.clone()));
+        }
+    }
+
+    fn stop(&mut self, kind: Kind) {
+        if let Some(stop) = self.running.remove(&kind) {
+            tracing::info!(?kind, "no longer installed");
+            stop.cancel();
+            self.cluster.cache.forget_kind(kind);
+        }
+    }
+
+    fn scopes(&self) -> Vec<Option<String>> {
+        if self.namespaces.is_empty() {
+            vec![None]
+        } else {
+            self.namespaces.iter().cloned().map(Some).collect()
+        }
+    }
+
+    fn next_client(&self) -> kube::Client {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        self.cluster.clients.watch(number).clone()
+    }
+}
+
+/// The watch of one kind in one namespace, or in all.
+struct KindWatch {
+    cluster: Cluster,
+    kind: Kind,
+    namespace: Option<String>,
+    lists: Arc<Semaphore>,
+    /// Namespaces whose first list is not complete.
+    unfinished: Arc<AtomicUsize>,
+}
+
+impl KindWatch {
+    async fn run(self, api: Api<StoredObject>, stop: CancellationToken) {
+        // Held until the first list is complete. The semaphore is never closed.
+        let mut permit = Arc::clone(&self.lists).acquire_owned().await.ok();
+        let config = Config::default().any_semantic().page_size(PAGE);
+        let mut listed = HashSet::new();
+        let mut first = true;
+        follow(self.kind.0.kind, api, config, &stop, |event| {
+            // A stopped watch must not bring objects back that were forgotten with their kind.
+            if stop.is_cancelled() {
+                return;
+            }
+            match event {
+                Event::Init => listed.clear(),
+                Event::InitApply(object) => {
+                    listed.insert(self.apply(object));
+                }
+                Event::Apply(object) => {
+                    self.apply(object);
+                }
+                Event::Delete(object) => {
+                    let key = object.into_object(self.kind).key();
+                    self.cluster.cache.remove(&key);
+                    self.cluster.wake.wake(key);
+                }
+                Event::InitDone => {
+                    let namespace = self.namespace.as_deref();
+                    self.cluster
+                        .cache
+                        .finish_list(self.kind, namespace, &listed);
+                    listed = HashSet::new();
+                    permit = None;
+                    if std::mem::take(&mut first)
+                        && self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1
+                    {
+                        self.cluster.cache.mark_synced(self.kind);
+                    }
+                }
+            }
+        })
+        .await;
+    }
+
+    fn apply(&self, object: StoredObject) -> ObjectKey {
+        let object = object.into_object(self.kind);
+        let key = object.key();
+        for woken in self.cluster.cache.apply(object) {
+            self.cluster.wake.wake(woken);
+        }
+        key
+    }
+}
+
+/// Keeps the annotations of namespaces; a policy that moves to or from `skip` wakes the objects that follow it.
+async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
+    let api: Api<PartialObjectMeta<Namespace>> = Api::all(cluster.clients.watch(0).clone());
+    let config = Config::default().any_semantic().page_size(PAGE);
+    follow("Namespace", api, config, &stop, |event| match event {
+        Event::InitApply(namespace) | Event::Apply(namespace) => {
+            let name = namespace.metadata.name.unwrap_or_default();
+            let annotations = namespace.metadata.annotations.unwrap_or_default();
+            let before = cluster.namespaces.insert(name.clone(), annotations.clone());
+            if before.is_some_and(|before| policy_moved(Some(&before), Some(&annotations))) {
+                let followers = cluster.cache.in_namespace(&name, |object| {
+                    let own = object.metadata.annotations.as_ref();
+                    own.is_none_or(|own| !own.contains_key(RECONCILE_POLICY))
+                });
+                for key in followers {
+                    cluster.wake.wake(key);
+                }
+            }
+        }
+        Event::Delete(namespace) => {
+            cluster
+                .namespaces
+                .remove(&namespace.metadata.name.unwrap_or_default());
+        }
+        Event::Init | Event::InitDone => {}
+    })
+    .await;
+}
+
+/// Wakes the objects that read a Secret or ConfigMap when it changes. Nothing of it is kept.
+async fn watch_data<K>(
+    cluster: Cluster,
+    kind: DataKind,
+    api: Api<PartialObjectMeta<K>>,
+    stop: CancellationToken,
+) where
+    PartialObjectMeta<K>: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let config = Config::default().any_semantic().page_size(PAGE);
+    let mut first = true;
+    let label = match kind {
+        DataKind::Secret => "Secret",
+        DataKind::ConfigMap => "ConfigMap",
+    };
+    follow(label, api, config, &stop, |event| {
+        let data = match event {
+            Event::Apply(data) | Event::Delete(data) => data,
+            // After an interruption any of them may have changed; in the first list nobody missed anything.
+            Event::InitApply(data) if !first => data,
+            Event::InitDone => {
+                first = false;
+                return;
+            }
+            Event::Init | Event::InitApply(_) => return,
+        };
+        let namespace = data.metadata.namespace.unwrap_or_default();
+        let name = data.metadata.name.unwrap_or_default();
+        for key in cluster.cache.users_of_data(kind, &namespace, &name) {
+            cluster.wake.wake(key);
+        }
+    })
+    .await;
+}
+
+fn data_api<K>(client: &kube::Client, namespace: Option<&str>) -> Api<PartialObjectMeta<K>>
+where
+    K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+{
+    match namespace {
+        Some(namespace) => Api::namespaced(client.clone(), namespace),
+        None => Api::all(client.clone()),
+    }
+}
+
+/// Hands every event of a watch to `on_event` until told to stop. Interruptions are retried with backoff.
+async fn follow<K>(
+    what: &str,
+    api: Api<K>,
+    config: Config,
+    stop: &CancellationToken,
+    mut on_event: impl FnMut(Event<K>),
+) where
+    K: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let mut events = pin!(watcher(api, config).default_backoff());
+    while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
+        match event {
+            Ok(event) => on_event(event),
+            Err(error) => tracing::debug!(what, %error, "a watch was interrupted"),
+        }
+    }
+}
