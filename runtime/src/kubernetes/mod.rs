@@ -5,6 +5,7 @@
 //! versions convert ([`crate::engine`]). kube's types end here; no other module of the runtime needs them.
 
 mod cache;
+mod certificate;
 mod client;
 mod error;
 mod event;
@@ -12,14 +13,19 @@ mod filter;
 mod installed;
 mod names;
 mod namespace;
+mod pattern;
 mod port;
 mod references;
 mod stored;
 mod watch;
+mod webhook;
 
 pub use cache::ObjectCache;
+pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
 pub use client::{ClientError, Clients};
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
+pub use pattern::{CrdPattern, PatternError};
 pub use port::Cluster;
 pub use stored::StoredObject;
 pub use watch::{Wake, Watches};
+pub use webhook::{Convert, Webhook};
