@@ -3,11 +3,16 @@
 //! What does not live here: what to send when (see [`crate::reconcile`]) and any retry loop; every wait is a
 //! requeue decided there.
 
+mod client;
+mod cloud;
+pub mod credential;
 mod error;
 mod id;
 pub mod operation;
 mod transport;
 
+pub use client::{Client, ClientError, ClientSettings};
+pub use cloud::{Cloud, CloudSettingsError};
 pub use error::CloudError;
 pub use id::{IdError, ResourceId};
 pub use operation::Operation;

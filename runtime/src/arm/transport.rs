@@ -80,7 +80,8 @@ pub struct Response {
     pub status: u16,
     /// Headers, names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// JSON body; `None` when empty. A body that is no JSON is a [`TransportError`].
+    /// JSON body; `None` when empty. A body that is no JSON is a [`TransportError`] on success, and is dropped
+    /// from an error answer, which gateways write in HTML.
     pub body: Option<Value>,
 }
 
@@ -91,7 +92,7 @@ impl Response {
     }
 }
 
-/// No usable answer: network, TLS, token or a body that is no JSON. The outcome of a write is unknown.
+/// No usable answer: network, TLS, token or a good answer whose body is no JSON. The outcome of a write is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("{method} {url}: {message}")]
 pub struct TransportError {

@@ -1,0 +1,428 @@
+//! The client against a TLS server of the test's own: token endpoint and ARM in one.
+
+use super::*;
+use crate::arm::credential::SecretData;
+use axum::Router;
+use axum::extract::{Request as HttpRequest, State};
+use axum::response::{IntoResponse, Response as HttpResponse};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::service::TowerToHyperService;
+use serde_json::{Value, json};
+
+/// What the server saw: method, path with query, interesting headers, body.
+#[derive(Clone, Debug)]
+struct Seen {
+    line: String,
+    authorization: String,
+    agent: String,
+    correlation: String,
+    body: String,
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Seen>>>);
+
+impl Log {
+    fn all(&self) -> Vec<Seen> {
+        self.0.lock().expect("the log").clone()
+    }
+}
+
+async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
+    let (parts, body) = request.into_parts();
+    let header = |name: &str| {
+        let value = parts.headers.get(name);
+        value.map_or_else(String::new, |value| {
+            value.to_str().expect("text").to_owned()
+        })
+    };
+    let body = axum::body::to_bytes(body, 1 << 20).await.expect("a body");
+    let body = String::from_utf8(body.to_vec()).expect("text");
+    log.0.lock().expect("the log").push(Seen {
+        line: format!(
+            "{} {}",
+            parts.method,
+            parts.uri.path_and_query().expect("a path")
+        ),
+        authorization: header("authorization"),
+        agent: header("user-agent"),
+        correlation: header(CORRELATION),
+        body: body.clone(),
+    });
+    let path = parts.uri.path();
+    let json = |status: u16, body: Value| {
+        let status = axum::http::StatusCode::from_u16(status).expect("a status");
+        (status, [(REQUEST_ID, "r-1")], axum::Json(body)).into_response()
+    };
+    if path.ends_with("/oauth2/v2.0/token") {
+        return if body.contains("client_secret=wrong") {
+            json(
+                401,
+                json!({"error": "invalid_client", "error_description": "AADSTS7000215: Invalid client secret provided.", "error_codes": [7000215]}),
+            )
+        } else {
+            let client = body
+                .split('&')
+                .find_map(|pair| pair.strip_prefix("client_id="));
+            json(
+                200,
+                json!({"token_type": "Bearer", "expires_in": 3600, "access_token": format!("token-{}", client.unwrap_or_default())}),
+            )
+        };
+    }
+    match path {
+        "/good" => json(200, json!({"name": "x"})),
+        "/empty" => axum::http::StatusCode::NO_CONTENT.into_response(),
+        "/html" => (axum::http::StatusCode::OK, "<html>").into_response(),
+        "/html-error" => (axum::http::StatusCode::BAD_GATEWAY, "<html>").into_response(),
+        "/unauthorized" => json(
+            401,
+            json!({"error": {"code": "InvalidAuthenticationToken", "message": "m"}}),
+        ),
+        _ => json(
+            404,
+            json!({"error": {"code": "ResourceNotFound", "message": "m"}}),
+        ),
+    }
+}
+
+struct Server {
+    endpoint: String,
+    ca: tempfile::NamedTempFile,
+    log: Log,
+}
+
+async fn server() -> Server {
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).expect("parameters");
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority_key = rcgen::KeyPair::generate().expect("a key");
+    let authority_certificate = authority
+        .self_signed(&authority_key)
+        .expect("a certificate");
+    let issuer = rcgen::Issuer::new(authority, authority_key);
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()])
+        .expect("parameters")
+        .signed_by(&key, &issuer)
+        .expect("a certificate");
+    let ca = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(ca.path(), authority_certificate.pem()).expect("written");
+
+    let private = rustls_pki_types::PrivatePkcs8KeyDer::from(key.serialize_der());
+    let config = rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], private.into())
+        .expect("a TLS configuration");
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let log = Log::default();
+    let router = Router::new().fallback(answer).with_state(log.clone());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (acceptor, router) = (acceptor.clone(), router.clone());
+            tokio::spawn(async move {
+                let Ok(stream) = acceptor.accept(stream).await else {
+                    return;
+                };
+                let service = TowerToHyperService::new(router);
+                let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+                let _ = builder
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
+            });
+        }
+    });
+    Server {
+        endpoint: format!("https://localhost:{port}"),
+        ca,
+        log,
+    }
+}
+
+/// One Secret, `team/own`, whose content a test can replace.
+#[derive(Default)]
+struct Secrets(Mutex<SecretData>);
+
+#[async_trait]
+impl SecretReader for Secrets {
+    async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String> {
+        let known = (namespace, name) == ("team", "own");
+        Ok(known.then(|| self.0.lock().expect("the secret").clone()))
+    }
+}
+
+impl Secrets {
+    fn set(&self, version: &str, client: &str, secret: Option<&str>) {
+        let mut pairs = vec![
+            ("AZURE_SUBSCRIPTION_ID", "sub-2"),
+            ("AZURE_TENANT_ID", "tenant"),
+            ("AZURE_CLIENT_ID", client),
+        ];
+        pairs.extend(secret.map(|secret| ("AZURE_CLIENT_SECRET", secret)));
+        *self.0.lock().expect("the secret") = SecretData {
+            version: version.to_owned(),
+            data: pairs
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value.as_bytes().to_vec()))
+                .collect(),
+        };
+    }
+}
+
+fn client(
+    server: &Server,
+    proof: Proof,
+    secrets: Arc<Secrets>,
+    token_file: Option<String>,
+) -> Client {
+    let settings = ClientSettings {
+        cloud: Cloud::new(&server.endpoint, &server.endpoint, "https://arm.test/")
+            .expect("a cloud"),
+        identity: Some(Identity {
+            subscription: "sub-1".to_owned(),
+            tenant: "tenant".to_owned(),
+            client: "operator".to_owned(),
+            proof,
+        }),
+        ca_file: Some(server.ca.path().to_owned()),
+        user_agent_suffix: Some("test".to_owned()),
+        token_file,
+    };
+    Client::new(settings, secrets).expect("a client")
+}
+
+fn own_secret() -> CredentialKey {
+    CredentialKey::Secret {
+        namespace: "team".to_owned(),
+        name: "own".to_owned(),
+    }
+}
+
+fn request(url: &str, credential: CredentialKey) -> Request {
+    Request {
+        method: Method::Put,
+        url: url.to_owned(),
+        body: Some(json!({"secret": "s3cr3t"})),
+        credential,
+    }
+}
+
+#[tokio::test]
+async fn sends_with_a_token_that_is_fetched_once() {
+    let server = server().await;
+    let proof = Proof::ClientSecret("hunter2".into());
+    let client = client(&server, proof, Arc::default(), None);
+    for _ in 0..2 {
+        let url = "/good?api-version=1";
+        let response = client.send(request(url, CredentialKey::Global)).await;
+        let response = response.expect("an answer");
+        assert_eq!(response.status, 200);
+        assert_eq!(response.body, Some(json!({"name": "x"})));
+        assert_eq!(response.header(REQUEST_ID), Some("r-1"));
+        assert!(
+            response
+                .header(CORRELATION)
+                .is_some_and(|id| id.len() == 36)
+        );
+    }
+    let seen = server.log.all();
+    let lines: Vec<&str> = seen.iter().map(|seen| seen.line.as_str()).collect();
+    let put = "PUT /good?api-version=1";
+    assert_eq!(lines, ["POST /tenant/oauth2/v2.0/token", put, put]);
+    assert!(
+        seen[0]
+            .body
+            .contains("scope=https%3A%2F%2Farm.test%2F.default"),
+        "{}",
+        seen[0].body
+    );
+    assert_eq!(seen[1].authorization, "Bearer token-operator");
+    assert_eq!(
+        seen[1].agent,
+        format!("armature/{} test", env!("CARGO_PKG_VERSION"))
+    );
+    assert_ne!(seen[1].correlation, seen[2].correlation);
+    assert_eq!(seen[1].body, r#"{"secret":"s3cr3t"}"#);
+    assert_eq!(
+        client
+            .subscription(&CredentialKey::Global)
+            .await
+            .expect("a subscription"),
+        "sub-1"
+    );
+}
+
+#[tokio::test]
+async fn answers_become_responses_or_errors() {
+    let server = server().await;
+    let proof = Proof::ClientSecret("hunter2".into());
+    let client = client(&server, proof, Arc::default(), None);
+    let send = |url: &str| client.send(request(url, CredentialKey::Global));
+    assert_eq!(send("/empty").await.expect("an answer").body, None);
+    assert_eq!(send("/other").await.expect("an answer").status, 404);
+    let broken = send("/html-error").await.expect("an answer");
+    assert_eq!((broken.status, broken.body), (502, None));
+    let error = send("/html").await.expect_err("no JSON").to_string();
+    assert!(
+        error.contains("PUT /html: HTTP 200 with a body that is no JSON"),
+        "{error}"
+    );
+    let before = server.log.all().len();
+    for url in ["https://evil.test/x?sig=abc", "http://localhost/x", "x"] {
+        let error = send(url).await.expect_err("refused");
+        assert!(
+            error.message.contains("not below the ARM endpoint"),
+            "{error}"
+        );
+        assert!(!error.url.contains("sig"), "{error}");
+    }
+    assert_eq!(server.log.all().len(), before);
+}
+
+#[tokio::test]
+async fn secrets_are_read_again_when_they_change() {
+    let server = server().await;
+    let secrets = Arc::new(Secrets::default());
+    let proof = Proof::ClientSecret("hunter2".into());
+    let client = client(&server, proof, Arc::clone(&secrets), None);
+    let key = own_secret();
+    let missing = client.subscription(&key).await.expect_err("nothing in it");
+    assert!(missing.credential);
+    assert!(
+        missing
+            .to_string()
+            .contains("AZURE_SUBSCRIPTION_ID is missing in Secret team/own"),
+        "{missing}"
+    );
+
+    let last_token = || {
+        server
+            .log
+            .all()
+            .last()
+            .map(|seen| seen.authorization.clone())
+    };
+    for (version, name) in [("1", "first"), ("2", "second")] {
+        secrets.set(version, name, Some("x"));
+        assert_eq!(
+            client.subscription(&key).await.expect("a subscription"),
+            "sub-2"
+        );
+        client
+            .send(request("/good", key.clone()))
+            .await
+            .expect("an answer");
+        assert_eq!(last_token(), Some(format!("Bearer token-{name}")));
+    }
+    secrets.set("3", "third", Some("x"));
+    client
+        .send(request("/unauthorized", key.clone()))
+        .await
+        .expect("an answer");
+    assert_eq!(last_token().as_deref(), Some("Bearer token-second"));
+    client
+        .send(request("/good", key.clone()))
+        .await
+        .expect("an answer");
+    assert_eq!(last_token().as_deref(), Some("Bearer token-third"));
+
+    let unknown = CredentialKey::Secret {
+        namespace: "team".to_owned(),
+        name: "no".to_owned(),
+    };
+    let error = client
+        .send(request("/good", unknown))
+        .await
+        .expect_err("no secret");
+    assert!(
+        error.credential && error.message.contains("Secret team/no"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_refused_secret_is_told_without_the_secret() {
+    let server = server().await;
+    let proof = Proof::ClientSecret("wrong".into());
+    let client = client(&server, proof, Arc::default(), None);
+    let error = client
+        .send(request("/good", CredentialKey::Global))
+        .await
+        .expect_err("refused");
+    assert!(error.credential, "{error:?}");
+    assert!(
+        error.message.contains("AADSTS7000215") && !error.message.contains("wrong"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn workload_identities_send_the_mounted_token() {
+    let server = server().await;
+    let token = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(token.path(), "federated").expect("written");
+    let secrets = Arc::new(Secrets::default());
+    secrets.set("1", "workload", None);
+    let proof = Proof::WorkloadIdentity {
+        token_file: token.path().to_owned(),
+    };
+    let token_file = token.path().to_str().map(str::to_owned);
+    let client = client(&server, proof, secrets, token_file);
+    for (key, expected) in [
+        (CredentialKey::Global, "operator"),
+        (own_secret(), "workload"),
+    ] {
+        client.send(request("/good", key)).await.expect("an answer");
+        let seen = server.log.all();
+        let token = &seen[seen.len() - 2];
+        assert!(
+            token.body.contains("client_assertion=federated"),
+            "{}",
+            token.body
+        );
+        assert_eq!(
+            seen[seen.len() - 1].authorization,
+            format!("Bearer token-{expected}")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_another_authority_is_not_trusted() {
+    let (server, other) = (server().await, server().await);
+    let settings = ClientSettings {
+        cloud: Cloud::new(&server.endpoint, &server.endpoint, "a").expect("a cloud"),
+        identity: None,
+        ca_file: Some(other.ca.path().to_owned()),
+        user_agent_suffix: None,
+        token_file: None,
+    };
+    let secrets = Arc::new(Secrets::default());
+    secrets.set("1", "c", Some("x"));
+    let client = Client::new(settings.clone(), secrets.clone()).expect("a client");
+    let error = client
+        .send(request("/good", own_secret()))
+        .await
+        .expect_err("untrusted");
+    assert!(!error.credential, "{error:?}");
+    assert!(server.log.all().is_empty());
+    let none = client
+        .send(request("/good", CredentialKey::Global))
+        .await
+        .expect_err("no credential");
+    assert!(
+        none.credential && none.message.contains("there is no Azure credential"),
+        "{none}"
+    );
+
+    let missing = ClientSettings {
+        ca_file: Some("/nowhere.pem".into()),
+        ..settings
+    };
+    let error = Client::new(missing, secrets).err().expect("no such file");
+    assert!(error.to_string().contains("/nowhere.pem"), "{error}");
+}
