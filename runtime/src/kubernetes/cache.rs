@@ -124,10 +124,7 @@ impl ObjectCache {
 
     /// Objects that read this Secret or ConfigMap.
     pub fn users_of_data(&self, kind: DataKind, namespace: &str, name: &str) -> Vec<ObjectKey> {
-        let target = Target::Data {
-            kind,
-            name: name.to_owned(),
-        };
+        let target = Target::data(kind, name);
         self.read()
             .users
             .get(&(namespace.to_owned(), target))

@@ -1,14 +1,14 @@
-//! Which other objects, Secrets and ConfigMaps an object refers to, read from its stored spec by shape.
+//! Which other objects, Secrets and ConfigMaps an object refers to, read from its stored spec.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::names::CREDENTIAL_FROM;
+use crate::engine::collect::{ReferenceTarget, inputs};
 use crate::kind::OwnerRule;
 use crate::reconcile::port::DataKind;
 use crate::resource::Object;
-use crate::shape::{Semantic, StructShape, Type};
 
 /// What is referred to, in the object's own namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,17 +31,24 @@ pub enum Target {
     },
 }
 
+impl Target {
+    /// A Secret or ConfigMap.
+    pub fn data(kind: DataKind, name: &str) -> Self {
+        Self::Data {
+            kind,
+            name: name.to_owned(),
+        }
+    }
+}
+
 /// Everything the object refers to: owner, references at any depth, Secrets, ConfigMaps and its credential.
 pub fn targets(object: &Object) -> BTreeSet<Target> {
-    let mut found = BTreeSet::new();
-    if let Some(name) = object
-        .metadata
-        .annotations
-        .as_ref()
+    let annotations = object.metadata.annotations.as_ref();
+    let mut found: BTreeSet<Target> = annotations
         .and_then(|annotations| annotations.get(CREDENTIAL_FROM))
-    {
-        found.insert(data(DataKind::Secret, name));
-    }
+        .map(|name| Target::data(DataKind::Secret, name))
+        .into_iter()
+        .collect();
     let Some(spec) = object
         .spec
         .as_ref()
@@ -49,10 +56,31 @@ pub fn targets(object: &Object) -> BTreeSet<Target> {
     else {
         return found;
     };
-    if let Some(owner) = owner(object, &spec) {
-        found.insert(owner);
-    }
-    visit_struct(object.kind.hub.spec, &spec, &mut found);
+    found.extend(owner(object, &spec));
+    let inputs = inputs(object.kind.hub.spec, &spec);
+    let named = |target| match target {
+        ReferenceTarget::Named { group, kind, name } => Some(Target::Object { group, kind, name }),
+        ReferenceTarget::ArmId(_) | ReferenceTarget::WellKnown(_) => None,
+    };
+    let data = |kind| move |name| Target::data(kind, name);
+    found.extend(
+        inputs
+            .secret_names()
+            .into_iter()
+            .map(data(DataKind::Secret)),
+    );
+    found.extend(
+        inputs
+            .config_map_names()
+            .into_iter()
+            .map(data(DataKind::ConfigMap)),
+    );
+    found.extend(
+        inputs
+            .references
+            .into_iter()
+            .filter_map(|used| named(used.target)),
+    );
     found
 }
 
@@ -69,61 +97,4 @@ fn owner(object: &Object, spec: &Value) -> Option<Target> {
         kind: kind.to_owned(),
         name: text("name")?.to_owned(),
     })
-}
-
-fn visit_struct(shape: &StructShape, value: &Value, found: &mut BTreeSet<Target>) {
-    let Some(members) = value.as_object() else {
-        return;
-    };
-    let text = |name| members.get(name).and_then(Value::as_str);
-    match shape.semantic {
-        Semantic::Plain | Semantic::ArmIdKeyed => {
-            for field in shape.fields {
-                if let Some(value) = members.get(field.name) {
-                    visit(&field.ty, value, found);
-                }
-            }
-        }
-        Semantic::Reference | Semantic::WellKnownReference => {
-            if let (Some(group), Some(kind), Some(name)) =
-                (text("group"), text("kind"), text("name"))
-            {
-                found.insert(Target::Object {
-                    group: group.to_owned(),
-                    kind: kind.to_owned(),
-                    name: name.to_owned(),
-                });
-            }
-        }
-        Semantic::SecretReference | Semantic::SecretMapReference => {
-            found.extend(text("name").map(|name| data(DataKind::Secret, name)));
-        }
-        Semantic::ConfigMapReference => {
-            found.extend(text("name").map(|name| data(DataKind::ConfigMap, name)));
-        }
-    }
-}
-
-fn visit(ty: &Type, value: &Value, found: &mut BTreeSet<Target>) {
-    match (ty, value) {
-        (Type::Struct(shape), value) => visit_struct(shape, value, found),
-        (Type::List(list), Value::Array(items)) => {
-            for item in items {
-                visit(&list.item, item, found);
-            }
-        }
-        (Type::Map(map), Value::Object(members)) => {
-            for member in members.values() {
-                visit(&map.value, member, found);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn data(kind: DataKind, name: &str) -> Target {
-    Target::Data {
-        kind,
-        name: name.to_owned(),
-    }
 }
