@@ -16,4 +16,7 @@
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
 pub mod curate;
+pub mod discover;
+pub mod load;
 pub mod model;
+pub mod types;

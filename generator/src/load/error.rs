@@ -1,0 +1,85 @@
+//! Errors of pass 1.
+
+use super::Source;
+
+/// Why a set of spec files could not be loaded. Names the file, and the place in it where there is one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// A listed or referenced file is not there.
+    #[error("spec file `{file}` does not exist under `{root}`{}", asked_by(.referenced_from))]
+    MissingFile {
+        /// The file.
+        file: String,
+        /// Folder of the spec tree.
+        root: String,
+        /// Reference that asked for it; absent for a listed file.
+        referenced_from: Option<Source>,
+    },
+    /// A file is there and cannot be read.
+    #[error("spec file `{file}` cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A file is not JSON, or not what its format asks for.
+    #[error("spec file `{file}`, line {line}, column {column}: {reason}")]
+    BrokenJson {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A file is in no format that a front end reads.
+    #[error("spec file `{file}` is not Swagger 2.0: expected `\"swagger\": \"2.0\"` at its top")]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A reference that is not a path within the spec tree.
+    #[error(
+        "{from}: reference `{reference}` leaves the spec tree; expected a relative file and `#/…`"
+    )]
+    UnsupportedReference {
+        /// Where it stands.
+        from: Source,
+        /// Its text.
+        reference: String,
+    },
+    /// A reference to something that the file does not hold.
+    #[error("{from}: reference to `{target}` finds nothing there{}", did_you_mean(.nearest))]
+    DanglingReference {
+        /// Where it stands.
+        from: Source,
+        /// What it points at.
+        target: Source,
+        /// Nearest pointer that exists in that file.
+        nearest: Option<String>,
+    },
+    /// References or `allOf`s that lead back to where they start.
+    #[error("{at}: references form a cycle and never reach a schema: {}", .chain.join(" → "))]
+    ReferenceCycle {
+        /// One member of the cycle.
+        at: Source,
+        /// All members in order, the first again at the end.
+        chain: Vec<String>,
+    },
+}
+
+fn asked_by(from: &Option<Source>) -> String {
+    from.as_ref()
+        .map(|source| format!(" (referenced by {source})"))
+        .unwrap_or_default()
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest
+        .as_ref()
+        .map(|pointer| format!("; did you mean `{pointer}`?"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,19 @@
+//! Pass 1: spec files → documents with resolved references.
+//!
+//! Here: finding, reading and caching files ([`SpecRoot`]), following references to other files, and the document
+//! model that every front end lowers to ([`document`]). Front ends are one module each; [`swagger`] reads
+//! Swagger 2.0. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
+
+pub mod document;
+mod error;
+mod root;
+mod set;
+mod swagger;
+
+pub use document::{
+    Additional, Document, Operation, Parameter, ParameterPlace, Path, Schema, SchemaType, Source,
+    Target, Verb,
+};
+pub use error::LoadError;
+pub use root::SpecRoot;
+pub use set::{SpecSet, load};

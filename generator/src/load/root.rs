@@ -1,0 +1,123 @@
+//! The folder of specs: reads and parses each file once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::{Document, LoadError, Source, swagger};
+
+type Slot = Arc<OnceLock<Result<Arc<Document>, LoadError>>>;
+
+/// The root of a spec tree, with every file parsed so far. One may serve several threads; a file that two of
+/// them want is still parsed once.
+#[derive(Debug)]
+pub struct SpecRoot {
+    folder: Utf8PathBuf,
+    slots: Mutex<HashMap<String, Slot>>,
+}
+
+impl SpecRoot {
+    /// A tree below `folder`. Nothing is read yet.
+    pub fn new(folder: impl Into<Utf8PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            slots: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Folder of the tree.
+    pub fn folder(&self) -> &Utf8Path {
+        &self.folder
+    }
+
+    /// The document in `file`, relative to the root.
+    ///
+    /// # Errors
+    /// When the file is missing, unreadable, not JSON or in no known format.
+    pub fn document(&self, file: &str) -> Result<Arc<Document>, LoadError> {
+        let slot = {
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.entry(file.to_owned()).or_default().clone()
+        };
+        slot.get_or_init(|| self.read(file).map(Arc::new)).clone()
+    }
+
+    /// As [`SpecRoot::document`], for a file that a reference asks for.
+    pub(super) fn referenced(&self, file: &str, from: &Source) -> Result<Arc<Document>, LoadError> {
+        self.document(file).map_err(|error| match error {
+            LoadError::MissingFile { file, root, .. } => LoadError::MissingFile {
+                file,
+                root,
+                referenced_from: Some(from.clone()),
+            },
+            other => other,
+        })
+    }
+
+    fn read(&self, file: &str) -> Result<Document, LoadError> {
+        let bytes = std::fs::read(self.folder.join(file)).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                LoadError::MissingFile {
+                    file: file.to_owned(),
+                    root: self.folder.to_string(),
+                    referenced_from: None,
+                }
+            } else {
+                LoadError::Unreadable {
+                    file: file.to_owned(),
+                    reason: error.to_string(),
+                }
+            }
+        })?;
+        // Some editors leave a byte-order mark, which JSON does not allow.
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        swagger::document(file, text)
+    }
+}
+
+/// Path of the file that `relative` names from within `file`, without `.` and `..`; `None` if it leaves the tree.
+pub(super) fn resolve_file(file: &str, relative: &str) -> Option<String> {
+    if relative.is_empty() {
+        return Some(file.to_owned());
+    }
+    if relative.contains("://") || relative.starts_with('/') {
+        return None;
+    }
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve_file;
+
+    #[test]
+    fn relative_files_resolve_within_the_tree() {
+        let table = [
+            ("a/b/c.json", "", Some("a/b/c.json")),
+            ("a/b/c.json", "./d.json", Some("a/b/d.json")),
+            ("a/b/c.json", "../../x/d.json", Some("x/d.json")),
+            ("a/c.json", "../../d.json", None),
+            ("a/c.json", "https://example.com/d.json", None),
+            ("a/c.json", "/etc/d.json", None),
+        ];
+        for (file, relative, expected) in table {
+            assert_eq!(
+                resolve_file(file, relative).as_deref(),
+                expected,
+                "{relative}"
+            );
+        }
+    }
+}

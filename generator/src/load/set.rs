@@ -1,0 +1,256 @@
+//! A set of documents in which every reference resolves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Document, LoadError, Parameter, Schema, Source, SpecRoot, Target};
+use crate::load::document::Additional;
+
+/// The files of one api-version of one group, and every file that these refer to.
+///
+/// [`load`] has checked all references, so resolving one cannot fail.
+#[derive(Clone, Debug)]
+pub struct SpecSet {
+    listed: Vec<Arc<Document>>,
+    documents: BTreeMap<Arc<str>, Arc<Document>>,
+    derived: BTreeMap<Source, Vec<Source>>,
+}
+
+/// Loads `files` (relative to the root of the tree) and what they refer to.
+///
+/// # Errors
+/// The first fault found, in order of `files`: see [`LoadError`].
+pub fn load(root: &SpecRoot, files: &[String]) -> Result<SpecSet, LoadError> {
+    let mut set = SpecSet {
+        listed: Vec::new(),
+        documents: BTreeMap::new(),
+        derived: BTreeMap::new(),
+    };
+    let mut waiting = Vec::new();
+    for file in files {
+        let document = root.document(file)?;
+        set.listed.push(Arc::clone(&document));
+        waiting.push(document);
+    }
+    while let Some(document) = waiting.pop() {
+        if set.documents.contains_key(&document.file) {
+            continue;
+        }
+        set.documents
+            .insert(Arc::clone(&document.file), Arc::clone(&document));
+        let mut seen = BTreeSet::new();
+        for (from, target) in &document.references {
+            if seen.insert(Arc::clone(&target.file)) && !set.documents.contains_key(&target.file) {
+                waiting.push(root.referenced(&target.file, from)?);
+            }
+        }
+    }
+    set.check_targets()?;
+    set.check_cycles()?;
+    set.index_derived();
+    Ok(set)
+}
+
+impl SpecSet {
+    /// The listed documents, in the order given to [`load`].
+    pub fn listed(&self) -> impl Iterator<Item = &Document> {
+        self.listed.iter().map(AsRef::as_ref)
+    }
+
+    /// Every document of the set by file, referenced ones included.
+    pub fn documents(&self) -> impl Iterator<Item = &Document> {
+        self.documents.values().map(AsRef::as_ref)
+    }
+
+    /// The schema that stands at `target`.
+    pub fn schema(&self, target: &Target) -> Option<&Schema> {
+        find_schema(self.documents.get(&target.file)?, &target.pointer)
+    }
+
+    /// The schema behind all references of `schema`.
+    pub fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
+        let mut current = schema;
+        while let Some(next) = current.reference.as_ref().and_then(|to| self.schema(to)) {
+            current = next;
+        }
+        current
+    }
+
+    /// The parameter behind all references of `parameter`.
+    pub fn resolve_parameter<'a>(&'a self, parameter: &'a Parameter) -> &'a Parameter {
+        let mut current = parameter;
+        while let Some(next) = current.reference.as_ref().and_then(|to| {
+            self.documents
+                .get(&to.file)
+                .and_then(|document| document.parameters.get(&to.pointer))
+        }) {
+            current = next;
+        }
+        current
+    }
+
+    /// Schemas whose `allOf` names `base` directly, by file and then in the file's order.
+    pub fn derived(&self, base: &Source) -> impl Iterator<Item = &Schema> {
+        self.derived
+            .get(base)
+            .into_iter()
+            .flatten()
+            .filter_map(|source| self.schema(source))
+    }
+
+    fn check_targets(&self) -> Result<(), LoadError> {
+        for document in self.documents.values() {
+            for (from, target) in &document.references {
+                let Some(held) = self.documents.get(&target.file) else {
+                    continue;
+                };
+                if find_schema(held, &target.pointer).is_none()
+                    && !held.parameters.contains_key(&target.pointer)
+                {
+                    return Err(LoadError::DanglingReference {
+                        from: from.clone(),
+                        target: target.clone(),
+                        nearest: nearest(held, &target.pointer),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A chain of plain references or `allOf`s must end; recursion through properties is fine.
+    fn check_cycles(&self) -> Result<(), LoadError> {
+        let mut done = BTreeSet::new();
+        for document in self.documents.values() {
+            for schema in document.schemas.values() {
+                self.walk(schema, &mut Vec::new(), &mut done)?;
+            }
+            for parameter in document.parameters.values() {
+                self.walk_parameter(parameter)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn walk_parameter(&self, start: &Parameter) -> Result<(), LoadError> {
+        let mut chain = vec![start.source.clone()];
+        let mut current = start;
+        while let Some(next) = current.reference.as_ref().and_then(|to| {
+            self.documents
+                .get(&to.file)
+                .and_then(|document| document.parameters.get(&to.pointer))
+        }) {
+            if chain.contains(&next.source) {
+                chain.push(next.source.clone());
+                return Err(cycle(&chain));
+            }
+            chain.push(next.source.clone());
+            current = next;
+        }
+        Ok(())
+    }
+
+    fn walk(
+        &self,
+        schema: &Schema,
+        chain: &mut Vec<Source>,
+        done: &mut BTreeSet<Source>,
+    ) -> Result<(), LoadError> {
+        if done.contains(&schema.source) {
+            return Ok(());
+        }
+        if let Some(start) = chain.iter().position(|source| *source == schema.source) {
+            let mut members = chain.split_off(start);
+            members.push(schema.source.clone());
+            return Err(cycle(&members));
+        }
+        chain.push(schema.source.clone());
+        if let Some(target) = schema.reference.as_ref().and_then(|to| self.schema(to)) {
+            self.walk(target, chain, done)?;
+        }
+        for part in &schema.all_of {
+            self.walk(part, chain, done)?;
+        }
+        chain.pop();
+        done.insert(schema.source.clone());
+        // Inline schemas are no part of the chain; each starts its own.
+        for inner in inner_schemas(schema) {
+            self.walk(inner, &mut Vec::new(), done)?;
+        }
+        Ok(())
+    }
+
+    fn index_derived(&mut self) {
+        let mut derived: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
+        for document in self.documents.values() {
+            for schema in document.schemas.values() {
+                for part in &schema.all_of {
+                    if part.reference.is_some() {
+                        derived
+                            .entry(self.resolve(part).source.clone())
+                            .or_default()
+                            .push(schema.source.clone());
+                    }
+                }
+            }
+        }
+        self.derived = derived;
+    }
+}
+
+fn cycle(members: &[Source]) -> LoadError {
+    LoadError::ReferenceCycle {
+        at: members[0].clone(),
+        chain: members.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn inner_schemas(schema: &Schema) -> impl Iterator<Item = &Schema> {
+    let additional = match &schema.additional {
+        Additional::Of(inner) => Some(inner.as_ref()),
+        _ => None,
+    };
+    schema
+        .properties
+        .values()
+        .chain(schema.items.as_deref())
+        .chain(additional)
+}
+
+/// The schema at `pointer`: a named one, or one inside a named one.
+fn find_schema<'a>(document: &'a Document, pointer: &str) -> Option<&'a Schema> {
+    if let Some(schema) = document.schemas.get(pointer) {
+        return Some(schema);
+    }
+    let mut parts = pointer.split('/').skip(1);
+    let named = format!("/{}/{}", parts.next()?, parts.next()?);
+    let mut schema = document.schemas.get(&named)?;
+    while let Some(part) = parts.next() {
+        schema = match part {
+            "properties" => schema.properties.get(&unescape(parts.next()?))?,
+            "items" => schema.items.as_deref()?,
+            "allOf" => schema.all_of.get(parts.next()?.parse::<usize>().ok()?)?,
+            "additionalProperties" => match &schema.additional {
+                Additional::Of(inner) => inner,
+                _ => return None,
+            },
+            _ => return None,
+        };
+    }
+    Some(schema)
+}
+
+fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
+fn nearest(document: &Document, pointer: &str) -> Option<String> {
+    document
+        .schemas
+        .keys()
+        .chain(document.parameters.keys())
+        .map(|known| (strsim::normalized_levenshtein(known, pointer), known))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, known)| known.clone())
+}

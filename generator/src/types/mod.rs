@@ -1,0 +1,120 @@
+//! Pass 3: schemas → the type table.
+//!
+//! Each resource gets two root types: `<Kind>Spec` from the body of PUT and `<Kind>Status` from the answer of GET.
+//! Spec and status sides are separate types from here on: the spec side has no read-only properties and keeps all
+//! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
+//!
+//! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`]), flattening ([`flatten`]),
+//! variants ([`variants`]), resources within resources ([`embedded`]), names ([`naming`]) and the table itself
+//! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
+
+mod build;
+pub mod embedded;
+mod flatten;
+mod merge;
+pub mod naming;
+mod table;
+mod variants;
+
+use crate::discover::DiscoveredResource;
+use crate::load::{Source, SpecSet};
+use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
+use build::{Builder, Side};
+use embedded::Embedding;
+use table::Table;
+
+/// Why types could not be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TypesError {
+    /// A schema has a type that neither Swagger nor we know.
+    #[error(
+        "{at}: unknown type `{ty}`; expected object, array, string, integer, number or boolean"
+    )]
+    UnknownType {
+        /// The schema.
+        at: Source,
+        /// What it says.
+        ty: String,
+    },
+    /// A resource's body or answer is not an object.
+    #[error("{at}: the schema of resource {kind} is not an object")]
+    NotAnObject {
+        /// The schema.
+        at: Source,
+        /// The resource.
+        kind: String,
+    },
+}
+
+/// Builds every type that the resources reach.
+///
+/// # Errors
+/// When a schema that a resource reaches cannot be a type: see [`TypesError`].
+pub fn build(
+    set: &SpecSet,
+    api_version: ApiVersion,
+    discovered: &[DiscoveredResource<'_>],
+) -> Result<Version, TypesError> {
+    build_with(set, api_version, discovered, &Embedding::default())
+}
+
+/// As [`build`], with choices about resources within resources that the group's TOML makes.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_with(
+    set: &SpecSet,
+    api_version: ApiVersion,
+    discovered: &[DiscoveredResource<'_>],
+    embedding: &Embedding,
+) -> Result<Version, TypesError> {
+    let mut table = Table::default();
+    for resource in discovered {
+        table.reserve(format!("{}Spec", resource.kind));
+        table.reserve(format!("{}Status", resource.kind));
+    }
+    let rule = embedded::Rule::new(set, discovered, embedding);
+    let mut resources = Vec::new();
+    for resource in discovered {
+        let spec = match resource.body {
+            Some(body) => Builder::new(set, &rule, &mut table, resource, Side::Spec).root(body)?,
+            None => table.root(&format!("{}Spec", resource.kind), Default::default()),
+        };
+        let status =
+            Builder::new(set, &rule, &mut table, resource, Side::Status).root(resource.item)?;
+        resources.push(finish(resource, spec, status));
+    }
+    let mut sources: Vec<SourceFile> = set
+        .documents()
+        .map(|document| SourceFile(document.file.to_string()))
+        .collect();
+    sources.sort();
+    Ok(Version {
+        api_version,
+        sources,
+        resources,
+        types: table.finish(),
+    })
+}
+
+fn finish(resource: &DiscoveredResource<'_>, spec: TypeName, status: TypeName) -> Resource {
+    Resource {
+        kind: resource.kind.clone(),
+        plural: String::new(),
+        arm_type: resource.arm_type.clone(),
+        path: resource.path.clone(),
+        source: (
+            SourceFile(resource.source.file.to_string()),
+            resource.source.pointer.clone(),
+        ),
+        scope: resource.scope,
+        owner: resource.owner.clone(),
+        name: resource.name.clone(),
+        verbs: resource.verbs,
+        spec,
+        status,
+        version_names: Vec::new(),
+        secrets: Vec::new(),
+        config_maps: Vec::new(),
+    }
+}

@@ -1,0 +1,113 @@
+//! The table under construction: gives every type a name, and equal types of one name the same entry.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{ObjectType, TypeDef, TypeName, TypeTable};
+
+/// Types so far. A type enters after all that it names, so equal types have equal definitions.
+#[derive(Default)]
+pub(super) struct Table {
+    types: TypeTable,
+    facts: BTreeMap<TypeName, TypeDef>,
+    reserved: BTreeSet<String>,
+}
+
+impl Table {
+    /// Keeps `name` for a root type.
+    pub fn reserve(&mut self, name: String) {
+        self.reserved.insert(name);
+    }
+
+    /// Enters a root type under its reserved name.
+    pub fn root(&mut self, name: &str, object: ObjectType) -> TypeName {
+        let name = TypeName::new(name);
+        self.types.insert(name.clone(), TypeDef::Object(object));
+        name
+    }
+
+    /// Enters a type under the first of `names` (then the last with a number) that is free or holds an equal
+    /// type already.
+    pub fn intern(&mut self, names: &[String], suffix: &str, def: TypeDef) -> TypeName {
+        let facts = without_prose(&def);
+        let base = names.last().map_or("Type", String::as_str);
+        let numbered = (2..).map(|number| format!("{base}{number}"));
+        for candidate in names.iter().cloned().chain(numbered) {
+            let text = format!("{candidate}{suffix}");
+            if self.reserved.contains(&text) {
+                continue;
+            }
+            let name = TypeName::new(text);
+            match self.facts.get(&name) {
+                Some(known) if *known == facts => return name,
+                Some(_) => {}
+                None => {
+                    self.facts.insert(name.clone(), facts);
+                    self.types.insert(name.clone(), def);
+                    return name;
+                }
+            }
+        }
+        // The numbers above do not end.
+        TypeName::new(base)
+    }
+
+    /// The object type of this name.
+    pub fn object(&self, name: &TypeName) -> Option<&ObjectType> {
+        match self.types.get(name)? {
+            TypeDef::Object(object) => Some(object),
+            TypeDef::Enum(_) => None,
+        }
+    }
+
+    /// Every type that a root reaches. Flattening leaves behind types that nothing names any more.
+    pub fn finish(self) -> TypeTable {
+        let mut reached = BTreeSet::new();
+        let mut waiting: Vec<TypeName> = self
+            .reserved
+            .iter()
+            .map(|name| TypeName::new(name.clone()))
+            .collect();
+        while let Some(name) = waiting.pop() {
+            if !reached.insert(name.clone()) {
+                continue;
+            }
+            if let Some(object) = self.object(&name) {
+                for property in &object.properties {
+                    waiting.extend(named(&property.ty).cloned());
+                }
+            }
+        }
+        self.types
+            .into_iter()
+            .filter(|(name, _)| reached.contains(name))
+            .collect()
+    }
+}
+
+/// The named type within a type reference.
+pub(super) fn named(ty: &crate::model::TypeRef) -> Option<&TypeName> {
+    use crate::model::TypeRef;
+    match ty {
+        TypeRef::Named(name) => Some(name),
+        TypeRef::List(inner) | TypeRef::Map(inner) => named(inner),
+        _ => None,
+    }
+}
+
+fn without_prose(def: &TypeDef) -> TypeDef {
+    let mut facts = def.clone();
+    match &mut facts {
+        TypeDef::Object(object) => {
+            object.description = None;
+            object.source.clear();
+            for property in &mut object.properties {
+                property.description = None;
+            }
+        }
+        TypeDef::Enum(known) => {
+            known.description = None;
+            known.source.clear();
+        }
+    }
+    facts
+}
