@@ -23,8 +23,8 @@ pub struct ObjectType {
     pub properties: Vec<Property>,
     /// Set when exactly one property is present, each standing for one variant of an ARM object.
     pub discriminated: Option<Discriminated>,
-    /// The schema, or one that it inherits from, says `x-ms-azure-resource`: an object of this type inside
-    /// another resource stands for a resource of its own, and curation cuts it down to its id.
+    /// What is left, its id, of a resource inside another one. Resource-like schemas that are plain parts of the
+    /// resource around them are ordinary objects; `types::embedded` has the rule and what overrules it.
     pub arm_resource: bool,
     /// The spec's text about the type. Facts only are emitted by default.
     pub description: Option<String>,

@@ -249,23 +249,13 @@ impl<'a, 'b> Builder<'a, 'b> {
         }
         let object = ObjectType {
             properties: vec![Property {
-                name: "id".to_owned(),
-                arm: vec![(*name).to_owned()],
-                ty: TypeRef::String,
                 meaning: Meaning::ArmId,
                 required: self.side == Side::Spec && merged.required.contains(name),
-                read_only: false,
-                write_only: false,
-                create_only: false,
-                secret: false,
-                rules: Rules::default(),
-                item_rules: Rules::default(),
-                identifiers: Vec::new(),
-                description: None,
+                ..Property::new("id", &[*name], TypeRef::String)
             }],
-            discriminated: None,
-            description: None,
             source: merged.schema.source.to_string(),
+            arm_resource: true,
+            ..ObjectType::default()
         };
         let names = ["SubResource".to_owned(), "EmbeddedResource".to_owned()];
         let suffix = self.suffix();
@@ -379,9 +369,9 @@ impl<'a, 'b> Builder<'a, 'b> {
         }
         Ok(Some(ObjectType {
             properties,
-            discriminated: None,
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
+            ..ObjectType::default()
         }))
     }
 
@@ -423,8 +413,6 @@ impl<'a, 'b> Builder<'a, 'b> {
         };
         let arm_id = value.rules.format.as_deref() == Some("arm-id");
         Property {
-            name: property_name(member),
-            arm: vec![member.to_owned()],
             meaning: if arm_id && ty == TypeRef::String {
                 Meaning::ArmId
             } else {
@@ -450,7 +438,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             },
             identifiers: facts.identifiers,
             description: facts.description,
-            ty,
+            ..Property::new(property_name(member), &[member], ty)
         }
     }
 
@@ -508,19 +496,8 @@ struct Facts {
 
 fn variant_property(name: String, ty: TypeRef, schema: &Schema) -> Property {
     Property {
-        name,
-        arm: Vec::new(),
-        ty,
-        meaning: Meaning::Plain,
-        required: false,
-        read_only: false,
-        write_only: false,
-        create_only: false,
-        secret: false,
-        rules: Rules::default(),
-        item_rules: Rules::default(),
-        identifiers: Vec::new(),
         description: schema.description.clone(),
+        ..Property::new(name, &[], ty)
     }
 }
 

@@ -116,5 +116,6 @@ fn finish(resource: &DiscoveredResource<'_>, spec: TypeName, status: TypeName) -
         version_names: Vec::new(),
         secrets: Vec::new(),
         config_maps: Vec::new(),
+        child_lists: Vec::new(),
     }
 }
