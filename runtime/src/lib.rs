@@ -18,6 +18,7 @@
 
 pub mod arm;
 pub mod engine;
+pub mod extension;
 pub mod kind;
 pub mod kubernetes;
 pub mod reconcile;

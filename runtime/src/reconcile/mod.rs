@@ -1,6 +1,24 @@
 //! One reconciler for all kinds: a pure decision (`decide`) and a thin driver that performs it through ports.
 //!
+//! | module | what lives here |
+//! |---|---|
+//! | [`decide`](mod@decide) | the state machine: from [`view`] and [`observed`] to one [`action`] |
+//! | [`driver`] | performs actions and loops until the pass ends |
+//! | [`queue`] | which object is looked at when, and by how many workers |
+//! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
+//! | [`policy`], [`names`] | what users may say, and all names on the wire |
+//! | [`port`] | how the driver reaches Kubernetes |
+//!
 //! What does not live here: ARM's protocol ([`crate::arm`]), Kubernetes' protocol ([`crate::kubernetes`]) and
 //! JSON shapes ([`crate::engine`]).
 
+pub mod action;
+pub mod backoff;
+pub mod classify;
+pub mod condition;
+pub mod decide;
+pub mod names;
+pub mod observed;
+pub mod policy;
 pub mod port;
+pub mod view;

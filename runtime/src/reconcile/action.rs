@@ -1,0 +1,115 @@
+//! The next step of a pass.
+
+use super::backoff::Requeue;
+use super::classify::Failure;
+use super::condition::Verdict;
+use super::port::EventNote;
+
+/// One step. The driver performs it, records what came of it in [`super::observed::Observed`], and asks again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Write our namespace into `operator-namespace`.
+    TakeOwnership,
+    /// Read the policy of the namespace.
+    ReadNamespacePolicy,
+    /// Read the owner in the cluster.
+    ReadOwner,
+    /// Choose the credential and learn its subscription.
+    SelectCredential,
+    /// Resolve the ARM id, references, Secrets and ConfigMaps.
+    ResolveInputs,
+    /// Write finalizer, resource id, owner labels and owner reference.
+    Claim,
+    /// Ask the kind's owner checker, with an owner fresh from Azure.
+    CheckOwner,
+    /// GET the resource and take its status over.
+    Get,
+    /// Ask the kind's pre-checker.
+    PreCheck,
+    /// Encode the body and let the kind's modifier change it.
+    BuildPayload,
+    /// Compare body and resource, directly and against the baseline.
+    Compare,
+    /// PUT, saving the operation's state when it runs on.
+    Put {
+        /// What to tell the user about it.
+        event: EventNote,
+    },
+    /// Look once at the running operation.
+    Poll,
+    /// Remove the operation's state from the annotations.
+    ForgetOperation,
+    /// Record what Azure returned for what was sent.
+    RecordBaseline,
+    /// Ask the kind's post-checker.
+    PostCheck,
+    /// Write Secrets and ConfigMaps.
+    Export,
+    /// Call the kind's success hook.
+    SuccessHook,
+    /// DELETE, saving the operation's state when it runs on.
+    Delete,
+    /// Let the object go.
+    RemoveFinalizer,
+    /// End the pass.
+    Finish(Finish),
+}
+
+/// The end of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// What the conditions are to say; `None` leaves them.
+    pub verdict: Option<Verdict>,
+    /// When to look again.
+    pub requeue: Requeue,
+    /// An event to record.
+    pub event: Option<EventNote>,
+}
+
+impl Finish {
+    /// Nothing to say and nothing to wait for.
+    pub fn silent() -> Self {
+        Self {
+            verdict: None,
+            requeue: Requeue::Never,
+            event: None,
+        }
+    }
+
+    /// With a verdict.
+    pub fn with(verdict: Verdict, requeue: Requeue) -> Self {
+        Self {
+            verdict: Some(verdict),
+            requeue,
+            event: None,
+        }
+    }
+
+    /// With a failure.
+    pub fn failed(failure: &Failure) -> Self {
+        Self::with(Verdict::from(failure), failure.requeue())
+    }
+
+    /// With an event too.
+    pub fn and_warn(mut self, reason: &str, message: impl Into<String>) -> Self {
+        self.event = Some(warning(reason, message));
+        self
+    }
+}
+
+/// A `Warning` event.
+pub fn warning(reason: &str, message: impl Into<String>) -> EventNote {
+    EventNote {
+        warning: true,
+        reason: reason.to_owned(),
+        message: message.into(),
+    }
+}
+
+/// A `Normal` event.
+pub fn normal(reason: &str, message: impl Into<String>) -> EventNote {
+    EventNote {
+        warning: false,
+        ..warning(reason, message)
+    }
+}

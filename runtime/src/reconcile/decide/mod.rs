@@ -1,0 +1,96 @@
+//! The decision: from what the object says and what the pass has found out to the one next step.
+//!
+//! Pure. Each function answers "what is still missing here?": `Err` is the step that is missing, `Ok` means go
+//! on to the next question. The order of the questions is the state machine of ASO behaviour §1.3 (create, update) and §1.9 (delete). What we do
+//! otherwise than ASO: a GET comes before the PUT, and the PUT only follows when something differs.
+
+mod apply;
+mod delete;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use super::action::{Action, Finish};
+use super::backoff::{Requeue, RetryClass};
+use super::classify::Failure;
+use super::condition::reason;
+use super::names;
+use super::observed::Observed;
+use super::policy::Policy;
+use super::view::{Manager, ResourceView};
+
+/// The next step of the pass.
+pub fn decide(view: &ResourceView, observed: &Observed) -> Action {
+    if let Some(action) = take_ownership(view) {
+        return action;
+    }
+    if view.deleting {
+        delete::decide(view, observed)
+    } else {
+        apply::decide(view, observed)
+    }
+    .unwrap_or_else(|action| action)
+}
+
+/// Step 2: one operator per object.
+fn take_ownership(view: &ResourceView) -> Option<Action> {
+    match &view.manager {
+        Manager::Us => None,
+        Manager::Nobody if view.deleting => None,
+        Manager::Nobody => Some(Action::TakeOwnership),
+        Manager::Other(namespace) => Some(Action::Finish(Finish::silent().and_warn(
+            names::event::OVERLAP,
+            format!(
+                "the operator in namespace {namespace} manages this object; remove the annotation {} to hand it over",
+                names::OPERATOR_NAMESPACE
+            ),
+        ))),
+    }
+}
+
+/// Step 6: the object's policy, else the namespace's, else the operator's.
+fn policy(view: &ResourceView, observed: &Observed) -> Result<Policy, Action> {
+    view.policy
+        .or(observed.default_policy)
+        .ok_or(Action::ReadNamespacePolicy)
+}
+
+/// Steps 4a and 11: there is a credential, and it is for the resource's subscription.
+fn credential(
+    view: &ResourceView,
+    observed: &Observed,
+    fail: fn(&Failure) -> Action,
+) -> Result<(), Action> {
+    let credential = known(&observed.credential, Action::SelectCredential, fail)?;
+    match &view.subscription {
+        Some(subscription) if !subscription.eq_ignore_ascii_case(&credential.subscription) => {
+            Err(fail(&Failure::error(
+                reason::SUBSCRIPTION_MISMATCH,
+                format!(
+                    "the resource is in subscription {subscription}, but the credential is for {}; use a credential for {subscription}",
+                    credential.subscription
+                ),
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The value, or the step that finds it out, or the end of the pass when that failed.
+fn known<'a, T>(
+    asked: &'a Option<Result<T, Failure>>,
+    ask: Action,
+    fail: fn(&Failure) -> Action,
+) -> Result<&'a T, Action> {
+    match asked {
+        None => Err(ask),
+        Some(Err(failure)) => Err(fail(failure)),
+        Some(Ok(value)) => Ok(value),
+    }
+}
+
+/// A running operation: ask again when Azure said so, else with growing delays.
+fn wait(after: Option<Duration>) -> Requeue {
+    after.map_or(Requeue::Backoff(RetryClass::Poll), Requeue::After)
+}

@@ -1,0 +1,635 @@
+//! One table per row of the state machine: ASO behaviour §1.3 (`step …`) and §1.9 (`item …`).
+
+use std::time::Duration;
+
+use super::*;
+use crate::extension::{PostCheck, PreCheck};
+use crate::kind::Verbs;
+use crate::reconcile::action::Action::*;
+use crate::reconcile::condition::Severity;
+use crate::reconcile::observed::*;
+use crate::reconcile::view::{OwnerForm, Steps, StoredOperation};
+
+/// A claimed object whose spec was sent and has not changed.
+fn view() -> ResourceView {
+    ResourceView {
+        generation: 2,
+        deleting: false,
+        claimed: true,
+        manager: Manager::Us,
+        policy: Some(Policy::Manage),
+        observe: false,
+        always_put: false,
+        owner: OwnerForm::Named,
+        has_resource_id: true,
+        subscription: Some("s".to_owned()),
+        operation: StoredOperation::None,
+        put_generation: Some(2),
+        verbs: Verbs {
+            get: true,
+            put: true,
+            delete: true,
+            ..Verbs::default()
+        },
+        steps: Steps::default(),
+    }
+}
+
+fn deleting() -> ResourceView {
+    ResourceView {
+        deleting: true,
+        ..view()
+    }
+}
+
+fn credential() -> Option<Result<Credential, Failure>> {
+    Some(Ok(Credential {
+        subscription: "S".to_owned(),
+    }))
+}
+
+/// Everything before the PUT is known; the resource is there and equal.
+fn same() -> Observed {
+    Observed {
+        credential: credential(),
+        inputs: Some(Ok(())),
+        resource: found(Provisioning::Settled),
+        payload: Some(Ok(())),
+        comparison: Some(Comparison::Same),
+        ..Observed::default()
+    }
+}
+
+fn found(provisioning: Provisioning) -> Option<Result<Resource, Failure>> {
+    Some(Ok(Resource::Found(provisioning)))
+}
+
+fn missing() -> Option<Result<Resource, Failure>> {
+    Some(Ok(Resource::Missing))
+}
+
+fn failure() -> Failure {
+    Failure::warning("Conflict", RetryClass::Slow, "busy")
+}
+
+fn fatal() -> Failure {
+    Failure::error("LocationRequired", "no location")
+}
+
+/// Reason, severity and requeue of the end of a pass.
+fn end(action: Action) -> (String, Severity, Requeue) {
+    match action {
+        Finish(finish) => {
+            let verdict = finish.verdict.expect("a verdict");
+            (verdict.reason, verdict.severity, finish.requeue)
+        }
+        other => panic!("expected the end of the pass, got {other:?}"),
+    }
+}
+
+fn ends(view: &ResourceView, observed: &Observed, reason: &str, requeue: Requeue) {
+    let (found, _, when) = end(decide(view, observed));
+    assert_eq!((found.as_str(), when), (reason, requeue));
+}
+
+fn slow() -> Requeue {
+    Requeue::Backoff(RetryClass::Slow)
+}
+
+#[test]
+fn step_2_one_operator_per_object() {
+    let mut view = view();
+    view.manager = Manager::Nobody;
+    assert_eq!(decide(&view, &Observed::default()), TakeOwnership);
+    view.manager = Manager::Other("elsewhere".to_owned());
+    let Finish(finish) = decide(&view, &Observed::default()) else {
+        panic!("another operator's object must be left alone");
+    };
+    assert_eq!((finish.verdict, finish.requeue), (None, Requeue::Never));
+    assert_eq!(finish.event.expect("an event").reason, "Overlap");
+}
+
+#[test]
+fn step_4_claims_only_what_can_be_created() {
+    let mut view = view();
+    view.claimed = false;
+    let mut observed = Observed::default();
+    assert_eq!(decide(&view, &observed), ReadOwner);
+    observed.owner = Some(OwnerState::Waiting("no owner".to_owned()));
+    ends(
+        &view,
+        &observed,
+        "WaitingForOwner",
+        Requeue::Backoff(RetryClass::Fast),
+    );
+    observed.owner = Some(OwnerState::Ready);
+    assert_eq!(decide(&view, &observed), SelectCredential);
+    observed.credential = Some(Err(failure()));
+    ends(&view, &observed, "Conflict", slow());
+    observed.credential = credential();
+    assert_eq!(decide(&view, &observed), ResolveInputs);
+    let lost = Failure::warning("SecretNotFound", RetryClass::Fast, "no secret");
+    observed.inputs = Some(Err(lost));
+    ends(
+        &view,
+        &observed,
+        "SecretNotFound",
+        Requeue::Backoff(RetryClass::Fast),
+    );
+    observed.inputs = Some(Ok(()));
+    assert_eq!(decide(&view, &observed), Claim);
+}
+
+#[test]
+fn step_4_an_owner_by_arm_id_is_not_waited_for() {
+    for owner in [OwnerForm::None, OwnerForm::ArmId] {
+        let view = ResourceView {
+            claimed: false,
+            owner,
+            ..view()
+        };
+        assert_eq!(decide(&view, &Observed::default()), SelectCredential);
+    }
+}
+
+#[test]
+fn step_6_policy_of_object_before_namespace() {
+    let mut view = view();
+    view.policy = None;
+    let mut observed = Observed::default();
+    assert_eq!(decide(&view, &observed), ReadNamespacePolicy);
+    observed.default_policy = Some(Policy::Skip);
+    observed.credential = credential();
+    assert_eq!(
+        decide(&view, &observed),
+        Get,
+        "skip goes straight to the GET"
+    );
+    view.policy = Some(Policy::Manage);
+    assert_eq!(decide(&view, &observed), ResolveInputs);
+}
+
+#[test]
+fn step_6s_skip_reads_and_never_writes() {
+    let mut view = view();
+    view.policy = Some(Policy::Skip);
+    view.steps.post_check = true;
+    let mut observed = Observed {
+        credential: credential(),
+        resource: missing(),
+        ..Observed::default()
+    };
+    ends(&view, &observed, "AzureResourceNotFound", slow());
+    observed.resource = found(Provisioning::Settled);
+    assert_eq!(decide(&view, &observed), PostCheck);
+    observed.post_check = Some(Ok(PostCheck::Success));
+    ends(&view, &observed, "Succeeded", Requeue::Sync);
+}
+
+#[test]
+fn step_10_owner_check_comes_before_any_get() {
+    let mut view = view();
+    view.steps.owner_check = true;
+    let mut observed = Observed {
+        credential: credential(),
+        inputs: Some(Ok(())),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&view, &observed), CheckOwner);
+    let rows = [
+        (
+            Ok(PreCheck::Block("updating".to_owned())),
+            "ReconciliationBlocked",
+            slow(),
+        ),
+        (
+            Ok(PreCheck::Postpone("later".to_owned())),
+            "ReconciliationPostponed",
+            Requeue::Backoff(RetryClass::VerySlow),
+        ),
+        (Err(failure()), "Conflict", slow()),
+    ];
+    for (check, reason, requeue) in rows {
+        observed.owner_check = Some(check);
+        ends(&view, &observed, reason, requeue);
+    }
+    observed.owner_check = Some(Ok(PreCheck::Proceed));
+    assert_eq!(decide(&view, &observed), Get);
+}
+
+#[test]
+fn step_10_pre_check_comes_after_get_and_before_payload() {
+    let mut view = view();
+    view.steps.pre_check = true;
+    for resource in [found(Provisioning::Settled), missing()] {
+        let mut observed = Observed {
+            payload: None,
+            resource,
+            ..same()
+        };
+        assert_eq!(decide(&view, &observed), PreCheck);
+        observed.pre_check = Some(Ok(crate::extension::PreCheck::Block("wait".to_owned())));
+        ends(&view, &observed, "ReconciliationBlocked", slow());
+        observed.pre_check = Some(Ok(crate::extension::PreCheck::Proceed));
+        assert_eq!(decide(&view, &observed), BuildPayload);
+    }
+}
+
+#[test]
+fn step_11_the_credential_must_fit_the_subscription() {
+    let mut observed = same();
+    observed.credential = Some(Ok(Credential {
+        subscription: "other".to_owned(),
+    }));
+    let (reason, severity, requeue) = end(decide(&view(), &observed));
+    assert_eq!(
+        (reason.as_str(), severity, requeue),
+        ("SubscriptionMismatch", Severity::Error, Requeue::Never)
+    );
+    // Casing does not count: the fixture has "s" and "S".
+    ends(&view(), &same(), "Succeeded", Requeue::Sync);
+}
+
+#[test]
+fn step_12_and_13_put_only_when_something_differs() {
+    assert_eq!(
+        decide(
+            &view(),
+            &Observed {
+                comparison: None,
+                ..same()
+            }
+        ),
+        Compare
+    );
+    ends(&view(), &same(), "Succeeded", Requeue::Sync);
+    let event = |view: &ResourceView, observed: &Observed| match decide(view, observed) {
+        Put { event } => event.reason,
+        other => panic!("expected a PUT, got {other:?}"),
+    };
+    let differs = Observed {
+        comparison: Some(Comparison::Differs("sku".to_owned())),
+        ..same()
+    };
+    assert_eq!(event(&view(), &differs), "Drifted");
+    let changed = ResourceView {
+        put_generation: Some(1),
+        ..view()
+    };
+    assert_eq!(event(&changed, &differs), "BeginCreateOrUpdate");
+    let absent = Observed {
+        resource: missing(),
+        comparison: None,
+        ..same()
+    };
+    assert_eq!(event(&view(), &absent), "BeginCreateOrUpdate");
+    let broken = Observed {
+        resource: found(Provisioning::Failed("Failed".to_owned())),
+        ..same()
+    };
+    assert_eq!(event(&view(), &broken), "BeginCreateOrUpdate");
+    let always = ResourceView {
+        always_put: true,
+        ..view()
+    };
+    assert_eq!(event(&always, &same()), "BeginCreateOrUpdate");
+}
+
+#[test]
+fn a_resource_that_azure_works_on_is_left_alone() {
+    let observed = Observed {
+        resource: found(Provisioning::Running("Updating".to_owned())),
+        ..same()
+    };
+    ends(
+        &view(),
+        &observed,
+        "Reconciling",
+        Requeue::Backoff(RetryClass::Poll),
+    );
+}
+
+#[test]
+fn observe_reports_and_never_writes() {
+    let view = ResourceView {
+        observe: true,
+        always_put: true,
+        ..view()
+    };
+    ends(&view, &same(), "Succeeded", Requeue::Sync);
+    let very_slow = Requeue::Backoff(RetryClass::VerySlow);
+    let differs = Observed {
+        comparison: Some(Comparison::Differs("sku".to_owned())),
+        ..same()
+    };
+    ends(&view, &differs, "Drifted", very_slow);
+    let absent = Observed {
+        resource: missing(),
+        ..same()
+    };
+    ends(&view, &absent, "AzureResourceNotFound", slow());
+    let gone = ResourceView {
+        deleting: true,
+        ..view
+    };
+    assert_eq!(decide(&gone, &Observed::default()), RemoveFinalizer);
+}
+
+#[test]
+fn step_13_outcomes_of_the_put() {
+    let after = Duration::from_secs(15);
+    let rows = [
+        (
+            Write::Running(Some(after)),
+            "Reconciling",
+            Requeue::After(after),
+        ),
+        (
+            Write::Running(None),
+            "Reconciling",
+            Requeue::Backoff(RetryClass::Poll),
+        ),
+        (Write::Failed(failure()), "Conflict", slow()),
+        (Write::Failed(fatal()), "LocationRequired", Requeue::Never),
+    ];
+    for (put, reason, requeue) in rows {
+        let observed = Observed {
+            put: Some(put.clone()),
+            ..same()
+        };
+        // The driver has saved the operation by now.
+        let operation = match put {
+            Write::Running(_) => StoredOperation::Put,
+            _ => StoredOperation::None,
+        };
+        ends(
+            &ResourceView {
+                operation,
+                ..view()
+            },
+            &observed,
+            reason,
+            requeue,
+        );
+    }
+}
+
+#[test]
+fn step_14_one_look_per_pass() {
+    let running = ResourceView {
+        operation: StoredOperation::Put,
+        ..view()
+    };
+    let mut observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&running, &observed), Poll);
+    let after = Duration::from_secs(7);
+    observed.poll = Some(crate::reconcile::observed::Poll::Running(Some(after)));
+    ends(&running, &observed, "Reconciling", Requeue::After(after));
+    observed.poll = Some(crate::reconcile::observed::Poll::Failed(failure()));
+    assert_eq!(decide(&running, &observed), ForgetOperation);
+    ends(&view(), &observed, "Conflict", slow());
+    observed.poll = Some(crate::reconcile::observed::Poll::Unknown(failure()));
+    ends(&running, &observed, "Conflict", slow());
+    observed.poll = Some(crate::reconcile::observed::Poll::Lost);
+    assert_eq!(decide(&running, &observed), ForgetOperation);
+    assert_eq!(
+        decide(&view(), &observed),
+        ResolveInputs,
+        "only the resource can tell"
+    );
+}
+
+#[test]
+fn an_operation_that_cannot_be_followed_is_dropped() {
+    let observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    for operation in [StoredOperation::Unreadable, StoredOperation::Delete] {
+        let view = ResourceView {
+            operation,
+            ..view()
+        };
+        assert_eq!(decide(&view, &observed), ForgetOperation, "{operation:?}");
+    }
+}
+
+#[test]
+fn step_14g_a_spec_that_changed_meanwhile_is_sent_again() {
+    let changed = ResourceView {
+        put_generation: Some(1),
+        ..view()
+    };
+    let observed = Observed {
+        credential: credential(),
+        poll: Some(crate::reconcile::observed::Poll::Succeeded),
+        ..Observed::default()
+    };
+    ends(&changed, &observed, "Reconciling", Requeue::Now);
+}
+
+#[test]
+fn step_15_reads_back_after_the_put() {
+    for (put, poll) in [
+        (Some(Write::Completed), None),
+        (None, Some(crate::reconcile::observed::Poll::Succeeded)),
+    ] {
+        let mut observed = Observed {
+            put,
+            poll,
+            resource: None,
+            ..same()
+        };
+        assert_eq!(decide(&view(), &observed), Get);
+        observed.resource = missing();
+        ends(&view(), &observed, "AzureResourceNotFound", slow());
+        observed.resource = found(Provisioning::Settled);
+        assert_eq!(decide(&view(), &observed), RecordBaseline);
+        observed.baseline_recorded = true;
+        ends(&view(), &observed, "Succeeded", Requeue::Sync);
+        observed.resource = found(Provisioning::Failed("Failed".to_owned()));
+        ends(
+            &view(),
+            &observed,
+            "Failed",
+            Requeue::Backoff(RetryClass::VerySlow),
+        );
+    }
+}
+
+#[test]
+fn steps_16_to_19_in_order() {
+    let mut view = view();
+    view.steps = Steps {
+        post_check: true,
+        export: true,
+        success_hook: true,
+        ..Steps::default()
+    };
+    let mut observed = same();
+    assert_eq!(decide(&view, &observed), PostCheck);
+    let pending = crate::extension::PostCheck::Failure("not approved".to_owned());
+    observed.post_check = Some(Ok(pending));
+    ends(&view, &observed, "PostReconciliationFailure", slow());
+    observed.post_check = Some(Ok(crate::extension::PostCheck::Success));
+    assert_eq!(decide(&view, &observed), Export);
+    observed.export = Some(Err(Failure::error(reason::EXPORT_FAILED, "not ours")));
+    ends(
+        &view,
+        &observed,
+        "FailedWritingAdditionalKubernetesObjects",
+        Requeue::Never,
+    );
+    observed.export = Some(Ok(()));
+    assert_eq!(decide(&view, &observed), SuccessHook);
+    observed.success_hook = Some(Ok(()));
+    ends(&view, &observed, "Succeeded", Requeue::Sync);
+}
+
+#[test]
+fn item_1_nothing_to_delete_in_azure() {
+    let unclaimed = ResourceView {
+        claimed: false,
+        ..deleting()
+    };
+    assert_eq!(
+        decide(&unclaimed, &Observed::default()),
+        Finish(super::Finish::silent())
+    );
+    for policy in [Policy::Skip, Policy::DetachOnDelete] {
+        let view = ResourceView {
+            policy: Some(policy),
+            ..deleting()
+        };
+        assert_eq!(
+            decide(&view, &Observed::default()),
+            RemoveFinalizer,
+            "{policy:?}"
+        );
+    }
+    let never_created = ResourceView {
+        has_resource_id: false,
+        ..deleting()
+    };
+    assert_eq!(
+        decide(&never_created, &Observed::default()),
+        RemoveFinalizer
+    );
+}
+
+#[test]
+fn item_2_follows_a_running_delete() {
+    let running = ResourceView {
+        operation: StoredOperation::Delete,
+        ..deleting()
+    };
+    let mut observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&running, &observed), Poll);
+    observed.poll = Some(crate::reconcile::observed::Poll::Running(None));
+    ends(
+        &running,
+        &observed,
+        "Deleting",
+        Requeue::Backoff(RetryClass::Poll),
+    );
+    observed.poll = Some(crate::reconcile::observed::Poll::Succeeded);
+    assert_eq!(decide(&running, &observed), RemoveFinalizer);
+    observed.poll = Some(crate::reconcile::observed::Poll::Failed(fatal()));
+    assert_eq!(decide(&running, &observed), ForgetOperation);
+    let (reason, severity, _) = end(decide(&deleting(), &observed));
+    assert_eq!(
+        (reason.as_str(), severity),
+        ("LocationRequired", Severity::Warning)
+    );
+    observed.poll = Some(crate::reconcile::observed::Poll::Lost);
+    assert_eq!(decide(&deleting(), &observed), Get);
+}
+
+#[test]
+fn item_2_a_type_without_delete() {
+    let mut view = deleting();
+    view.verbs.delete = false;
+    let mut observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&view, &observed), Get);
+    observed.resource = missing();
+    assert_eq!(decide(&view, &observed), RemoveFinalizer);
+    observed.resource = found(Provisioning::Settled);
+    ends(
+        &view,
+        &observed,
+        "DeletionNotSupportedInAzure",
+        Requeue::Backoff(RetryClass::VerySlow),
+    );
+}
+
+#[test]
+fn item_3_looks_before_it_deletes() {
+    let mut observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&deleting(), &observed), Get);
+    observed.resource = missing();
+    assert_eq!(decide(&deleting(), &observed), RemoveFinalizer);
+    for resource in [found(Provisioning::Settled), Some(Err(failure()))] {
+        observed.resource = resource;
+        assert_eq!(decide(&deleting(), &observed), Delete);
+    }
+    observed.delete = Some(Write::Completed);
+    assert_eq!(decide(&deleting(), &observed), RemoveFinalizer);
+    let after = Duration::from_secs(9);
+    observed.delete = Some(Write::Running(Some(after)));
+    let running = ResourceView {
+        operation: StoredOperation::Delete,
+        ..deleting()
+    };
+    ends(&running, &observed, "Deleting", Requeue::After(after));
+}
+
+#[test]
+fn item_4_deletion_never_gives_up() {
+    let mut observed = Observed {
+        credential: credential(),
+        resource: found(Provisioning::Settled),
+        ..Observed::default()
+    };
+    observed.delete = Some(Write::Failed(fatal()));
+    let (reason, severity, requeue) = end(decide(&deleting(), &observed));
+    assert_eq!(
+        (reason.as_str(), severity, requeue),
+        ("LocationRequired", Severity::Warning, slow())
+    );
+    let other = Observed {
+        credential: Some(Ok(Credential {
+            subscription: "t".to_owned(),
+        })),
+        ..observed
+    };
+    let (reason, severity, _) = end(decide(&deleting(), &other));
+    assert_eq!(
+        (reason.as_str(), severity),
+        ("SubscriptionMismatch", Severity::Warning)
+    );
+}
+
+#[test]
+fn deleting_leaves_a_running_put_behind() {
+    let view = ResourceView {
+        operation: StoredOperation::Put,
+        ..deleting()
+    };
+    let observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&view, &observed), ForgetOperation);
+}

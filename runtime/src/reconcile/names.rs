@@ -1,0 +1,86 @@
+//! Names on the wire that users and ASO know: finalizer, annotations, labels, event reasons
+//! (ASO behaviour §1.2), and our own annotations below `armature.azure.com/`.
+
+/// Finalizer of every claimed object.
+pub const FINALIZER: &str = "serviceoperator.azure.com/finalizer";
+
+/// Annotation by the user: `manage`, `skip` or `detach-on-delete`.
+pub const RECONCILE_POLICY: &str = "serviceoperator.azure.com/reconcile-policy";
+/// Annotation by the user: Secret with the credential, in the object's namespace.
+pub const CREDENTIAL_FROM: &str = "serviceoperator.azure.com/credential-from";
+/// Secret that is used for a namespace when there is no `credential-from` annotation (ASO behaviour §1.8).
+pub const NAMESPACE_CREDENTIAL: &str = "aso-credential";
+/// Annotation by the operator: namespace of the operator that manages the object.
+pub const OPERATOR_NAMESPACE: &str = "serviceoperator.azure.com/operator-namespace";
+/// Annotation by the operator: full ARM id.
+pub const RESOURCE_ID: &str = "serviceoperator.azure.com/resource-id";
+/// Annotation by the operator: state of a running long-running operation.
+pub const POLLER_RESUME_TOKEN: &str = "serviceoperator.azure.com/poller-resume-token";
+/// Annotation by the operator: which operation is running.
+pub const POLLER_RESUME_ID: &str = "serviceoperator.azure.com/poller-resume-id";
+/// Value of [`POLLER_RESUME_ID`] for a PUT.
+pub const POLLER_PUT: &str = "GenericClient.CreateOrUpdateByID";
+/// Value of [`POLLER_RESUME_ID`] for a DELETE.
+pub const POLLER_DELETE: &str = "GenericClient.DeleteByID";
+/// Annotation by the operator: generation that the latest PUT was built from.
+pub const LATEST_RECONCILED_GENERATION: &str =
+    "serviceoperator.azure.com/latest-reconciled-generation";
+/// Annotation by the operator: id that children build on instead of the resource id.
+pub const CHILD_RESOURCE_ID_OVERRIDE: &str = "serviceoperator.azure.com/child-resource-id-override";
+
+/// Label: name of the owner.
+pub const OWNER_NAME: &str = "serviceoperator.azure.com/owner-name";
+/// Label: `Kind.group` of the owner.
+pub const OWNER_GROUP_KIND: &str = "serviceoperator.azure.com/owner-group-kind";
+/// Label: UID of the owner.
+pub const OWNER_UID: &str = "serviceoperator.azure.com/owner-uid";
+/// Label: version of the operator that wrote the object last.
+pub const LAST_RECONCILED_VERSION: &str = "serviceoperator.azure.com/last-reconciled-version";
+/// Longest value of a label in Kubernetes.
+pub const LABEL_LIMIT: usize = 63;
+
+/// Annotation by the operator: keyed digest of what was sent and what Azure returned for it.
+pub const BASELINE: &str = "armature.azure.com/baseline";
+/// Annotation by the user: `"true"` sends a PUT on every pass, as ASO does.
+pub const ALWAYS_PUT: &str = "armature.azure.com/always-put";
+/// Annotation by the user: `"true"` reads from Azure and reports drift, and never changes Azure.
+pub const OBSERVE: &str = "armature.azure.com/observe";
+
+/// Reasons of events.
+pub mod event {
+    /// Another operator manages the object.
+    pub const OVERLAP: &str = "Overlap";
+    /// Which credential was chosen.
+    pub const CREDENTIAL_FROM: &str = "CredentialFrom";
+    /// A PUT failed.
+    pub const PUT_FAILED: &str = "CreateOrUpdateActionError";
+    /// A PUT was sent.
+    pub const BEGIN_PUT: &str = "BeginCreateOrUpdate";
+    /// A DELETE failed.
+    pub const DELETE_FAILED: &str = "DeleteActionError";
+    /// A DELETE was sent.
+    pub const BEGIN_DELETE: &str = "BeginDelete";
+    /// Azure cannot do what was asked.
+    pub const NOT_POSSIBLE: &str = "NotPossibleInAzure";
+    /// Azure differs from the spec that was reconciled before.
+    pub const DRIFTED: &str = "Drifted";
+}
+
+/// Cuts a label value to what Kubernetes takes, at a character that may end one.
+pub fn label_value(text: &str) -> String {
+    let cut: String = text.chars().take(LABEL_LIMIT).collect();
+    cut.trim_end_matches(|last: char| !last.is_ascii_alphanumeric())
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label_value;
+
+    #[test]
+    fn label_values_fit_and_end_well() {
+        assert_eq!(label_value("storage"), "storage");
+        let long = format!("{}-tail", "a".repeat(62));
+        assert_eq!(label_value(&long), "a".repeat(62));
+    }
+}

@@ -1,0 +1,125 @@
+//! What a pass has found out so far, step by step. `None` means "not asked yet".
+
+use std::time::Duration;
+
+use super::classify::Failure;
+use super::policy::Policy;
+use crate::extension::{PostCheck, PreCheck};
+
+/// State of the owner in the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnerState {
+    /// It exists and its `Ready` is `True`.
+    Ready,
+    /// Why it cannot be built on yet.
+    Waiting(String),
+}
+
+/// The resource in Azure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// It exists.
+    Found(Provisioning),
+    /// 404.
+    Missing,
+}
+
+/// What `properties.provisioningState` says (ARM RPC: `Succeeded`, `Failed` and `Canceled` are final, absent
+/// is `Succeeded`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Provisioning {
+    /// Nothing is going on.
+    Settled,
+    /// Something is going on, in Azure's word.
+    Running(String),
+    /// The latest operation failed or was cancelled, in Azure's word.
+    Failed(String),
+}
+
+/// How desired and observed compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Nothing to send.
+    Same,
+    /// Paths with old and new values, without secrets.
+    Differs(String),
+}
+
+/// Outcome of a PUT or DELETE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    /// Finished at once.
+    Completed,
+    /// Runs on; its state is in the annotations. Azure may have said when to ask.
+    Running(Option<Duration>),
+    /// Refused, or no answer.
+    Failed(Failure),
+}
+
+/// Outcome of one look at a running operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Poll {
+    /// Still running. Azure may have said when to ask again.
+    Running(Option<Duration>),
+    /// Finished well.
+    Succeeded,
+    /// Finished badly.
+    Failed(Failure),
+    /// Azure no longer knows the operation: only the resource itself can tell.
+    Lost,
+    /// The look failed, the operation may well run on.
+    Unknown(Failure),
+}
+
+/// The credential that was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    /// Its subscription.
+    pub subscription: String,
+}
+
+/// All that a pass knows beyond the object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// Policy that holds where the object has none: the namespace's, or the operator's default.
+    pub default_policy: Option<Policy>,
+    /// Owner in the cluster.
+    pub owner: Option<OwnerState>,
+    /// Credential.
+    pub credential: Option<Result<Credential, Failure>>,
+    /// Names, references, Secrets and ConfigMaps that the payload needs.
+    pub inputs: Option<Result<(), Failure>>,
+    /// The claim, when it was tried.
+    pub claim: Option<Result<(), Failure>>,
+    /// Check of the owner.
+    pub owner_check: Option<Result<PreCheck, Failure>>,
+    /// The resource in Azure: the latest GET.
+    pub resource: Option<Result<Resource, Failure>>,
+    /// Check before the PUT.
+    pub pre_check: Option<Result<PreCheck, Failure>>,
+    /// Body of the PUT.
+    pub payload: Option<Result<(), Failure>>,
+    /// Desired against observed.
+    pub comparison: Option<Comparison>,
+    /// The PUT of this pass. Its completion makes `resource` unknown again.
+    pub put: Option<Write>,
+    /// The look of this pass at a running operation.
+    pub poll: Option<Poll>,
+    /// What Azure returned for what was sent is recorded.
+    pub baseline_recorded: bool,
+    /// Check after the PUT.
+    pub post_check: Option<Result<PostCheck, Failure>>,
+    /// Secrets and ConfigMaps written.
+    pub export: Option<Result<(), Failure>>,
+    /// Hook after success.
+    pub success_hook: Option<Result<(), Failure>>,
+    /// The DELETE of this pass.
+    pub delete: Option<Write>,
+}
+
+impl Observed {
+    /// Whether this pass saw a write to Azure complete.
+    pub fn wrote(&self) -> bool {
+        self.put == Some(Write::Completed) || self.poll == Some(Poll::Succeeded)
+    }
+}

@@ -1,0 +1,85 @@
+//! What the user allows the operator to do with a resource (ASO behaviour §1.3 step 6, §1.9 step 1).
+
+use std::collections::BTreeMap;
+
+use super::names;
+
+/// The reconcile policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Create, update and delete.
+    #[default]
+    Manage,
+    /// Only read; deleting the object leaves the resource.
+    Skip,
+    /// Create and update; deleting the object leaves the resource.
+    DetachOnDelete,
+}
+
+impl Policy {
+    /// From the annotation's text; `None` when the word is unknown, which counts as not set.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "manage" => Some(Self::Manage),
+            "skip" => Some(Self::Skip),
+            "detach-on-delete" => Some(Self::DetachOnDelete),
+            _ => None,
+        }
+    }
+
+    /// From annotations of an object or a namespace.
+    pub fn of(annotations: &BTreeMap<String, String>) -> Option<Self> {
+        let text = annotations.get(names::RECONCILE_POLICY)?;
+        let policy = Self::parse(text);
+        if policy.is_none() {
+            tracing::warn!(
+                policy = %text,
+                "unknown value of {}: use manage, skip or detach-on-delete",
+                names::RECONCILE_POLICY
+            );
+        }
+        policy
+    }
+
+    /// Whether a PUT may be sent.
+    pub fn allows_put(self) -> bool {
+        self != Self::Skip
+    }
+
+    /// Whether a DELETE may be sent.
+    pub fn allows_delete(self) -> bool {
+        self == Self::Manage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_what_they_allow() {
+        let rows = [
+            ("manage", Some(Policy::Manage), true, true),
+            ("skip", Some(Policy::Skip), false, false),
+            (
+                "detach-on-delete",
+                Some(Policy::DetachOnDelete),
+                true,
+                false,
+            ),
+            ("Skip", None, true, true),
+        ];
+        for (text, policy, put, delete) in rows {
+            let annotations =
+                BTreeMap::from([(names::RECONCILE_POLICY.to_owned(), text.to_owned())]);
+            assert_eq!(Policy::of(&annotations), policy, "{text}");
+            let policy = policy.unwrap_or_default();
+            assert_eq!(
+                (policy.allows_put(), policy.allows_delete()),
+                (put, delete),
+                "{text}"
+            );
+        }
+        assert_eq!(Policy::of(&BTreeMap::new()), None);
+    }
+}
