@@ -84,7 +84,8 @@ pub struct HubInfo {
     /// Name of the storage version, as ASO names it: `v1api20230101storage` (ASO behaviour §3.1).
     pub storage_version: &'static str,
     /// Union of all versions' specs. Fields that the storage version lacks are marked
-    /// [`crate::shape::Flags::STASHED`] and are stored in `$propertyBag`.
+    /// [`crate::shape::Flags::STASHED`] and are stored in `$propertyBag`. Its field `originalVersion`, absent
+    /// from ARM, holds the name of the version that the user wrote.
     pub spec: &'static StructShape,
     /// Union of all versions' statuses, marked the same way.
     pub status: &'static StructShape,

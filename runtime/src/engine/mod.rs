@@ -13,6 +13,8 @@
 //! decisions about when to do what (see [`crate::reconcile`]), and knowledge of any Azure service.
 
 pub mod collect;
+pub mod conversion;
+mod digest;
 pub mod payload;
 pub mod status;
 #[cfg(test)]

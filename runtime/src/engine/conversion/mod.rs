@@ -1,0 +1,342 @@
+//! Versions of an object: between what users write, the hub, and what is stored.
+//!
+//! Three forms of one object, all as JSON:
+//! - *served*: a version's own words, as its CRD schema has them;
+//! - *hub*: the union of all versions, what [`HubInfo`](crate::kind::HubInfo)'s shapes describe and
+//!   customizations decode;
+//! - *stored*: the hub's form as etcd holds it, readable by and from ASO: `spec.originalVersion` names the
+//!   version that the user wrote, and fields that the storage version lacks lie in `$propertyBag`
+//!   (ASO behaviour §3.2).
+//!
+//! Conversion is lossless both ways. What a version cannot express travels with the served object in the
+//! annotation [`STASH_ANNOTATION`] and comes back with the next write through that version.
+
+mod stash;
+mod stored;
+mod walk;
+
+use serde_json::{Map, Value};
+
+use self::stash::Stash;
+use self::walk::Level;
+use crate::kind::{KindInfo, VersionInfo};
+
+/// Annotation on served objects with what their version cannot express.
+pub const STASH_ANNOTATION: &str = "armature.azure.com/conversion-stash";
+
+/// Member of stored and hub specs with the name of the version that the user wrote.
+pub const ORIGINAL_VERSION: &str = "originalVersion";
+
+/// An object that cannot be converted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConversionError {
+    /// The kind has no such version.
+    #[error("{kind} has no version `{version}`; it has {known}")]
+    UnknownVersion {
+        /// Kind and group.
+        kind: String,
+        /// What was asked for.
+        version: String,
+        /// The versions that exist.
+        known: String,
+    },
+    /// A part of the document that must be an object is something else.
+    #[error("{path}: expected an object")]
+    NotAnObject {
+        /// `spec`, `status`, or empty for the whole document.
+        path: &'static str,
+    },
+    /// The document says that it is another version than the one it is to be read as.
+    #[error("expected apiVersion {expected}, found {found}")]
+    WrongVersion {
+        /// What the document should say.
+        expected: String,
+        /// What it says.
+        found: String,
+    },
+    /// Typed conversion between two kinds.
+    #[error(
+        "cannot convert between {from} and {to}: they are different kinds or no hub is among them"
+    )]
+    WrongKind {
+        /// Kind and version.
+        from: String,
+        /// Kind and version.
+        to: String,
+    },
+    /// The converted document does not fit the Rust type.
+    #[error("cannot read the converted object: {0}")]
+    Decode(#[from] crate::shape::DecodeError),
+    /// Metadata that is not Kubernetes metadata.
+    #[error("cannot read the object: {0}")]
+    Json(String),
+}
+
+/// A served object of this version in stored form. The storage version itself is stored as it is.
+///
+/// `spec.originalVersion` becomes `version`: the version last written through is the one sent to ARM.
+///
+/// # Errors
+/// [`ConversionError`] when the version is unknown or the document is no object of it.
+pub fn to_hub(kind: &KindInfo, version: &str, object: &Value) -> Result<Value, ConversionError> {
+    if version == kind.hub.storage_version {
+        return with_version(kind, version, object);
+    }
+    let hub = served_to_hub(kind, find(kind, version)?, object)?;
+    hub_to_stored(kind, &hub)
+}
+
+/// A stored object in this version's words.
+///
+/// # Errors
+/// [`ConversionError`] when the version is unknown or the document is no stored object.
+pub fn from_hub(kind: &KindInfo, version: &str, stored: &Value) -> Result<Value, ConversionError> {
+    if version == kind.hub.storage_version {
+        return with_version(kind, version, stored);
+    }
+    let version = find(kind, version)?;
+    hub_to_served(kind, version, &stored_to_hub(kind, stored)?)
+}
+
+/// An object in whatever version it says it is, in the desired version's words.
+///
+/// # Errors
+/// [`ConversionError`] when either version is unknown or the document is no object of this kind.
+pub fn convert(kind: &KindInfo, object: &Value, desired: &str) -> Result<Value, ConversionError> {
+    let api_version = object.get("apiVersion").and_then(Value::as_str);
+    let api_version = api_version.unwrap_or_default();
+    let version = match api_version.rsplit_once('/') {
+        Some((group, version)) if group == kind.group => version,
+        _ => {
+            return Err(ConversionError::WrongVersion {
+                expected: format!("{}/…", kind.group),
+                found: api_version.to_owned(),
+            });
+        }
+    };
+    if version == desired {
+        return Ok(object.clone());
+    }
+    from_hub(kind, desired, &to_hub(kind, version, object)?)
+}
+
+/// A stored object in the hub's form: stashed fields are back in their places.
+///
+/// # Errors
+/// [`ConversionError::NotAnObject`].
+pub fn stored_to_hub(kind: &KindInfo, stored: &Value) -> Result<Value, ConversionError> {
+    with_parts(
+        kind,
+        kind.hub.storage_version,
+        stored,
+        |spec| stored::unpack(kind.hub.spec, spec),
+        |status| stored::unpack(kind.hub.status, status),
+    )
+}
+
+/// A hub object in stored form.
+///
+/// # Errors
+/// [`ConversionError::NotAnObject`].
+pub fn hub_to_stored(kind: &KindInfo, hub: &Value) -> Result<Value, ConversionError> {
+    with_parts(
+        kind,
+        kind.hub.storage_version,
+        hub,
+        |spec| stored::pack(kind.hub.spec, spec),
+        |status| stored::pack(kind.hub.status, status),
+    )
+}
+
+/// The version that the user wrote, from a stored or hub spec: the one whose api-version is sent to ARM.
+///
+/// Names of ASO's earliest releases (`v1beta20210401`) mean today's (`v1api20210401`). Without a name, or with
+/// one that is no longer served, it is the version that the storage version is named after, else the newest.
+pub fn original_version(kind: &'static KindInfo, spec: &Value) -> Option<&'static VersionInfo> {
+    let name = spec.get(ORIGINAL_VERSION).and_then(Value::as_str);
+    let named = name.and_then(|name| find_by_any_name(kind, name));
+    named
+        .or_else(|| find_by_any_name(kind, kind.hub.storage_version))
+        .or_else(|| kind.versions.last())
+}
+
+fn find_by_any_name(kind: &'static KindInfo, name: &str) -> Option<&'static VersionInfo> {
+    let name = name.strip_suffix("storage").unwrap_or(name);
+    kind.version(name).or_else(|| {
+        let date = ["v1alpha1api", "v1beta"]
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix))?;
+        kind.version(&format!("v1api{date}"))
+    })
+}
+
+fn find<'k>(kind: &'k KindInfo, name: &str) -> Result<&'k VersionInfo, ConversionError> {
+    let mut versions = kind.versions.iter();
+    versions
+        .find(|version| version.name == name)
+        .ok_or_else(|| {
+            let known = kind.versions.iter().map(|version| version.name);
+            let known: Vec<_> = known.chain([kind.hub.storage_version]).collect();
+            ConversionError::UnknownVersion {
+                kind: format!("{}.{}", kind.kind, kind.group),
+                version: name.to_owned(),
+                known: known.join(", "),
+            }
+        })
+}
+
+fn spec_level(kind: &KindInfo, version: &VersionInfo) -> Level {
+    Level {
+        version: version.spec,
+        hub: kind.hub.spec,
+        plan: version.spec_plan,
+    }
+}
+
+fn status_level(kind: &KindInfo, version: &VersionInfo) -> Level {
+    Level {
+        version: version.status,
+        hub: kind.hub.status,
+        plan: version.status_plan,
+    }
+}
+
+/// A served object in the hub's form.
+pub(crate) fn served_to_hub(
+    kind: &KindInfo,
+    version: &VersionInfo,
+    object: &Value,
+) -> Result<Value, ConversionError> {
+    let mut object = object.clone();
+    let stash = take_stash(&mut object);
+    let (spec_level, status_level) = (spec_level(kind, version), status_level(kind, version));
+    with_parts(
+        kind,
+        kind.hub.storage_version,
+        &object,
+        |spec| {
+            let mut spec = spec_level.to_hub(spec);
+            stash::restore(spec_level, &mut spec, &stash.spec);
+            spec.insert(ORIGINAL_VERSION.to_owned(), Value::from(version.name));
+            spec
+        },
+        |status| {
+            let mut status = status_level.to_hub(status);
+            stash::restore(status_level, &mut status, &stash.status);
+            status
+        },
+    )
+}
+
+/// A hub object in a version's words, with the stash annotation when the version cannot express all of it.
+pub(crate) fn hub_to_served(
+    kind: &KindInfo,
+    version: &VersionInfo,
+    hub: &Value,
+) -> Result<Value, ConversionError> {
+    let mut stash = Stash::default();
+    let (spec_level, status_level) = (spec_level(kind, version), status_level(kind, version));
+    let mut object = with_parts(
+        kind,
+        version.name,
+        hub,
+        |spec| {
+            let mut spec = spec.clone();
+            spec.shift_remove(ORIGINAL_VERSION);
+            let served = spec_level.to_version(&spec);
+            stash.spec = stash::difference(kind.hub.spec, &spec_level.to_hub(&served), &spec);
+            served
+        },
+        |_| Map::new(),
+    )?;
+    if let Some(Value::Object(status)) = hub.get("status") {
+        let served = status_level.to_version(status);
+        stash.status = stash::difference(kind.hub.status, &status_level.to_hub(&served), status);
+        object["status"] = Value::Object(served);
+    }
+    put_stash(&mut object, &stash);
+    Ok(object)
+}
+
+/// The document with another version's name and parts. Members other than spec and status are kept.
+fn with_parts(
+    kind: &KindInfo,
+    version: &str,
+    object: &Value,
+    spec: impl FnOnce(&Map<String, Value>) -> Map<String, Value>,
+    status: impl FnOnce(&Map<String, Value>) -> Map<String, Value>,
+) -> Result<Value, ConversionError> {
+    let members = object.as_object();
+    let members = members.ok_or(ConversionError::NotAnObject { path: "" })?;
+    let mut out = members.clone();
+    out.insert(
+        "apiVersion".to_owned(),
+        Value::from(format!("{}/{version}", kind.group)),
+    );
+    if let Some(part) = part(members, "spec")? {
+        out.insert("spec".to_owned(), Value::Object(spec(part)));
+    }
+    if let Some(part) = part(members, "status")? {
+        out.insert("status".to_owned(), Value::Object(status(part)));
+    }
+    Ok(Value::Object(out))
+}
+
+fn part<'a>(
+    members: &'a Map<String, Value>,
+    path: &'static str,
+) -> Result<Option<&'a Map<String, Value>>, ConversionError> {
+    match members.get(path) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(part)) => Ok(Some(part)),
+        Some(_) => Err(ConversionError::NotAnObject { path }),
+    }
+}
+
+fn with_version(kind: &KindInfo, version: &str, object: &Value) -> Result<Value, ConversionError> {
+    with_parts(kind, version, object, Map::clone, Map::clone)
+}
+
+/// Takes the stash out of the annotations. One that cannot be read is dropped: a user has edited it.
+fn take_stash(object: &mut Value) -> Stash {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return Stash::default();
+    };
+    let Some(annotations) = metadata
+        .get_mut("annotations")
+        .and_then(Value::as_object_mut)
+    else {
+        return Stash::default();
+    };
+    let Some(text) = annotations.shift_remove(STASH_ANNOTATION) else {
+        return Stash::default();
+    };
+    if annotations.is_empty() {
+        metadata.shift_remove("annotations");
+    }
+    text.as_str()
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default()
+}
+
+fn put_stash(object: &mut Value, stash: &Stash) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if stash.is_empty() {
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            annotations.shift_remove(STASH_ANNOTATION);
+        }
+        return;
+    }
+    let annotations = metadata
+        .entry("annotations")
+        .or_insert_with(|| Value::Object(Map::new()));
+    // A stash is plain data, so writing it as text cannot fail.
+    if let (Value::Object(annotations), Ok(text)) = (annotations, serde_json::to_string(stash)) {
+        annotations.insert(STASH_ANNOTATION.to_owned(), Value::from(text));
+    }
+}
+
+#[cfg(test)]
+mod tests;

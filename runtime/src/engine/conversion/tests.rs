@@ -1,0 +1,203 @@
+use serde_json::json;
+
+use super::*;
+use crate::engine::testing::MODEL;
+
+const OLD: &str = "v1api20200101";
+const NEW: &str = "v20210101";
+
+fn served(version: &str, spec: &Value) -> Value {
+    json!({
+        "apiVersion": format!("toys.azure.com/{version}"), "kind": "Gadget",
+        "metadata": {"name": "g"}, "spec": spec,
+    })
+}
+
+fn old_spec() -> Value {
+    json!({
+        "owner": {"name": "rg"}, "tier": "Hot", "capacity": "many",
+        "network": {"address": "10.0.0.1", "mask": 8},
+        "rules": [{"name": "a", "weight": 1}, {"name": "b"}],
+        "legacy": {"uri": "u"},
+    })
+}
+
+#[test]
+fn steps_lead_to_the_hub_and_the_stored_form_is_asos() {
+    let stored = to_hub(&MODEL, OLD, &served(OLD, &old_spec())).unwrap();
+    assert_eq!(stored["apiVersion"], "toys.azure.com/v20210101storage");
+    assert_eq!(
+        stored["spec"],
+        json!({
+            "originalVersion": OLD, "owner": {"name": "rg"}, "accessTier": "Hot",
+            "address": "10.0.0.1",
+            "rules": [{"name": "a", "priority": 1}, {"name": "b"}],
+            "$propertyBag": {
+                "Capacity_v1api20200101": "\"many\"",
+                "Network": "{\"mask\":8}",
+                "Legacy": "{\"uri\":\"u\"}",
+            },
+        })
+    );
+    let hub = stored_to_hub(&MODEL, &stored).unwrap();
+    assert_eq!(hub["spec"]["network"], json!({"mask": 8}));
+    assert_eq!(hub_to_stored(&MODEL, &hub).unwrap(), stored);
+    assert_eq!(
+        from_hub(&MODEL, OLD, &stored).unwrap(),
+        served(OLD, &old_spec())
+    );
+}
+
+#[test]
+fn a_property_bag_entry_that_nobody_knows_stays_where_it_is() {
+    let stored = served(
+        "v20210101storage",
+        &json!({"originalVersion": NEW, "$propertyBag": {"Novel": "1", "Legacy": "not json"}}),
+    );
+    let hub = stored_to_hub(&MODEL, &stored).unwrap();
+    assert_eq!(hub_to_stored(&MODEL, &hub).unwrap(), stored);
+    let there = from_hub(&MODEL, NEW, &stored).unwrap();
+    assert_eq!(to_hub(&MODEL, NEW, &there).unwrap(), stored);
+}
+
+fn new_spec() -> Value {
+    json!({
+        "owner": {"name": "rg"}, "accessTier": "Cool", "capacity": 3, "tags": {"a": "b"},
+        "rules": [
+            {"name": "a", "priority": 1, "prefixes": ["x"]},
+            {"name": "b", "targetReference": {"armId": "/t"}},
+        ],
+        "source": {"blob": {"uri": "u"}},
+    })
+}
+
+/// The new spec, written through the new version, read through the old one.
+fn seen_as_old() -> Value {
+    let stored = to_hub(&MODEL, NEW, &served(NEW, &new_spec())).unwrap();
+    from_hub(&MODEL, OLD, &stored).unwrap()
+}
+
+fn written_back(old: &Value) -> Value {
+    let stored = to_hub(&MODEL, OLD, old).unwrap();
+    let mut back = from_hub(&MODEL, NEW, &stored).unwrap();
+    back["spec"].take()
+}
+
+#[test]
+fn what_a_version_cannot_express_travels_in_the_annotation() {
+    let old = seen_as_old();
+    assert_eq!(
+        old["spec"],
+        json!({"owner": {"name": "rg"}, "tier": "Cool", "rules": [{"name": "a", "weight": 1}, {"name": "b"}]})
+    );
+    assert!(old["metadata"]["annotations"][STASH_ANNOTATION].is_string());
+    assert_eq!(written_back(&old), new_spec());
+    let stored = to_hub(&MODEL, OLD, &old).unwrap();
+    assert_eq!(stored["metadata"], json!({"name": "g"}));
+    assert_eq!(stored["spec"][ORIGINAL_VERSION], OLD);
+}
+
+#[test]
+fn list_items_are_found_by_name_after_reordering_and_dropped_when_gone() {
+    let mut old = seen_as_old();
+    old["spec"]["rules"] = json!([{"name": "new"}, {"name": "b", "weight": 9}]);
+    assert_eq!(
+        written_back(&old)["rules"],
+        json!([{"name": "new"}, {"name": "b", "priority": 9, "targetReference": {"armId": "/t"}}])
+    );
+}
+
+#[test]
+fn without_a_name_an_item_must_be_unchanged_and_in_its_place() {
+    let mut spec = new_spec();
+    spec["rules"] = json!([{"priority": 1, "prefixes": ["x"]}, {"priority": 2, "prefixes": ["y"]}]);
+    let stored = to_hub(&MODEL, NEW, &served(NEW, &spec)).unwrap();
+    let old = from_hub(&MODEL, OLD, &stored).unwrap();
+    assert_eq!(written_back(&old), spec);
+    let mut edited = old.clone();
+    edited["spec"]["rules"][1]["weight"] = json!(3);
+    assert_eq!(
+        written_back(&edited)["rules"],
+        json!([{"priority": 1, "prefixes": ["x"]}, {"priority": 3}])
+    );
+    let mut shorter = old;
+    shorter["spec"]["rules"].as_array_mut().unwrap().remove(0);
+    assert_eq!(written_back(&shorter)["rules"], json!([{"priority": 2}]));
+}
+
+#[test]
+fn a_version_that_has_the_field_decides_and_not_the_stash() {
+    let mut old = seen_as_old();
+    old["apiVersion"] = json!("toys.azure.com/v20210101");
+    old["spec"] = json!({"owner": {"name": "rg"}});
+    let stored = convert(&MODEL, &old, "v20210101storage").unwrap();
+    assert_eq!(
+        stored["spec"],
+        json!({"owner": {"name": "rg"}, "originalVersion": NEW})
+    );
+}
+
+#[test]
+fn a_broken_stash_is_dropped() {
+    let mut old = seen_as_old();
+    old["metadata"]["annotations"][STASH_ANNOTATION] = json!("{broken");
+    let spec = written_back(&old);
+    assert_eq!(spec.get("tags"), None);
+    assert_eq!(spec["accessTier"], "Cool");
+}
+
+#[test]
+fn status_is_converted_beside_the_spec() {
+    let mut object = served(NEW, &new_spec());
+    object["status"] = json!({"id": "/x", "novel": 1});
+    let stored = to_hub(&MODEL, NEW, &object).unwrap();
+    assert_eq!(stored["status"], object["status"]);
+    let back = from_hub(&MODEL, OLD, &stored).unwrap();
+    assert_eq!(back["status"], json!({"id": "/x", "novel": 1}));
+}
+
+#[test]
+fn twins_and_the_storage_version_convert_into_each_other() {
+    let object = served("v1api20210101", &new_spec());
+    let twin = convert(&MODEL, &object, NEW).unwrap();
+    assert_eq!(twin, served(NEW, &new_spec()));
+    let stored = convert(&MODEL, &object, "v20210101storage").unwrap();
+    assert_eq!(
+        convert(&MODEL, &stored, "v20210101storage").unwrap(),
+        stored
+    );
+    assert_eq!(convert(&MODEL, &object, "v1api20210101").unwrap(), object);
+}
+
+#[test]
+fn original_version_understands_old_names_and_falls_back() {
+    let name = |text: &str| {
+        original_version(&MODEL, &json!({"originalVersion": text}))
+            .unwrap()
+            .name
+    };
+    assert_eq!(name("v1api20200101"), OLD);
+    assert_eq!(name("v1beta20200101"), OLD);
+    assert_eq!(name("v1alpha1api20200101storage"), OLD);
+    assert_eq!(name("v9"), NEW);
+    assert_eq!(original_version(&MODEL, &json!({})).unwrap().name, NEW);
+}
+
+#[test]
+fn errors_name_versions_and_places() {
+    let object = served(OLD, &json!([]));
+    assert_eq!(
+        to_hub(&MODEL, OLD, &object).unwrap_err().to_string(),
+        "spec: expected an object"
+    );
+    let error = to_hub(&MODEL, "v9", &object).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "Gadget.toys.azure.com has no version `v9`; it has v1api20200101, v1api20210101, v20210101, v20210101storage"
+    );
+    let other = json!({"apiVersion": "other/v1"});
+    assert!(matches!(
+        convert(&MODEL, &other, NEW),
+        Err(ConversionError::WrongVersion { .. })
+    ));
+}
