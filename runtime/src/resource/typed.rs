@@ -174,7 +174,7 @@ impl<K: TypedKind> TypedObject<K> {
     /// # Errors
     /// [`ConversionError`] when the object is of another kind or does not fit the type.
     pub fn from_object(object: &Object) -> Result<Self, ConversionError> {
-        if !std::ptr::eq(object.kind.0, K::KIND) {
+        if (object.kind.group, object.kind.kind) != (K::KIND.group, K::KIND.kind) {
             return Err(ConversionError::WrongKind {
                 from: format!("{:?}", object.kind),
                 to: format!("{}.{}", K::KIND.kind, K::KIND.group),
@@ -228,7 +228,7 @@ impl<K: TypedKind> TypedObject<K> {
     }
 
     fn check_hub<H: TypedKind>() -> Result<(), ConversionError> {
-        let is_kind = std::ptr::eq(K::KIND, H::KIND);
+        let is_kind = (K::KIND.group, K::KIND.kind) == (H::KIND.group, H::KIND.kind);
         if is_kind && TypedObject::<H>::is_hub() {
             return Ok(());
         }
