@@ -301,7 +301,12 @@ impl<'a, 'b> Builder<'a, 'b> {
             }
             let suffix = self.suffix();
             let ty = TypeRef::Named(self.table.intern(&names, suffix, TypeDef::Object(built)));
-            let property = lower_camel(&name);
+            // ASO names a variant after its type in the spec of a resource, and after the value elsewhere.
+            let property = if root && self.side == Side::Spec {
+                lower_camel(&name)
+            } else {
+                lower_camel(&pascal(&value(schema)))
+            };
             known.push(VariantType {
                 value: value(schema),
                 property: property.clone(),
@@ -312,6 +317,9 @@ impl<'a, 'b> Builder<'a, 'b> {
         }
         if known.is_empty() {
             return Ok(None);
+        }
+        if root && self.side == Side::Status {
+            self.hoist_name(merged, &mut object);
         }
         object.discriminated = Some(Discriminated {
             property: merged.discriminator.unwrap_or_default().to_owned(),
@@ -328,9 +336,14 @@ impl<'a, 'b> Builder<'a, 'b> {
         root: bool,
     ) -> Result<Option<ObjectType>, TypesError> {
         let mut properties = Vec::new();
+        let is_variant = merged.discriminator.is_some();
         for (member, schema) in &merged.properties {
             // ARM's own members of a resource: the name has rules of its own, the rest is known.
-            if root && self.side == Side::Spec && matches!(*member, "id" | "name" | "type") {
+            let hoisted = match self.side {
+                Side::Spec => matches!(*member, "id" | "name" | "type"),
+                Side::Status => is_variant && *member == "name",
+            };
+            if root && hoisted {
                 continue;
             }
             let facts = self.facts(schema);
@@ -346,7 +359,8 @@ impl<'a, 'b> Builder<'a, 'b> {
             let ty = self.type_of(schema, &place);
             self.read_only = outside;
             let Some(ty) = ty? else { continue };
-            let flat = facts.flatten;
+            // Other envelopes stay, whatever the spec says (ASO behaviour §3.5).
+            let flat = facts.flatten && *member == "properties";
             let mut property = self.property(member, schema, ty, facts, merged);
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
                 self.fix_discriminator(&mut property, merged, name);
@@ -363,6 +377,9 @@ impl<'a, 'b> Builder<'a, 'b> {
                 None => properties.push(property),
             }
         }
+        if let Some(further) = self.further_members(merged, name)? {
+            properties.push(further);
+        }
         settle_names(&mut properties);
         if properties.is_empty() {
             return Ok(None);
@@ -373,6 +390,36 @@ impl<'a, 'b> Builder<'a, 'b> {
             source: merged.schema.source.to_string(),
             ..ObjectType::default()
         }))
+    }
+
+    /// Members beside the known ones, as a map of its own.
+    fn further_members(
+        &mut self,
+        merged: &Merged<'a>,
+        name: &str,
+    ) -> Result<Option<Property>, TypesError> {
+        const NAME: &str = "additionalProperties";
+        let item = match merged.additional {
+            Additional::Of(inner) => {
+                let place = Place {
+                    owner: name,
+                    property: NAME,
+                };
+                self.type_of(inner, &place)?
+            }
+            Additional::Any => Some(TypeRef::Json),
+            Additional::Unsaid | Additional::Forbidden => None,
+        };
+        Ok(item.map(|item| Property::new(NAME, &[], TypeRef::Map(Box::new(item)))))
+    }
+
+    /// The name of a resource is beside its variants, as it is the same in each.
+    fn hoist_name(&self, merged: &Merged<'a>, object: &mut ObjectType) {
+        if let Some(schema) = merged.properties.get("name") {
+            let facts = self.facts(schema);
+            let name = self.property("name", schema, TypeRef::String, facts, merged);
+            object.properties.insert(0, name);
+        }
     }
 
     /// In a variant the discriminator has one value and must be there.
@@ -438,7 +485,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             },
             identifiers: facts.identifiers,
             description: facts.description,
-            ..Property::new(property_name(member), &[member], ty)
+            ..Property::new(member, &[member], ty)
         }
     }
 
@@ -462,8 +509,9 @@ impl<'a, 'b> Builder<'a, 'b> {
     fn facts(&self, schema: &'a Schema) -> Facts {
         let mut facts = Facts::default();
         let mut current = Some(schema);
+        // Only the place can say read-only: a definition that does is meant as data elsewhere.
+        facts.read_only = schema.read_only;
         while let Some(schema) = current {
-            facts.read_only |= schema.read_only;
             facts.secret |= schema.secret;
             facts.flatten |= schema.flatten;
             if facts.mutability.is_empty() {
@@ -504,13 +552,4 @@ fn variant_property(name: String, ty: TypeRef, schema: &Schema) -> Property {
 /// Whether a schema has a name of its own.
 fn is_definition(schema: &Schema) -> bool {
     schema.source.pointer.matches('/').count() == 2
-}
-
-/// Name of a property in Kubernetes before curation: the name in ARM, in lower camel case.
-fn property_name(member: &str) -> String {
-    if member.chars().all(|letter| letter.is_ascii_alphanumeric()) {
-        lower_camel(member)
-    } else {
-        lower_camel(&pascal(member))
-    }
 }

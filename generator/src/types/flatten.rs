@@ -2,20 +2,20 @@
 
 use crate::model::{ObjectType, Property};
 
-/// Moves the members of `inner`, the type of `envelope`, into `into`. Their path in ARM keeps the envelope. A
-/// member of an optional envelope is optional; one whose name is taken gets the envelope's name in front.
+/// Moves the members of `inner`, the type of `envelope`, into `into`. Their path in ARM keeps the envelope. Required
+/// members stay required even if the envelope is optional: specs mark nearly every `properties` optional and mean
+/// that its members must be there.
 pub(super) fn flatten(envelope: &Property, inner: &ObjectType, into: &mut Vec<Property>) {
     for member in &inner.properties {
         let mut property = member.clone();
         property.arm = envelope.arm.iter().chain(&member.arm).cloned().collect();
-        property.required = member.required && envelope.required;
         property.create_only |= envelope.create_only;
         into.push(property);
     }
 }
 
-/// Gives every property a name of its own. Later ones yield, and a flattened one takes its envelope's name in
-/// front.
+/// Gives every property a name of its own. A flattened one whose name is taken puts its envelope's in front:
+/// `properties_name`, as ASO does.
 pub(super) fn settle_names(properties: &mut [Property]) {
     // Members of the object itself come before flattened ones in the choice of names.
     let mut order: Vec<usize> = (0..properties.len()).collect();
@@ -25,7 +25,7 @@ pub(super) fn settle_names(properties: &mut [Property]) {
         let property = &mut properties[index];
         let mut name = property.name.clone();
         if taken.contains(&name) && property.arm.len() > 1 {
-            name = super::naming::lower_camel(&super::naming::pascal(&property.arm.join(" ")));
+            name = property.arm.join("_");
         }
         let base = name.clone();
         let mut number = 2;
