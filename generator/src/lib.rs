@@ -17,6 +17,9 @@
 
 pub mod curate;
 pub mod discover;
+pub mod emit;
+pub mod hub;
 pub mod load;
 pub mod model;
+pub mod share;
 pub mod types;

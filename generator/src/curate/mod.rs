@@ -12,3 +12,30 @@ pub use config::{
     GroupConfig, GroupRules, KindRules, Naming, PlainType, PropertyRule, Side, Treatment,
 };
 pub use error::CurateError;
+
+use rules::RuleBook;
+use transform::Transform;
+
+use crate::model::Group;
+
+mod naming;
+mod roots;
+mod rules;
+mod select;
+mod transform;
+
+/// Curates a group.
+///
+/// # Errors
+/// [`CurateError`], with file and line, for a rule that matches nothing or does not fit where it matches.
+pub fn curate(mut group: Group, config: &GroupConfig) -> Result<Group, Box<CurateError>> {
+    select::select(&mut group, config)?;
+    let book = RuleBook::new(config);
+    let before = group.clone();
+    for version in group.versions.values_mut() {
+        Transform::new(config, &book, version).apply(version)?;
+        roots::finish(version);
+    }
+    book.check_used(&before)?;
+    Ok(group)
+}

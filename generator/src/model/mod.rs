@@ -11,5 +11,5 @@ pub use name::{ApiVersion, TypeName};
 pub use resource::{Group, NameRule, Owner, Resource, Scope, SourceFile, Verbs, Version};
 pub use ty::{
     CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules,
-    TypeDef, TypeRef, TypeTable, VariantType,
+    TypeDef, TypeRef, TypeTable, VariantType, reachable,
 };

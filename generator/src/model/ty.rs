@@ -1,6 +1,6 @@
 //! Types: what specs say about data, and what curation made of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::TypeName;
 
@@ -176,6 +176,46 @@ pub enum CommonType {
     SecretDestination,
     /// Where a value is written.
     ConfigMapDestination,
+}
+
+impl TypeRef {
+    /// The named type at the heart of lists and maps, if there is one.
+    pub fn named(&self) -> Option<&TypeName> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::List(item) | Self::Map(item) => item.named(),
+            _ => None,
+        }
+    }
+
+    /// The same type with another one at the heart of its lists and maps.
+    pub fn with_core(&self, core: TypeRef) -> TypeRef {
+        match self {
+            Self::List(item) => Self::List(Box::new(item.with_core(core))),
+            Self::Map(item) => Self::Map(Box::new(item.with_core(core))),
+            _ => core,
+        }
+    }
+}
+
+/// Types reachable from `roots`, the roots included; names that the table lacks are left out.
+pub fn reachable<'a>(
+    types: &'a TypeTable,
+    roots: impl IntoIterator<Item = &'a TypeName>,
+) -> BTreeSet<TypeName> {
+    let mut seen = BTreeSet::new();
+    let mut pending = roots.into_iter().collect::<Vec<_>>();
+    while let Some(name) = pending.pop() {
+        let Some(definition) = types.get(name) else {
+            continue;
+        };
+        if seen.insert(name.clone())
+            && let TypeDef::Object(object) = definition
+        {
+            pending.extend(object.properties.iter().filter_map(|p| p.ty.named()));
+        }
+    }
+    seen
 }
 
 /// Whether a value may or must come from a ConfigMap (ASO behaviour §3.3).

@@ -1,0 +1,132 @@
+//! Which types of different versions stand at the same place.
+
+use std::collections::BTreeMap;
+
+use super::Member;
+use crate::model::{ObjectType, TypeDef, TypeName, TypeRef};
+
+/// A type of one version, by index of the version.
+pub(super) type Node = (usize, TypeName);
+/// Identifies a class.
+pub(super) type ClassId = usize;
+
+/// Partition of all types of a kind's versions.
+pub(super) struct Classes {
+    of: BTreeMap<Node, ClassId>,
+    /// Members per class, oldest version first, then by name.
+    pub(super) members: BTreeMap<ClassId, Vec<Node>>,
+}
+
+impl Classes {
+    /// Starts at the roots and joins types of properties of one name until nothing changes.
+    pub(super) fn of(members: &[Member<'_>]) -> Self {
+        let mut of = BTreeMap::<Node, ClassId>::new();
+        for (index, member) in members.iter().enumerate() {
+            let roots = [&member.resource.spec, &member.resource.status];
+            for name in crate::model::reachable(&member.version.types, roots) {
+                let id = of.len();
+                of.insert((index, name), id);
+            }
+        }
+        let mut classes = Self {
+            of,
+            members: BTreeMap::new(),
+        };
+        for (index, pair) in members.windows(2).enumerate() {
+            let (old, new) = (pair[0].resource, pair[1].resource);
+            for (left, right) in [(&old.spec, &new.spec), (&old.status, &new.status)] {
+                classes.join(&(index, left.clone()), &(index + 1, right.clone()));
+            }
+        }
+        while classes.join_properties(members) {}
+        classes.members = classes.collect();
+        classes
+    }
+
+    /// The class of a type.
+    pub(super) fn of_type(&self, version: usize, name: &TypeName) -> ClassId {
+        self.of
+            .get(&(version, name.clone()))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    fn collect(&self) -> BTreeMap<ClassId, Vec<Node>> {
+        let mut members = BTreeMap::<ClassId, Vec<Node>>::new();
+        for (node, class) in &self.of {
+            members.entry(*class).or_default().push(node.clone());
+        }
+        members
+    }
+
+    fn join(&mut self, left: &Node, right: &Node) -> bool {
+        let (Some(&left), Some(&right)) = (self.of.get(left), self.of.get(right)) else {
+            return false;
+        };
+        if left == right {
+            return false;
+        }
+        for class in self.of.values_mut() {
+            if *class == right {
+                *class = left;
+            }
+        }
+        true
+    }
+
+    /// One round over all classes: joins the types of properties of one name. True when anything was joined.
+    fn join_properties(&mut self, members: &[Member<'_>]) -> bool {
+        let mut pairs = Vec::new();
+        for nodes in self.collect().into_values() {
+            let mut first = BTreeMap::<&str, (usize, &TypeRef)>::new();
+            for (version, name) in &nodes {
+                let Some(object) = object(members, *version, name) else {
+                    continue;
+                };
+                for property in &object.properties {
+                    let here = (*version, &property.ty);
+                    let there = *first.entry(&property.name).or_insert(here);
+                    if let Some((left, right)) = same_place(members, there, here) {
+                        pairs.push((left, right));
+                    }
+                }
+            }
+        }
+        let mut changed = false;
+        for (left, right) in pairs {
+            changed |= self.join(&left, &right);
+        }
+        changed
+    }
+}
+
+/// The object type of a version under this name.
+pub(super) fn object<'a>(
+    members: &[Member<'a>],
+    version: usize,
+    name: &TypeName,
+) -> Option<&'a ObjectType> {
+    match members[version].version.types.get(name) {
+        Some(TypeDef::Object(object)) => Some(object),
+        _ => None,
+    }
+}
+
+/// The named types of two references that have the same lists and maps around them and are of one sort.
+fn same_place(
+    members: &[Member<'_>],
+    (left_version, left): (usize, &TypeRef),
+    (right_version, right): (usize, &TypeRef),
+) -> Option<(Node, Node)> {
+    match (left, right) {
+        (TypeRef::List(left), TypeRef::List(right)) | (TypeRef::Map(left), TypeRef::Map(right)) => {
+            same_place(members, (left_version, left), (right_version, right))
+        }
+        (TypeRef::Named(left), TypeRef::Named(right)) => {
+            let is_object = |version, name| object(members, version, name).is_some();
+            let same = is_object(left_version, left) == is_object(right_version, right);
+            same.then(|| ((left_version, left.clone()), (right_version, right.clone())))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,103 @@
+//! Pass 6: one hub per kind, and per version what differs from it.
+//!
+//! The hub is the union of all versions, the newest shape winning. It is also the stored form: properties that
+//! the storage version lacks are marked as stashed. Types that stand at the same place in different versions
+//! form a *class* and become one hub type ([`classes`]), merged property by property ([`merge`]); a plan says
+//! what the merge could not keep under one name ([`plan`]). Equal hub types of a group's kinds become one
+//! ([`combine`]).
+
+mod classes;
+mod combine;
+mod merge;
+mod plan;
+
+use std::collections::BTreeMap;
+
+pub use plan::{Plan, Step};
+
+use crate::model::{ApiVersion, Group, Resource, TypeName, TypeTable, Version};
+
+/// Hubs of a group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hubs {
+    /// Hub types of all kinds.
+    pub types: TypeTable,
+    /// Hubs by kind.
+    pub kinds: BTreeMap<String, KindHub>,
+}
+
+/// The hub of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindHub {
+    /// Name of the version that objects are stored in: `v1api20230101storage`.
+    pub storage_version: String,
+    /// Root of the desired state, in [`Hubs::types`].
+    pub spec: TypeName,
+    /// Root of the observed state.
+    pub status: TypeName,
+    /// Plans of spec and status per api-version.
+    pub plans: BTreeMap<ApiVersion, (Plan, Plan)>,
+}
+
+/// A kind in one api-version.
+#[derive(Clone, Copy)]
+struct Member<'a> {
+    version: &'a Version,
+    resource: &'a Resource,
+}
+
+/// Computes the hub of every kind.
+pub fn hubs(group: &Group) -> Hubs {
+    let mut kinds = BTreeMap::<&str, Vec<Member<'_>>>::new();
+    for version in group.versions.values() {
+        for resource in &version.resources {
+            let member = Member { version, resource };
+            kinds.entry(&resource.kind).or_default().push(member);
+        }
+    }
+    let hubs = kinds
+        .into_iter()
+        .map(|(kind, members)| (kind.to_owned(), kind_hub(&members)))
+        .collect();
+    combine::combine(hubs)
+}
+
+/// The hub of a kind from its versions, oldest first.
+fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
+    let storage = storage_index(members);
+    let classes = classes::Classes::of(members);
+    let merged = merge::merge(members, &classes, storage);
+    let plans = members
+        .iter()
+        .enumerate()
+        .map(|(index, member)| {
+            let plan = |root: &TypeName| plan::plan(index, member.version, root, &classes, &merged);
+            let plans = (plan(&member.resource.spec), plan(&member.resource.status));
+            (member.version.api_version.clone(), plans)
+        })
+        .collect();
+    let newest = members.len() - 1;
+    let hub_root = |root: &TypeName| merged.names[&classes.of_type(newest, root)].clone();
+    let hub = KindHub {
+        storage_version: storage_version(members[storage].resource),
+        spec: hub_root(&members[newest].resource.spec),
+        status: hub_root(&members[newest].resource.status),
+        plans,
+    };
+    (hub, merged.types)
+}
+
+/// Index of the newest version that is no preview, else of the newest (ASO behaviour §3.1).
+fn storage_index(members: &[Member<'_>]) -> usize {
+    members
+        .iter()
+        .rposition(|member| !member.version.api_version.is_preview())
+        .unwrap_or(members.len() - 1)
+}
+
+/// Where one date is served under two names, the storage version is that of the newer name, `v…`: Kubernetes
+/// sorts it first, and older operators that know only `v1api…` do not meet it.
+fn storage_version(resource: &Resource) -> String {
+    let name = resource.version_names.last();
+    format!("{}storage", name.map_or("", String::as_str))
+}

@@ -1,0 +1,139 @@
+//! Pass 5: types that are equal across api-versions become one.
+//!
+//! A type is equal to another when name, properties, constraints and, recursively, the types of its properties
+//! are. Prose does not count. The oldest version that has a type is its home; newer ones re-export it.
+
+mod fingerprint;
+
+use std::collections::BTreeMap;
+
+pub use fingerprint::{Fingerprint, fingerprints};
+
+use crate::model::{ApiVersion, Group, TypeName};
+
+/// Where each type of a group is defined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sharing {
+    /// Version that defines the type of a version; the version itself when nothing older is equal.
+    pub homes: BTreeMap<(ApiVersion, TypeName), ApiVersion>,
+    /// Version that defines each distinct type.
+    pub distinct: BTreeMap<(TypeName, Fingerprint), ApiVersion>,
+}
+
+impl Sharing {
+    /// Number of types over all versions.
+    pub fn before(&self) -> usize {
+        self.homes.len()
+    }
+
+    /// Number of types that are defined.
+    pub fn after(&self) -> usize {
+        self.distinct.len()
+    }
+
+    /// Version that defines the type which a version knows under this name.
+    pub fn home<'a>(&'a self, version: &'a ApiVersion, name: &TypeName) -> &'a ApiVersion {
+        self.homes
+            .get(&(version.clone(), name.clone()))
+            .unwrap_or(version)
+    }
+}
+
+/// Finds the home of every type.
+pub fn share(group: &Group) -> Sharing {
+    let mut sharing = Sharing::default();
+    for (api_version, version) in &group.versions {
+        for (name, fingerprint) in fingerprints(&version.types) {
+            let home = sharing
+                .distinct
+                .entry((name.clone(), fingerprint))
+                .or_insert_with(|| api_version.clone())
+                .clone();
+            sharing.homes.insert((api_version.clone(), name), home);
+        }
+    }
+    sharing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EnumType, ObjectType, Property, TypeDef, TypeRef, TypeTable, Version};
+
+    fn object(properties: Vec<Property>) -> TypeDef {
+        TypeDef::Object(ObjectType {
+            properties,
+            ..ObjectType::default()
+        })
+    }
+
+    fn named(name: &str) -> TypeRef {
+        TypeRef::Named(TypeName::new(name))
+    }
+
+    fn version(name: &str, types: Vec<(&str, TypeDef)>) -> (ApiVersion, Version) {
+        let api_version = ApiVersion::new(name);
+        let types = types
+            .into_iter()
+            .map(|(name, definition)| (TypeName::new(name), definition))
+            .collect::<TypeTable>();
+        let version = Version {
+            api_version: api_version.clone(),
+            sources: Vec::new(),
+            resources: Vec::new(),
+            types,
+        };
+        (api_version, version)
+    }
+
+    fn sku(values: &[&str]) -> TypeDef {
+        TypeDef::Enum(EnumType {
+            values: values.iter().map(|value| (*value).to_owned()).collect(),
+            ..EnumType::default()
+        })
+    }
+
+    #[test]
+    fn a_change_deep_down_makes_all_that_hold_it_differ() {
+        let outer = || object(vec![Property::new("inner", &["inner"], named("Inner"))]);
+        let inner = || object(vec![Property::new("sku", &["sku"], named("Sku"))]);
+        let mut same = Property::new("name", &["name"], TypeRef::String);
+        let before = same.clone();
+        same.description = Some("other words".to_owned());
+        let group = Group {
+            name: "test".to_owned(),
+            api_group: "test.azure.com".to_owned(),
+            versions: BTreeMap::from([
+                version(
+                    "2021-01-01",
+                    vec![
+                        ("Outer", outer()),
+                        ("Inner", inner()),
+                        ("Sku", sku(&["A"])),
+                        ("Same", object(vec![before])),
+                    ],
+                ),
+                version(
+                    "2022-01-01",
+                    vec![
+                        ("Outer", outer()),
+                        ("Inner", inner()),
+                        ("Sku", sku(&["A", "B"])),
+                        ("Same", object(vec![same])),
+                    ],
+                ),
+            ]),
+        };
+        let sharing = share(&group);
+        assert_eq!((sharing.before(), sharing.after()), (8, 7));
+        let new = ApiVersion::new("2022-01-01");
+        for (name, home) in [
+            ("Outer", "2022-01-01"),
+            ("Inner", "2022-01-01"),
+            ("Sku", "2022-01-01"),
+            ("Same", "2021-01-01"),
+        ] {
+            assert_eq!(sharing.home(&new, &TypeName::new(name)).as_str(), home);
+        }
+    }
+}
