@@ -21,5 +21,6 @@ pub mod emit;
 pub mod hub;
 pub mod load;
 pub mod model;
+pub mod pipeline;
 pub mod share;
 pub mod types;

@@ -281,6 +281,20 @@ impl GroupConfig {
         versions
     }
 
+    /// Whether any kind of the file has this ARM type.
+    pub fn exports(&self, arm_type: &str) -> bool {
+        let mut kinds = self.rules.kinds.values();
+        kinds.any(|kind| kind.arm_type.get_ref().eq_ignore_ascii_case(arm_type))
+    }
+
+    /// [`GroupRules::parts`] as pass 3 takes them: definition → kinds that it stays whole in, none for all.
+    pub fn parts(&self) -> BTreeMap<String, Vec<String>> {
+        let parts = self.rules.parts.iter();
+        parts
+            .map(|part| (part.get_ref().clone(), Vec::new()))
+            .collect()
+    }
+
     /// Kubernetes API group.
     pub fn api_group(&self) -> String {
         format!("{}.azure.com", self.rules.group)

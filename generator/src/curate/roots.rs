@@ -161,7 +161,13 @@ fn rename_roots(version: &mut Version) {
     }
     let mut taken = names.values().cloned().collect::<Vec<_>>();
     for resource in &version.resources {
-        for suffix in ["", "Kind", "OperatorSpec", "OperatorConfigMaps", "OperatorSecrets"] {
+        for suffix in [
+            "",
+            "Kind",
+            "OperatorSpec",
+            "OperatorConfigMaps",
+            "OperatorSecrets",
+        ] {
             taken.push(TypeName::new(format!("{}{suffix}", resource.kind)));
         }
     }

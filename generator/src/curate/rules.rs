@@ -19,7 +19,11 @@ pub(super) struct RuleBook<'a> {
 }
 
 /// The names under which rules may speak of a type: its own, that of the spec side, and the kind's.
-pub(super) fn rule_names<'a>(name: &'a TypeName, side: Side, kind: Option<&'a str>) -> Vec<&'a str> {
+pub(super) fn rule_names<'a>(
+    name: &'a TypeName,
+    side: Side,
+    kind: Option<&'a str>,
+) -> Vec<&'a str> {
     let name = name.as_str();
     let mut names = vec![name];
     if side == Side::Status {
@@ -58,11 +62,10 @@ impl<'a> RuleBook<'a> {
         version: &ApiVersion,
     ) -> Option<&'a PropertyRule> {
         let mut types = self.config.rules.types.iter();
-        let (type_name, properties) =
-            types.find(|(name, rules)| {
-                names.contains(&name.get_ref().as_str())
-                    && rules.keys().any(|key| key.get_ref() == property)
-            })?;
+        let (type_name, properties) = types.find(|(name, rules)| {
+            names.contains(&name.get_ref().as_str())
+                && rules.keys().any(|key| key.get_ref() == property)
+        })?;
         let (_, rule) = properties
             .iter()
             .find(|(name, _)| name.get_ref() == property)?;

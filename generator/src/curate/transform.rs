@@ -11,12 +11,6 @@ use crate::model::{
     TypeRef, TypeTable, Version, reachable,
 };
 
-/// What stands in place of a resource inside another one, on either side.
-const EMBEDDED: [(Side, &str); 2] = [
-    (Side::Spec, "EmbeddedResource"),
-    (Side::Status, "EmbeddedResourceStatus"),
-];
-
 /// Curates the types of one api-version.
 pub(super) struct Transform<'a> {
     pub(super) config: &'a GroupConfig,
@@ -81,12 +75,7 @@ impl<'a> Transform<'a> {
                 }
             }
         }
-        for (side, name) in EMBEDDED {
-            let object = embedded(side);
-            version.types.insert(TypeName::new(name), object);
-        }
-        let version_types = &mut version.types;
-        drop_empty(version_types, &self.kinds);
+        drop_empty(&mut version.types, &self.kinds);
         Ok(())
     }
 
@@ -114,7 +103,7 @@ impl<'a> Transform<'a> {
     ) -> Result<ObjectType, Box<CurateError>> {
         let kind = self.kinds.get(name).map(String::as_str);
         let names = rule_names(name, side, kind);
-        let is_part = object.arm_resource && kind.is_none() && self.book.is_part(&names);
+        let is_part = kind.is_none() && self.book.is_part(&names);
         let mut properties = Vec::new();
         for property in &object.properties {
             let rule = self
@@ -128,8 +117,7 @@ impl<'a> Transform<'a> {
                 self.note_child_list(rule, side, property, effects);
                 continue;
             }
-            let owner = (name, object);
-            properties.extend(self.property(owner, side, property, rule, effects));
+            properties.extend(self.property(name, side, property, rule, effects));
         }
         Ok(ObjectType {
             properties,
@@ -152,7 +140,7 @@ impl<'a> Transform<'a> {
 
     fn property(
         &self,
-        (owner_name, owner): (&TypeName, &ObjectType),
+        owner: &TypeName,
         side: Side,
         property: &Property,
         rule: Option<&PropertyRule>,
@@ -165,17 +153,11 @@ impl<'a> Transform<'a> {
             property.item_rules = status_rules(&property.item_rules);
         }
         if let Some(rule) = rule {
-            retype(owner_name, &mut property, rule, effects);
-        }
-        if !self.embed(side, &mut property) {
-            return Vec::new();
-        }
-        if is_identity_map(side, &property) {
-            property.ty = TypeRef::List(Box::new(TypeRef::ArmIdKeyed));
+            retype(owner, &mut property, rule, effects);
         }
         let treatment = rule.and_then(|rule| rule.treatment);
         let mut properties = match side {
-            Side::Spec => treat(owner, property, treatment),
+            Side::Spec => treat(property, treatment),
             // Secrets never come back from ARM; the rest of the status is as ARM has it.
             Side::Status if property.secret || is_secret(treatment) => Vec::new(),
             Side::Status => vec![property],
@@ -197,29 +179,6 @@ impl<'a> Transform<'a> {
         }
         properties
     }
-
-    /// Puts an id in place of a resource inside another one. False when nothing is left of the property.
-    fn embed(&self, side: Side, property: &mut Property) -> bool {
-        let Some(name) = property.ty.named() else {
-            return true;
-        };
-        let Some(TypeDef::Object(object)) = self.before.get(name) else {
-            return true;
-        };
-        let is_variant = property.arm.is_empty();
-        if is_variant || !object.arm_resource || self.book.is_part(&rule_names(name, side, None)) {
-            return true;
-        }
-        if !object.properties.iter().any(|member| member.name == "id") {
-            return false;
-        }
-        let (_, embedded) = EMBEDDED[usize::from(side == Side::Status)];
-        property.ty = property
-            .ty
-            .with_core(TypeRef::Named(TypeName::new(embedded)));
-        property.identifiers.clear();
-        true
-    }
 }
 
 fn is_removed(rule: Option<&PropertyRule>) -> bool {
@@ -239,26 +198,8 @@ fn status_rules(rules: &Rules) -> Rules {
     }
 }
 
-/// A map from ARM id to an object that users leave empty.
-fn is_identity_map(side: Side, property: &Property) -> bool {
-    side == Side::Spec
-        && property.name == "userAssignedIdentities"
-        && matches!(property.ty, TypeRef::Map(_))
-}
-
-fn embedded(side: Side) -> TypeDef {
-    let property = match side {
-        Side::Spec => Property::new("reference", &["id"], TypeRef::Reference),
-        Side::Status => Property::new("id", &["id"], TypeRef::String),
-    };
-    TypeDef::Object(ObjectType {
-        properties: vec![property],
-        ..ObjectType::default()
-    })
-}
-
 /// The property as users of the spec see it, with its `FromConfig` twin if it has one.
-fn treat(owner: &ObjectType, property: Property, treatment: Option<Treatment>) -> Vec<Property> {
+fn treat(property: Property, treatment: Option<Treatment>) -> Vec<Property> {
     match treatment {
         Some(Treatment::Reference) => vec![reference(property, TypeRef::Reference)],
         Some(Treatment::WellKnownReference) => {
@@ -272,16 +213,8 @@ fn treat(owner: &ObjectType, property: Property, treatment: Option<Treatment>) -
         Some(Treatment::Remove | Treatment::ChildKind) => Vec::new(),
         None if property.secret => vec![secret(property)],
         None if property.meaning == Meaning::ArmId => vec![reference(property, TypeRef::Reference)],
-        None if is_only_member_id(owner, &property) => {
-            vec![reference(property, TypeRef::Reference)]
-        }
         None => vec![property],
     }
-}
-
-/// `{id}` alone is a reference to another resource (`SubResource`).
-fn is_only_member_id(owner: &ObjectType, property: &Property) -> bool {
-    owner.arm_resource && owner.properties.len() == 1 && property.name == "id"
 }
 
 fn with_type(property: Property, core: TypeRef) -> Property {
@@ -330,12 +263,7 @@ fn config_map(property: Property, import: ConfigMapImport) -> Vec<Property> {
     }
 }
 
-fn retype(
-    owner: &TypeName,
-    property: &mut Property,
-    rule: &PropertyRule,
-    effects: &mut Effects,
-) {
+fn retype(owner: &TypeName, property: &mut Property, rule: &PropertyRule, effects: &mut Effects) {
     if let Some(ty) = rule.ty {
         property.ty = match ty {
             PlainType::Boolean => TypeRef::Bool,

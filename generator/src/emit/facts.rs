@@ -22,7 +22,7 @@ fn singular(ty: &TypeRef, types: &TypeTable) -> &'static str {
         TypeRef::Json => "any JSON",
         TypeRef::Reference => "reference to a resource",
         TypeRef::WellKnownReference => "reference to a resource, or a well-known name",
-        TypeRef::ArmIdKeyed => "user-assigned identity",
+        TypeRef::ArmIdKeyed => "list of user-assigned identities",
         TypeRef::Secret => "key of a Secret",
         TypeRef::SecretMap => "all keys of a Secret",
         TypeRef::ConfigMap(_) => "key of a ConfigMap",
@@ -45,7 +45,6 @@ fn plural(words: &str) -> String {
         "any JSON" => words.to_owned(),
         "key of a Secret" => "keys of Secrets".to_owned(),
         "reference to a resource" => "references to resources".to_owned(),
-        "user-assigned identity" => "user-assigned identities".to_owned(),
         "export by CEL expression" => "exports by CEL expression".to_owned(),
         _ => match words.split_once(" of ") {
             Some((head, tail)) => format!("{head}s of {tail}"),
@@ -176,11 +175,7 @@ mod tests {
             property(&name, &types),
             "String; 3 to 24 characters; pattern `^[a-z]+$`; required; ARM `properties.name`."
         );
-        let ids = Property::new(
-            "identities",
-            &["ids"],
-            TypeRef::List(Box::new(TypeRef::ArmIdKeyed)),
-        );
+        let ids = Property::new("identities", &["ids"], TypeRef::ArmIdKeyed);
         assert_eq!(
             property(&ids, &types),
             "List of user-assigned identities; ARM `ids`."

@@ -13,7 +13,16 @@ const KEYWORDS: [&str; 52] = [
 
 /// Type names that generated code uses itself.
 const RESERVED_TYPES: [&str; 10] = [
-    "BTreeMap", "Box", "Clone", "Debug", "Default", "Option", "PartialEq", "Self", "String", "Vec",
+    "BTreeMap",
+    "Box",
+    "Clone",
+    "Debug",
+    "Default",
+    "Option",
+    "PartialEq",
+    "Self",
+    "String",
+    "Vec",
 ];
 
 /// Words of a name: split at separators, before a capital that starts a word, and nowhere else, so that
@@ -122,14 +131,20 @@ mod tests {
     fn constants() {
         for (text, expected) in [
             ("Standard_D11_v2", "STANDARD_D11_V2"),
-            ("SystemAssigned, UserAssigned", "SYSTEM_ASSIGNED_USER_ASSIGNED"),
+            (
+                "SystemAssigned, UserAssigned",
+                "SYSTEM_ASSIGNED_USER_ASSIGNED",
+            ),
             ("TLS1_2", "TLS1_2"),
             ("*", "ANY"),
             ("1.0", "N1_0"),
         ] {
             assert_eq!(constant(text), expected);
         }
-        let values = ["SystemAssigned,UserAssigned", "SystemAssigned, UserAssigned"];
+        let values = [
+            "SystemAssigned,UserAssigned",
+            "SystemAssigned, UserAssigned",
+        ];
         let names = distinct(&values, constant);
         assert_eq!(names[1], "SYSTEM_ASSIGNED_USER_ASSIGNED_2");
     }

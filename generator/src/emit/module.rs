@@ -173,10 +173,7 @@ fn root(
 fn typed_kind(kind: &ModuleKind<'_>) -> [TokenStream; 3] {
     let name = ident(kind.kind);
     let marker = ident(&format!("{}Kind", kind.kind));
-    let (spec, status) = (
-        ident(&type_name(kind.spec)),
-        ident(&type_name(kind.status)),
-    );
+    let (spec, status) = (ident(&type_name(kind.spec)), ident(&type_name(kind.status)));
     let info = ident(&constant(kind.kind));
     let version = &kind.version;
     let marker_doc = doc(&format!("Names `{}` in version `{version}`.", kind.kind));

@@ -33,7 +33,10 @@ fn enumeration(name: &TypeName, definition: &EnumType) -> String {
         type_name(name)
     );
     for (constant, value) in distinct(&values, constant).iter().zip(&values) {
-        text.push_str(&format!("        {constant} = {},\n", Literal::string(value)));
+        text.push_str(&format!(
+            "        {constant} = {},\n",
+            Literal::string(value)
+        ));
     }
     text.push_str("    }\n}\n");
     text
@@ -75,7 +78,11 @@ fn structure(
             };
         }
     };
-    Ok(format!("{}\n{}", item(&text, structure)?, item(&text, shape)?))
+    Ok(format!(
+        "{}\n{}",
+        item(&text, structure)?,
+        item(&text, shape)?
+    ))
 }
 
 /// The Rust type of a field's value.
@@ -85,14 +92,17 @@ fn field_type(ty: &TypeRef, types: &TypeTable) -> TokenStream {
         TypeRef::Named(name) => matches!(types.get(name), Some(TypeDef::Object(_))),
         TypeRef::Reference
         | TypeRef::WellKnownReference
-        | TypeRef::ArmIdKeyed
         | TypeRef::Secret
         | TypeRef::SecretMap
         | TypeRef::ConfigMap(_)
         | TypeRef::Common(_) => true,
         _ => false,
     };
-    if is_struct { quote!(Box<#inner>) } else { inner }
+    if is_struct {
+        quote!(Box<#inner>)
+    } else {
+        inner
+    }
 }
 
 /// The Rust type of an item of a list or map.
@@ -117,7 +127,7 @@ fn item_type(ty: &TypeRef) -> TokenStream {
         }
         TypeRef::Reference => quote!(resource::ResourceReference),
         TypeRef::WellKnownReference => quote!(resource::WellKnownResourceReference),
-        TypeRef::ArmIdKeyed => quote!(resource::UserAssignedIdentityDetails),
+        TypeRef::ArmIdKeyed => quote!(Vec<resource::UserAssignedIdentityDetails>),
         TypeRef::Secret => quote!(resource::SecretReference),
         TypeRef::SecretMap => quote!(resource::SecretMapReference),
         TypeRef::ConfigMap(_) => quote!(resource::ConfigMapReference),
@@ -183,10 +193,7 @@ fn flags(property: &Property) -> Vec<&'static str> {
         (property.write_only, "WRITE_ONLY"),
         (property.create_only, "CREATE_ONLY"),
         (property.secret, "SECRET"),
-        (
-            property.meaning == Meaning::ArmId || is_reference,
-            "ARM_ID",
-        ),
+        (property.meaning == Meaning::ArmId || is_reference, "ARM_ID"),
         (property.meaning == Meaning::Location, "LOCATION"),
         (property.explicit, "EXPLICIT"),
         (property.stashed, "STASHED"),

@@ -55,10 +55,13 @@ pub fn build(
     api_version: ApiVersion,
     discovered: &[DiscoveredResource<'_>],
 ) -> Result<Version, TypesError> {
-    build_with(set, api_version, discovered, &Embedding::default())
+    build_with(set, api_version, discovered, &Embedding::default(), |_| {
+        true
+    })
 }
 
-/// As [`build`], with choices about resources within resources that the group's TOML makes.
+/// As [`build`], with choices that the group's TOML makes: about resources within resources, and which resources
+/// to build at all.
 ///
 /// # Errors
 /// As [`build`].
@@ -67,15 +70,17 @@ pub fn build_with(
     api_version: ApiVersion,
     discovered: &[DiscoveredResource<'_>],
     embedding: &Embedding,
+    is_wanted: impl Fn(&DiscoveredResource<'_>) -> bool,
 ) -> Result<Version, TypesError> {
     let mut table = Table::default();
-    for resource in discovered {
+    let wanted = discovered.iter().filter(|resource| is_wanted(resource));
+    for resource in wanted.clone() {
         table.reserve(format!("{}Spec", resource.kind));
         table.reserve(format!("{}Status", resource.kind));
     }
     let rule = embedded::Rule::new(set, discovered, embedding);
     let mut resources = Vec::new();
-    for resource in discovered {
+    for resource in wanted {
         let spec = match resource.body {
             Some(body) => Builder::new(set, &rule, &mut table, resource, Side::Spec).root(body)?,
             None => table.root(&format!("{}Spec", resource.kind), Default::default()),

@@ -1,0 +1,120 @@
+//! Files around the modules: manifests, crate roots, descriptors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use askama::Template;
+use camino::Utf8PathBuf;
+
+use super::format::FormatError;
+use super::{KindVersions, WRITER, crate_name, folder, kinds, module_name};
+use crate::model::Group;
+
+#[derive(Template)]
+#[template(path = "group_manifest.toml", escape = "none")]
+struct GroupManifest<'a> {
+    writer: &'a str,
+    name: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "group_lib.rs", escape = "none")]
+struct GroupLib<'a> {
+    writer: &'a str,
+    api_group: &'a str,
+    modules: Vec<String>,
+    aliases: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "umbrella_manifest.toml", escape = "none")]
+struct UmbrellaManifest<'a> {
+    writer: &'a str,
+    crates: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "umbrella_lib.rs", escape = "none")]
+struct UmbrellaLib<'a> {
+    writer: &'a str,
+    groups: Vec<(String, String)>,
+    kinds: Vec<(String, String)>,
+}
+
+/// Manifest, crate root and descriptors of a group's crate.
+pub(super) fn group(
+    group: &Group,
+    kind_versions: &[KindVersions<'_>],
+) -> Result<BTreeMap<Utf8PathBuf, String>, FormatError> {
+    let folder = folder(&group.name);
+    let name = crate_name(&group.name);
+    let manifest = GroupManifest {
+        writer: WRITER,
+        name: &name,
+    };
+    let mut modules = group.versions.keys().map(module_name).collect::<Vec<_>>();
+    modules.push("hub".to_owned());
+    modules.push("kinds".to_owned());
+    modules.sort();
+    let aliases = group.versions.values().flat_map(|version| {
+        let module = module_name(&version.api_version);
+        let names = version
+            .resources
+            .iter()
+            .flat_map(|r| r.version_names.iter());
+        let names = names
+            .filter(|name| **name != module)
+            .collect::<BTreeSet<_>>();
+        names
+            .into_iter()
+            .map(move |name| (module.clone(), name.clone()))
+            .collect::<Vec<_>>()
+    });
+    let lib = GroupLib {
+        writer: WRITER,
+        api_group: &group.api_group,
+        modules,
+        aliases: aliases.collect(),
+    };
+    let descriptors = kinds::file(group, kind_versions)?;
+    Ok(BTreeMap::from([
+        (folder.join("Cargo.toml"), rendered(&manifest)),
+        (folder.join("src/lib.rs"), rendered(&lib)),
+        (folder.join("src/kinds.rs"), descriptors),
+    ]))
+}
+
+/// The crate over all groups: `groups` are names with their kinds' constants, in any order.
+pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf, String> {
+    let folder = Utf8PathBuf::from("generated/all");
+    let crates = groups.keys().map(|group| {
+        let path = group.replace('.', "-");
+        (crate_name(group), path)
+    });
+    let manifest = UmbrellaManifest {
+        writer: WRITER,
+        crates: crates.collect(),
+    };
+    let module = |group: &str| group.replace('.', "_");
+    let lib = UmbrellaLib {
+        writer: WRITER,
+        groups: groups
+            .keys()
+            .map(|group| (crate_name(group).replace('-', "_"), module(group)))
+            .collect(),
+        kinds: groups
+            .iter()
+            .flat_map(|(group, kinds)| kinds.iter().map(|kind| (module(group), kind.clone())))
+            .collect(),
+    };
+    BTreeMap::from([
+        (folder.join("Cargo.toml"), rendered(&manifest)),
+        (folder.join("src/lib.rs"), rendered(&lib)),
+    ])
+}
+
+/// Renders a template. Ours hold plain values only, so rendering cannot fail: a `String` takes any text.
+pub(super) fn rendered(template: &impl Template) -> String {
+    let mut text = template.render().unwrap_or_default();
+    text.push('\n');
+    text
+}

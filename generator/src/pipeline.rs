@@ -1,0 +1,200 @@
+//! All passes in order: curation files and a spec tree in, files in memory out.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use rayon::prelude::*;
+
+use crate::curate::{CurateError, GroupConfig, curate};
+use crate::discover::{DiscoverError, DiscoveredResource, discover};
+use crate::emit::{FormatError, emit, kind_constants, umbrella};
+use crate::hub::hubs;
+use crate::load::{LoadError, SpecRoot, load};
+use crate::model::{Group, Version};
+use crate::share::share;
+use crate::types::embedded::Embedding;
+use crate::types::{TypesError, build_with};
+
+/// Why nothing was generated.
+#[derive(Debug, thiserror::Error)]
+pub enum GeneratorError {
+    /// A spec file cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// Resources of an api-version contradict each other.
+    #[error(transparent)]
+    Discover(#[from] DiscoverError),
+    /// A schema cannot be a type.
+    #[error(transparent)]
+    Types(#[from] TypesError),
+    /// A curation file cannot be applied.
+    #[error(transparent)]
+    Curate(#[from] Box<CurateError>),
+    /// The generator wrote something that is no Rust.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Two curation files are for one group.
+    #[error("{first} and {second} are both for group `{group}`; merge them into one file")]
+    DuplicateGroup {
+        /// Group.
+        group: String,
+        /// One file.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
+
+/// Told about each group as it is done. Groups are generated in parallel, so calls come in any order.
+pub trait Progress: Sync {
+    /// A group is complete.
+    fn group(&self, summary: &GroupSummary);
+}
+
+/// Ignores progress.
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn group(&self, _summary: &GroupSummary) {}
+}
+
+/// What a group came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupSummary {
+    /// Short name.
+    pub group: String,
+    /// Number of kinds.
+    pub kinds: usize,
+    /// Number of pairs of kind and served version name.
+    pub kind_versions: usize,
+    /// Types over all api-versions.
+    pub types: usize,
+    /// Types after sharing.
+    pub shared_types: usize,
+    /// Types of the hub that no version has alike.
+    pub hub_types: usize,
+    /// Time taken.
+    pub elapsed: Duration,
+}
+
+/// Everything that was generated.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// Path relative to the workspace → text. The folders `generated` and `docs/reference` hold nothing else.
+    pub files: BTreeMap<Utf8PathBuf, String>,
+    /// By group.
+    pub groups: Vec<GroupSummary>,
+}
+
+/// Generates all groups.
+///
+/// # Errors
+/// The first group's first error, in order of group. Each names the spec file and pointer, or the curation
+/// file and line.
+pub fn generate(
+    specs: &SpecRoot,
+    configs: &[GroupConfig],
+    progress: &dyn Progress,
+) -> Result<Generated, GeneratorError> {
+    check_groups(configs)?;
+    let results = configs
+        .par_iter()
+        .map(|config| {
+            let result = group_files(specs, config);
+            if let Ok((_, summary, _)) = &result {
+                progress.group(summary);
+            }
+            result
+        })
+        .collect::<Vec<_>>();
+    let mut generated = Generated {
+        files: BTreeMap::new(),
+        groups: Vec::new(),
+    };
+    let mut constants = BTreeMap::new();
+    for result in results {
+        let (files, summary, kinds) = result?;
+        generated.files.extend(files);
+        constants.insert(summary.group.clone(), kinds);
+        generated.groups.push(summary);
+    }
+    generated.groups.sort_by(|l, r| l.group.cmp(&r.group));
+    generated.files.extend(umbrella(&constants));
+    Ok(generated)
+}
+
+fn check_groups(configs: &[GroupConfig]) -> Result<(), GeneratorError> {
+    let mut seen = BTreeMap::<&str, &GroupConfig>::new();
+    for config in configs {
+        if let Some(first) = seen.insert(&config.rules.group, config) {
+            return Err(GeneratorError::DuplicateGroup {
+                group: config.rules.group.clone(),
+                first: first.path.clone(),
+                second: config.path.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+type GroupFiles = (BTreeMap<Utf8PathBuf, String>, GroupSummary, Vec<String>);
+
+fn group_files(specs: &SpecRoot, config: &GroupConfig) -> Result<GroupFiles, GeneratorError> {
+    let start = Instant::now();
+    let group = curated_group(specs, config)?;
+    let sharing = share(&group);
+    let hubs = hubs(&group);
+    let files = emit(&group, &sharing, &hubs)?;
+    let resources = group.versions.values().flat_map(|v| &v.resources);
+    let summary = GroupSummary {
+        group: group.name.clone(),
+        kinds: hubs.kinds.len(),
+        kind_versions: resources.map(|r| r.version_names.len()).sum(),
+        types: sharing.before(),
+        shared_types: sharing.after(),
+        hub_types: crate::emit::own_hub_types(&sharing, &hubs),
+        elapsed: start.elapsed(),
+    };
+    Ok((files, summary, kind_constants(&hubs)))
+}
+
+/// A group as Kubernetes users see it: passes 1 to 4.
+///
+/// # Errors
+/// As [`generate`].
+pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
+    let mut versions = BTreeMap::new();
+    for api_version in config.api_versions() {
+        let version = version(specs, config, &api_version)?;
+        versions.insert(api_version, version);
+    }
+    let group = Group {
+        name: config.rules.group.clone(),
+        api_group: config.api_group(),
+        versions,
+    };
+    Ok(curate(group, config)?)
+}
+
+fn version(
+    specs: &SpecRoot,
+    config: &GroupConfig,
+    api_version: &crate::model::ApiVersion,
+) -> Result<Version, GeneratorError> {
+    let set = load(specs, &config.files(api_version.as_str()))?;
+    let discovered = discover(&set)?;
+    let embedding = Embedding {
+        whole: config.parts(),
+        ..Embedding::default()
+    };
+    let is_exported = |resource: &DiscoveredResource<'_>| config.exports(&resource.arm_type);
+    let version = build_with(
+        &set,
+        api_version.clone(),
+        &discovered,
+        &embedding,
+        is_exported,
+    )?;
+    Ok(version)
+}
