@@ -181,7 +181,7 @@ impl<'a, 'b> Builder<'a, 'b> {
         if place.property != "properties"
             && self
                 .rule
-                .only_id(merged.schema, self.resource, self.read_only)
+                .only_id(merged.schema, self.resource, self.read_only, self.suffix())
         {
             return Ok(self.id_only(&merged));
         }
@@ -228,7 +228,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     ) -> Result<Option<TypeRef>, TypesError> {
         Ok(match (merged.additional, merged.ty) {
             (Additional::Of(inner), _) => self
-                .type_of(inner, place)?
+                .map_item(inner, place)?
                 .map(|item| TypeRef::Map(Box::new(item))),
             (Additional::Any, _) | (Additional::Unsaid, Some(SchemaType::Object)) => {
                 Some(TypeRef::Map(Box::new(TypeRef::Json)))
@@ -236,6 +236,17 @@ impl<'a, 'b> Builder<'a, 'b> {
             (Additional::Forbidden, _) => None,
             (Additional::Unsaid, _) => Some(TypeRef::Json),
         })
+    }
+
+    /// Type of a map's values. Values of which the spec only says that they are objects can be anything.
+    fn map_item(
+        &mut self,
+        schema: &'a Schema,
+        place: &Place<'_>,
+    ) -> Result<Option<TypeRef>, TypesError> {
+        let free = TypeRef::Map(Box::new(TypeRef::Json));
+        let item = self.type_of(schema, place)?;
+        Ok(item.map(|item| if item == free { TypeRef::Json } else { item }))
     }
 
     /// What is left of a resource inside another one.
@@ -405,7 +416,7 @@ impl<'a, 'b> Builder<'a, 'b> {
                     owner: name,
                     property: NAME,
                 };
-                self.type_of(inner, &place)?
+                self.map_item(inner, &place)?
             }
             Additional::Any => Some(TypeRef::Json),
             Additional::Unsaid | Additional::Forbidden => None,

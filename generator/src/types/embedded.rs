@@ -8,7 +8,7 @@
 //! [`crate::discover::item::is_resource`]) and stands inside a resource keeps only its `id`, unless it is a part
 //! that has no life of its own. It is such a part if all of this holds:
 //! - no path of the set makes it (none has it as body or answer of PUT),
-//! - it is defined in the file that describes the resource,
+//! - it is defined in the file that describes the resource, or in one that describes none at all,
 //! - it can be written: neither it nor anything around it is read-only.
 //!
 //! So the IP configurations of a private link service stay, the application-gateway configurations of a subnet
@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::discover::{DiscoveredResource, item};
 use crate::load::{Schema, Source, SpecSet};
 
-/// Choices about resource-like schemas, by name of the definition.
+/// Choices about resource-like schemas, by name of the definition. A name with `Status` behind it is for that side
+/// only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Embedding {
     /// Definitions that stay whole inside the kinds named, or inside any if none is.
@@ -32,6 +33,8 @@ pub struct Embedding {
 pub(super) struct Rule<'a> {
     set: &'a SpecSet,
     made: BTreeSet<&'a Source>,
+    /// Files that describe resources.
+    homes: BTreeSet<&'a str>,
     choices: &'a Embedding,
 }
 
@@ -39,41 +42,57 @@ impl<'a> Rule<'a> {
     /// Prepares the rule for the resources of a set.
     pub fn new(
         set: &'a SpecSet,
-        discovered: &[DiscoveredResource<'a>],
+        discovered: &'a [DiscoveredResource<'a>],
         choices: &'a Embedding,
     ) -> Self {
+        let homes = discovered
+            .iter()
+            .map(|resource| resource.source.file.as_ref())
+            .collect();
         let made = discovered
             .iter()
             .flat_map(|resource| resource.body.into_iter().chain([resource.item]))
             .map(|schema| &set.resolve(schema).source)
             .collect();
-        Self { set, made, choices }
+        Self {
+            set,
+            made,
+            homes,
+            choices,
+        }
     }
 
     /// Whether only the id of `schema` stays inside `resource`. `read_only` tells whether it stands below
-    /// something that Azure sets.
+    /// something that Azure sets; `suffix` is that of the side's type names.
     pub fn only_id(
         &self,
         schema: &Schema,
         resource: &DiscoveredResource<'_>,
         read_only: bool,
+        suffix: &str,
     ) -> bool {
         let schema = self.set.resolve(schema);
         let name = super::variants::definition_name(schema);
-        if self.choices.id_only.contains(name) {
+        let sided = format!("{name}{suffix}");
+        let names = [name, sided.as_str()];
+        if names
+            .iter()
+            .any(|name| self.choices.id_only.contains(*name))
+        {
             return true;
         }
-        if let Some(kinds) = self.choices.whole.get(name)
-            && (kinds.is_empty() || kinds.contains(&resource.kind))
-        {
+        let mut kinds = names
+            .iter()
+            .filter_map(|name| self.choices.whole.get(*name));
+        if kinds.any(|kinds| kinds.is_empty() || kinds.contains(&resource.kind)) {
             return false;
         }
         if !item::is_resource(self.set, schema) {
             return false;
         }
-        let own_part = !self.made.contains(&schema.source)
-            && schema.source.file == resource.source.file
-            && !read_only;
+        let file = &schema.source.file;
+        let at_home = *file == resource.source.file || !self.homes.contains(file.as_ref());
+        let own_part = !self.made.contains(&schema.source) && at_home && !read_only;
         !own_part
     }
 }
