@@ -14,7 +14,6 @@
 
 pub mod collect;
 pub mod conversion;
-pub mod crd;
 mod digest;
 pub mod payload;
 pub mod status;

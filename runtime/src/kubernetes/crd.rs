@@ -116,16 +116,14 @@ impl CrdInstaller {
             .await
     }
 
-    /// Makes the API server trust another bundle of authorities.
-    pub async fn replace_bundle(
+    /// Points the conversion of installed CRDs at the webhook, trusted through this bundle; nothing else of them
+    /// is touched.
+    pub async fn point_conversion(
         &self,
         kinds: &[&'static KindInfo],
         bundle: &str,
     ) -> Result<(), CrdError> {
-        let encoded = BASE64_STANDARD.encode(bundle);
-        let patch = json!({
-            "spec": { "conversion": { "webhook": { "clientConfig": { "caBundle": encoded } } } }
-        });
+        let patch = json!({ "spec": { "conversion": self.conversion(bundle) } });
         for kind in kinds {
             let name = crd_name(kind);
             self.crds

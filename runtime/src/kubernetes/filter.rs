@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::names::{CREDENTIAL_FROM, POLICY_SKIP, RECONCILE_POLICY, RESOURCE_ID};
+use crate::reconcile::names::{CREDENTIAL_FROM, RECONCILE_POLICY, RESOURCE_ID};
+use crate::reconcile::policy::Policy;
 use crate::resource::Object;
 
 type Annotations = BTreeMap<String, String>;
@@ -37,7 +38,7 @@ pub fn policy_moved(before: Option<&Annotations>, after: Option<&Annotations>) -
     let skips = |annotations: Option<&Annotations>| {
         annotations
             .and_then(|annotations| annotations.get(RECONCILE_POLICY))
-            .is_some_and(|policy| policy == POLICY_SKIP)
+            .is_some_and(|policy| Policy::parse(policy) == Some(Policy::Skip))
     };
     skips(before) != skips(after)
 }
@@ -70,4 +71,98 @@ pub fn is_ready(object: &Object) -> bool {
 
 fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a String> {
     object.metadata.annotations.as_ref()?.get(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::engine::testing::MODEL;
+    use crate::resource::Kind;
+
+    fn object(change: impl FnOnce(&mut Object)) -> Object {
+        let mut object = Object {
+            kind: Kind(&MODEL),
+            metadata: ObjectMeta {
+                name: Some("a".into()),
+                generation: Some(1),
+                ..ObjectMeta::default()
+            },
+            spec: None,
+            status: None,
+        };
+        change(&mut object);
+        object
+    }
+
+    fn annotated(name: &str, value: &str) -> Object {
+        object(|object| {
+            object.metadata.annotations = Some([(name.to_owned(), value.to_owned())].into());
+        })
+    }
+
+    fn ready(status: &str) -> Object {
+        let text = format!(r#"{{"conditions":[{{"type":"Ready","status":"{status}"}}],"id":"x"}}"#);
+        object(|object| object.status = Some(RawValue::from_string(text).unwrap()))
+    }
+
+    #[test]
+    fn what_starts_a_reconcile() {
+        let plain = object(|_| {});
+        let generation = object(|object| object.metadata.generation = Some(2));
+        let deleted = object(|object| {
+            object.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
+        });
+        let recreated = object(|object| object.metadata.uid = Some("other".into()));
+        let cases = [
+            ("the same", &plain, false),
+            ("generation", &generation, true),
+            ("deletion", &deleted, true),
+            ("recreation", &recreated, true),
+            ("to skip", &annotated(RECONCILE_POLICY, "skip"), true),
+            (
+                "to detach",
+                &annotated(RECONCILE_POLICY, "detach-on-delete"),
+                false,
+            ),
+            ("credential", &annotated(CREDENTIAL_FROM, "secret"), true),
+            ("other annotation", &annotated("note", "1"), false),
+            ("status", &ready("True"), false),
+        ];
+        for (name, after, expected) in cases {
+            assert_eq!(needs_reconcile(Some(&plain), after), expected, "{name}");
+        }
+        assert!(needs_reconcile(None, &plain), "a new object");
+    }
+
+    #[test]
+    fn what_lets_dependents_go_on() {
+        let plain = object(|_| {});
+        let cases = [
+            ("ready", &plain, ready("True"), true),
+            ("not ready", &plain, ready("False"), false),
+            ("still ready", &ready("True"), ready("True"), false),
+            ("ready again", &ready("False"), ready("True"), true),
+            ("an id", &plain, annotated(RESOURCE_ID, "/a"), true),
+            (
+                "the same id",
+                &annotated(RESOURCE_ID, "/a"),
+                annotated(RESOURCE_ID, "/a"),
+                false,
+            ),
+        ];
+        for (name, before, after, expected) in cases {
+            assert_eq!(
+                releases_dependents(Some(before), &after),
+                expected,
+                "{name}"
+            );
+        }
+        assert!(
+            releases_dependents(None, &ready("True")),
+            "ready when first seen"
+        );
+    }
 }

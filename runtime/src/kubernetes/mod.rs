@@ -30,4 +30,4 @@ pub use pattern::{CrdPattern, PatternError};
 pub use port::Cluster;
 pub use stored::StoredObject;
 pub use watch::{Wake, Watches};
-pub use webhook::{Convert, Webhook};
+pub use webhook::Webhook;

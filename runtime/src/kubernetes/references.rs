@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::names::CREDENTIAL_FROM;
 use crate::engine::collect::{ReferenceTarget, inputs};
+use crate::engine::conversion::stored_to_hub;
 use crate::kind::OwnerRule;
+use crate::reconcile::names::CREDENTIAL_FROM;
 use crate::reconcile::port::DataKind;
 use crate::resource::Object;
 
@@ -49,11 +50,8 @@ pub fn targets(object: &Object) -> BTreeSet<Target> {
         .map(|name| Target::data(DataKind::Secret, name))
         .into_iter()
         .collect();
-    let Some(spec) = object
-        .spec
-        .as_ref()
-        .and_then(|text| serde_json::from_str::<Value>(text.get()).ok())
-    else {
+    // What cannot be read is the reconciler's to report.
+    let Some(spec) = hub_spec(object) else {
         return found;
     };
     found.extend(owner(object, &spec));
@@ -82,6 +80,14 @@ pub fn targets(object: &Object) -> BTreeSet<Target> {
             .filter_map(|used| named(used.target)),
     );
     found
+}
+
+fn hub_spec(object: &Object) -> Option<Value> {
+    let stored = json!({ "spec": object.spec.as_ref()? });
+    stored_to_hub(object.kind.0, &stored)
+        .ok()?
+        .get_mut("spec")
+        .map(Value::take)
 }
 
 fn owner(object: &Object, spec: &Value) -> Option<Target> {

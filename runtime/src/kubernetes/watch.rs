@@ -21,9 +21,9 @@ use tokio_util::task::TaskTracker;
 
 use super::filter::policy_moved;
 use super::installed::InstalledCrd;
-use super::names::RECONCILE_POLICY;
 use super::port::Cluster;
 use super::stored::StoredObject;
+use crate::reconcile::names::RECONCILE_POLICY;
 use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, ObjectKey};
 

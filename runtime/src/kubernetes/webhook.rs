@@ -1,5 +1,6 @@
-//! The conversion webhook: `POST /convert` over TLS, answered by an injected converter.
+//! The conversion webhook: `POST /convert` over TLS.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::certificate::ServingCertificate;
+use crate::engine::conversion;
+use crate::kind::KindInfo;
 
 /// A list is converted in one review, so reviews can be large.
 const REVIEW_LIMIT: usize = 256 << 20;
@@ -33,20 +36,8 @@ const INLINE_OBJECTS: usize = 20;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Converts one object to an API version (`group/version`). The error is for the user who sent the object.
-pub trait Convert: Send + Sync + 'static {
-    /// The object in the other version, metadata unchanged.
-    fn convert(&self, object: Value, api_version: &str) -> Result<Value, String>;
-}
-
-impl<F> Convert for F
-where
-    F: Fn(Value, &str) -> Result<Value, String> + Send + Sync + 'static,
-{
-    fn convert(&self, object: Value, api_version: &str) -> Result<Value, String> {
-        self(object, api_version)
-    }
-}
+/// Kinds by group and kind.
+type Kinds = HashMap<(&'static str, &'static str), &'static KindInfo>;
 
 /// The server, bound and ready to be run.
 pub struct Webhook {
@@ -56,21 +47,27 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Serves on a bound socket.
+    /// Serves conversion of these kinds on a bound socket.
     pub fn new(
         listener: TcpListener,
         certificate: Arc<ServingCertificate>,
-        converter: Arc<dyn Convert>,
+        kinds: &[&'static KindInfo],
     ) -> Result<Self, rustls::Error> {
         let mut tls = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_cert_resolver(certificate);
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let kinds: Arc<Kinds> = Arc::new(
+            kinds
+                .iter()
+                .map(|kind| ((kind.group, kind.kind), *kind))
+                .collect(),
+        );
         let router = Router::new()
-            .route("/convert", post(convert))
+            .route("/convert", post(review))
             .layer(DefaultBodyLimit::max(REVIEW_LIMIT))
-            .with_state(converter);
+            .with_state(kinds);
         Ok(Self {
             listener,
             acceptor: TlsAcceptor::from(Arc::new(tls)),
@@ -171,7 +168,7 @@ struct Status {
     message: Option<String>,
 }
 
-async fn convert(State(converter): State<Arc<dyn Convert>>, body: Bytes) -> Response {
+async fn review(State(kinds): State<Arc<Kinds>>, body: Bytes) -> Response {
     let review: Review = match serde_json::from_slice(&body) {
         Ok(review) => review,
         Err(error) => {
@@ -182,28 +179,26 @@ async fn convert(State(converter): State<Arc<dyn Convert>>, body: Bytes) -> Resp
     drop(body);
     let request = review.request;
     if request.objects.len() <= INLINE_OBJECTS {
-        return Json(answer(request, converter.as_ref())).into_response();
+        return Json(answer(request, &kinds)).into_response();
     }
-    match tokio::task::spawn_blocking(move || answer(request, converter.as_ref())).await {
+    match tokio::task::spawn_blocking(move || answer(request, &kinds)).await {
         Ok(answer) => Json(answer).into_response(),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     }
 }
 
 /// Converts all objects of a review; one that fails fails the review, as the API server expects it.
-fn answer(request: Request, converter: &dyn Convert) -> Answer {
+fn answer(request: Request, kinds: &Kinds) -> Answer {
     let Request {
         uid,
         desired_api_version,
         objects,
     } = request;
     let converted = objects
-        .into_iter()
+        .iter()
         .map(|object| {
-            let name = describe(&object);
-            converter
-                .convert(object, &desired_api_version)
-                .map_err(|error| format!("{name}: {error}"))
+            convert_object(kinds, object, &desired_api_version)
+                .map_err(|error| format!("{}: {error}", describe(object)))
         })
         .collect::<Result<Vec<Value>, String>>();
     let (status, message, converted_objects) = match converted {
@@ -222,6 +217,20 @@ fn answer(request: Request, converter: &dyn Convert) -> Answer {
             converted_objects,
         },
     }
+}
+
+fn convert_object(kinds: &Kinds, object: &Value, api_version: &str) -> Result<Value, String> {
+    let (group, version) = api_version
+        .split_once('/')
+        .ok_or_else(|| format!("`{api_version}` is no group/version"))?;
+    let kind = object
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let info = kinds
+        .get(&(group, kind))
+        .ok_or_else(|| format!("this operator knows no kind {kind} in {group}"))?;
+    conversion::convert(info, object, version).map_err(|error| error.to_string())
 }
 
 fn describe(object: &Value) -> String {
