@@ -14,6 +14,7 @@
 
 pub mod collect;
 pub mod conversion;
+pub mod crd;
 mod digest;
 pub mod payload;
 pub mod status;

@@ -1,0 +1,183 @@
+//! CustomResourceDefinitions, composed from kinds and shapes when they are needed.
+//!
+//! API versions carry full schemas without prose and CEL rules. The storage version is served for the operator
+//! and carries no field schema: it is written through conversion only, and the codec checks what it reads. The
+//! API server pays for every schema it keeps, so there is one copy of what must be checked and no more.
+
+mod rules;
+mod schema;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::kind::{KindInfo, VersionInfo};
+
+/// Which of a kind's API versions are served. The storage version always is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ServedVersions {
+    /// All of them.
+    #[default]
+    All,
+    /// The newest stable one (the newest of all when there is no stable one) and these.
+    Latest {
+        /// Versions to serve beside it: those of stored objects, and those a user asks for.
+        also: BTreeSet<String>,
+    },
+}
+
+/// Where the API server finds the conversion webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookEndpoint {
+    /// A Service in the cluster.
+    Service {
+        /// Namespace of the Service.
+        namespace: String,
+        /// Name of the Service.
+        name: String,
+        /// Path, with the leading slash.
+        path: String,
+        /// Port of the Service.
+        port: u16,
+    },
+    /// A URL, for operators that run outside of the cluster.
+    Url(String),
+}
+
+/// The conversion webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversionWebhook {
+    /// Where it is.
+    pub endpoint: WebhookEndpoint,
+    /// CA bundle that its certificate is checked against: PEM text, base64 encoded.
+    pub ca_bundle: Option<String>,
+}
+
+/// What a CRD depends on beside its kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CrdOptions {
+    /// The webhook. Without one the API server cannot convert, and only objects of the storage version work.
+    pub conversion: Option<ConversionWebhook>,
+    /// Versions to serve.
+    pub versions: ServedVersions,
+    /// The operator's version, for the label `app.kubernetes.io/version`.
+    pub operator_version: String,
+}
+
+/// Name of a kind's CRD: `storageaccounts.storage.azure.com`.
+pub fn name(kind: &KindInfo) -> String {
+    format!("{}.{}", kind.plural, kind.group)
+}
+
+/// The CRD of a kind as `apiextensions.k8s.io/v1` JSON.
+pub fn custom_resource_definition(kind: &KindInfo, options: &CrdOptions) -> Value {
+    let served = served_versions(kind, &options.versions);
+    let mut versions: Vec<_> = served
+        .into_iter()
+        .map(|version| crd_version(version.name, &schema::api_version(version), false))
+        .collect();
+    versions.push(crd_version(
+        kind.hub.storage_version,
+        &schema::storage_version(),
+        true,
+    ));
+    let mut spec = Map::new();
+    spec.insert("group".to_owned(), json!(kind.group));
+    spec.insert("names".to_owned(), names(kind));
+    spec.insert("scope".to_owned(), json!("Namespaced"));
+    if let Some(webhook) = &options.conversion {
+        spec.insert("conversion".to_owned(), conversion(webhook));
+    }
+    spec.insert("versions".to_owned(), Value::Array(versions));
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": name(kind),
+            "labels": {
+                "app.kubernetes.io/name": "armature",
+                "app.kubernetes.io/version": options.operator_version,
+            },
+        },
+        "spec": spec,
+    })
+}
+
+fn served_versions<'k>(kind: &'k KindInfo, which: &ServedVersions) -> Vec<&'k VersionInfo> {
+    match which {
+        ServedVersions::All => kind.versions.iter().collect(),
+        ServedVersions::Latest { also } => {
+            let newest = newest_stable(kind).map(|version| version.name);
+            let versions = kind.versions.iter();
+            versions
+                .filter(|version| Some(version.name) == newest || also.contains(version.name))
+                .collect()
+        }
+    }
+}
+
+/// The newest version that is no preview, else the newest of all.
+pub fn newest_stable(kind: &KindInfo) -> Option<&VersionInfo> {
+    let mut newest_first = kind.versions.iter().rev();
+    newest_first
+        .find(|version| !version.api_version.contains("preview"))
+        .or_else(|| kind.versions.last())
+}
+
+fn names(kind: &KindInfo) -> Value {
+    json!({
+        "categories": ["azure", kind.category],
+        "kind": kind.kind,
+        "listKind": format!("{}List", kind.kind),
+        "plural": kind.plural,
+        "singular": kind.kind.to_lowercase(),
+    })
+}
+
+fn crd_version(name: &str, schema: &Value, storage: bool) -> Value {
+    json!({
+        "name": name,
+        "served": true,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            ready_column("Ready", "status"),
+            ready_column("Severity", "severity"),
+            ready_column("Reason", "reason"),
+            ready_column("Message", "message"),
+        ],
+    })
+}
+
+fn ready_column(name: &str, member: &str) -> Value {
+    json!({
+        "name": name,
+        "type": "string",
+        "jsonPath": format!(".status.conditions[?(@.type=='Ready')].{member}"),
+    })
+}
+
+fn conversion(webhook: &ConversionWebhook) -> Value {
+    let mut client = match &webhook.endpoint {
+        WebhookEndpoint::Service {
+            namespace,
+            name,
+            path,
+            port,
+        } => json!({
+            "service": {"namespace": namespace, "name": name, "path": path, "port": port},
+        }),
+        WebhookEndpoint::Url(url) => json!({ "url": url }),
+    };
+    if let Some(bundle) = &webhook.ca_bundle {
+        client["caBundle"] = json!(bundle);
+    }
+    json!({
+        "strategy": "Webhook",
+        "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
+    })
+}
+
+#[cfg(test)]
+mod tests;
