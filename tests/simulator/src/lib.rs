@@ -1,1 +1,323 @@
-//! Placeholder while the workspace is laid out.
+//! A fake Azure: Azure Resource Manager over HTTPS for every kind that has a shape, on a laptop and in tests.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`options`] | how a simulator is set up |
+//! | `state`, `arm` | the state machine: a request and the time in, a reply out |
+//! | `catalog`, `schema` | what is served and what bodies must look like, read from kind descriptors |
+//! | `behaviour` | particulars of resource providers, one file each |
+//! | `store`, `id`, `operation` | resources, their ids, long-running operations |
+//! | [`fault`], [`log`], `throttle` | faults on purpose, the log of requests, request limits |
+//! | `token`, `control` | sign-in and metadata; the endpoints under `/simulator` |
+//! | `server`, `tls` | the edge: sockets, certificates, HTTP |
+//!
+//! What does not live here: anything about Kubernetes, and any knowledge of the operator.
+
+mod arm;
+mod behaviour;
+mod catalog;
+mod control;
+mod duration;
+mod error;
+mod exchange;
+pub mod fault;
+mod id;
+mod json;
+pub mod log;
+mod operation;
+pub mod options;
+mod pattern;
+mod schema;
+mod server;
+mod state;
+mod store;
+mod throttle;
+mod tls;
+mod token;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use armature_runtime::kind::KindInfo;
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+pub use behaviour::{ConnectionDecision, Normalise};
+pub use control::ClusterState;
+pub use duration::parse as parse_duration;
+pub use error::ArmError;
+pub use exchange::{Answer, Reply, Request};
+pub use fault::{Chaos, FaultRule};
+pub use log::{LoggedRequest, Query};
+pub use operation::{Failure, OperationRule, Style};
+pub use options::{Client, Settings};
+pub use throttle::Limits;
+
+use id::ResourceId;
+use state::State;
+
+/// Returns the time; the simulator reads no other clock.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What a running simulator is started with.
+#[derive(Clone)]
+pub struct Options {
+    /// Kinds whose ARM types are served.
+    pub kinds: &'static [&'static KindInfo],
+    /// Address and port to listen on; port 0 takes a free one.
+    pub listen: String,
+    /// Host names that the certificate is for, beside loopback.
+    pub names: Vec<String>,
+    /// The simulated Azure.
+    pub settings: Settings,
+    /// The clock.
+    pub clock: Clock,
+}
+
+impl Options {
+    /// A simulator for these kinds on a free loopback port, with the system's clock.
+    pub fn new(kinds: &'static [&'static KindInfo]) -> Self {
+        Self {
+            kinds,
+            listen: "127.0.0.1:0".to_owned(),
+            names: Vec::new(),
+            settings: Settings::default(),
+            clock: Arc::new(Timestamp::now),
+        }
+    }
+}
+
+/// A simulator that cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}; choose another address with --listen")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// No certificate.
+    #[error(transparent)]
+    Tls(#[from] tls::TlsError),
+}
+
+/// A handle on the simulated Azure: what a test sees of it and does to it.
+#[derive(Clone)]
+pub struct Simulator {
+    state: Arc<Mutex<State>>,
+    clock: Clock,
+    endpoint: Arc<str>,
+}
+
+/// A simulator that listens. Stops when dropped; [`Running::stop`] also waits for open connections.
+pub struct Running {
+    simulator: Simulator,
+    ca_pem: String,
+    stop: CancellationToken,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// `https://127.0.0.1:PORT`, for ARM, for sign-in and for the control endpoints.
+    pub fn endpoint(&self) -> &str {
+        &self.simulator.endpoint
+    }
+
+    /// The authority that clients must trust, in PEM.
+    pub fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// The simulated Azure.
+    pub fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+
+    /// Stops listening and waits until open requests are answered.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        if let Some(task) = self.task.take() {
+            // A task that panicked has stopped too.
+            let _ = task.await;
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+impl Simulator {
+    /// A simulated Azure without a socket: [`Simulator::handle`] is all there is.
+    pub fn new(kinds: &'static [&'static KindInfo], settings: Settings, clock: Clock) -> Self {
+        let key = rand::random::<[u8; 32]>().to_vec();
+        Self {
+            state: Arc::new(Mutex::new(State::new(kinds, settings, key))),
+            clock,
+            endpoint: "https://localhost".into(),
+        }
+    }
+
+    fn at(self, endpoint: String) -> Self {
+        Self {
+            endpoint: endpoint.into(),
+            ..self
+        }
+    }
+
+    /// Starts to listen; must be called within a tokio runtime.
+    pub async fn start(options: Options) -> Result<Running, StartError> {
+        let host = options
+            .listen
+            .rsplit_once(':')
+            .map(|(host, _)| host.trim_matches(['[', ']']).to_owned());
+        let mut names = options.names.clone();
+        names.extend(host);
+        let identity = tls::issue(&names)?;
+        let listen_error = |source| StartError::Listen {
+            address: options.listen.clone(),
+            source,
+        };
+        let listener = server::bind(&options.listen).await.map_err(listen_error)?;
+        let mut address = listener.local_addr().map_err(listen_error)?;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        let simulator = Self::new(options.kinds, options.settings, options.clock)
+            .at(format!("https://{address}"));
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(server::serve(
+            simulator.clone(),
+            listener,
+            identity.server,
+            stop.clone(),
+        ));
+        Ok(Running {
+            simulator,
+            ca_pem: identity.ca_pem,
+            stop,
+            task: Some(task),
+        })
+    }
+
+    /// `https://127.0.0.1:PORT`.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic in one request leaves the others a state that is whole: every change is one assignment.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers one request without a socket.
+    pub fn handle(&self, request: &Request) -> Reply {
+        let now = (self.clock)();
+        self.state().handle(request, now)
+    }
+
+    /// The requests that match, oldest first. Requests to the control endpoints are not among them.
+    pub fn requests(&self, query: &Query) -> Vec<LoggedRequest> {
+        self.state().log.find(query)
+    }
+
+    /// Forgets the requests so far.
+    pub fn clear_requests(&self) {
+        self.state().log.clear();
+    }
+
+    /// Adds a fault rule; returns its number.
+    pub fn add_fault(&self, rule: FaultRule) -> u64 {
+        self.state().faults.add(rule)
+    }
+
+    /// Removes all fault rules.
+    pub fn clear_faults(&self) {
+        self.state().faults.clear();
+    }
+
+    /// What Azure shows of a resource; `None` when a GET would not find it.
+    pub fn resource(&self, id: &str) -> Option<Value> {
+        let id = ResourceId::parse(id)?;
+        let now = (self.clock)();
+        let mut state = self.state();
+        state.settle(now);
+        state
+            .store
+            .visible(&id)
+            .map(|resource| resource.body.clone())
+    }
+
+    /// What was last sent for a resource, secrets included.
+    pub fn desired(&self, id: &str) -> Option<Value> {
+        let id = ResourceId::parse(id)?;
+        self.state()
+            .store
+            .get(&id)
+            .map(|resource| resource.desired.clone())
+    }
+
+    /// Ids of everything in Azure, in order.
+    pub fn ids(&self) -> Vec<String> {
+        self.state()
+            .store
+            .all()
+            .map(|resource| resource.id.to_string())
+            .collect()
+    }
+
+    /// Puts a resource into Azure as it is, without checks.
+    pub fn place(&self, id: &str, body: Value) -> Result<(), ArmError> {
+        let id = parse_id(id)?;
+        self.state().place(&id, body);
+        Ok(())
+    }
+
+    /// Changes a resource behind everybody's back, by a JSON merge patch.
+    pub fn drift(&self, id: &str, patch: &Value) -> Result<(), ArmError> {
+        let id = parse_id(id)?;
+        self.state().drift(&id, patch).map(drop)
+    }
+
+    /// Takes a resource and everything below it out of Azure behind everybody's back.
+    pub fn remove(&self, id: &str) -> Result<(), ArmError> {
+        let id = parse_id(id)?;
+        self.state().remove(&id);
+        Ok(())
+    }
+
+    /// Approves or rejects private endpoint connections.
+    pub fn decide_connections(&self, decision: &ConnectionDecision) -> Result<(), ArmError> {
+        self.state().decide_connections(decision).map(drop)
+    }
+
+    /// Sets the states of a Kusto cluster.
+    pub fn set_cluster_state(&self, wanted: &ClusterState) -> Result<(), ArmError> {
+        self.state().set_cluster_state(wanted).map(drop)
+    }
+
+    /// How operations on a type run from now on; without a type, on every type that has no rule of its own.
+    pub fn set_operation_rule(&self, arm_type: Option<&str>, rule: OperationRule) {
+        let settings = &mut self.state().settings;
+        match arm_type {
+            Some(arm_type) => {
+                settings.operations_of.insert(arm_type.to_owned(), rule);
+            }
+            None => settings.operations = rule,
+        }
+    }
+
+    /// Forgets resources, operations, fault rules and the log.
+    pub fn reset(&self) {
+        self.state().reset();
+    }
+}
+
+fn parse_id(id: &str) -> Result<ResourceId, ArmError> {
+    ResourceId::parse(id).ok_or_else(|| ArmError::invalid_path(id))
+}

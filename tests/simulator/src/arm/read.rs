@@ -1,0 +1,122 @@
+//! GET, HEAD and lists.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::error::ArmError;
+use crate::exchange::Answer;
+use crate::id::ResourceId;
+use crate::operation::Style;
+use crate::state::{Call, Handled, State};
+use crate::store::Resource;
+
+impl State {
+    pub(super) fn get(&mut self, call: &Call<'_>, id: &ResourceId) -> Handled {
+        let api_version = call.request.api_version()?;
+        if id.is_subscription() {
+            return self.subscription(id.name());
+        }
+        let arm_type = id.arm_type();
+        let entry = self.catalog.find(&arm_type, api_version)?;
+        let version = entry.version(api_version)?;
+        if !version.verbs.get {
+            let method = Method::GET;
+            return Err(ArmError::method_not_allowed(method.as_str(), entry.name));
+        }
+        self.check_ancestors(id, "read")?;
+        let Some(resource) = self.store.visible(id) else {
+            return Err(if id.is_group() {
+                ArmError::group_not_found(id.name())
+            } else {
+                ArmError::resource_not_found(&self.spell(id))
+            });
+        };
+        let answer = resource_answer(200, resource);
+        let operation = resource.operation.clone();
+        self.count_resource_poll(operation.as_deref());
+        Ok(answer)
+    }
+
+    /// In the style where the client polls the resource, reading it is a poll.
+    fn count_resource_poll(&mut self, operation: Option<&str>) {
+        if let Some(operation) = operation.and_then(|name| self.operations.get_mut(name))
+            && operation.style == Style::ProvisioningState
+        {
+            operation.polls_left = operation.polls_left.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn head(&mut self, call: &Call<'_>, id: &ResourceId) -> Handled {
+        match self.get(call, id) {
+            Ok(_) => Ok(Answer::empty(204)),
+            // An answer to HEAD has no body; the status says it.
+            Err(error) if error.status == 404 => Ok(Answer::empty(404)),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn list(
+        &self,
+        call: &Call<'_>,
+        parent: Option<&ResourceId>,
+        arm_type: &str,
+    ) -> Handled {
+        let api_version = call.request.api_version()?;
+        if arm_type.eq_ignore_ascii_case("Microsoft.Resources/subscriptions") {
+            let all = self.settings.subscriptions.iter();
+            let values = all.map(|name| self.subscription_body(name)).collect();
+            return Ok(Answer::json(200, json!({"value": Value::Array(values)})));
+        }
+        self.catalog
+            .find(arm_type, api_version)?
+            .version(api_version)?;
+        if let Some(parent) = parent {
+            self.check_ancestors(&parent.child("any", "any"), "read")?;
+        }
+        let members = self.store.all().filter(|resource| {
+            resource.visible
+                && resource.id.arm_type().eq_ignore_ascii_case(arm_type)
+                && parent.is_none_or(|parent| is_below(&resource.id, parent))
+        });
+        Ok(self.page(call, members.map(|member| member.body.clone()).collect()))
+    }
+
+    /// One page of a list, with a link to the next.
+    pub(super) fn page(&self, call: &Call<'_>, items: Vec<Value>) -> Answer {
+        let start = call
+            .request
+            .parameter("$skiptoken")
+            .and_then(|token| token.parse::<usize>().ok())
+            .unwrap_or(0);
+        let size = call
+            .request
+            .parameter("$top")
+            .and_then(|top| top.parse::<usize>().ok())
+            .map_or(self.settings.page_size, |top| {
+                top.min(self.settings.page_size)
+            })
+            .max(1);
+        let total = items.len();
+        let page: Vec<Value> = items.into_iter().skip(start).take(size).collect();
+        let end = start + page.len();
+        let mut body = json!({ "value": page });
+        if end < total {
+            let version = call.request.parameter("api-version").unwrap_or_default();
+            body["nextLink"] = json!(format!(
+                "{}{}?api-version={version}&$skiptoken={end}",
+                call.request.origin, call.request.path
+            ));
+        }
+        Answer::json(200, body)
+    }
+}
+
+fn is_below(id: &ResourceId, parent: &ResourceId) -> bool {
+    id.key().starts_with(&format!("{}/", parent.key()))
+}
+
+/// The answer that shows a resource.
+pub(super) fn resource_answer(status: u16, resource: &Resource) -> Answer {
+    let etag = resource.body.get("etag").and_then(Value::as_str);
+    Answer::json(status, resource.body.clone()).with_some("etag", etag)
+}

@@ -1,0 +1,29 @@
+//! Key vaults: the vault's URI.
+
+use serde_json::{Value, json};
+
+use super::{Behaviour, Scene};
+use crate::json;
+
+/// `Microsoft.KeyVault/vaults`.
+#[derive(Debug)]
+pub struct Vault;
+
+impl Behaviour for Vault {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.KeyVault/vaults")
+    }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        let uri = format!("https://{}.vault.azure.net/", scene.id.name());
+        json::set(body, &["properties", "vaultUri"], json!(uri));
+        // Soft delete is on for every new vault; `createMode` says how to create and is not kept.
+        json::set_default(body, &["properties", "enableSoftDelete"], json!(true));
+        json::set_default(
+            body,
+            &["properties", "softDeleteRetentionInDays"],
+            json!(90),
+        );
+        json::remove(body, &["properties", "createMode"]);
+    }
+}

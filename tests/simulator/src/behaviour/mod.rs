@@ -1,0 +1,125 @@
+//! What particular resource providers do beyond the rules that hold for all of ARM, one file each.
+//!
+//! The rest of the simulator names no service. A behaviour sees a resource while it is written, when its
+//! operation ends, and when an action is posted to it.
+
+mod identity;
+mod key_vault;
+mod kusto;
+mod network;
+mod normalise;
+mod private_endpoint;
+mod provisioning;
+mod storage;
+
+use std::fmt;
+
+use armature_runtime::kind::VersionInfo;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::ArmError;
+use crate::id::ResourceId;
+use crate::operation::{OperationRule, Verb};
+use crate::options::Settings;
+use crate::store::{Resource, Store};
+
+pub use kusto::{CLUSTER as KUSTO_CLUSTER, set_cluster_state};
+pub use normalise::Normalise;
+pub use private_endpoint::{ConnectionDecision, PRIVATE_ENDPOINT, decide as decide_connections};
+
+/// What surrounds a resource while a behaviour looks at it.
+pub struct Scene<'a> {
+    /// Everything in Azure; the resource itself as it was before.
+    pub store: &'a Store,
+    /// How the simulator was set up.
+    pub settings: &'a Settings,
+    /// The time.
+    pub now: Timestamp,
+    /// Id of the resource, with the casing of the answer.
+    pub id: &'a ResourceId,
+    /// Shapes of the api-version that the request named.
+    pub version: &'static VersionInfo,
+    /// What is being done.
+    pub verb: Verb,
+    /// Whether a long-running operation follows.
+    pub long_running: bool,
+}
+
+/// What an action does.
+#[derive(Debug, Default)]
+pub struct ActionOutcome {
+    /// Body of the answer.
+    pub answer: Option<Value>,
+    /// New state of the resource.
+    pub resource: Option<Value>,
+}
+
+/// One provider's particulars. Every method has a default that does nothing.
+pub trait Behaviour: fmt::Debug + Send + Sync {
+    /// Whether it concerns an ARM type; compare without regard to case.
+    fn applies_to(&self, arm_type: &str) -> bool;
+
+    /// How the provider runs long operations, where that differs from what the spec says.
+    fn operations(&self) -> OperationRule {
+        OperationRule::default()
+    }
+
+    /// Refuses a write before anything changes.
+    fn admit(&self, _scene: &Scene<'_>, _body: &Value) -> Result<(), ArmError> {
+        Ok(())
+    }
+
+    /// Completes a body that is about to be stored with what Azure adds to it.
+    fn stored(&self, _scene: &Scene<'_>, _previous: Option<&Value>, _body: &mut Value) {}
+
+    /// Changes a body when its operation has ended well.
+    fn completed(&self, _scene: &Scene<'_>, _body: &mut Value) {}
+
+    /// Answers an action (POST). `None` when the provider has no such action.
+    fn action(
+        &self,
+        _scene: &Scene<'_>,
+        _resource: &Resource,
+        _action: &str,
+        _body: &Value,
+    ) -> Option<Result<ActionOutcome, ArmError>> {
+        None
+    }
+
+    /// Children that exist from the moment their parent does: type segment and name.
+    fn implicit_children(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+}
+
+/// All behaviours, in the order in which they are asked.
+#[derive(Debug)]
+pub struct Behaviours(Vec<Box<dyn Behaviour>>);
+
+impl Behaviours {
+    /// Every behaviour of this crate.
+    pub fn all(normalise: Normalise) -> Self {
+        Self(vec![
+            Box::new(provisioning::Provisioning),
+            Box::new(storage::StorageAccount),
+            Box::new(identity::UserAssignedIdentity),
+            Box::new(identity::AssignedIdentity),
+            Box::new(kusto::Cluster),
+            Box::new(kusto::Database),
+            Box::new(private_endpoint::PrivateEndpoint),
+            Box::new(network::PublicIpAddress),
+            Box::new(network::Network),
+            Box::new(key_vault::Vault),
+            Box::new(normalise::Normaliser(normalise)),
+        ])
+    }
+
+    /// Those that concern a type.
+    pub fn of<'a>(&'a self, arm_type: &'a str) -> impl Iterator<Item = &'a dyn Behaviour> {
+        self.0
+            .iter()
+            .map(Box::as_ref)
+            .filter(move |behaviour| behaviour.applies_to(arm_type))
+    }
+}

@@ -1,0 +1,71 @@
+//! Networking: states while working, resource GUIDs, addresses of public IPs.
+
+use serde_json::{Value, json};
+
+use super::{Behaviour, Scene, provisioning};
+use crate::json;
+use crate::operation::{OperationRule, Style};
+use crate::schema::has_status_path;
+use crate::store::{stable_bytes, stable_uuid};
+
+/// Everything of `Microsoft.Network`.
+#[derive(Debug)]
+pub struct Network;
+
+const GUID: [&str; 2] = ["properties", "resourceGuid"];
+
+impl Behaviour for Network {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type
+            .to_ascii_lowercase()
+            .starts_with("microsoft.network/")
+    }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        // The provider says Updating for new resources too.
+        if json::text(body, &provisioning::PATH) == Some("Creating") {
+            json::set(body, &provisioning::PATH, json!("Updating"));
+        }
+        if has_status_path(scene.version, &GUID) {
+            let guid = stable_uuid(&format!("{}#guid", scene.id.key()));
+            json::set_default(body, &GUID, json!(guid));
+        }
+    }
+
+    fn operations(&self) -> OperationRule {
+        OperationRule {
+            delete: Some(Style::Both),
+            ..OperationRule::default()
+        }
+    }
+}
+
+/// `Microsoft.Network/publicIPAddresses`.
+#[derive(Debug)]
+pub struct PublicIpAddress;
+
+impl Behaviour for PublicIpAddress {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.Network/publicIPAddresses")
+    }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        for (path, value) in [
+            (["properties", "publicIPAllocationMethod"], json!("Dynamic")),
+            (["properties", "publicIPAddressVersion"], json!("IPv4")),
+            (["properties", "idleTimeoutInMinutes"], json!(4)),
+            (["properties", "ipTags"], json!([])),
+        ] {
+            json::set_default(body, &path, value);
+        }
+        if json::text(body, &["properties", "publicIPAllocationMethod"]) == Some("Static") {
+            // From 203.0.113.0/24, which is reserved for documentation (RFC 5737).
+            let last = stable_bytes(&scene.id.key())[0];
+            json::set_default(
+                body,
+                &["properties", "ipAddress"],
+                json!(format!("203.0.113.{last}")),
+            );
+        }
+    }
+}

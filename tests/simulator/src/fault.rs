@@ -1,0 +1,286 @@
+//! Faults on purpose: by rule, or drawn from a seed.
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ArmError;
+use crate::operation::Failure;
+use crate::pattern;
+
+/// What goes wrong with which requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FaultRule {
+    /// Number of the rule; set when it is added.
+    #[serde(default)]
+    pub id: u64,
+    /// Only requests with this method.
+    pub method: Option<String>,
+    /// Only requests whose path holds this text; `*` stands for anything, a final `$` for the path's end.
+    pub path: Option<String>,
+    /// Matching requests that pass unharmed first.
+    #[serde(default)]
+    pub skip: u64,
+    /// Matching requests that are hit after that; without it, all of them.
+    pub count: Option<u64>,
+    /// Answer with this HTTP status and an ARM error.
+    pub status: Option<u16>,
+    /// ARM error code of the answer.
+    pub code: Option<String>,
+    /// Message of the answer.
+    pub message: Option<String>,
+    /// `Retry-After` of the answer in seconds.
+    pub retry_after: Option<u64>,
+    /// Cut the connection without an answer.
+    #[serde(default)]
+    pub reset: bool,
+    /// Wait before answering.
+    #[serde(default, with = "crate::duration::option")]
+    pub delay: Option<Duration>,
+    /// Let the long-running operation that the request starts end badly.
+    pub fail_operation: Option<Failure>,
+    /// Matching requests seen so far.
+    #[serde(default)]
+    pub seen: u64,
+}
+
+/// Faults drawn from a seed: the same seed and the same requests give the same faults.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Chaos {
+    /// The seed.
+    pub seed: u64,
+    /// Share of ARM requests that are hit, from 0 to 1.
+    pub rate: f64,
+}
+
+/// What happens to one request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effect {
+    /// Rule that caused it; 0 for a fault from the seed.
+    pub rule: u64,
+    /// Wait before answering.
+    pub delay: Duration,
+    /// Cut the connection.
+    pub reset: bool,
+    /// Answer with this error instead.
+    pub error: Option<ArmError>,
+    /// Let the operation that it starts fail.
+    pub fail_operation: Option<Failure>,
+}
+
+/// All rules, with their counters.
+#[derive(Debug)]
+pub struct Faults {
+    rules: Vec<FaultRule>,
+    next: u64,
+    chaos: Option<(Chaos, StdRng)>,
+}
+
+impl Faults {
+    /// No rules yet, and faults from a seed where one is given.
+    pub fn new(chaos: Option<Chaos>) -> Self {
+        Self {
+            rules: Vec::new(),
+            next: 1,
+            chaos: chaos.map(|chaos| (chaos, StdRng::seed_from_u64(chaos.seed))),
+        }
+    }
+
+    /// Adds a rule and returns its number.
+    pub fn add(&mut self, rule: FaultRule) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        self.rules.push(FaultRule {
+            id,
+            seen: 0,
+            ..rule
+        });
+        id
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &[FaultRule] {
+        &self.rules
+    }
+
+    /// Removes a rule; false when there is none of this number.
+    pub fn remove(&mut self, id: u64) -> bool {
+        let before = self.rules.len();
+        self.rules.retain(|rule| rule.id != id);
+        self.rules.len() < before
+    }
+
+    /// Removes all rules.
+    pub fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    /// What happens to a request. The first rule that applies wins.
+    pub fn strike(&mut self, method: &str, path: &str) -> Option<Effect> {
+        let mut hit = None;
+        for rule in &mut self.rules {
+            if !rule.matches(method, path) {
+                continue;
+            }
+            rule.seen += 1;
+            let over = rule
+                .count
+                .is_some_and(|count| rule.seen > rule.skip + count);
+            if hit.is_none() && rule.seen > rule.skip && !over {
+                hit = Some(rule.effect());
+            }
+        }
+        hit.or_else(|| self.draw())
+    }
+
+    fn draw(&mut self) -> Option<Effect> {
+        let (chaos, random) = self.chaos.as_mut()?;
+        if !random.random_bool(chaos.rate.clamp(0.0, 1.0)) {
+            return None;
+        }
+        let (status, retry_after) = [
+            (429, Some(1)),
+            (500, None),
+            (502, None),
+            (503, Some(1)),
+            (0, None),
+        ][random.random_range(0..5)];
+        Some(Effect {
+            reset: status == 0,
+            error: (status != 0).then(|| error_of(status, None, None, retry_after)),
+            ..Effect::default()
+        })
+    }
+}
+
+impl FaultRule {
+    fn matches(&self, method: &str, path: &str) -> bool {
+        self.method
+            .as_ref()
+            .is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
+            && self
+                .path
+                .as_ref()
+                .is_none_or(|wanted| pattern::matches(wanted, path))
+    }
+
+    fn effect(&self) -> Effect {
+        Effect {
+            rule: self.id,
+            delay: self.delay.unwrap_or_default(),
+            reset: self.reset,
+            error: self.status.map(|status| {
+                error_of(
+                    status,
+                    self.code.as_deref(),
+                    self.message.as_deref(),
+                    self.retry_after,
+                )
+            }),
+            fail_operation: self.fail_operation.clone(),
+        }
+    }
+}
+
+fn error_of(
+    status: u16,
+    code: Option<&str>,
+    message: Option<&str>,
+    retry_after: Option<u64>,
+) -> ArmError {
+    let (usual_code, usual_message) = match status {
+        400 => ("BadRequest", "The request was refused."),
+        401 => ("AuthenticationFailed", "Authentication failed."),
+        403 => (
+            "AuthorizationFailed",
+            "The client does not have authorization to perform this action over this scope.",
+        ),
+        404 => ("ResourceNotFound", "The resource was not found."),
+        409 => (
+            "Conflict",
+            "The resource is in a state that does not allow the operation.",
+        ),
+        412 => (
+            "PreconditionFailed",
+            "The condition of the request does not hold.",
+        ),
+        429 => (
+            "TooManyRequests",
+            "The request is being throttled as the limit has been reached for this operation type.",
+        ),
+        503 => ("ServerBusy", "The server is busy. Try again later."),
+        _ => (
+            "InternalServerError",
+            "The server encountered an internal error.",
+        ),
+    };
+    let mut error = ArmError::new(
+        status,
+        code.unwrap_or(usual_code),
+        message.unwrap_or(usual_message),
+    );
+    error.retry_after = retry_after;
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_hits_its_share_of_requests() {
+        let mut faults = Faults::new(None);
+        faults.add(FaultRule {
+            method: Some("put".into()),
+            path: Some("/storageAccounts/*".into()),
+            skip: 1,
+            count: Some(2),
+            status: Some(429),
+            retry_after: Some(7),
+            ..FaultRule::default()
+        });
+        let mut hits = Vec::new();
+        for _ in 0..5 {
+            hits.push(faults.strike("PUT", "/x/storageaccounts/a").is_some());
+        }
+        assert_eq!(hits, [false, true, true, false, false]);
+        assert_eq!(faults.strike("GET", "/x/storageaccounts/a"), None);
+        assert_eq!(faults.rules()[0].seen, 5);
+    }
+
+    #[test]
+    fn an_error_has_the_usual_code_unless_the_rule_names_one() {
+        let mut faults = Faults::new(None);
+        faults.add(FaultRule {
+            status: Some(409),
+            count: Some(1),
+            ..FaultRule::default()
+        });
+        faults.add(FaultRule {
+            status: Some(409),
+            code: Some("AccountIsBusy".into()),
+            ..FaultRule::default()
+        });
+        let codes: Vec<String> = (0..2)
+            .map(|_| faults.strike("GET", "/").unwrap().error.unwrap().code)
+            .collect();
+        assert_eq!(codes, ["Conflict", "AccountIsBusy"]);
+    }
+
+    #[test]
+    fn one_seed_draws_the_same_faults_twice() {
+        let draw = || {
+            let mut faults = Faults::new(Some(Chaos { seed: 7, rate: 0.5 }));
+            (0..50)
+                .map(|_| faults.strike("GET", "/").map(|effect| effect.error))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(draw(), draw());
+        assert!(draw().iter().any(Option::is_some));
+        assert!(draw().iter().any(Option::is_none));
+    }
+}

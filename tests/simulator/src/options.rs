@@ -1,0 +1,164 @@
+//! How a simulator is set up: from code, from a configuration file, from flags.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::behaviour::Normalise;
+use crate::fault::{Chaos, FaultRule};
+use crate::operation::OperationRule;
+use crate::throttle::Limits;
+
+/// Everything about the simulated Azure. All of it has defaults; a configuration file has the same names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Settings {
+    /// Subscriptions that exist.
+    pub subscriptions: Vec<String>,
+    /// The tenant that they belong to.
+    pub tenant: String,
+    /// Clients that get tokens. When empty, every client id with any secret or assertion does.
+    pub clients: Vec<Client>,
+    /// How long-running operations run, for every type that has no rule of its own.
+    pub operations: OperationRule,
+    /// How long-running operations run, by ARM type.
+    pub operations_of: BTreeMap<String, OperationRule>,
+    /// What services rewrite.
+    pub normalise: Normalise,
+    /// Request limits.
+    pub limits: Limits,
+    /// Faults from a seed.
+    pub chaos: Option<Chaos>,
+    /// Faults by rule.
+    pub faults: Vec<FaultRule>,
+    /// Requests that the log keeps.
+    pub log_limit: usize,
+    /// Items on one page of a list.
+    pub page_size: usize,
+}
+
+/// A client (service principal) and its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Client {
+    /// Client id.
+    pub id: String,
+    /// Client secret; without it the client can only use assertions.
+    pub secret: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            subscriptions: vec!["00000000-0000-0000-0000-000000000001".to_owned()],
+            tenant: "00000000-0000-0000-0000-000000000002".to_owned(),
+            clients: Vec::new(),
+            operations: OperationRule::default(),
+            operations_of: BTreeMap::new(),
+            normalise: Normalise::default(),
+            limits: Limits::default(),
+            chaos: None,
+            faults: Vec::new(),
+            log_limit: 100_000,
+            page_size: 500,
+        }
+    }
+}
+
+/// A configuration file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not what is expected.
+    #[error("the configuration {path} is not valid: {message}")]
+    Parse {
+        /// The file.
+        path: String,
+        /// Where and why.
+        message: String,
+    },
+}
+
+impl Settings {
+    /// Reads a TOML file.
+    pub fn from_file(path: &Path) -> Result<Self, SettingsError> {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|source| SettingsError::Read {
+            path: shown.clone(),
+            source,
+        })?;
+        toml::from_str(&text).map_err(|error| SettingsError::Parse {
+            path: shown,
+            message: error.to_string(),
+        })
+    }
+
+    /// The rule for a type: its own, completed from the one for all.
+    pub fn operation_rule(&self, arm_type: &str) -> OperationRule {
+        let own = self
+            .operations_of
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(arm_type))
+            .map(|(_, rule)| rule.clone())
+            .unwrap_or_default();
+        own.or(&self.operations)
+    }
+
+    /// Whether a subscription exists.
+    pub fn has_subscription(&self, subscription: &str) -> bool {
+        self.subscriptions
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(subscription))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::operation::Style;
+
+    #[test]
+    fn a_file_sets_rules_by_type() {
+        let settings: Settings = toml::from_str(
+            r#"
+            tenant = "t"
+            [operations]
+            latency = "250ms"
+            [operations-of."Microsoft.Storage/storageAccounts"]
+            put = "async-operation"
+            polls = 2
+            [[faults]]
+            method = "PUT"
+            status = 429
+            retryAfter = 3
+            "#,
+        )
+        .unwrap();
+        let rule = settings.operation_rule("microsoft.storage/STORAGEACCOUNTS");
+        assert_eq!(rule.put, Some(Style::AsyncOperation));
+        assert_eq!(rule.latency, Some(Duration::from_millis(250)));
+        assert_eq!(rule.polls, Some(2));
+        assert_eq!(settings.faults[0].retry_after, Some(3));
+        assert_eq!(settings.page_size, 500);
+    }
+
+    #[test]
+    fn a_file_with_an_unknown_name_is_refused_by_that_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("simulator.toml");
+        std::fs::write(&path, "tennant = 't'\n").unwrap();
+        let message = Settings::from_file(&path).unwrap_err().to_string();
+        assert!(message.contains("tennant"), "{message}");
+        assert!(message.contains("simulator.toml"), "{message}");
+    }
+}

@@ -1,0 +1,199 @@
+//! The edge: sockets, TLS and HTTP around the state machine.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use percent_encoding::percent_decode_str;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Simulator;
+use crate::control;
+use crate::error::ArmError;
+use crate::exchange::{Answer, Reply, Request};
+
+/// Largest request body. ARM takes 4 MB.
+const BODY_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Serves until cancelled, then waits for open connections to end.
+pub async fn serve(
+    simulator: Simulator,
+    listener: TcpListener,
+    tls: Arc<rustls::ServerConfig>,
+    stop: CancellationToken,
+) {
+    let acceptor = TlsAcceptor::from(tls);
+    let tasks = TaskTracker::new();
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: others may be closed meanwhile.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::task::yield_now().await;
+                continue;
+            }
+        };
+        let (simulator, acceptor, stop) = (simulator.clone(), acceptor.clone(), stop.clone());
+        tasks.spawn(async move {
+            if let Err(error) = connection(simulator, acceptor, stream, peer, stop).await {
+                tracing::debug!(%peer, %error, "connection ended");
+            }
+        });
+    }
+    drop(listener);
+    tasks.close();
+    tasks.wait().await;
+}
+
+/// A connection that is cut on purpose.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection was cut on purpose")]
+struct Cut;
+
+async fn connection(
+    simulator: Simulator,
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    peer: SocketAddr,
+    stop: CancellationToken,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    stream.set_nodelay(true)?;
+    let stream = tokio::select! {
+        () = stop.cancelled() => return Ok(()),
+        accepted = acceptor.accept(stream) => accepted?,
+    };
+    // A fault that cuts the connection cancels this, which drops the stream unanswered.
+    let cut = CancellationToken::new();
+    let service = service_fn(|request| {
+        let (simulator, cut) = (simulator.clone(), cut.clone());
+        async move { respond(&simulator, request, peer, &cut).await }
+    });
+    let builder = auto::Builder::new(TokioExecutor::new());
+    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    tokio::select! {
+        ended = serving.as_mut() => return ended,
+        () = cut.cancelled() => return Err(Cut.into()),
+        () = stop.cancelled() => serving.as_mut().graceful_shutdown(),
+    }
+    serving.await
+}
+
+async fn respond(
+    simulator: &Simulator,
+    request: HttpRequest<Incoming>,
+    peer: SocketAddr,
+    cut: &CancellationToken,
+) -> Result<HttpResponse<Full<Bytes>>, Infallible> {
+    let request = match read(simulator, request).await {
+        Ok(request) => request,
+        Err(refusal) => return Ok(encode(refusal.into())),
+    };
+    if control::is_control(&request.path) && !peer.ip().to_canonical().is_loopback() {
+        let refusal = ArmError::new(
+            403,
+            "ControlIsLocal",
+            "Control endpoints answer on loopback only.",
+        );
+        return Ok(encode(refusal.into()));
+    }
+    let Reply { delay, answer } = simulator.handle(&request);
+    if let Some(answer) = &answer {
+        tracing::debug!(method = %request.method, path = request.path, status = answer.status);
+    }
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+    match answer {
+        Some(answer) => Ok(encode(answer)),
+        None => {
+            cut.cancel();
+            std::future::pending().await
+        }
+    }
+}
+
+async fn read(simulator: &Simulator, request: HttpRequest<Incoming>) -> Result<Request, ArmError> {
+    let (parts, body) = request.into_parts();
+    let body = Limited::new(body, BODY_LIMIT).collect().await;
+    let body = body.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            let message =
+                format!("The request content size exceeds the maximum of {BODY_LIMIT} bytes.");
+            ArmError::gateway(413, "RequestContentTooLarge", message)
+        } else {
+            ArmError::gateway(
+                400,
+                "InvalidRequestContent",
+                format!("The body broke off: {error}."),
+            )
+        }
+    })?;
+    let host = parts
+        .uri
+        .authority()
+        .map(http::uri::Authority::as_str)
+        .or_else(|| parts.headers.get(HOST).and_then(|host| host.to_str().ok()));
+    let origin = match host {
+        Some(host) => format!("https://{host}"),
+        None => simulator.endpoint().to_owned(),
+    };
+    let query = parts.uri.query().unwrap_or_default();
+    Ok(Request {
+        method: parts.method,
+        path: percent_decode_str(parts.uri.path())
+            .decode_utf8_lossy()
+            .into_owned(),
+        query: url::form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .collect(),
+        headers: parts.headers,
+        body: body.to_bytes().to_vec(),
+        origin,
+    })
+}
+
+fn encode(answer: Answer) -> HttpResponse<Full<Bytes>> {
+    let body = match &answer.body {
+        Some(body) => Bytes::from(body.to_string()),
+        None => Bytes::new(),
+    };
+    let is_json = answer.body.is_some();
+    let mut response = HttpResponse::new(Full::new(body));
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if is_json {
+        let json = HeaderValue::from_static("application/json; charset=utf-8");
+        headers.insert(CONTENT_TYPE, json);
+    }
+    for (name, value) in answer.headers {
+        // Values come from names in URLs too; one that no header can hold is left out.
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+/// Opens the listening socket.
+pub async fn bind(address: &str) -> io::Result<TcpListener> {
+    TcpListener::bind(address).await
+}

@@ -1,0 +1,211 @@
+//! The whole simulated Azure as one state machine: a request and the time go in, a reply comes out.
+
+use std::collections::BTreeMap;
+
+use armature_runtime::kind::KindInfo;
+use http::Method;
+use jiff::Timestamp;
+
+use crate::behaviour::Behaviours;
+use crate::catalog::Catalog;
+use crate::error::ArmError;
+use crate::exchange::{Answer, Reply, Request};
+use crate::fault::{Effect, Faults};
+use crate::log::{Log, LoggedRequest};
+use crate::operation::Operation;
+use crate::options::Settings;
+use crate::store::{Store, stable_uuid};
+use crate::throttle::Throttle;
+use crate::token::Tokens;
+use crate::{control, token};
+
+/// Everything that the simulated Azure knows.
+#[derive(Debug)]
+pub struct State {
+    /// Types that are served.
+    pub catalog: Catalog,
+    /// How the simulator was set up.
+    pub settings: Settings,
+    /// Particulars of providers.
+    pub behaviours: Behaviours,
+    /// Resources.
+    pub store: Store,
+    /// Long-running operations by name.
+    pub operations: BTreeMap<String, Operation>,
+    /// Faults on purpose.
+    pub faults: Faults,
+    /// Requests so far.
+    pub log: Log,
+    /// Tokens that were issued.
+    pub tokens: Tokens,
+    throttle: Throttle,
+    counter: u64,
+}
+
+/// What the handlers of one ARM request share.
+pub struct Call<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// The time.
+    pub now: Timestamp,
+    /// Client id of whoever sent it.
+    pub principal: String,
+    /// Lets the operation that the request starts fail.
+    pub fail_operation: Option<crate::operation::Failure>,
+}
+
+impl State {
+    /// An empty Azure that serves these kinds. `key` signs tokens.
+    pub fn new(kinds: &'static [&'static KindInfo], settings: Settings, key: Vec<u8>) -> Self {
+        let mut faults = Faults::new(settings.chaos);
+        for rule in &settings.faults {
+            faults.add(rule.clone());
+        }
+        Self {
+            catalog: Catalog::new(kinds),
+            behaviours: Behaviours::all(settings.normalise),
+            store: Store::default(),
+            operations: BTreeMap::new(),
+            faults,
+            log: Log::new(settings.log_limit),
+            tokens: Tokens::new(key),
+            throttle: Throttle::new(settings.limits),
+            counter: 0,
+            settings,
+        }
+    }
+
+    /// A name that no other call of this state has returned.
+    pub fn fresh_id(&mut self) -> String {
+        self.counter += 1;
+        stable_uuid(&format!("operation/{}", self.counter))
+    }
+
+    /// Answers one request.
+    pub fn handle(&mut self, request: &Request, now: Timestamp) -> Reply {
+        if control::is_control(&request.path) {
+            return control::answer(self, request, now).into();
+        }
+        if let Some(answer) = token::answer(&self.settings, &mut self.tokens, request, now) {
+            self.record(request, "", "", &answer, None, now);
+            return answer.into();
+        }
+        self.settle(now);
+        self.arm(request, now)
+    }
+
+    fn arm(&mut self, request: &Request, now: Timestamp) -> Reply {
+        let correlation = request
+            .header("x-ms-correlation-request-id")
+            .map_or_else(|| self.fresh_id(), str::to_owned);
+        let request_id = self.fresh_id();
+        let effect = self.faults.strike(request.method.as_str(), &request.path);
+        let fault = effect.as_ref().map(|effect| effect.rule);
+        let effect = effect.unwrap_or_default();
+        let (principal, limits, answer) = self.judge(request, &effect, now);
+        let mut answer = answer
+            .with("x-ms-request-id", request_id)
+            .with("x-ms-correlation-request-id", correlation.clone());
+        answer.headers.extend(limits);
+        self.record(request, &principal, &correlation, &answer, fault, now);
+        if effect.reset {
+            if let Some(entry) = self.log.last_mut() {
+                (entry.status, entry.code) = (0, None);
+            }
+            return Reply {
+                delay: effect.delay,
+                answer: None,
+            };
+        }
+        Reply {
+            delay: effect.delay,
+            answer: Some(answer),
+        }
+    }
+
+    /// Decides on an ARM request: who sent it, whether it is refused, what it does.
+    fn judge(
+        &mut self,
+        request: &Request,
+        effect: &Effect,
+        now: Timestamp,
+    ) -> (String, crate::throttle::Headers, Answer) {
+        let anonymous = token::is_anonymous(request);
+        let principal = match self.tokens.check(&self.settings, request, now) {
+            Ok(principal) => principal,
+            Err(_) if anonymous => String::new(),
+            Err(refusal) => return (String::new(), Vec::new(), refusal),
+        };
+        let mut limits = Vec::new();
+        if let Some(subscription) = subscription_of(&request.path) {
+            let (headers, refusal) = self.throttle.take(subscription, &request.method, now);
+            limits = headers;
+            if let Some(refusal) = refusal {
+                return (principal, limits, refusal.into());
+            }
+        }
+        if effect.reset {
+            // The request is lost on its way, before it does anything.
+            return (principal, limits, Answer::empty(500));
+        }
+        if let Some(error) = &effect.error {
+            return (principal, limits, error.clone().into());
+        }
+        let call = Call {
+            request,
+            now,
+            principal: principal.clone(),
+            fail_operation: effect.fail_operation.clone(),
+        };
+        let answer = self.dispatch(&call).unwrap_or_else(Answer::from);
+        (principal, limits, answer)
+    }
+
+    fn record(
+        &mut self,
+        request: &Request,
+        principal: &str,
+        correlation: &str,
+        answer: &Answer,
+        fault: Option<u64>,
+        now: Timestamp,
+    ) {
+        // Token requests carry the client's own secret, which no test needs to see.
+        let is_token = principal.is_empty() && request.method == Method::POST;
+        self.log.add(LoggedRequest {
+            sequence: 0,
+            at: now,
+            method: request.method.to_string(),
+            path: request.path.clone(),
+            api_version: request.parameter("api-version").map(str::to_owned),
+            body: match is_token {
+                true => None,
+                false => serde_json::from_slice(&request.body).ok(),
+            },
+            principal: principal.to_owned(),
+            correlation_id: correlation.to_owned(),
+            status: answer.status,
+            code: answer.header("x-ms-error-code").map(str::to_owned),
+            fault,
+        });
+    }
+
+    /// Forgets resources, operations, fault rules and the log. Tokens stay valid.
+    pub fn reset(&mut self) {
+        self.store.clear();
+        self.operations.clear();
+        self.faults.clear();
+        self.log.clear();
+    }
+}
+
+fn subscription_of(path: &str) -> Option<&str> {
+    let mut segments = path.split('/').filter(|part| !part.is_empty());
+    let first = segments.next()?;
+    first
+        .eq_ignore_ascii_case("subscriptions")
+        .then(|| segments.next())?
+}
+
+/// The result of handling one ARM request.
+pub type Handled = Result<Answer, ArmError>;
