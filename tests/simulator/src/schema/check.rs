@@ -231,7 +231,7 @@ impl Checker {
                     path,
                     format!(
                         "'{text}' is not one of {} ({})",
-                        shape.values.join(", "),
+                        some_of(shape.values),
                         shape.name
                     ),
                 ),
@@ -349,6 +349,16 @@ fn unknown_member(name: &str, wanted: &Cursor) -> String {
     match nearest {
         Some(known) => format!("unknown member '{name}'; did you mean '{known}'?"),
         None => format!("unknown member '{name}'; known are {}", names.join(", ")),
+    }
+}
+
+/// The first values of a long list, so that a message stays readable.
+fn some_of(values: &[&str]) -> String {
+    const SHOWN: usize = 10;
+    let listed = values[..values.len().min(SHOWN)].join(", ");
+    match values.len().checked_sub(SHOWN) {
+        None | Some(0) => listed,
+        Some(more) => format!("{listed} and {more} more"),
     }
 }
 

@@ -133,6 +133,7 @@ impl Cursor {
             .iter()
             .filter_map(|(_, path)| path.first().copied())
             .collect();
+        names.sort_unstable();
         names.dedup();
         names
     }
