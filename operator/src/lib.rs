@@ -1,1 +1,22 @@
-//! The operator library behind the `armature` binary.
+//! The operator behind the `armature` binary, as a library: tests and other programs start it in their own
+//! process with [`Operator::start`].
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`operator`] | puts the parts together, starts and stops them |
+//! | [`config`] | what an operator is told, checked |
+//! | [`command`] | the command line: flags and environment variables to [`config`] |
+//! | [`logging`] | where log lines go and how they look |
+//!
+//! What does not live here: anything that reconciles (`armature_runtime`) and anything of one Azure service
+//! (`armature_customizations`).
+
+pub mod command;
+pub mod config;
+mod health;
+pub mod logging;
+pub mod operator;
+mod webhook;
+
+pub use config::{CrdManagement, OperatorConfig, VersionChoice, WebhookReach};
+pub use operator::{Operator, StartError};

@@ -1,2 +1,23 @@
-//! Binary.
-fn main() {}
+//! The `armature` binary: see [`armature::command`].
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // Before anything else: two TLS users in one process must agree on their cryptography.
+    if rustls::crypto::aws_lc_rs::default_provider()
+        .install_default()
+        .is_err()
+    {
+        eprintln!("error: another cryptography provider is installed already");
+        return ExitCode::FAILURE;
+    }
+    match armature::command::Cli::parse().run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -15,6 +15,10 @@ use serde_json::{Value, json};
 
 use super::installed::InstalledCrd;
 use super::names::FIELD_MANAGER;
+use crate::engine::crd::{
+    ConversionWebhook, CrdOptions, ServedVersions, WebhookEndpoint, custom_resource_definition,
+    name,
+};
 use crate::kind::KindInfo;
 
 /// CRDs that are written at the same time.
@@ -22,22 +26,6 @@ const CONCURRENT_WRITES: usize = 4;
 
 /// CRDs in one page: they are large, and only a few bytes of each are kept.
 const PAGE: u32 = 20;
-
-/// How the API server reaches the conversion webhook.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WebhookAddress {
-    /// A URL, for a webhook outside the cluster.
-    Url(String),
-    /// A Service in the cluster; the path is `/convert`.
-    Service {
-        /// Namespace of the Service.
-        namespace: String,
-        /// Name of the Service.
-        name: String,
-        /// Port of the Service.
-        port: u16,
-    },
-}
 
 /// Why CRDs are not installed.
 #[derive(Debug, thiserror::Error)]
@@ -69,15 +57,15 @@ pub enum CrdError {
 #[derive(Clone)]
 pub struct CrdInstaller {
     crds: Api<InstalledCrd>,
-    address: WebhookAddress,
+    endpoint: WebhookEndpoint,
 }
 
 impl CrdInstaller {
-    /// An installer whose CRDs convert through the webhook at this address.
-    pub fn new(client: Client, address: WebhookAddress) -> Self {
+    /// An installer whose CRDs convert through the webhook at this endpoint.
+    pub fn new(client: Client, endpoint: WebhookEndpoint) -> Self {
         Self {
             crds: Api::all(client),
-            address,
+            endpoint,
         }
     }
 
@@ -96,23 +84,22 @@ impl CrdInstaller {
         }
     }
 
-    /// Creates or updates the CRDs, each a complete manifest, so that the API server trusts the webhook through
-    /// this bundle of authorities (PEM). Fields that others manage stay theirs.
-    pub async fn apply(&self, crds: Vec<Value>, bundle: &str) -> Result<(), CrdError> {
-        stream::iter(crds.into_iter().map(Ok))
-            .try_for_each_concurrent(CONCURRENT_WRITES, |mut crd| async move {
-                crd["spec"]["conversion"] = self.conversion(bundle);
-                let name = crd["metadata"]["name"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_owned();
-                let parameters = PatchParams::apply(FIELD_MANAGER).force();
-                self.crds
-                    .patch_metadata(&name, &parameters, &Patch::Apply(&crd))
-                    .await
-                    .map(drop)
-                    .map_err(|source| refused(name, source))
-            })
+    /// Creates or updates the CRDs of these kinds, each serving the versions chosen for it, so that the API server
+    /// trusts the webhook through this bundle of authorities (PEM). Fields that others manage stay theirs.
+    pub async fn apply(
+        &self,
+        kinds: &[(&'static KindInfo, ServedVersions)],
+        bundle: &str,
+    ) -> Result<(), CrdError> {
+        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        let written = kinds.iter().map(|(kind, versions)| {
+            // Composed one by one: all of them together take megabytes.
+            let crd = self.compose(kind, versions.clone(), bundle);
+            self.write(kind, &parameters, Patch::Apply(crd))
+        });
+        stream::iter(written)
+            .buffer_unordered(CONCURRENT_WRITES)
+            .try_collect()
             .await
     }
 
@@ -123,15 +110,42 @@ impl CrdInstaller {
         kinds: &[&'static KindInfo],
         bundle: &str,
     ) -> Result<(), CrdError> {
-        let patch = json!({ "spec": { "conversion": self.conversion(bundle) } });
+        let parameters = PatchParams::default();
         for kind in kinds {
-            let name = crd_name(kind);
-            self.crds
-                .patch_metadata(&name, &PatchParams::default(), &Patch::Merge(&patch))
-                .await
-                .map_err(|source| refused(name, source))?;
+            let mut crd = self.compose(kind, ServedVersions::All, bundle);
+            let conversion = crd["spec"]["conversion"].take();
+            let patch = json!({ "spec": { "conversion": conversion } });
+            self.write(kind, &parameters, Patch::Merge(patch)).await?;
         }
         Ok(())
+    }
+
+    fn compose(&self, kind: &KindInfo, versions: ServedVersions, bundle: &str) -> Value {
+        let options = CrdOptions {
+            conversion: Some(ConversionWebhook {
+                endpoint: self.endpoint.clone(),
+                ca_bundle: Some(BASE64_STANDARD.encode(bundle)),
+            }),
+            versions,
+            operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        custom_resource_definition(kind, &options)
+    }
+
+    async fn write(
+        &self,
+        kind: &KindInfo,
+        parameters: &PatchParams,
+        patch: Patch<Value>,
+    ) -> Result<(), CrdError> {
+        let name = name(kind);
+        match self.crds.patch_metadata(&name, parameters, &patch).await {
+            Ok(_) => Ok(()),
+            Err(source) => Err(CrdError::Refused {
+                name,
+                source: Box::new(source),
+            }),
+        }
     }
 
     /// Waits until the kinds are served.
@@ -140,7 +154,7 @@ impl CrdInstaller {
         kinds: &[&'static KindInfo],
         limit: Duration,
     ) -> Result<(), CrdError> {
-        let mut waiting: BTreeSet<String> = kinds.iter().map(|kind| crd_name(kind)).collect();
+        let mut waiting: BTreeSet<String> = kinds.iter().map(|kind| name(kind)).collect();
         let waited = tokio::time::timeout(limit, self.established(kinds, &mut waiting)).await;
         if waited.is_ok() && waiting.is_empty() {
             return Ok(());
@@ -162,7 +176,7 @@ impl CrdInstaller {
                         .find(|kind| crd.is_of(kind))
                         .filter(|kind| crd.serves(kind));
                     if let Some(kind) = served {
-                        waiting.remove(&crd_name(kind));
+                        waiting.remove(&name(kind));
                     }
                 }
                 Some(Ok(_)) => {}
@@ -170,35 +184,5 @@ impl CrdInstaller {
                 None => return,
             }
         }
-    }
-
-    fn conversion(&self, bundle: &str) -> Value {
-        let mut client = match &self.address {
-            WebhookAddress::Url(url) => json!({ "url": url }),
-            WebhookAddress::Service {
-                namespace,
-                name,
-                port,
-            } => json!({
-                "service": { "namespace": namespace, "name": name, "path": "/convert", "port": port }
-            }),
-        };
-        client["caBundle"] = BASE64_STANDARD.encode(bundle).into();
-        json!({
-            "strategy": "Webhook",
-            "webhook": { "conversionReviewVersions": ["v1"], "clientConfig": client },
-        })
-    }
-}
-
-/// Name of a kind's CRD.
-pub fn crd_name(kind: &KindInfo) -> String {
-    format!("{}.{}", kind.plural, kind.group)
-}
-
-fn refused(name: String, source: kube::Error) -> CrdError {
-    CrdError::Refused {
-        name,
-        source: Box::new(source),
     }
 }

@@ -24,7 +24,7 @@ mod webhook;
 pub use cache::ObjectCache;
 pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
 pub use client::{ClientError, Clients};
-pub use crd::{CrdError, CrdInstaller, WebhookAddress, crd_name};
+pub use crd::{CrdError, CrdInstaller};
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
 pub use pattern::{CrdPattern, PatternError};
 pub use port::Cluster;

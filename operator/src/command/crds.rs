@@ -1,0 +1,151 @@
+//! `armature crds`: the CRDs as manifests, without a cluster.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use armature_runtime::engine::crd::{CrdOptions, ServedVersions, custom_resource_definition};
+use armature_runtime::kind::KindInfo;
+use armature_runtime::kubernetes::CrdPattern;
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::config::VersionChoice;
+
+/// Arguments of `armature crds`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The manifests hold no conversion: whoever runs the operator with --crd-management none applies them, and the operator
+points their conversion at itself.")]
+pub struct CrdsArguments {
+    /// Only kinds of this API group: storage.azure.com, or storage for short. Can be repeated.
+    #[arg(long, value_name = "GROUP")]
+    group: Vec<String>,
+
+    /// Only kinds that match: globs over group/Kind joined by ';'.
+    #[arg(long, default_value = "", value_name = "PATTERN")]
+    crd_pattern: CrdPattern,
+
+    /// API versions to serve of each kind.
+    #[arg(long, value_enum, default_value_t = VersionChoice::All)]
+    crd_versions: VersionChoice,
+
+    /// Output format: several YAML documents, or one JSON List.
+    #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
+    output: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Yaml,
+    Json,
+}
+
+impl CrdsArguments {
+    /// Prints the CRDs.
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let kinds = self.kinds(armature_generated::KINDS)?;
+        let mut output = std::io::stdout().lock();
+        write(&mut output, &self.compose(&kinds), self.output).context("cannot write the CRDs")?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn kinds(&self, all: &[&'static KindInfo]) -> anyhow::Result<Vec<&'static KindInfo>> {
+        let mut kinds = if self.crd_pattern.is_empty() {
+            all.to_vec()
+        } else {
+            self.crd_pattern.select(all)?
+        };
+        let groups: BTreeSet<&str> = all.iter().map(|kind| kind.group).collect();
+        for wanted in &self.group {
+            if !groups.iter().any(|group| is_group(group, wanted)) {
+                let known: Vec<&str> = groups.into_iter().collect();
+                bail!(
+                    "there is no API group `{wanted}`; there are {}",
+                    known.join(", ")
+                );
+            }
+        }
+        if !self.group.is_empty() {
+            kinds.retain(|kind| self.group.iter().any(|wanted| is_group(kind.group, wanted)));
+        }
+        Ok(kinds)
+    }
+
+    fn compose(&self, kinds: &[&'static KindInfo]) -> Vec<Value> {
+        let options = CrdOptions {
+            conversion: None,
+            versions: match self.crd_versions {
+                VersionChoice::All => ServedVersions::All,
+                VersionChoice::Latest => ServedVersions::Latest {
+                    also: BTreeSet::new(),
+                },
+            },
+            operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        kinds
+            .iter()
+            .map(|kind| custom_resource_definition(kind, &options))
+            .collect()
+    }
+}
+
+/// Whether this is the group, in full or by its first word.
+fn is_group(group: &str, wanted: &str) -> bool {
+    group.eq_ignore_ascii_case(wanted)
+        || group
+            .split('.')
+            .next()
+            .is_some_and(|short| short.eq_ignore_ascii_case(wanted))
+}
+
+fn write(output: &mut impl Write, crds: &[Value], format: Format) -> anyhow::Result<()> {
+    match format {
+        Format::Yaml => {
+            for crd in crds {
+                writeln!(output, "---")?;
+                write!(output, "{}", serde_saphyr::to_string(crd)?)?;
+            }
+        }
+        Format::Json => {
+            let list = json!({"apiVersion": "v1", "kind": "List", "items": crds});
+            serde_json::to_writer_pretty(&mut *output, &list)?;
+            writeln!(output)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_by_full_and_short_name() {
+        assert!(is_group("storage.azure.com", "storage"));
+        assert!(is_group("storage.azure.com", "Storage.azure.com"));
+        assert!(!is_group("storage.azure.com", "stor"));
+    }
+
+    #[test]
+    fn yaml_and_json_hold_the_same() {
+        let crds = vec![
+            json!({"kind": "A", "text": "yes", "pattern": "^a:\\d+$"}),
+            json!({"kind": "B", "number": 1.5}),
+        ];
+        let mut yaml = Vec::new();
+        write(&mut yaml, &crds, Format::Yaml).unwrap();
+        let text = String::from_utf8(yaml).unwrap();
+        let documents: Vec<Value> = text
+            .split("---\n")
+            .filter(|document| !document.is_empty())
+            .map(|document| serde_saphyr::from_str(document).unwrap())
+            .collect();
+        assert_eq!(documents, crds);
+        let mut json = Vec::new();
+        write(&mut json, &crds, Format::Json).unwrap();
+        let list: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(list["items"], Value::Array(crds));
+    }
+}

@@ -1,0 +1,38 @@
+//! The command line of `armature`: one module per subcommand.
+
+pub mod crds;
+pub mod run;
+pub mod version;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Manages Azure resources from Kubernetes.
+#[derive(Debug, Parser)]
+#[command(name = "armature", version, about, long_about = None, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the operator until it is told to stop.
+    Run(Box<run::RunArguments>),
+    /// Print the CRDs as manifests; needs no cluster.
+    Crds(crds::CrdsArguments),
+    /// Print the version of this program.
+    Version(version::VersionArguments),
+}
+
+impl Cli {
+    /// Runs the chosen command. The exit code is the command's verdict; an error is what kept it from one.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Run(arguments) => arguments.run(),
+            Command::Crds(arguments) => arguments.run(),
+            Command::Version(arguments) => arguments.run(),
+        }
+    }
+}

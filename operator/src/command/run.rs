@@ -1,0 +1,274 @@
+//! `armature run`: flags and environment variables of an operator (ASO behaviour §5.1, §5.2).
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use armature_runtime::arm::credential::operator_identity;
+use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_runtime::kubernetes::CrdPattern;
+use clap::{ArgAction, Args};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{CrdManagement, OperatorConfig, VersionChoice, WebhookReach};
+use crate::operator::Operator;
+
+const AZURE_VARIABLES: &str = "\
+Azure, from the environment:
+  AZURE_SUBSCRIPTION_ID             Subscription of the operator's own credential; without it every namespace
+                                    or object needs a Secret with a credential
+  AZURE_TENANT_ID, AZURE_CLIENT_ID  Identity
+  AZURE_CLIENT_SECRET               Its secret, or
+  USE_WORKLOAD_IDENTITY_AUTH=true   the service account's token (AZURE_FEDERATED_TOKEN_FILE)
+  AZURE_AUTHORITY_HOST, AZURE_RESOURCE_MANAGER_ENDPOINT, AZURE_RESOURCE_MANAGER_AUDIENCE
+                                    Another cloud than the public one; all three or none
+  AZURE_USER_AGENT_SUFFIX           Appended to the User-Agent
+
+Kubernetes is reached through KUBECONFIG, ~/.kube/config or the pod's service account.
+RUST_LOG sets log levels by module, for example armature_runtime=debug.";
+
+/// Arguments of `armature run`.
+#[derive(Debug, Args)]
+#[command(after_help = AZURE_VARIABLES)]
+pub struct RunArguments {
+    /// CRDs to install beside those that are: globs over group/Kind joined by ';', for example
+    /// 'resources.azure.com/*;storage.azure.com/*'.
+    #[arg(long, env = "CRD_PATTERN", default_value = "", value_name = "PATTERN")]
+    crd_pattern: CrdPattern,
+
+    /// Whether the operator installs and updates CRDs. With 'none' they are yours (see 'armature crds'), and only
+    /// their conversion is pointed at the operator.
+    #[arg(long, value_enum, default_value_t = CrdManagement::Auto)]
+    crd_management: CrdManagement,
+
+    /// API versions to serve of each kind: all, or the newest stable one beside those that are served already.
+    #[arg(long, value_enum, default_value_t = VersionChoice::All)]
+    crd_versions: VersionChoice,
+
+    /// Namespace of the operator itself. It must exist; the webhook's certificate is kept there.
+    #[arg(long, env = "POD_NAMESPACE", value_name = "NAMESPACE")]
+    namespace: String,
+
+    /// Manage objects in these namespaces only, separated by commas; all namespaces when empty.
+    #[arg(
+        long,
+        env = "AZURE_TARGET_NAMESPACES",
+        value_delimiter = ',',
+        value_name = "NAMESPACE"
+    )]
+    target_namespaces: Vec<String>,
+
+    /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'.
+    #[arg(long, env = "AZURE_SYNC_PERIOD", default_value = "1h", value_parser = sync_period, value_name = "DURATION")]
+    sync_period: SyncPeriod,
+
+    /// Objects of one kind that are reconciled at the same time.
+    #[arg(
+        long,
+        env = "MAX_CONCURRENT_RECONCILES",
+        default_value_t = 4,
+        value_name = "N"
+    )]
+    max_concurrent_reconciles: usize,
+
+    /// Port of the conversion webhook, on all addresses.
+    #[arg(long, default_value_t = 9443, value_name = "PORT")]
+    webhook_port: u16,
+
+    /// Address and port of the conversion webhook, instead of --webhook-port.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    webhook_listen: Option<SocketAddr>,
+
+    /// URL at which the API server reaches the webhook, when it is not through a Service: for example
+    /// 'https://127.0.0.1:9443/convert' for an operator beside the API server.
+    #[arg(long, value_name = "URL")]
+    webhook_url: Option<String>,
+
+    /// Service in the operator's namespace through which the API server reaches the webhook.
+    #[arg(long, default_value = "armature-webhook", value_name = "NAME")]
+    webhook_service: String,
+
+    /// Port of that Service.
+    #[arg(long, default_value_t = 443, value_name = "PORT")]
+    webhook_service_port: u16,
+
+    /// Secret in the operator's namespace in which the webhook's certificate is kept.
+    #[arg(
+        long,
+        default_value = "armature-webhook-certificate",
+        value_name = "NAME"
+    )]
+    webhook_secret: String,
+
+    /// Address and port of /healthz and /readyz; '0' serves none.
+    #[arg(long, default_value = "0.0.0.0:8081", value_parser = optional_address, value_name = "ADDRESS:PORT")]
+    health_addr: OptionalAddress,
+
+    /// PEM file of certificate authorities to trust for Azure beside the system's.
+    #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
+    arm_ca_file: Option<PathBuf>,
+
+    /// Log one JSON object per line.
+    #[arg(long)]
+    json_logging: bool,
+
+    /// Log more; twice for everything.
+    #[arg(short, long, action = ArgAction::Count)]
+    verbose: u8,
+}
+
+/// How often ready resources are checked; `None` for never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SyncPeriod(Option<Duration>);
+
+/// An address, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OptionalAddress(Option<SocketAddr>);
+
+impl RunArguments {
+    /// Runs the operator until SIGTERM or Ctrl-C.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        crate::logging::initialise(self.json_logging, self.verbose);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        runtime.block_on(async {
+            let stop = stop_on_signal()?;
+            let config = self.config().await?;
+            let starting = stop.run_until_cancelled(Operator::start(config));
+            if let Some(operator) = starting.await {
+                let mut operator = operator?;
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = operator.ended() => {}
+                }
+                operator.stop().await;
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+
+    /// The configuration that flags and environment describe.
+    async fn config(self) -> anyhow::Result<OperatorConfig> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let webhook_reach = match self.webhook_url {
+            Some(url) => WebhookReach::Url(url),
+            None => WebhookReach::Service {
+                name: self.webhook_service,
+                port: self.webhook_service_port,
+            },
+        };
+        let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        Ok(OperatorConfig {
+            kubernetes: kube::Config::infer().await.context(
+                "cannot find out how to reach Kubernetes; set KUBECONFIG or run inside a cluster",
+            )?,
+            kinds: armature_generated::KINDS,
+            arm: ClientSettings {
+                cloud: Cloud::from_variables(variable)?,
+                identity: operator_identity(variable)?,
+                ca_file: self.arm_ca_file,
+                user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
+                token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
+            },
+            namespace: self.namespace,
+            target_namespaces: self
+                .target_namespaces
+                .into_iter()
+                .map(|name| name.trim().to_owned())
+                .filter(|name| !name.is_empty())
+                .collect(),
+            crd_management: self.crd_management,
+            crd_pattern: self.crd_pattern,
+            crd_versions: self.crd_versions,
+            webhook_listen: self
+                .webhook_listen
+                .unwrap_or(SocketAddr::new(any, self.webhook_port)),
+            webhook_reach,
+            webhook_secret: self.webhook_secret,
+            health_listen: self.health_addr.0,
+            sync_period: self.sync_period.0,
+            max_concurrent_reconciles: self.max_concurrent_reconciles,
+        })
+    }
+}
+
+/// A token that is cancelled by SIGTERM or Ctrl-C. A second signal ends the process at once.
+fn stop_on_signal() -> anyhow::Result<CancellationToken> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let stop = CancellationToken::new();
+    let cancelled = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        tracing::info!("stopping");
+        cancelled.cancel();
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        std::process::exit(1);
+    });
+    Ok(stop)
+}
+
+fn sync_period(text: &str) -> Result<SyncPeriod, String> {
+    if text.eq_ignore_ascii_case("never") {
+        return Ok(SyncPeriod(None));
+    }
+    let span: jiff::SignedDuration = text
+        .parse()
+        .map_err(|error| format!("expected a duration such as 1h or 15m, or 'never': {error}"))?;
+    match Duration::try_from(span) {
+        Ok(duration) if !duration.is_zero() => Ok(SyncPeriod(Some(duration))),
+        _ => {
+            Err("the duration must be longer than nothing; use 'never' to switch it off".to_owned())
+        }
+    }
+}
+
+fn optional_address(text: &str) -> Result<OptionalAddress, String> {
+    if text == "0" || text.is_empty() {
+        return Ok(OptionalAddress(None));
+    }
+    // ":8081" means all addresses, as in other operators.
+    let text = match text.strip_prefix(':') {
+        Some(port) => format!("0.0.0.0:{port}"),
+        None => text.to_owned(),
+    };
+    text.parse()
+        .map(|address| OptionalAddress(Some(address)))
+        .map_err(|error| format!("expected address:port, or 0 for none: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sync_periods() {
+        assert_eq!(
+            sync_period("1h").unwrap().0,
+            Some(Duration::from_secs(3600))
+        );
+        assert_eq!(
+            sync_period("15m").unwrap().0,
+            Some(Duration::from_secs(900))
+        );
+        assert_eq!(sync_period("Never").unwrap().0, None);
+        for wrong in ["0s", "soon", "", "-1h"] {
+            assert!(sync_period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn health_addresses() {
+        assert_eq!(optional_address("0").unwrap().0, None);
+        assert_eq!(
+            optional_address(":8081").unwrap().0,
+            Some("0.0.0.0:8081".parse().unwrap())
+        );
+        assert!(optional_address("8081").is_err());
+    }
+}

@@ -1,0 +1,17 @@
+//! `armature version`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+/// Arguments of `armature version`.
+#[derive(Debug, Args)]
+pub struct VersionArguments {}
+
+impl VersionArguments {
+    /// Prints the version.
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        println!("armature {}", env!("CARGO_PKG_VERSION"));
+        Ok(ExitCode::SUCCESS)
+    }
+}

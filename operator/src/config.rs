@@ -1,0 +1,77 @@
+//! What an operator is told.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use armature_runtime::arm::ClientSettings;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::kubernetes::CrdPattern;
+
+/// Whether the operator installs CRDs (ASO behaviour §5.1, `--crd-management`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum CrdManagement {
+    /// Install what the pattern names and update what is installed.
+    #[default]
+    Auto,
+    /// Trust what is installed; only point its conversion at the webhook.
+    None,
+}
+
+/// Which API versions of a kind are served. Fewer versions cost the API server less memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum VersionChoice {
+    /// All of them.
+    #[default]
+    All,
+    /// The newest stable one, and those that are served already.
+    Latest,
+}
+
+/// How the API server reaches the conversion webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookReach {
+    /// Through a Service in the operator's namespace.
+    Service {
+        /// Name of the Service.
+        name: String,
+        /// Port of the Service.
+        port: u16,
+    },
+    /// At a URL that ends in `/convert`.
+    Url(String),
+    /// On this machine, at the port that the operator listens on.
+    Loopback,
+}
+
+/// Everything an operator is told. [`crate::command::run::RunArguments`] makes one from flags and environment.
+#[derive(Clone, Debug)]
+pub struct OperatorConfig {
+    /// How to reach the Kubernetes API.
+    pub kubernetes: kube::Config,
+    /// Kinds that the operator knows.
+    pub kinds: &'static [&'static KindInfo],
+    /// Azure: cloud, identity, trusted authorities.
+    pub arm: ClientSettings,
+    /// The operator's own namespace (`POD_NAMESPACE`); it exists.
+    pub namespace: String,
+    /// Namespaces whose objects are managed; all when empty.
+    pub target_namespaces: Vec<String>,
+    /// Whether CRDs are installed.
+    pub crd_management: CrdManagement,
+    /// Which CRDs are installed beside those that are there.
+    pub crd_pattern: CrdPattern,
+    /// Which versions of each kind are served.
+    pub crd_versions: VersionChoice,
+    /// Where the conversion webhook listens.
+    pub webhook_listen: SocketAddr,
+    /// How the API server reaches it.
+    pub webhook_reach: WebhookReach,
+    /// Secret in [`OperatorConfig::namespace`] with the webhook's certificate.
+    pub webhook_secret: String,
+    /// Where `/healthz` and `/readyz` are served, if anywhere.
+    pub health_listen: Option<SocketAddr>,
+    /// How often a resource that is ready is compared with Azure; never when absent.
+    pub sync_period: Option<Duration>,
+    /// Objects of one kind that are reconciled at the same time.
+    pub max_concurrent_reconciles: usize,
+}

@@ -1,0 +1,233 @@
+//! Puts the parts of an operator together, starts them and stops them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use armature_runtime::engine::crd::ServedVersions;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::kubernetes::{
+    CertificateError, CertificateStore, ClientError, Clients, CrdError, CrdInstaller, InstalledCrd,
+    PatternError, ServingCertificate, Webhook, today,
+};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
+use crate::webhook::{self, Renewal};
+
+/// Longest wait for new CRDs to be served.
+const ESTABLISH_LIMIT: Duration = Duration::from_secs(120);
+
+/// Longest wait for running work when stopping.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+
+/// Why an operator does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No connection to Kubernetes can be made.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The CRD pattern names nothing.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// There is nothing to manage.
+    #[error(
+        "no CRD is installed and no CRD pattern is given; name the kinds to install, for example \
+         --crd-pattern 'resources.azure.com/*;storage.azure.com/*'"
+    )]
+    NoKinds,
+    /// CRDs cannot be installed.
+    #[error(transparent)]
+    Crd(#[from] CrdError),
+    /// The webhook has no certificate.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// TLS cannot be set up.
+    #[error("the webhook cannot set up TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The URL of the webhook cannot be used.
+    #[error("the webhook's URL {url} cannot be used: {reason}; expected https://HOST:PORT/convert")]
+    WebhookUrl {
+        /// As given.
+        url: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An address is taken or not ours.
+    #[error("cannot listen on {address} for {purpose}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What would be served there.
+        purpose: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A running operator. Dropping it stops it without waiting.
+pub struct Operator {
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+    webhook: SocketAddr,
+}
+
+impl Operator {
+    /// Starts an operator: serves conversion, installs CRDs, then manages objects. Returns when the CRDs are
+    /// served; managing goes on in the background.
+    pub async fn start(config: OperatorConfig) -> Result<Self, StartError> {
+        let mut operator = Self {
+            stop: CancellationToken::new(),
+            tasks: JoinSet::new(),
+            webhook: config.webhook_listen,
+        };
+        let (ready, is_ready) = watch::channel(false);
+        if let Some(address) = config.health_listen {
+            let listener = listen(address, "the health endpoints").await?;
+            let serving = crate::health::serve(listener, is_ready, operator.stop.clone());
+            operator.tasks.spawn(serving);
+        }
+        let clients = Clients::connect(&config.kubernetes, config.kinds.len())?;
+        operator.serve_conversion(&config, &clients).await?;
+        // Nobody listens when no health address is configured.
+        ready.send(true).ok();
+        tracing::info!(webhook = %operator.webhook, "running");
+        Ok(operator)
+    }
+
+    /// Where the conversion webhook listens.
+    pub fn webhook_address(&self) -> SocketAddr {
+        self.webhook
+    }
+
+    /// Resolves when a part of the operator ends by itself, which none should.
+    pub async fn ended(&mut self) {
+        if let Some(Err(error)) = self.tasks.join_next().await {
+            tracing::error!(%error, "a part of the operator failed");
+        }
+    }
+
+    /// Stops the operator; running work is finished, for a limited time.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(STOP_LIMIT, all).await.is_err() {
+            tracing::warn!("running work did not end in time and was cut off");
+        }
+    }
+
+    /// Serves conversion and makes the CRDs use it.
+    async fn serve_conversion(
+        &mut self,
+        config: &OperatorConfig,
+        clients: &Clients,
+    ) -> Result<(), StartError> {
+        let listener = listen(config.webhook_listen, "the conversion webhook").await?;
+        if let Ok(bound) = listener.local_addr() {
+            self.webhook = bound;
+        }
+        let endpoint = webhook::endpoint(config, self.webhook);
+        let names =
+            webhook::certificate_names(&endpoint).map_err(|reason| StartError::WebhookUrl {
+                url: format!("{endpoint:?}"),
+                reason,
+            })?;
+        let client = clients.requests();
+        let store = CertificateStore::new(
+            client.clone(),
+            &config.namespace,
+            &config.webhook_secret,
+            names,
+        );
+        let current = store.ensure(today()).await?;
+        let serving = Arc::new(ServingCertificate::new(&current)?);
+        let webhook = Webhook::new(listener, Arc::clone(&serving), config.kinds)?;
+        self.tasks.spawn(webhook.run(self.stop.clone()));
+
+        let installer = CrdInstaller::new(client.clone(), endpoint);
+        let kinds = install_crds(config, &installer, &current.bundle).await?;
+        let renewal = Renewal {
+            store,
+            installer,
+            kinds,
+            serving,
+            current,
+        };
+        self.tasks.spawn(renewal.run(self.stop.clone()));
+        Ok(())
+    }
+}
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Installs or updates CRDs as configured and returns the kinds that are installed then.
+async fn install_crds(
+    config: &OperatorConfig,
+    installer: &CrdInstaller,
+    bundle: &str,
+) -> Result<Vec<&'static KindInfo>, StartError> {
+    let named = config.crd_pattern.select(config.kinds)?;
+    let installed = installer.installed().await?;
+    let is_wanted = |kind: &&'static KindInfo| {
+        let is_installed = installed.iter().any(|crd| crd.is_of(kind));
+        let is_named = named.iter().any(|named| std::ptr::eq(*named, *kind));
+        is_installed || (is_named && config.crd_management == CrdManagement::Auto)
+    };
+    let kinds: Vec<&'static KindInfo> = config.kinds.iter().copied().filter(is_wanted).collect();
+    if kinds.is_empty() {
+        return Err(StartError::NoKinds);
+    }
+    match config.crd_management {
+        CrdManagement::Auto => {
+            tracing::info!(count = kinds.len(), "installing CRDs");
+            let versions = |kind: &&'static KindInfo| {
+                (
+                    *kind,
+                    served_versions(config.crd_versions, kind, &installed),
+                )
+            };
+            let crds: Vec<_> = kinds.iter().map(versions).collect();
+            installer.apply(&crds, bundle).await?;
+            installer.wait_established(&kinds, ESTABLISH_LIMIT).await?;
+        }
+        CrdManagement::None => installer.point_conversion(&kinds, bundle).await?,
+    }
+    Ok(kinds)
+}
+
+/// The versions to serve of a kind. What is served already stays: somebody may use it.
+fn served_versions(
+    choice: VersionChoice,
+    kind: &KindInfo,
+    installed: &[InstalledCrd],
+) -> ServedVersions {
+    match choice {
+        VersionChoice::All => ServedVersions::All,
+        VersionChoice::Latest => ServedVersions::Latest {
+            also: installed
+                .iter()
+                .filter(|crd| crd.is_of(kind))
+                .flat_map(|crd| &crd.spec.versions)
+                .filter(|version| version.served)
+                .map(|version| version.name.clone())
+                .collect(),
+        },
+    }
+}
+
+async fn listen(address: SocketAddr, purpose: &'static str) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| StartError::Listen {
+            address,
+            purpose,
+            source,
+        })
+}
