@@ -10,7 +10,7 @@ mod access;
 mod codec;
 mod field;
 pub(crate) mod path;
-pub(crate) mod suggest;
+mod suggest;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -21,6 +21,7 @@ pub use access::{
 pub(crate) use codec::integer;
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
+pub use suggest::nearest;
 pub use table::{
     ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
     StructShape, Type, Variant,

@@ -1,10 +1,7 @@
 //! "Did you mean …": the nearest known name.
 
 /// The candidate most like `name`, when it is like enough to be worth proposing.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = name.to_lowercase();
     candidates
         .into_iter()

@@ -1,0 +1,138 @@
+//! Doubles for tests of extensions: a cluster and an Azure that count how often they are asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use armature_runtime::arm::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_runtime::extension::{ArmAccess, Context, ExtensionError, Next, PreCheck, Resolver};
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::port::{
+    DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+};
+use armature_runtime::resource::{Kind, Object, ObjectKey};
+use async_trait::async_trait;
+use serde_json::Value;
+
+/// Counts calls; knows nothing and does nothing.
+#[derive(Clone, Default)]
+pub struct Doubles {
+    calls: Arc<AtomicUsize>,
+}
+
+impl Doubles {
+    /// A context in namespace `test`, without an owner.
+    pub fn context(&self) -> Context {
+        let key = CredentialKey::Global;
+        Context {
+            resolver: Resolver::new(Arc::new(self.clone()), "test".to_owned()),
+            arm: ArmAccess::new(Arc::new(self.clone()), key),
+            owner: None,
+            span: tracing::Span::none(),
+            cancellation: Default::default(),
+        }
+    }
+
+    /// Neither Kubernetes nor Azure was asked for anything.
+    pub fn assert_untouched(&self) {
+        assert_eq!(self.calls.load(Ordering::SeqCst), 0, "requests were sent");
+    }
+
+    fn count(&self) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Transport for Doubles {
+    async fn send(&self, _: Request) -> Result<Response, TransportError> {
+        self.count();
+        Ok(Response {
+            status: 404,
+            ..Response::default()
+        })
+    }
+
+    async fn subscription(&self, _: &CredentialKey) -> Result<String, TransportError> {
+        self.count();
+        Ok(String::new())
+    }
+}
+
+#[async_trait]
+impl KubernetesPort for Doubles {
+    async fn get(&self, _: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        self.count();
+        Ok(None)
+    }
+
+    fn kind(&self, _: &str, _: &str) -> Option<&'static KindInfo> {
+        self.count();
+        None
+    }
+
+    async fn patch_metadata(
+        &self,
+        object: &Object,
+        _: MetadataPatch,
+    ) -> Result<Object, KubernetesError> {
+        self.count();
+        Ok(object.clone())
+    }
+
+    async fn patch_status(&self, object: &Object, _: Value) -> Result<Object, KubernetesError> {
+        self.count();
+        Ok(object.clone())
+    }
+
+    async fn read_data(
+        &self,
+        _: DataKind,
+        _: &str,
+        _: &str,
+    ) -> Result<Option<KeyedData>, KubernetesError> {
+        self.count();
+        Ok(None)
+    }
+
+    async fn write_data(&self, _: &Object, _: DataExport) -> Result<(), KubernetesError> {
+        self.count();
+        Ok(())
+    }
+
+    async fn namespace_annotations(
+        &self,
+        _: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        self.count();
+        Ok(BTreeMap::new())
+    }
+
+    async fn record(&self, _: &Object, _: EventNote) {
+        self.count();
+    }
+}
+
+/// A default that proceeds.
+pub fn proceed() -> Next<'static, PreCheck> {
+    Next::value(PreCheck::Proceed)
+}
+
+/// A default that cannot find out.
+pub fn failing<O: Send + 'static>() -> Next<'static, O> {
+    Next::new(|()| async { Err(ExtensionError::Other("no answer".to_owned())) })
+}
+
+/// A stored object of this kind without spec and status.
+pub fn object(kind: &'static KindInfo, name: &str) -> Object {
+    Object {
+        kind: Kind(kind),
+        metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+            name: Some(name.to_owned()),
+            namespace: Some("test".to_owned()),
+            ..Default::default()
+        },
+        spec: None,
+        status: None,
+    }
+}
