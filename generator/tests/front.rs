@@ -1,0 +1,29 @@
+//! Golden and fault tests of passes 1 to 3 on small specs of our own (`tests/specs`).
+//!
+//! One binary for the three passes: each test names the pass it is about.
+
+#[path = "front/discover.rs"]
+mod discover;
+#[path = "front/faults.rs"]
+mod faults;
+#[path = "front/mutations.rs"]
+mod mutations;
+#[path = "front/real.rs"]
+mod real;
+#[path = "front/render.rs"]
+mod render;
+#[path = "front/types.rs"]
+mod types;
+
+use armature_generator::load::{LoadError, SpecRoot, SpecSet, load};
+
+/// The folder of small specs.
+fn specs() -> SpecRoot {
+    SpecRoot::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/specs"))
+}
+
+/// Loads small specs.
+fn load_specs(files: &[&str]) -> Result<SpecSet, LoadError> {
+    let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+    load(&specs(), &files)
+}
