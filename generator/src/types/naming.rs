@@ -57,9 +57,7 @@ pub fn singular(plural: &str) -> String {
         plural.to_owned()
     } else if any(&["ies"]) && plural.len() > 4 {
         cut(3, "y")
-    } else if any(&["sses", "shes", "xes", "ches"]) && !any(&["caches", "axes"]) {
-        cut(2, "")
-    } else if any(&["statuses", "aliases"]) {
+    } else if any(&["sses", "shes", "xes", "ches", "statuses", "aliases"]) && !any(&["caches"]) {
         cut(2, "")
     } else if any(&["s"]) {
         cut(1, "")
