@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::arm_json::{find, member};
 use crate::kind::VersionInfo;
 use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
 
@@ -60,25 +61,6 @@ fn read_field(field: &Field, value: &Value) -> Option<Value> {
         return None;
     }
     read(field.ty, value)
-}
-
-/// A member, as it is spelled or else in any casing: services do not always keep their own.
-fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    object.get(name).or_else(|| {
-        let mut members = object.iter();
-        members
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
-    })
-}
-
-fn find<'a>(object: &'a Map<String, Value>, at: &[&str]) -> Option<&'a Value> {
-    let (last, above) = at.split_last()?;
-    let mut object = object;
-    for name in above {
-        object = member(object, name)?.as_object()?;
-    }
-    member(object, last).filter(|value| !value.is_null())
 }
 
 fn read(ty: Type, value: &Value) -> Option<Value> {

@@ -1,0 +1,301 @@
+use serde_json::json;
+
+use super::*;
+use crate::engine::testing::VERSION;
+
+fn comparison<'a>(desired: &'a Value, observed: &'a Value) -> Comparison<'a> {
+    Comparison {
+        shape: VERSION.spec,
+        desired,
+        observed,
+        secrets: &[],
+        ignored: &[],
+    }
+}
+
+fn differences(desired: &Value, observed: &Value) -> Vec<String> {
+    let differences = comparison(desired, observed).differences();
+    differences.iter().map(Difference::to_string).collect()
+}
+
+fn desired() -> Value {
+    json!({
+        "name": "g", "location": "West US", "tags": null, "zones": ["1", "2"],
+        "identity": {"type": "UserAssigned", "userAssignedIdentities": {"/ID/a": {}}},
+        "properties": {
+            "accessTier": "Hot", "capacity": 3,
+            "subnet": {"id": "/Subnets/1"},
+            "password": "hunter2", "protectedSettings": {"a": "hunter2"},
+            "network": {"address": "10.0.0.1"},
+            "rules": [
+                {"name": "a", "properties": {"priority": 1, "prefixes": ["x", "y"]}},
+                {"name": "b", "properties": {"priority": 2, "prefixes": null, "targetId": "/t"}},
+            ],
+            "source": {"kind": "Blob", "properties": {"uri": "u"}},
+        },
+    })
+}
+
+/// What a service makes of it without changing any meaning.
+fn normalised() -> Value {
+    json!({
+        "id": "/x", "name": "other/g", "type": "Microsoft.Toys/gadgets", "etag": "1",
+        "location": "westus", "tags": {"policy": "added"}, "zones": ["2", "1"],
+        "identity": {"type": "userassigned", "principalId": "p",
+            "userAssignedIdentities": {"/id/A": {"clientId": "c"}}},
+        "properties": {
+            "provisioningState": "Succeeded", "accessTier": "hot", "capacity": 3.0,
+            "subnet": {"id": "/subnets/1"},
+            "network": {"address": "10.0.0.1", "mask": 8},
+            "rules": [
+                {"name": "B", "properties": {"priority": 2, "targetId": "/T", "prefixes": []}},
+                {"name": "a", "id": "/rules/a", "properties": {"priority": 1, "prefixes": ["y", "x"]}},
+            ],
+            "source": {"kind": "blob", "properties": {"uri": "u", "size": 1}},
+        },
+    })
+}
+
+#[test]
+fn normalisation_and_defaults_are_no_drift() {
+    assert_eq!(differences(&desired(), &normalised()), Vec::<String>::new());
+    assert_eq!(differences(&desired(), &desired()), Vec::<String>::new());
+}
+
+#[test]
+fn every_kind_of_change_is_found_with_its_path() {
+    let cases: [(&str, Value, &str); 9] = [
+        (
+            "/location",
+            json!("eastus"),
+            "location: desired \"West US\", Azure has \"eastus\"",
+        ),
+        (
+            "/zones",
+            json!(["1"]),
+            "zones: desired [\"1\",\"2\"], Azure has [\"1\"]",
+        ),
+        (
+            "/properties/accessTier",
+            json!("Cool"),
+            "properties.accessTier: desired \"Hot\", Azure has \"Cool\"",
+        ),
+        (
+            "/properties/capacity",
+            Value::Null,
+            "properties.capacity: desired 3, Azure has nothing",
+        ),
+        (
+            "/properties/rules/1/properties/priority",
+            json!(9),
+            "properties.rules.a.properties.priority: desired 1, Azure has 9",
+        ),
+        (
+            "/properties/source/properties/uri",
+            json!("v"),
+            "properties.source.properties.uri: desired \"u\", Azure has \"v\"",
+        ),
+        (
+            "/identity/userAssignedIdentities",
+            json!({"/id/b": {}}),
+            "identity.userAssignedIdentities: desired [\"/ID/a\"], Azure has [\"/id/b\"]",
+        ),
+        (
+            "/properties/subnet/id",
+            json!("/subnets/2"),
+            "properties.subnet.id: desired \"/Subnets/1\", Azure has \"/subnets/2\"",
+        ),
+        (
+            "/properties/network",
+            Value::Null,
+            "properties.network.address: desired \"10.0.0.1\", Azure has nothing",
+        ),
+    ];
+    for (pointer, value, message) in cases {
+        let mut observed = normalised();
+        *observed.pointer_mut(pointer).unwrap() = value;
+        assert_eq!(differences(&desired(), &observed), [message]);
+    }
+}
+
+#[test]
+fn list_items_missing_and_superfluous() {
+    let mut observed = normalised();
+    observed["properties"]["rules"] = json!([
+        {"name": "a", "properties": {"priority": 1, "prefixes": ["x", "y"]}},
+        {"name": "c", "properties": {"password": "hunter2"}},
+    ]);
+    assert_eq!(
+        differences(&desired(), &observed),
+        [
+            "properties.rules.b.name: desired \"b\", Azure has nothing",
+            "properties.rules.b.properties.priority: desired 2, Azure has nothing",
+            "properties.rules.b.properties.targetId: desired \"/t\", Azure has nothing",
+            "properties.rules.c: desired nothing, Azure has \"an item more\"",
+        ]
+    );
+}
+
+#[test]
+fn items_without_identity_may_change_places() {
+    let items = |first: i64, second: i64| {
+        json!({"properties": {"rules": [
+            {"properties": {"priority": first}}, {"properties": {"priority": second}},
+        ]}})
+    };
+    assert!(differences(&items(1, 2), &items(2, 1)).is_empty());
+    assert_eq!(
+        differences(&items(1, 2), &items(1, 3)),
+        ["properties.rules[1].properties.priority: desired 2, Azure has 3"]
+    );
+}
+
+#[test]
+fn an_explicitly_empty_list_differs_from_a_filled_one() {
+    let desired = json!({"tags": {}, "zones": []});
+    assert!(differences(&desired, &json!({})).is_empty());
+    assert_eq!(
+        differences(&desired, &json!({"zones": ["1"], "tags": {"a": "b"}})).len(),
+        2
+    );
+}
+
+#[test]
+fn secrets_never_show_and_unknown_members_hide_their_values() {
+    let mut desired = desired();
+    desired["properties"]["novel"] = json!("hunter2");
+    let observed = json!({"properties": {"password": "other", "novel": "x"}});
+    let all = differences(&desired, &observed).join("\n");
+    assert!(
+        !all.contains("hunter2") && !all.contains("password"),
+        "{all}"
+    );
+    assert!(all.contains("properties.novel: differs"));
+}
+
+#[test]
+fn ignored_paths_are_not_compared() {
+    let observed = json!({"location": "eastus", "properties": {}});
+    let desired = json!({"location": "westus", "properties": {"capacity": 1, "accessTier": "Hot"}});
+    let ignored = ["properties".to_owned(), "loc".to_owned()];
+    let comparison = Comparison {
+        ignored: &ignored,
+        ..comparison(&desired, &observed)
+    };
+    let differences = comparison.differences();
+    assert_eq!(differences.len(), 1);
+    assert_eq!(differences[0].path, "location");
+}
+
+#[test]
+fn without_a_baseline_the_direct_comparison_decides() {
+    let (desired, observed) = (desired(), normalised());
+    assert_eq!(
+        comparison(&desired, &observed).decide("uid", None),
+        Verdict::InSync
+    );
+    let other = json!({"location": "eastus"});
+    assert!(matches!(
+        comparison(&desired, &other).decide("uid", None),
+        Verdict::Drift(_)
+    ));
+}
+
+#[test]
+fn what_the_service_rewrote_is_no_drift_until_it_changes() {
+    let (desired, mut observed) = (desired(), normalised());
+    observed["properties"]["network"]["address"] = json!("010.000.000.001");
+    let baseline = comparison(&desired, &observed).baseline("uid");
+    assert_eq!(
+        comparison(&desired, &observed).decide("uid", Some(&baseline)),
+        Verdict::InSync
+    );
+    // What desired does not name may change, and lists may come in another order.
+    observed["etag"] = json!("2");
+    observed["properties"]["rules"]
+        .as_array_mut()
+        .unwrap()
+        .reverse();
+    observed["zones"].as_array_mut().unwrap().reverse();
+    assert_eq!(
+        comparison(&desired, &observed).decide("uid", Some(&baseline)),
+        Verdict::InSync
+    );
+    observed["properties"]["network"]["address"] = json!("10.0.0.2");
+    let Verdict::Drift(drift) = comparison(&desired, &observed).decide("uid", Some(&baseline))
+    else {
+        panic!("a changed value is drift");
+    };
+    assert_eq!(drift.len(), 1);
+    // The object's uid is the key.
+    let elsewhere = comparison(&desired, &observed).baseline("other");
+    assert_ne!(elsewhere, comparison(&desired, &observed).baseline("uid"));
+}
+
+#[test]
+fn an_edit_that_azure_already_has_is_no_drift_and_one_that_it_lacks_is() {
+    let observed = normalised();
+    let before = desired();
+    let baseline = comparison(&before, &observed).baseline("uid");
+    let mut after = before.clone();
+    after["properties"]["capacity"] = json!(4);
+    assert!(matches!(
+        comparison(&after, &observed).decide("uid", Some(&baseline)),
+        Verdict::Drift(_)
+    ));
+    let mut fewer = before;
+    fewer["properties"]
+        .as_object_mut()
+        .unwrap()
+        .shift_remove("capacity");
+    assert_eq!(
+        comparison(&fewer, &observed).decide("uid", Some(&baseline)),
+        Verdict::InSync
+    );
+}
+
+#[test]
+fn a_rotated_secret_is_drift_by_version_and_not_by_value() {
+    let secret = |resource_version: &str| {
+        [SecretVersion {
+            name: "creds".to_owned(),
+            uid: "u".to_owned(),
+            resource_version: resource_version.to_owned(),
+        }]
+    };
+    let (mut desired, observed) = (desired(), normalised());
+    let first = secret("1");
+    let with = |desired: &Value, secrets: &[SecretVersion], baseline: &Option<Baseline>| {
+        let comparison = Comparison {
+            secrets,
+            ..comparison(desired, &observed)
+        };
+        (
+            comparison.baseline("uid"),
+            comparison.decide("uid", baseline.as_ref()),
+        )
+    };
+    let (baseline, _) = with(&desired, &first, &None);
+    let baseline = Some(baseline);
+    desired["properties"]["password"] = json!("other value, same version");
+    assert_eq!(with(&desired, &first, &baseline).1, Verdict::InSync);
+    let Verdict::Drift(drift) = with(&desired, &secret("2"), &baseline).1 else {
+        panic!("a rotated secret must be sent");
+    };
+    assert_eq!(
+        drift[0].to_string(),
+        "secret creds: changed since it was sent"
+    );
+}
+
+#[test]
+fn baselines_survive_as_small_text() {
+    let (desired, observed) = (desired(), normalised());
+    let baseline = comparison(&desired, &observed).baseline("uid");
+    let text = baseline.encode();
+    assert!(text.len() <= 70, "{text}");
+    assert_eq!(Baseline::parse(&text), Ok(baseline));
+    for wrong in ["", "1:", "2:AAAA", "1:AAAA", "1:!", &format!("{text}AAAA")] {
+        assert_eq!(Baseline::parse(wrong), Err(BaselineError), "{wrong}");
+    }
+}
