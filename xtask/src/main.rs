@@ -1,2 +1,44 @@
-//! Binary.
-fn main() {}
+//! `cargo xtask`: what a developer runs in this repository, one module per command.
+//!
+//! Here is only the command line. What a user needs at run time lives in `operator`; what generates lives in
+//! `generator`.
+
+mod generate;
+mod specs;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Commands for developing Armature.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about, long_about = None)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Generate `generated/` and the reference pages from Azure's specs and specs/*.toml.
+    Gen(generate::GenerateArguments),
+    /// Look at, fetch and verify the pinned spec files.
+    Specs(specs::SpecsArguments),
+    /// Run everything: unit, golden, property, real API server, simulator end to end.
+    Test(test::TestArguments),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let result = match CommandLine::parse().command {
+        Command::Gen(arguments) => generate::run(&arguments),
+        Command::Specs(arguments) => specs::run(arguments).await,
+        Command::Test(arguments) => test::run(&arguments).await,
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -43,6 +43,19 @@ impl SpecRoot {
         slot.get_or_init(|| self.read(file).map(Arc::new)).clone()
     }
 
+    /// Files that were read so far, relative to the root and sorted.
+    pub fn files(&self) -> Vec<String> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |slot: &Slot| slot.get().is_some_and(Result::is_ok);
+        let mut files: Vec<String> = slots
+            .iter()
+            .filter(|(_, slot)| read(slot))
+            .map(|(file, _)| file.clone())
+            .collect();
+        files.sort();
+        files
+    }
+
     /// As [`SpecRoot::document`], for a file that a reference asks for.
     pub(super) fn referenced(&self, file: &str, from: &Source) -> Result<Arc<Document>, LoadError> {
         self.document(file).map_err(|error| match error {

@@ -1,0 +1,176 @@
+//! `cargo xtask gen`: runs the generator and makes `generated/`, `docs/reference/` and the spec lock what it returns.
+//!
+//! The passes live in `armature_generator`; here is only finding the input, comparing with the tree ([`tree`]),
+//! writing, and telling about it.
+
+mod tree;
+
+use std::{process::ExitCode, time::Instant};
+
+use armature_controlplane::Progress;
+use armature_generator::{
+    curate::GroupConfig,
+    load::SpecRoot,
+    pipeline::{self, Generated, GroupSummary},
+};
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
+
+use self::tree::{Change, Scope};
+use crate::{specs, workspace};
+
+/// Arguments of `gen`.
+#[derive(Debug, Args)]
+pub struct GenerateArguments {
+    /// Only this group, for example `kusto`; may be repeated. The crate of all groups and the spec lock stay as they
+    /// are.
+    #[arg(long, value_name = "GROUP")]
+    group: Vec<String>,
+    /// Write nothing; exit 1 and list the files that are stale.
+    #[arg(long)]
+    check: bool,
+    #[command(flatten)]
+    copy: specs::CopyArguments,
+}
+
+/// Runs `gen`.
+pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
+    let started = Instant::now();
+    let root = workspace::root()?;
+    let lock = specs::Lock::read(&root)?;
+    let folder = specs::locate(
+        &root,
+        lock.source(specs::AZURE_SPECS)?,
+        arguments.copy.from.as_deref(),
+    )?;
+    let configs = group_configs(&root, &arguments.group)?;
+    let spec_root = SpecRoot::new(folder.path.clone());
+    let scope = Scope::new(&arguments.group);
+    let mut generated = pipeline::generate(&spec_root, &configs, &Reporter::new(configs.len()))?;
+    generated.files.retain(|path, _| scope.contains(path));
+    if scope.is_everything() {
+        let next = lock.for_files(specs::AZURE_SPECS, &folder.path, &spec_root.files())?;
+        generated
+            .files
+            .insert(specs::LOCK_FILE.into(), next.render()?);
+    }
+    let changes = tree::changes(&root, &scope, &generated.files)?;
+    if arguments.check {
+        return Ok(check(&changes, &arguments.group));
+    }
+    tree::apply(&root, &generated.files, &changes)?;
+    summarise(&generated, &changes, started);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(changes: &[Change], groups: &[String]) -> ExitCode {
+    if changes.is_empty() {
+        println!("generated files are up to date");
+        return ExitCode::SUCCESS;
+    }
+    for change in changes {
+        println!("{change}");
+    }
+    let groups: String = groups
+        .iter()
+        .map(|group| format!(" --group {group}"))
+        .collect();
+    println!(
+        "{} generated files are stale; run `cargo xtask gen{groups}` and commit the result",
+        changes.len()
+    );
+    ExitCode::FAILURE
+}
+
+/// The curation files of `groups`, or all of them.
+fn group_configs(root: &Utf8Path, groups: &[String]) -> anyhow::Result<Vec<GroupConfig>> {
+    let mut configs = Vec::new();
+    let mut known = Vec::new();
+    let folder = root.join("specs");
+    for file in workspace::files_below(&folder)? {
+        let path = Utf8PathBuf::from("specs").join(&file);
+        if path == specs::LOCK_FILE || file.extension() != Some("toml") {
+            continue;
+        }
+        let text = workspace::read(&root.join(&path))?;
+        let config = GroupConfig::parse(path.as_str(), &text)?;
+        if groups.is_empty() || groups.contains(&config.rules.group) {
+            configs.push(config);
+        } else {
+            known.push(config.rules.group);
+        }
+    }
+    for group in groups {
+        let found = configs.iter().any(|config| config.rules.group == *group);
+        anyhow::ensure!(
+            found,
+            "there is no group `{group}` in specs/*.toml; there are: {}",
+            known.join(", ")
+        );
+    }
+    Ok(configs)
+}
+
+/// Shows which groups are done.
+struct Reporter {
+    progress: Progress,
+    total: usize,
+    done: std::sync::atomic::AtomicUsize,
+}
+
+impl Reporter {
+    fn new(total: usize) -> Self {
+        Self {
+            progress: Progress::new(),
+            total,
+            done: std::sync::atomic::AtomicUsize::new(0),
+        }
+    }
+}
+
+impl pipeline::Progress for Reporter {
+    fn group(&self, summary: &GroupSummary) {
+        let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.progress
+            .update(&format!("{done}/{} {}", self.total, summary.group));
+    }
+}
+
+fn summarise(generated: &Generated, changes: &[Change], started: Instant) {
+    println!(
+        "{:<20} {:>6} {:>9} {:>8} {:>8} {:>8}",
+        "group", "kinds", "versions", "types", "shared", "hub"
+    );
+    let mut total = [0; 5];
+    for group in &generated.groups {
+        let row = [
+            group.kinds,
+            group.kind_versions,
+            group.types,
+            group.shared_types,
+            group.hub_types,
+        ];
+        print_row(&group.group, row);
+        for (sum, value) in total.iter_mut().zip(row) {
+            *sum += value;
+        }
+    }
+    print_row("total", total);
+    let lines: usize = generated
+        .files
+        .iter()
+        .filter(|(path, _)| path.extension() == Some("rs"))
+        .map(|(_, text)| text.lines().count())
+        .sum();
+    let written = changes.iter().filter(|change| change.is_write()).count();
+    println!(
+        "{} files with {lines} lines of Rust in {:.1} s; {written} written, {} deleted",
+        generated.files.len(),
+        started.elapsed().as_secs_f64(),
+        changes.len() - written
+    );
+}
+
+fn print_row(name: &str, [kinds, versions, types, shared, hub]: [usize; 5]) {
+    println!("{name:<20} {kinds:>6} {versions:>9} {types:>8} {shared:>8} {hub:>8}");
+}

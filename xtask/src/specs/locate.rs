@@ -1,0 +1,135 @@
+//! Finds a copy of a spec source on this machine.
+
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::Source;
+
+/// Environment variable that names a folder with spec sources.
+const VARIABLE: &str = "ARMATURE_AZURE_DATA";
+/// Where a copy may lie beside the clone, relative to the workspace.
+const BESIDE: &str = "../shared/azure";
+
+/// A copy and how it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecFolder {
+    /// Root of the source: the folder that the lock's paths are relative to.
+    pub path: Utf8PathBuf,
+    /// How it was found.
+    pub origin: Origin,
+}
+
+/// How a copy was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `--from`.
+    Flag,
+    /// The environment variable.
+    Variable,
+    /// The folder beside the clone.
+    Beside,
+    /// Filled by `specs fetch`.
+    Cache,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flag => "--from",
+            Self::Variable => "$ARMATURE_AZURE_DATA",
+            Self::Beside => "found beside the clone",
+            Self::Cache => "cache folder",
+        })
+    }
+}
+
+/// Finds the copy of `source`. A place that was named must have it; the others are tried in turn.
+pub fn locate(
+    root: &Utf8Path,
+    source: &Source,
+    from: Option<&Utf8Path>,
+) -> anyhow::Result<SpecFolder> {
+    let variable = std::env::var(VARIABLE)
+        .ok()
+        .filter(|value| !value.is_empty())
+        .map(Utf8PathBuf::from);
+    let named = from
+        .map(|path| (path, Origin::Flag))
+        .or(variable.as_deref().map(|path| (path, Origin::Variable)));
+    if let Some((path, origin)) = named {
+        let found = in_folder(source, path).ok_or_else(|| {
+            anyhow::anyhow!(
+                "{path} ({origin}) holds no copy of {}: expected {path}/{}/specification or {path}/specification",
+                source.repository,
+                source.name
+            )
+        })?;
+        return Ok(SpecFolder {
+            path: found,
+            origin,
+        });
+    }
+    let beside = in_folder(source, &root.join(BESIDE)).map(|path| (path, Origin::Beside));
+    let cached = || {
+        let path = cache_folder(source).ok()?;
+        in_folder(source, &path).map(|path| (path, Origin::Cache))
+    };
+    beside
+        .or_else(cached)
+        .map(|(path, origin)| SpecFolder { path, origin })
+        .ok_or_else(|| {
+            anyhow::anyhow!(
+                "no copy of {} at commit {} on this machine. Get the pinned files with `cargo xtask specs fetch`, or \
+                 point --from or ${VARIABLE} at a folder that holds {}/",
+                source.repository,
+                source.commit,
+                source.name
+            )
+        })
+}
+
+/// Where `specs fetch` puts a source.
+pub fn cache_folder(source: &Source) -> anyhow::Result<Utf8PathBuf> {
+    let root = armature_controlplane::cache_root()?;
+    let path = root.join("specs").join(&source.commit);
+    Utf8PathBuf::from_path_buf(path)
+        .map_err(|path| anyhow::anyhow!("the cache folder {} is not UTF-8", path.display()))
+}
+
+/// `folder` itself or its subfolder with the source's name, whichever looks like the repository.
+fn in_folder(source: &Source, folder: &Utf8Path) -> Option<Utf8PathBuf> {
+    [folder.join(&source.name), folder.to_owned()]
+        .into_iter()
+        .find(|path| path.join("specification").is_dir())
+        .map(|path| path.canonicalize_utf8().unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> Source {
+        Source {
+            name: "specs".into(),
+            repository: "owner/specs".into(),
+            commit: "abc".into(),
+            files: std::collections::BTreeMap::default(),
+        }
+    }
+
+    #[test]
+    fn a_named_folder_is_used_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
+        let error = locate(&path, &source(), Some(&path))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("expected"), "{error}");
+        std::fs::create_dir_all(path.join("specs/specification")).unwrap();
+        let found = locate(&path, &source(), Some(&path)).unwrap();
+        assert_eq!(found.path, path.join("specs"));
+        let found = locate(&path, &source(), Some(&path.join("specs"))).unwrap();
+        assert_eq!(found.path, path.join("specs"));
+    }
+}

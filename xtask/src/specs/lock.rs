@@ -1,0 +1,241 @@
+//! `specs/specs.lock.toml`: repository, commit and the hash of each file used, by source.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::workspace;
+
+/// Path of the lock, relative to the workspace.
+pub const LOCK_FILE: &str = "specs/specs.lock.toml";
+
+const HEADER: &str = "\
+# Spec files that `generated/` is made from. `cargo xtask gen` keeps the list, `cargo xtask specs pin` takes new
+# hashes after a change of commit. Not edited by hand.
+
+";
+
+/// The lock file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// Sources in order of use.
+    pub source: Vec<Source>,
+}
+
+/// One repository of specs at one commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Our name, also the folder's name in a local copy.
+    pub name: String,
+    /// `owner/name` on GitHub.
+    pub repository: String,
+    /// Full commit id.
+    pub commit: String,
+    /// Path in the repository → SHA-256 in hex. Only files that generation reads.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+}
+
+/// How a local copy compares with the lock.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Number of files with the pinned hash.
+    pub unchanged: usize,
+    /// Files that are not there.
+    pub missing: Vec<String>,
+    /// Files with another hash.
+    pub changed: Vec<String>,
+}
+
+impl Lock {
+    /// Reads the lock of the workspace at `root`.
+    pub fn read(root: &Utf8Path) -> anyhow::Result<Self> {
+        let text = workspace::read(&root.join(LOCK_FILE))?;
+        toml::from_str(&text).with_context(|| format!("{LOCK_FILE} is not a lock file"))
+    }
+
+    /// The file's text: the same for the same content.
+    pub fn render(&self) -> anyhow::Result<String> {
+        Ok(format!("{HEADER}{}", toml::to_string(self)?))
+    }
+
+    /// Writes the lock of the workspace at `root`.
+    pub fn write(&self, root: &Utf8Path) -> anyhow::Result<()> {
+        workspace::write(&root.join(LOCK_FILE), self.render()?)
+    }
+
+    /// The source with this name.
+    pub fn source(&self, name: &str) -> anyhow::Result<&Source> {
+        self.source
+            .iter()
+            .find(|source| source.name == name)
+            .with_context(|| format!("{LOCK_FILE} has no source named `{name}`"))
+    }
+
+    /// This lock for exactly `files` of a source, hashed in the copy at `folder`. A file that is pinned already must
+    /// have its pinned hash, so that nothing is generated from other specs than the lock names.
+    pub fn for_files(
+        &self,
+        name: &str,
+        folder: &Utf8Path,
+        files: &[String],
+    ) -> anyhow::Result<Self> {
+        let pinned = self.source(name)?;
+        let mut hashes = BTreeMap::new();
+        for file in files {
+            let found = hash_file(folder, file)?;
+            if let Some(expected) = pinned.files.get(file).filter(|hash| **hash != found) {
+                anyhow::bail!(
+                    "{folder}/{file} differs from the file that {LOCK_FILE} pins at commit {} (SHA-256 {found}, pinned \
+                     {expected}). Use a copy of that commit (`cargo xtask specs fetch`), or accept the new files with \
+                     `cargo xtask specs pin --commit SHA`",
+                    pinned.commit
+                );
+            }
+            hashes.insert(file.clone(), found);
+        }
+        Ok(self.with_files(name, hashes, None))
+    }
+
+    /// This lock with the hashes that the pinned files of a source have in the copy at `folder`.
+    pub fn repinned(
+        &self,
+        name: &str,
+        folder: &Utf8Path,
+        commit: Option<String>,
+    ) -> anyhow::Result<Self> {
+        let hashes = self
+            .source(name)?
+            .files
+            .keys()
+            .map(|file| Ok((file.clone(), hash_file(folder, file)?)))
+            .collect::<anyhow::Result<_>>()?;
+        Ok(self.with_files(name, hashes, commit))
+    }
+
+    fn with_files(
+        &self,
+        name: &str,
+        files: BTreeMap<String, String>,
+        commit: Option<String>,
+    ) -> Self {
+        let mut lock = self.clone();
+        for source in lock.source.iter_mut().filter(|source| source.name == name) {
+            source.files.clone_from(&files);
+            if let Some(commit) = &commit {
+                source.commit.clone_from(commit);
+            }
+        }
+        lock
+    }
+}
+
+impl Source {
+    /// Compares the copy at `folder` with the pinned hashes.
+    pub fn compare(&self, folder: &Utf8Path) -> anyhow::Result<Comparison> {
+        let mut comparison = Comparison::default();
+        for (file, expected) in &self.files {
+            if !folder.join(file).is_file() {
+                comparison.missing.push(file.clone());
+            } else if hash_file(folder, file)? == *expected {
+                comparison.unchanged += 1;
+            } else {
+                comparison.changed.push(file.clone());
+            }
+        }
+        Ok(comparison)
+    }
+}
+
+impl Comparison {
+    /// Whether every pinned file is there with its hash.
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// SHA-256 in lower-case hex.
+pub fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn hash_file(folder: &Utf8Path, file: &str) -> anyhow::Result<String> {
+    let path = folder.join(file);
+    let bytes =
+        std::fs::read(&path).with_context(|| format!("cannot read the spec file {path}"))?;
+    Ok(hash(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock() -> Lock {
+        Lock {
+            source: vec![Source {
+                name: "specs".into(),
+                repository: "owner/specs".into(),
+                commit: "abc".into(),
+                files: BTreeMap::from([
+                    ("a.json".into(), hash(b"a")),
+                    ("b.json".into(), hash(b"b")),
+                ]),
+            }],
+        }
+    }
+
+    fn copy(files: &[(&str, &str)]) -> (tempfile::TempDir, camino::Utf8PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = camino::Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
+        for (name, text) in files {
+            std::fs::write(path.join(name), text).unwrap();
+        }
+        (folder, path)
+    }
+
+    #[test]
+    fn text_round_trips() {
+        let text = lock().render().unwrap();
+        assert_eq!(toml::from_str::<Lock>(&text).unwrap(), lock());
+        assert!(text.starts_with("# "), "{text}");
+    }
+
+    #[test]
+    fn compares_a_copy() {
+        let (_keep, path) = copy(&[("a.json", "changed")]);
+        let comparison = lock().source[0].compare(&path).unwrap();
+        assert_eq!(comparison.changed, ["a.json"]);
+        assert_eq!(comparison.missing, ["b.json"]);
+        assert!(!comparison.is_complete());
+    }
+
+    #[test]
+    fn the_list_follows_what_is_read() {
+        let (_keep, path) = copy(&[("a.json", "a"), ("c.json", "c")]);
+        let files = ["a.json".to_owned(), "c.json".to_owned()];
+        let next = lock().for_files("specs", &path, &files).unwrap();
+        let names: Vec<&String> = next.source[0].files.keys().collect();
+        assert_eq!(names, ["a.json", "c.json"]);
+    }
+
+    #[test]
+    fn generating_from_other_bytes_is_refused_until_pinned() {
+        let (_keep, path) = copy(&[("a.json", "new"), ("b.json", "b")]);
+        let error = lock()
+            .for_files("specs", &path, &["a.json".to_owned()])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("specs pin"), "{error}");
+        let pinned = lock().repinned("specs", &path, Some("def".into())).unwrap();
+        assert_eq!(pinned.source[0].commit, "def");
+        assert_eq!(pinned.source[0].files["a.json"], hash(b"new"));
+    }
+}

@@ -1,0 +1,77 @@
+//! `cargo xtask specs`: which of Azure's spec files the project is generated from, and where they are here.
+//!
+//! The lock ([`lock`]) pins each source's repository, commit and files. Spec files are not committed: [`locate`] finds
+//! a copy on this machine, [`fetch`] gets one. Reading specs is the generator's part.
+
+mod fetch;
+mod locate;
+mod lock;
+mod status;
+
+use std::process::ExitCode;
+
+use camino::Utf8PathBuf;
+use clap::{Args, Subcommand};
+
+pub use locate::locate;
+pub use lock::{LOCK_FILE, Lock, Source, hash};
+
+use crate::workspace;
+
+/// The one source that the first front end reads.
+pub const AZURE_SPECS: &str = "azure-rest-api-specs";
+
+/// Arguments of `specs`.
+#[derive(Debug, Args)]
+pub struct SpecsArguments {
+    #[command(subcommand)]
+    command: SpecsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SpecsCommand {
+    /// Say what is pinned, where a copy was found, and whether it is complete.
+    Status(CopyArguments),
+    /// Get the pinned files into the cache folder, from GitHub or from a local copy, checking every hash.
+    Fetch(CopyArguments),
+    /// Hash every pinned file of the copy; exit 1 and list those that are missing or differ.
+    Verify(CopyArguments),
+    /// Take the hashes of the pinned files from the copy, after it moved to another commit.
+    Pin(PinArguments),
+}
+
+/// Which copy to use.
+#[derive(Debug, Args)]
+pub struct CopyArguments {
+    /// Folder that holds azure-rest-api-specs (or is it). Default: $ARMATURE_AZURE_DATA, else ../shared/azure beside
+    /// the workspace, else what `specs fetch` put into the cache folder.
+    #[arg(long, value_name = "DIR")]
+    pub from: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct PinArguments {
+    #[command(flatten)]
+    copy: CopyArguments,
+    /// Commit that the copy was taken at.
+    #[arg(long, value_name = "SHA")]
+    commit: Option<String>,
+}
+
+/// Runs `specs`.
+pub async fn run(arguments: SpecsArguments) -> anyhow::Result<ExitCode> {
+    let root = workspace::root()?;
+    let lock = Lock::read(&root)?;
+    match arguments.command {
+        SpecsCommand::Status(copy) => status::status(&root, &lock, copy.from.as_deref()),
+        SpecsCommand::Verify(copy) => status::verify(&root, &lock, copy.from.as_deref()),
+        SpecsCommand::Fetch(copy) => fetch::fetch(&lock, copy.from.as_deref()).await,
+        SpecsCommand::Pin(pin) => {
+            let folder = locate(&root, lock.source(AZURE_SPECS)?, pin.copy.from.as_deref())?;
+            let pinned = lock.repinned(AZURE_SPECS, &folder.path, pin.commit)?;
+            pinned.write(&root)?;
+            println!("{LOCK_FILE} has the hashes of {}", folder.path);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

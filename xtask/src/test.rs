@@ -1,0 +1,43 @@
+//! `cargo xtask test`: every test of the workspace, with what they need made ready first.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use armature_controlplane::{Binaries, Progress};
+use clap::Args;
+
+use crate::workspace;
+
+/// Arguments of `test`.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Arguments for `cargo test` in place of --workspace, for example `-p armature-runtime` and a test's name.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    rest: Vec<String>,
+}
+
+/// Gets the control plane first, with progress, so that no test seems to hang while it is built; then `cargo test`.
+pub async fn run(arguments: &TestArguments) -> anyhow::Result<ExitCode> {
+    let root = workspace::root()?;
+    Binaries::locate_or_install(&Progress::new()).await?;
+    let mut command = tokio::process::Command::new(workspace::cargo());
+    command.arg("test");
+    if arguments.rest.is_empty() {
+        command.arg("--workspace");
+    }
+    let status = command
+        .args(&arguments.rest)
+        .current_dir(root)
+        .status()
+        .await
+        .context("cannot run cargo test")?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
