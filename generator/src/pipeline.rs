@@ -188,7 +188,8 @@ fn version(
         whole: config.parts(),
         ..Embedding::default()
     };
-    let is_exported = |resource: &DiscoveredResource<'_>| config.exports(&resource.arm_type);
+    let is_exported =
+        |resource: &DiscoveredResource<'_>| config.exports(&resource.arm_type, api_version);
     let version = build_with(
         &set,
         api_version.clone(),

@@ -4,14 +4,39 @@
 
 use armature_runtime::kind::KindInfo;
 
+pub use armature_keyvault as keyvault;
 pub use armature_kusto as kusto;
+pub use armature_managedidentity as managedidentity;
+pub use armature_network as network;
 pub use armature_resources as resources;
+pub use armature_storage as storage;
 
 /// Every kind of every group, by group and name.
 #[rustfmt::skip]
 pub static KINDS: &[&KindInfo] = &[
+    &keyvault::kinds::VAULT,
     &kusto::kinds::CLUSTER,
     &kusto::kinds::DATA_CONNECTION,
     &kusto::kinds::DATABASE,
+    &managedidentity::kinds::FEDERATED_IDENTITY_CREDENTIAL,
+    &managedidentity::kinds::USER_ASSIGNED_IDENTITY,
+    &network::kinds::NETWORK_SECURITY_GROUP,
+    &network::kinds::NETWORK_SECURITY_GROUPS_SECURITY_RULE,
+    &network::kinds::PRIVATE_ENDPOINT,
+    &network::kinds::PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP,
+    &network::kinds::PRIVATE_LINK_SERVICE,
+    &network::kinds::PUBLIC_IP_ADDRESS,
+    &network::kinds::VIRTUAL_NETWORK,
+    &network::kinds::VIRTUAL_NETWORKS_SUBNET,
     &resources::kinds::RESOURCE_GROUP,
+    &storage::kinds::STORAGE_ACCOUNT,
+    &storage::kinds::STORAGE_ACCOUNTS_BLOB_SERVICE,
+    &storage::kinds::STORAGE_ACCOUNTS_BLOB_SERVICES_CONTAINER,
+    &storage::kinds::STORAGE_ACCOUNTS_FILE_SERVICE,
+    &storage::kinds::STORAGE_ACCOUNTS_FILE_SERVICES_SHARE,
+    &storage::kinds::STORAGE_ACCOUNTS_MANAGEMENT_POLICY,
+    &storage::kinds::STORAGE_ACCOUNTS_QUEUE_SERVICE,
+    &storage::kinds::STORAGE_ACCOUNTS_QUEUE_SERVICES_QUEUE,
+    &storage::kinds::STORAGE_ACCOUNTS_TABLE_SERVICE,
+    &storage::kinds::STORAGE_ACCOUNTS_TABLE_SERVICES_TABLE,
 ];

@@ -96,6 +96,19 @@ pub struct KindRules {
     pub config_maps: BTreeMap<String, String>,
 }
 
+impl KindRules {
+    /// Whether the kind is exported from an api-version that has its ARM type.
+    pub fn exports(&self, version: &ApiVersion) -> bool {
+        match &self.versions {
+            None => true,
+            Some(versions) => {
+                let mut versions = versions.iter();
+                versions.any(|candidate| candidate.get_ref() == version.as_str())
+            }
+        }
+    }
+}
+
 /// What to do with a property. In TOML either a word (`id = "reference"`) or a table.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -281,10 +294,12 @@ impl GroupConfig {
         versions
     }
 
-    /// Whether any kind of the file has this ARM type.
-    pub fn exports(&self, arm_type: &str) -> bool {
+    /// Whether a kind of the file has this ARM type and exports it from the api-version.
+    pub fn exports(&self, arm_type: &str, version: &ApiVersion) -> bool {
         let mut kinds = self.rules.kinds.values();
-        kinds.any(|kind| kind.arm_type.get_ref().eq_ignore_ascii_case(arm_type))
+        kinds.any(|kind| {
+            kind.arm_type.get_ref().eq_ignore_ascii_case(arm_type) && kind.exports(version)
+        })
     }
 
     /// [`GroupRules::parts`] as pass 3 takes them: definition → kinds that it stays whole in, none for all.

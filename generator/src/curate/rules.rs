@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::config::{PropertyRule, Side};
 use super::error::hint;
 use super::{CurateError, GroupConfig};
-use crate::model::{ApiVersion, Group, TypeDef, TypeName};
+use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeName};
 
 /// Suffix that tells a status type from the spec type of the same schema.
 pub(super) const STATUS_SUFFIX: &str = "Status";
@@ -18,9 +18,11 @@ pub(super) struct RuleBook<'a> {
     used_parts: RefCell<BTreeSet<String>>,
 }
 
-/// The names under which rules may speak of a type: its own, that of the spec side, and the kind's.
+/// The names under which rules may speak of a type: its own, that of the spec side, that of the definition it was
+/// read from, and the kind's.
 pub(super) fn rule_names<'a>(
     name: &'a TypeName,
+    object: &'a ObjectType,
     side: Side,
     kind: Option<&'a str>,
 ) -> Vec<&'a str> {
@@ -29,6 +31,8 @@ pub(super) fn rule_names<'a>(
     if side == Side::Status {
         names.extend(name.strip_suffix(STATUS_SUFFIX));
     }
+    let definition = object.source.rsplit_once("/definitions/");
+    names.extend(definition.map(|(_, definition)| definition));
     names.extend(kind);
     names
 }
@@ -138,8 +142,11 @@ fn known_properties(group: &Group) -> BTreeMap<String, BTreeSet<String>> {
                 known.entry(name.to_owned()).or_default().extend(names);
             }
         };
-        for name in version.types.keys() {
-            for alias in rule_names(name, Side::Status, None) {
+        for (name, definition) in &version.types {
+            let TypeDef::Object(object) = definition else {
+                continue;
+            };
+            for alias in rule_names(name, object, Side::Status, None) {
                 add(alias, name);
             }
         }

@@ -18,7 +18,7 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) -> Result<(), Box<
     for (api_version, version) in &mut group.versions {
         version.resources.retain_mut(|resource| {
             match kinds.get(&resource.arm_type.to_lowercase()) {
-                Some((kind, rules)) if exports(rules, api_version) => {
+                Some((kind, rules)) if rules.exports(api_version) => {
                     export(resource, kind.get_ref(), rules, config, api_version);
                     true
                 }
@@ -30,15 +30,6 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) -> Result<(), Box<
         .versions
         .retain(|_, version| !version.resources.is_empty());
     Ok(())
-}
-
-fn exports(rules: &KindRules, api_version: &ApiVersion) -> bool {
-    match &rules.versions {
-        None => true,
-        Some(versions) => versions
-            .iter()
-            .any(|version| version.get_ref() == api_version.as_str()),
-    }
 }
 
 fn export(

@@ -102,7 +102,7 @@ impl<'a> Transform<'a> {
         effects: &mut Effects,
     ) -> Result<ObjectType, Box<CurateError>> {
         let kind = self.kinds.get(name).map(String::as_str);
-        let names = rule_names(name, side, kind);
+        let names = rule_names(name, object, side, kind);
         let is_part = kind.is_none() && self.book.is_part(&names);
         let mut properties = Vec::new();
         for property in &object.properties {
@@ -119,10 +119,15 @@ impl<'a> Transform<'a> {
             }
             properties.extend(self.property(name, side, property, rule, effects));
         }
-        Ok(ObjectType {
+        let mut object = ObjectType {
             properties,
             ..object.clone()
-        })
+        };
+        if let Some(one_of) = &mut object.discriminated {
+            let kept = |name: &str| object.properties.iter().any(|p| p.name == name);
+            one_of.variants.retain(|variant| kept(&variant.property));
+        }
+        Ok(object)
     }
 
     fn note_child_list(

@@ -227,6 +227,10 @@ impl<'a, 'b> Builder<'a, 'b> {
         place: &Place<'_>,
     ) -> Result<Option<TypeRef>, TypesError> {
         Ok(match (merged.additional, merged.ty) {
+            // Users choose the keys only; all that the values hold is Azure's.
+            (Additional::Of(_), _) if self.is_identity_map(place.property) => {
+                Some(TypeRef::ArmIdKeyed)
+            }
             (Additional::Of(inner), _) => self
                 .map_item(inner, place)?
                 .map(|item| TypeRef::Map(Box::new(item))),
@@ -236,6 +240,10 @@ impl<'a, 'b> Builder<'a, 'b> {
             (Additional::Forbidden, _) => None,
             (Additional::Unsaid, _) => Some(TypeRef::Json),
         })
+    }
+
+    fn is_identity_map(&self, member: &str) -> bool {
+        self.side == Side::Spec && member.eq_ignore_ascii_case("userAssignedIdentities")
     }
 
     /// Type of a map's values. Values of which the spec only says that they are objects can be anything.
@@ -461,14 +469,6 @@ impl<'a, 'b> Builder<'a, 'b> {
         let value = merge(self.set, schema).value;
         let says = |operation: &str| facts.mutability.iter().any(|known| known == operation);
         let told = !facts.mutability.is_empty();
-        let ty = if spec && member.eq_ignore_ascii_case("userAssignedIdentities") {
-            match ty {
-                TypeRef::Map(_) => TypeRef::ArmIdKeyed,
-                other => other,
-            }
-        } else {
-            ty
-        };
         let arm_id = value.rules.format.as_deref() == Some("arm-id");
         Property {
             meaning: if arm_id && ty == TypeRef::String {

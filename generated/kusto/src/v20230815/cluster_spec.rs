@@ -313,12 +313,16 @@ string_enum! {
 pub struct Identity {
     /// Enum; required; ARM `type`.
     pub type_: Option<IdentityType>,
+    /// List of user-assigned identities; ARM `userAssignedIdentities`.
+    pub user_assigned_identities: Option<Vec<resource::UserAssignedIdentityDetails>>,
 }
 
 impl shape::Shaped for Identity {
     const SHAPE: &'static shape::StructShape = {
         static FIELDS: &[shape::FieldOf<Identity>] = &[
             field!(Identity, type_, "type").at(&["type"]).required(),
+            field!(Identity, user_assigned_identities, "userAssignedIdentities")
+                .at(&["userAssignedIdentities"]),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             Identity,

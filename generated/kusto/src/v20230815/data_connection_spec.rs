@@ -25,23 +25,23 @@ string_enum! {
 /// Object from `kusto.json#/definitions/CosmosDbDataConnection`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CosmosDbDataConnection {
-    /// Reference to a resource; ARM `properties.cosmosDbAccountResourceId`.
+    /// Reference to a resource; required; ARM `properties.cosmosDbAccountResourceId`.
     pub cosmos_db_account_resource_reference: Option<Box<resource::ResourceReference>>,
-    /// String; ARM `properties.cosmosDbContainer`.
+    /// String; required; ARM `properties.cosmosDbContainer`.
     pub cosmos_db_container: Option<String>,
-    /// String; ARM `properties.cosmosDbDatabase`.
+    /// String; required; ARM `properties.cosmosDbDatabase`.
     pub cosmos_db_database: Option<String>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<CosmosDbDataConnectionKind>,
     /// String; ARM `location`.
     pub location: Option<String>,
-    /// Reference to a resource; ARM `properties.managedIdentityResourceId`.
+    /// Reference to a resource; required; ARM `properties.managedIdentityResourceId`.
     pub managed_identity_resource_reference: Option<Box<resource::ResourceReference>>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
     /// String; format `date-time`; ARM `properties.retrievalStartDate`.
     pub retrieval_start_date: Option<String>,
-    /// String; ARM `properties.tableName`.
+    /// String; required; ARM `properties.tableName`.
     pub table_name: Option<String>,
 }
 
@@ -53,11 +53,14 @@ impl shape::Shaped for CosmosDbDataConnection {
                 "cosmosDbAccountResourceReference"
             )
                 .at(&["properties", "cosmosDbAccountResourceId"])
+                .required()
                 .flags(shape::Flags::ARM_ID),
             field!(CosmosDbDataConnection, cosmos_db_container, "cosmosDbContainer")
-                .at(&["properties", "cosmosDbContainer"]),
+                .at(&["properties", "cosmosDbContainer"])
+                .required(),
             field!(CosmosDbDataConnection, cosmos_db_database, "cosmosDbDatabase")
-                .at(&["properties", "cosmosDbDatabase"]),
+                .at(&["properties", "cosmosDbDatabase"])
+                .required(),
             field!(CosmosDbDataConnection, kind, "kind").at(&["kind"]).required(),
             field!(CosmosDbDataConnection, location, "location").at(&["location"]),
             field!(
@@ -65,6 +68,7 @@ impl shape::Shaped for CosmosDbDataConnection {
                 "managedIdentityResourceReference"
             )
                 .at(&["properties", "managedIdentityResourceId"])
+                .required()
                 .flags(shape::Flags::ARM_ID),
             field!(CosmosDbDataConnection, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
@@ -77,7 +81,8 @@ impl shape::Shaped for CosmosDbDataConnection {
                     },
                 ),
             field!(CosmosDbDataConnection, table_name, "tableName")
-                .at(&["properties", "tableName"]),
+                .at(&["properties", "tableName"])
+                .required(),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             CosmosDbDataConnection,
@@ -205,7 +210,7 @@ string_enum! {
 pub struct EventGridDataConnection {
     /// Enum; ARM `properties.blobStorageEventType`.
     pub blob_storage_event_type: Option<BlobStorageEventType>,
-    /// String; ARM `properties.consumerGroup`.
+    /// String; required; ARM `properties.consumerGroup`.
     pub consumer_group: Option<String>,
     /// Enum; ARM `properties.dataFormat`.
     pub data_format: Option<EventGridDataFormat>,
@@ -213,7 +218,7 @@ pub struct EventGridDataConnection {
     pub database_routing: Option<DatabaseRouting>,
     /// Reference to a resource; ARM `properties.eventGridResourceId`.
     pub event_grid_resource_reference: Option<Box<resource::ResourceReference>>,
-    /// Reference to a resource; ARM `properties.eventHubResourceId`.
+    /// Reference to a resource; required; ARM `properties.eventHubResourceId`.
     pub event_hub_resource_reference: Option<Box<resource::ResourceReference>>,
     /// Boolean; ARM `properties.ignoreFirstRecord`.
     pub ignore_first_record: Option<bool>,
@@ -225,7 +230,7 @@ pub struct EventGridDataConnection {
     pub managed_identity_resource_reference: Option<Box<resource::ResourceReference>>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
-    /// Reference to a resource; ARM `properties.storageAccountResourceId`.
+    /// Reference to a resource; required; ARM `properties.storageAccountResourceId`.
     pub storage_account_resource_reference: Option<Box<resource::ResourceReference>>,
     /// String; ARM `properties.tableName`.
     pub table_name: Option<String>,
@@ -239,7 +244,8 @@ impl shape::Shaped for EventGridDataConnection {
             )
                 .at(&["properties", "blobStorageEventType"]),
             field!(EventGridDataConnection, consumer_group, "consumerGroup")
-                .at(&["properties", "consumerGroup"]),
+                .at(&["properties", "consumerGroup"])
+                .required(),
             field!(EventGridDataConnection, data_format, "dataFormat")
                 .at(&["properties", "dataFormat"]),
             field!(EventGridDataConnection, database_routing, "databaseRouting")
@@ -255,6 +261,7 @@ impl shape::Shaped for EventGridDataConnection {
                 "eventHubResourceReference"
             )
                 .at(&["properties", "eventHubResourceId"])
+                .required()
                 .flags(shape::Flags::ARM_ID),
             field!(EventGridDataConnection, ignore_first_record, "ignoreFirstRecord")
                 .at(&["properties", "ignoreFirstRecord"]),
@@ -273,6 +280,7 @@ impl shape::Shaped for EventGridDataConnection {
                 "storageAccountResourceReference"
             )
                 .at(&["properties", "storageAccountResourceId"])
+                .required()
                 .flags(shape::Flags::ARM_ID),
             field!(EventGridDataConnection, table_name, "tableName")
                 .at(&["properties", "tableName"]),
@@ -318,13 +326,13 @@ string_enum! {
 pub struct EventHubDataConnection {
     /// Enum; ARM `properties.compression`.
     pub compression: Option<Compression>,
-    /// String; ARM `properties.consumerGroup`.
+    /// String; required; ARM `properties.consumerGroup`.
     pub consumer_group: Option<String>,
     /// Enum; ARM `properties.dataFormat`.
     pub data_format: Option<EventHubDataFormat>,
     /// Enum; ARM `properties.databaseRouting`.
     pub database_routing: Option<DatabaseRouting>,
-    /// Reference to a resource; ARM `properties.eventHubResourceId`.
+    /// Reference to a resource; required; ARM `properties.eventHubResourceId`.
     pub event_hub_resource_reference: Option<Box<resource::ResourceReference>>,
     /// List of strings; ARM `properties.eventSystemProperties`.
     pub event_system_properties: Option<Vec<String>>,
@@ -348,7 +356,8 @@ impl shape::Shaped for EventHubDataConnection {
             field!(EventHubDataConnection, compression, "compression")
                 .at(&["properties", "compression"]),
             field!(EventHubDataConnection, consumer_group, "consumerGroup")
-                .at(&["properties", "consumerGroup"]),
+                .at(&["properties", "consumerGroup"])
+                .required(),
             field!(EventHubDataConnection, data_format, "dataFormat")
                 .at(&["properties", "dataFormat"]),
             field!(EventHubDataConnection, database_routing, "databaseRouting")
@@ -358,6 +367,7 @@ impl shape::Shaped for EventHubDataConnection {
                 "eventHubResourceReference"
             )
                 .at(&["properties", "eventHubResourceId"])
+                .required()
                 .flags(shape::Flags::ARM_ID),
             field!(
                 EventHubDataConnection, event_system_properties, "eventSystemProperties"
@@ -423,7 +433,7 @@ string_enum! {
 /// Object from `kusto.json#/definitions/IotHubDataConnection`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IotHubDataConnection {
-    /// String; ARM `properties.consumerGroup`.
+    /// String; required; ARM `properties.consumerGroup`.
     pub consumer_group: Option<String>,
     /// Enum; ARM `properties.dataFormat`.
     pub data_format: Option<IotHubDataFormat>,
@@ -431,7 +441,7 @@ pub struct IotHubDataConnection {
     pub database_routing: Option<DatabaseRouting>,
     /// List of strings; ARM `properties.eventSystemProperties`.
     pub event_system_properties: Option<Vec<String>>,
-    /// Reference to a resource; ARM `properties.iotHubResourceId`.
+    /// Reference to a resource; required; ARM `properties.iotHubResourceId`.
     pub iot_hub_resource_reference: Option<Box<resource::ResourceReference>>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<IotHubDataConnectionKind>,
@@ -441,7 +451,7 @@ pub struct IotHubDataConnection {
     pub mapping_rule_name: Option<String>,
     /// String; format `date-time`; ARM `properties.retrievalStartDate`.
     pub retrieval_start_date: Option<String>,
-    /// String; ARM `properties.sharedAccessPolicyName`.
+    /// String; required; ARM `properties.sharedAccessPolicyName`.
     pub shared_access_policy_name: Option<String>,
     /// String; ARM `properties.tableName`.
     pub table_name: Option<String>,
@@ -451,7 +461,8 @@ impl shape::Shaped for IotHubDataConnection {
     const SHAPE: &'static shape::StructShape = {
         static FIELDS: &[shape::FieldOf<IotHubDataConnection>] = &[
             field!(IotHubDataConnection, consumer_group, "consumerGroup")
-                .at(&["properties", "consumerGroup"]),
+                .at(&["properties", "consumerGroup"])
+                .required(),
             field!(IotHubDataConnection, data_format, "dataFormat")
                 .at(&["properties", "dataFormat"]),
             field!(IotHubDataConnection, database_routing, "databaseRouting")
@@ -465,6 +476,7 @@ impl shape::Shaped for IotHubDataConnection {
                 "iotHubResourceReference"
             )
                 .at(&["properties", "iotHubResourceId"])
+                .required()
                 .flags(shape::Flags::ARM_ID),
             field!(IotHubDataConnection, kind, "kind").at(&["kind"]).required(),
             field!(IotHubDataConnection, location, "location").at(&["location"]),
@@ -481,7 +493,8 @@ impl shape::Shaped for IotHubDataConnection {
             field!(
                 IotHubDataConnection, shared_access_policy_name, "sharedAccessPolicyName"
             )
-                .at(&["properties", "sharedAccessPolicyName"]),
+                .at(&["properties", "sharedAccessPolicyName"])
+                .required(),
             field!(IotHubDataConnection, table_name, "tableName")
                 .at(&["properties", "tableName"]),
         ];

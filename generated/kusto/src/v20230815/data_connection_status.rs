@@ -27,8 +27,6 @@ pub struct CosmosDbDataConnectionStatus {
     pub managed_identity_resource_id: Option<String>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
-    /// String; set by Azure; ARM `name`.
-    pub name: Option<String>,
     /// String; set by Azure; ARM `properties.provisioningState`.
     pub provisioning_state: Option<String>,
     /// String; format `date-time`; ARM `properties.retrievalStartDate`.
@@ -71,9 +69,6 @@ impl shape::Shaped for CosmosDbDataConnectionStatus {
                 .at(&["properties", "managedIdentityResourceId"]),
             field!(CosmosDbDataConnectionStatus, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
-            field!(CosmosDbDataConnectionStatus, name, "name")
-                .at(&["name"])
-                .flags(shape::Flags::READ_ONLY),
             field!(CosmosDbDataConnectionStatus, provisioning_state, "provisioningState")
                 .at(&["properties", "provisioningState"])
                 .flags(shape::Flags::READ_ONLY),
@@ -106,34 +101,28 @@ pub struct DataConnectionStatus {
     /// List of conditions.
     pub conditions: Option<Vec<resource::Condition>>,
     /// Object.
-    pub cosmos_db_data_connection: Option<Box<CosmosDbDataConnectionStatus>>,
+    pub cosmos_db: Option<Box<CosmosDbDataConnectionStatus>>,
     /// Object.
-    pub event_grid_data_connection: Option<Box<EventGridDataConnectionStatus>>,
+    pub event_grid: Option<Box<EventGridDataConnectionStatus>>,
     /// Object.
-    pub event_hub_data_connection: Option<Box<EventHubDataConnectionStatus>>,
+    pub event_hub: Option<Box<EventHubDataConnectionStatus>>,
     /// Object.
-    pub iot_hub_data_connection: Option<Box<IotHubDataConnectionStatus>>,
+    pub iot_hub: Option<Box<IotHubDataConnectionStatus>>,
+    /// String; set by Azure; ARM `name`.
+    pub name: Option<String>,
 }
 
 impl shape::Shaped for DataConnectionStatus {
     const SHAPE: &'static shape::StructShape = {
         static FIELDS: &[shape::FieldOf<DataConnectionStatus>] = &[
             field!(DataConnectionStatus, conditions, "conditions"),
-            field!(
-                DataConnectionStatus, cosmos_db_data_connection, "cosmosDbDataConnection"
-            )
-                .inline(),
-            field!(
-                DataConnectionStatus, event_grid_data_connection,
-                "eventGridDataConnection"
-            )
-                .inline(),
-            field!(
-                DataConnectionStatus, event_hub_data_connection, "eventHubDataConnection"
-            )
-                .inline(),
-            field!(DataConnectionStatus, iot_hub_data_connection, "iotHubDataConnection")
-                .inline(),
+            field!(DataConnectionStatus, cosmos_db, "cosmosDb").inline(),
+            field!(DataConnectionStatus, event_grid, "eventGrid").inline(),
+            field!(DataConnectionStatus, event_hub, "eventHub").inline(),
+            field!(DataConnectionStatus, iot_hub, "iotHub").inline(),
+            field!(DataConnectionStatus, name, "name")
+                .at(&["name"])
+                .flags(shape::Flags::READ_ONLY),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             DataConnectionStatus,
@@ -143,19 +132,19 @@ impl shape::Shaped for DataConnectionStatus {
                 variants: &[
                     shape::Variant {
                         value: "CosmosDb",
-                        field: "cosmosDbDataConnection",
+                        field: "cosmosDb",
                     },
                     shape::Variant {
                         value: "EventGrid",
-                        field: "eventGridDataConnection",
+                        field: "eventGrid",
                     },
                     shape::Variant {
                         value: "EventHub",
-                        field: "eventHubDataConnection",
+                        field: "eventHub",
                     },
                     shape::Variant {
                         value: "IotHub",
-                        field: "iotHubDataConnection",
+                        field: "iotHub",
                     },
                 ],
             });
@@ -192,8 +181,6 @@ pub struct EventGridDataConnectionStatus {
     pub managed_identity_resource_id: Option<String>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
-    /// String; set by Azure; ARM `name`.
-    pub name: Option<String>,
     /// String; set by Azure; ARM `properties.provisioningState`.
     pub provisioning_state: Option<String>,
     /// String; ARM `properties.storageAccountResourceId`.
@@ -251,9 +238,6 @@ impl shape::Shaped for EventGridDataConnectionStatus {
                 .at(&["properties", "managedIdentityResourceId"]),
             field!(EventGridDataConnectionStatus, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
-            field!(EventGridDataConnectionStatus, name, "name")
-                .at(&["name"])
-                .flags(shape::Flags::READ_ONLY),
             field!(
                 EventGridDataConnectionStatus, provisioning_state, "provisioningState"
             )
@@ -304,8 +288,6 @@ pub struct EventHubDataConnectionStatus {
     pub managed_identity_resource_id: Option<String>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
-    /// String; set by Azure; ARM `name`.
-    pub name: Option<String>,
     /// String; set by Azure; ARM `properties.provisioningState`.
     pub provisioning_state: Option<String>,
     /// String; format `date-time`; ARM `properties.retrievalStartDate`.
@@ -354,9 +336,6 @@ impl shape::Shaped for EventHubDataConnectionStatus {
                 .at(&["properties", "managedIdentityResourceId"]),
             field!(EventHubDataConnectionStatus, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
-            field!(EventHubDataConnectionStatus, name, "name")
-                .at(&["name"])
-                .flags(shape::Flags::READ_ONLY),
             field!(EventHubDataConnectionStatus, provisioning_state, "provisioningState")
                 .at(&["properties", "provisioningState"])
                 .flags(shape::Flags::READ_ONLY),
@@ -404,8 +383,6 @@ pub struct IotHubDataConnectionStatus {
     pub location: Option<String>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
-    /// String; set by Azure; ARM `name`.
-    pub name: Option<String>,
     /// String; set by Azure; ARM `properties.provisioningState`.
     pub provisioning_state: Option<String>,
     /// String; format `date-time`; ARM `properties.retrievalStartDate`.
@@ -441,9 +418,6 @@ impl shape::Shaped for IotHubDataConnectionStatus {
             field!(IotHubDataConnectionStatus, location, "location").at(&["location"]),
             field!(IotHubDataConnectionStatus, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
-            field!(IotHubDataConnectionStatus, name, "name")
-                .at(&["name"])
-                .flags(shape::Flags::READ_ONLY),
             field!(IotHubDataConnectionStatus, provisioning_state, "provisioningState")
                 .at(&["properties", "provisioningState"])
                 .flags(shape::Flags::READ_ONLY),

@@ -40,8 +40,6 @@ pub struct DatabaseSpec {
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,
     /// Object.
-    pub read_only_following_database: Option<Box<ReadOnlyFollowingDatabase>>,
-    /// Object.
     pub read_write_database: Option<Box<ReadWriteDatabase>>,
 }
 
@@ -57,10 +55,6 @@ impl shape::Shaped for DatabaseSpec {
                 ),
             field!(DatabaseSpec, operator_spec, "operatorSpec"),
             field!(DatabaseSpec, owner, "owner").required(),
-            field!(
-                DatabaseSpec, read_only_following_database, "readOnlyFollowingDatabase"
-            )
-                .inline(),
             field!(DatabaseSpec, read_write_database, "readWriteDatabase").inline(),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
@@ -70,10 +64,6 @@ impl shape::Shaped for DatabaseSpec {
                 discriminator: "kind",
                 variants: &[
                     shape::Variant {
-                        value: "ReadOnlyFollowing",
-                        field: "readOnlyFollowingDatabase",
-                    },
-                    shape::Variant {
                         value: "ReadWrite",
                         field: "readWriteDatabase",
                     },
@@ -81,45 +71,6 @@ impl shape::Shaped for DatabaseSpec {
             });
         &SHAPE
     };
-}
-
-/// Object from `kusto.json#/definitions/ReadOnlyFollowingDatabase`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReadOnlyFollowingDatabase {
-    /// String; format `duration`; ARM `properties.hotCachePeriod`.
-    pub hot_cache_period: Option<String>,
-    /// Enum; required; ARM `kind`.
-    pub kind: Option<ReadOnlyFollowingDatabaseKind>,
-    /// String; ARM `location`.
-    pub location: Option<String>,
-}
-
-impl shape::Shaped for ReadOnlyFollowingDatabase {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<ReadOnlyFollowingDatabase>] = &[
-            field!(ReadOnlyFollowingDatabase, hot_cache_period, "hotCachePeriod")
-                .at(&["properties", "hotCachePeriod"])
-                .rules(
-                    &shape::Rules {
-                        format: Some("duration"),
-                        ..shape::Rules::NONE
-                    },
-                ),
-            field!(ReadOnlyFollowingDatabase, kind, "kind").at(&["kind"]).required(),
-            field!(ReadOnlyFollowingDatabase, location, "location").at(&["location"]),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            ReadOnlyFollowingDatabase,
-        >("ReadOnlyFollowingDatabase", FIELDS);
-        &SHAPE
-    };
-}
-
-string_enum! {
-    /// String with 1 known values from `kusto.json#/definitions/ReadOnlyFollowingDatabase`.
-    ReadOnlyFollowingDatabaseKind {
-        READ_ONLY_FOLLOWING = "ReadOnlyFollowing",
-    }
 }
 
 /// Object from `kusto.json#/definitions/ReadWriteDatabase`.

@@ -32,21 +32,20 @@ impl shape::Shaped for DatabaseStatisticsStatus {
 pub struct DatabaseStatus {
     /// List of conditions.
     pub conditions: Option<Vec<resource::Condition>>,
+    /// String; set by Azure; ARM `name`.
+    pub name: Option<String>,
     /// Object.
-    pub read_only_following_database: Option<Box<ReadOnlyFollowingDatabaseStatus>>,
-    /// Object.
-    pub read_write_database: Option<Box<ReadWriteDatabaseStatus>>,
+    pub read_write: Option<Box<ReadWriteDatabaseStatus>>,
 }
 
 impl shape::Shaped for DatabaseStatus {
     const SHAPE: &'static shape::StructShape = {
         static FIELDS: &[shape::FieldOf<DatabaseStatus>] = &[
             field!(DatabaseStatus, conditions, "conditions"),
-            field!(
-                DatabaseStatus, read_only_following_database, "readOnlyFollowingDatabase"
-            )
-                .inline(),
-            field!(DatabaseStatus, read_write_database, "readWriteDatabase").inline(),
+            field!(DatabaseStatus, name, "name")
+                .at(&["name"])
+                .flags(shape::Flags::READ_ONLY),
+            field!(DatabaseStatus, read_write, "readWrite").inline(),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             DatabaseStatus,
@@ -55,143 +54,11 @@ impl shape::Shaped for DatabaseStatus {
                 discriminator: "kind",
                 variants: &[
                     shape::Variant {
-                        value: "ReadOnlyFollowing",
-                        field: "readOnlyFollowingDatabase",
-                    },
-                    shape::Variant {
                         value: "ReadWrite",
-                        field: "readWriteDatabase",
+                        field: "readWrite",
                     },
                 ],
             });
-        &SHAPE
-    };
-}
-
-/// Object from `kusto.json#/definitions/ReadOnlyFollowingDatabase`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReadOnlyFollowingDatabaseStatus {
-    /// String; set by Azure; ARM `properties.attachedDatabaseConfigurationName`.
-    pub attached_database_configuration_name: Option<String>,
-    /// String; set by Azure; ARM `properties.databaseShareOrigin`.
-    pub database_share_origin: Option<String>,
-    /// String; format `duration`; ARM `properties.hotCachePeriod`.
-    pub hot_cache_period: Option<String>,
-    /// String; set by Azure; ARM `id`.
-    pub id: Option<String>,
-    /// String; ARM `kind`.
-    pub kind: Option<String>,
-    /// String; set by Azure; ARM `properties.leaderClusterResourceId`.
-    pub leader_cluster_resource_id: Option<String>,
-    /// String; ARM `location`.
-    pub location: Option<String>,
-    /// String; set by Azure; ARM `name`.
-    pub name: Option<String>,
-    /// String; set by Azure; ARM `properties.originalDatabaseName`.
-    pub original_database_name: Option<String>,
-    /// String; set by Azure; ARM `properties.principalsModificationKind`.
-    pub principals_modification_kind: Option<String>,
-    /// String; set by Azure; ARM `properties.provisioningState`.
-    pub provisioning_state: Option<String>,
-    /// String; format `duration`; set by Azure; ARM `properties.softDeletePeriod`.
-    pub soft_delete_period: Option<String>,
-    /// Object; set by Azure; ARM `properties.statistics`.
-    pub statistics: Option<Box<DatabaseStatisticsStatus>>,
-    /// Object; set by Azure; ARM `properties.suspensionDetails`.
-    pub suspension_details: Option<Box<SuspensionDetailsStatus>>,
-    /// Object; set by Azure; ARM `properties.tableLevelSharingProperties`.
-    pub table_level_sharing_properties: Option<Box<TableLevelSharingPropertiesStatus>>,
-    /// String; set by Azure; ARM `type`.
-    pub type_: Option<String>,
-}
-
-impl shape::Shaped for ReadOnlyFollowingDatabaseStatus {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<ReadOnlyFollowingDatabaseStatus>] = &[
-            field!(
-                ReadOnlyFollowingDatabaseStatus, attached_database_configuration_name,
-                "attachedDatabaseConfigurationName"
-            )
-                .at(&["properties", "attachedDatabaseConfigurationName"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, database_share_origin,
-                "databaseShareOrigin"
-            )
-                .at(&["properties", "databaseShareOrigin"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(ReadOnlyFollowingDatabaseStatus, hot_cache_period, "hotCachePeriod")
-                .at(&["properties", "hotCachePeriod"])
-                .rules(
-                    &shape::Rules {
-                        format: Some("duration"),
-                        ..shape::Rules::NONE
-                    },
-                ),
-            field!(ReadOnlyFollowingDatabaseStatus, id, "id")
-                .at(&["id"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(ReadOnlyFollowingDatabaseStatus, kind, "kind").at(&["kind"]),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, leader_cluster_resource_id,
-                "leaderClusterResourceId"
-            )
-                .at(&["properties", "leaderClusterResourceId"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(ReadOnlyFollowingDatabaseStatus, location, "location")
-                .at(&["location"]),
-            field!(ReadOnlyFollowingDatabaseStatus, name, "name")
-                .at(&["name"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, original_database_name,
-                "originalDatabaseName"
-            )
-                .at(&["properties", "originalDatabaseName"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, principals_modification_kind,
-                "principalsModificationKind"
-            )
-                .at(&["properties", "principalsModificationKind"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, provisioning_state, "provisioningState"
-            )
-                .at(&["properties", "provisioningState"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, soft_delete_period, "softDeletePeriod"
-            )
-                .at(&["properties", "softDeletePeriod"])
-                .flags(shape::Flags::READ_ONLY)
-                .rules(
-                    &shape::Rules {
-                        format: Some("duration"),
-                        ..shape::Rules::NONE
-                    },
-                ),
-            field!(ReadOnlyFollowingDatabaseStatus, statistics, "statistics")
-                .at(&["properties", "statistics"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, suspension_details, "suspensionDetails"
-            )
-                .at(&["properties", "suspensionDetails"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(
-                ReadOnlyFollowingDatabaseStatus, table_level_sharing_properties,
-                "tableLevelSharingProperties"
-            )
-                .at(&["properties", "tableLevelSharingProperties"])
-                .flags(shape::Flags::READ_ONLY),
-            field!(ReadOnlyFollowingDatabaseStatus, type_, "type")
-                .at(&["type"])
-                .flags(shape::Flags::READ_ONLY),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            ReadOnlyFollowingDatabaseStatus,
-        >("ReadOnlyFollowingDatabaseStatus", FIELDS);
         &SHAPE
     };
 }
@@ -211,8 +78,6 @@ pub struct ReadWriteDatabaseStatus {
     pub kind: Option<String>,
     /// String; ARM `location`.
     pub location: Option<String>,
-    /// String; set by Azure; ARM `name`.
-    pub name: Option<String>,
     /// String; set by Azure; ARM `properties.provisioningState`.
     pub provisioning_state: Option<String>,
     /// String; format `duration`; ARM `properties.softDeletePeriod`.
@@ -246,9 +111,6 @@ impl shape::Shaped for ReadWriteDatabaseStatus {
                 .at(&["properties", "keyVaultProperties"]),
             field!(ReadWriteDatabaseStatus, kind, "kind").at(&["kind"]),
             field!(ReadWriteDatabaseStatus, location, "location").at(&["location"]),
-            field!(ReadWriteDatabaseStatus, name, "name")
-                .at(&["name"])
-                .flags(shape::Flags::READ_ONLY),
             field!(ReadWriteDatabaseStatus, provisioning_state, "provisioningState")
                 .at(&["properties", "provisioningState"])
                 .flags(shape::Flags::READ_ONLY),
@@ -299,76 +161,6 @@ impl shape::Shaped for SuspensionDetailsStatus {
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             SuspensionDetailsStatus,
         >("SuspensionDetailsStatus", FIELDS);
-        &SHAPE
-    };
-}
-
-/// Object from `kusto.json#/definitions/TableLevelSharingProperties`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TableLevelSharingPropertiesStatus {
-    /// List of strings; ARM `externalTablesToExclude`.
-    pub external_tables_to_exclude: Option<Vec<String>>,
-    /// List of strings; ARM `externalTablesToInclude`.
-    pub external_tables_to_include: Option<Vec<String>>,
-    /// List of strings; ARM `functionsToExclude`.
-    pub functions_to_exclude: Option<Vec<String>>,
-    /// List of strings; ARM `functionsToInclude`.
-    pub functions_to_include: Option<Vec<String>>,
-    /// List of strings; ARM `materializedViewsToExclude`.
-    pub materialized_views_to_exclude: Option<Vec<String>>,
-    /// List of strings; ARM `materializedViewsToInclude`.
-    pub materialized_views_to_include: Option<Vec<String>>,
-    /// List of strings; ARM `tablesToExclude`.
-    pub tables_to_exclude: Option<Vec<String>>,
-    /// List of strings; ARM `tablesToInclude`.
-    pub tables_to_include: Option<Vec<String>>,
-}
-
-impl shape::Shaped for TableLevelSharingPropertiesStatus {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<TableLevelSharingPropertiesStatus>] = &[
-            field!(
-                TableLevelSharingPropertiesStatus, external_tables_to_exclude,
-                "externalTablesToExclude"
-            )
-                .at(&["externalTablesToExclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, external_tables_to_include,
-                "externalTablesToInclude"
-            )
-                .at(&["externalTablesToInclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, functions_to_exclude,
-                "functionsToExclude"
-            )
-                .at(&["functionsToExclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, functions_to_include,
-                "functionsToInclude"
-            )
-                .at(&["functionsToInclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, materialized_views_to_exclude,
-                "materializedViewsToExclude"
-            )
-                .at(&["materializedViewsToExclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, materialized_views_to_include,
-                "materializedViewsToInclude"
-            )
-                .at(&["materializedViewsToInclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, tables_to_exclude, "tablesToExclude"
-            )
-                .at(&["tablesToExclude"]),
-            field!(
-                TableLevelSharingPropertiesStatus, tables_to_include, "tablesToInclude"
-            )
-                .at(&["tablesToInclude"]),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            TableLevelSharingPropertiesStatus,
-        >("TableLevelSharingPropertiesStatus", FIELDS);
         &SHAPE
     };
 }

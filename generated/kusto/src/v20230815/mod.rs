@@ -83,18 +83,14 @@ pub use data_connection_status::{
 pub use database_spec::{
     DatabaseOperatorSpec,
     DatabaseSpec,
-    ReadOnlyFollowingDatabase,
-    ReadOnlyFollowingDatabaseKind,
     ReadWriteDatabase,
     ReadWriteDatabaseKind,
 };
 pub use database_status::{
     DatabaseStatisticsStatus,
     DatabaseStatus,
-    ReadOnlyFollowingDatabaseStatus,
     ReadWriteDatabaseStatus,
     SuspensionDetailsStatus,
-    TableLevelSharingPropertiesStatus,
 };
 
 /// Names `Cluster` in version `v1api20230815`.
