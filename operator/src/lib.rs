@@ -6,6 +6,7 @@
 //! | [`operator`] | puts the parts together, starts and stops them |
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
+//! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`logging`] | where log lines go and how they look |
 //!
 //! What does not live here: anything that reconciles (`armature_runtime`) and anything of one Azure service
@@ -16,6 +17,7 @@ pub mod config;
 mod health;
 pub mod logging;
 pub mod operator;
+pub mod render;
 mod webhook;
 
 pub use config::{CrdManagement, OperatorConfig, VersionChoice, WebhookReach};

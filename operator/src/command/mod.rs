@@ -1,6 +1,7 @@
 //! The command line of `armature`: one module per subcommand.
 
 pub mod crds;
+pub mod render;
 pub mod run;
 pub mod version;
 
@@ -22,6 +23,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Print the CRDs as manifests; needs no cluster.
     Crds(crds::CrdsArguments),
+    /// Print the requests to Azure that manifests would lead to; needs no cluster.
+    Render(render::RenderArguments),
     /// Print the version of this program.
     Version(version::VersionArguments),
 }
@@ -32,6 +35,7 @@ impl Cli {
         match self.command {
             Command::Run(arguments) => arguments.run(),
             Command::Crds(arguments) => arguments.run(),
+            Command::Render(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),
         }
     }

@@ -7,6 +7,7 @@
 //! What does not live here: anything about kinds (see [`crate::kind`]) and anything that does I/O.
 
 mod access;
+mod check;
 mod codec;
 mod field;
 pub(crate) mod path;
@@ -18,6 +19,7 @@ pub(crate) mod testing;
 pub use access::{
     EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
 };
+pub use check::{Problem, check};
 pub(crate) use codec::integer;
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
