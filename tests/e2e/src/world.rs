@@ -38,8 +38,11 @@ struct Parts {
 impl World {
     /// The world of this test binary, started by whoever asks first.
     pub fn shared() -> &'static Self {
-        static WORLD: OnceLock<World> = OnceLock::new();
-        WORLD.get_or_init(|| Self::start().expect("the world for end-to-end tests starts"))
+        static WORLD: OnceLock<Result<World, String>> = OnceLock::new();
+        let world = WORLD.get_or_init(|| Self::start().map_err(|error| format!("{error:#}")));
+        world
+            .as_ref()
+            .unwrap_or_else(|error| panic!("no world for end-to-end tests: {error}"))
     }
 
     fn start() -> anyhow::Result<Self> {
