@@ -13,7 +13,6 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event, watcher};
 use serde_json::{Value, json};
 
-use super::error::message;
 use super::installed::InstalledCrd;
 use super::names::FIELD_MANAGER;
 use crate::engine::crd::{
@@ -32,19 +31,16 @@ const PAGE: u32 = 20;
 #[derive(Debug, thiserror::Error)]
 pub enum CrdError {
     /// The server refused a CRD.
-    #[error("the Kubernetes API refused CRD {name}: {message}")]
+    #[error("the Kubernetes API refused CRD {name}: {source}")]
     Refused {
         /// Name of the CRD.
         name: String,
         /// What the server said.
-        message: String,
+        source: Box<kube::Error>,
     },
     /// CRDs cannot be listed.
-    #[error("cannot list the installed CRDs: {message}")]
-    List {
-        /// What the server said.
-        message: String,
-    },
+    #[error("cannot list the installed CRDs: {0}")]
+    List(#[source] Box<kube::Error>),
     /// Some CRDs are not served in time.
     #[error(
         "these CRDs were not established within {seconds} s: {names}; `kubectl describe crd` says why"
@@ -79,9 +75,7 @@ impl CrdInstaller {
         let mut page = ListParams::default().limit(PAGE);
         loop {
             let listed = self.crds.list(&page).await;
-            let listed = listed.map_err(|error| CrdError::List {
-                message: message(&error),
-            })?;
+            let listed = listed.map_err(|source| CrdError::List(Box::new(source)))?;
             found.extend(listed.items);
             match listed.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => page = page.continue_token(&token),
@@ -147,9 +141,9 @@ impl CrdInstaller {
         let name = name(kind);
         match self.crds.patch_metadata(&name, parameters, &patch).await {
             Ok(_) => Ok(()),
-            Err(error) => Err(CrdError::Refused {
+            Err(source) => Err(CrdError::Refused {
                 name,
-                message: message(&error),
+                source: Box::new(source),
             }),
         }
     }

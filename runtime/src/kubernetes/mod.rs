@@ -8,7 +8,6 @@ mod cache;
 mod certificate;
 mod client;
 mod crd;
-mod credential;
 mod error;
 mod event;
 mod filter;

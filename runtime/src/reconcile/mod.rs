@@ -7,6 +7,7 @@
 //! | [`queue`] | which object is looked at when, and by how many workers |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`policy`], [`names`] | what users may say, and all names on the wire |
+//! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
 //!
 //! What does not live here: ARM's protocol ([`crate::arm`]), Kubernetes' protocol ([`crate::kubernetes`]) and
@@ -17,8 +18,12 @@ pub mod backoff;
 pub mod classify;
 pub mod condition;
 pub mod decide;
+pub mod driver;
 pub mod names;
 pub mod observed;
 pub mod policy;
 pub mod port;
+pub mod queue;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod view;

@@ -46,6 +46,9 @@ pub const ALWAYS_PUT: &str = "armature.azure.com/always-put";
 /// Annotation by the user: `"true"` reads from Azure and reports drift, and never changes Azure.
 pub const OBSERVE: &str = "armature.azure.com/observe";
 
+/// Annotation by the user: ARM paths that are not compared, with commas: `properties.a, tags.b`.
+pub const IGNORE_PATHS: &str = "armature.azure.com/ignore-paths";
+
 /// Reasons of events.
 pub mod event {
     /// Another operator manages the object.

@@ -143,8 +143,7 @@ fn constrain(schema: &mut Map<String, Value>, ty: Type, rules: &Rules) {
     };
     match ty {
         Type::String => {
-            let pattern = rules.pattern.filter(|pattern| is_re2(pattern));
-            set("pattern", pattern.map(Value::from));
+            set("pattern", rules.pattern.map(Value::from));
             set("minLength", rules.min_length.map(Value::from));
             set("maxLength", rules.max_length.map(Value::from));
         }
@@ -159,13 +158,6 @@ fn constrain(schema: &mut Map<String, Value>, ty: Type, rules: &Rules) {
         }
         Type::Bool | Type::Json | Type::Enum(_) | Type::Struct(_) | Type::Map(_) => {}
     }
-}
-
-/// Whether the API server can read the pattern: RE2 has no look-around, and some specs use it.
-fn is_re2(pattern: &str) -> bool {
-    !["(?=", "(?!", "(?<=", "(?<!"]
-        .iter()
-        .any(|look| pattern.contains(look))
 }
 
 /// A JSON number, without a fraction when it has none.

@@ -1,0 +1,375 @@
+//! Steps in Azure: credential, GET, PUT, DELETE, polls, and what errors become.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::cluster::{clear_operation, set};
+use super::pass::{Pass, document};
+use crate::arm::operation::{self, Begun, Progress};
+use crate::arm::{
+    CloudError, CredentialKey, Method, Operation, Request, ResourceId, Response, TransportError,
+};
+use crate::engine::{conversion, status::status_from_arm};
+use crate::extension::{ExtensionError, Next};
+use crate::kind::{KindInfo, VersionInfo};
+use crate::reconcile::action::normal;
+use crate::reconcile::backoff::RetryClass;
+use crate::reconcile::classify::{Failure, classify};
+use crate::reconcile::condition::reason;
+use crate::reconcile::names;
+use crate::reconcile::observed::{Credential, Poll, Provisioning, Resource, Write};
+use crate::reconcile::port::{DataKind, EventNote, KubernetesError, MetadataPatch};
+use crate::resource::Object;
+
+/// States of `provisioningState` in which ARM's own words say that something is going on. Services invent
+/// others, and some of those are final: only these hold a PUT back.
+const RUNNING: &[&str] = &[
+    "accepted",
+    "creating",
+    "deleting",
+    "inprogress",
+    "pending",
+    "provisioning",
+    "running",
+    "updating",
+];
+
+impl Pass<'_> {
+    /// Step 4a: the annotation, else the namespace's Secret, else the operator's own (ASO behaviour §1.8).
+    pub(super) async fn select_credential(&mut self) -> Result<(), KubernetesError> {
+        let namespace = self.namespace();
+        let named = self.annotation(names::CREDENTIAL_FROM).map(str::to_owned);
+        let name = match named {
+            Some(name) if name.contains('/') => {
+                let message = format!(
+                    "annotation {}: '{name}' must be the name of a Secret in the object's own namespace",
+                    names::CREDENTIAL_FROM
+                );
+                self.observed.credential = Some(Err(Failure::error(reason::FAILED, message)));
+                return Ok(());
+            }
+            Some(name) => Some(name),
+            None => {
+                let kubernetes = &self.reconciler.kubernetes;
+                let name = names::NAMESPACE_CREDENTIAL;
+                let found = kubernetes
+                    .read_data(DataKind::Secret, &namespace, name)
+                    .await?;
+                found.map(|_| name.to_owned())
+            }
+        };
+        self.credential = match name {
+            Some(name) => CredentialKey::Secret { namespace, name },
+            None => CredentialKey::Global,
+        };
+        let subscription = self.reconciler.arm.subscription(&self.credential).await;
+        self.observed.credential = Some(match subscription {
+            Ok(subscription) => Ok(Credential { subscription }),
+            Err(error) => Err(transport_failure(&error)),
+        });
+        Ok(())
+    }
+
+    /// The resource's id, or the failure that it has none: the decision asks for it before anything in Azure.
+    pub(super) fn known_id(&self) -> Result<ResourceId, Failure> {
+        self.id.clone().ok_or_else(|| {
+            let message = "the resource has no ARM id yet";
+            Failure::warning(reason::FAILED, RetryClass::Slow, message)
+        })
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: String,
+        body: Option<Value>,
+    ) -> Result<Response, Failure> {
+        let request = Request {
+            method,
+            url,
+            body,
+            credential: self.credential.clone(),
+        };
+        let sent = self.reconciler.arm.send(request).await;
+        sent.map_err(|error| transport_failure(&error))
+    }
+
+    /// Step 15: GET, or HEAD where that is all there is. The status is taken over.
+    pub(super) async fn get(&mut self) {
+        let resource = match self.known_id() {
+            Ok(id) => self.read(&id).await,
+            Err(failure) => Err(failure),
+        };
+        self.observed.resource = Some(resource);
+    }
+
+    async fn read(&mut self, id: &ResourceId) -> Result<Resource, Failure> {
+        let verbs = self.version.verbs;
+        let method = match (verbs.get, verbs.head) {
+            (true, _) => Method::Get,
+            (false, true) => Method::Head,
+            (false, false) => {
+                let message = "Azure cannot read resources of this type";
+                return Err(Failure::error(reason::FAILED, message));
+            }
+        };
+        let url = id.url(self.version.api_version);
+        let response = self.send(method, url, None).await?;
+        self.azure = None;
+        match response.status {
+            404 => Ok(Resource::Missing),
+            200..300 if method == Method::Head => Ok(Resource::Found(Provisioning::Settled)),
+            200..300 => {
+                let body = response.body.unwrap_or_default();
+                self.status = self.stored_status(&self.object, self.version, &body)?;
+                let provisioning = provisioning(&body);
+                self.azure = Some(body);
+                Ok(Resource::Found(provisioning))
+            }
+            _ => Err(self.refused(&response).await),
+        }
+    }
+
+    /// The status in stored form that an ARM resource gives an object. Conditions stay.
+    pub(super) fn stored_status(
+        &self,
+        object: &Object,
+        version: &VersionInfo,
+        body: &Value,
+    ) -> Result<Value, Failure> {
+        let kind = object.kind.0;
+        let spec = super::pass::parse(object.spec.as_deref(), "spec").unwrap_or_default();
+        let old = super::pass::parse(object.status.as_deref(), "status").unwrap_or_default();
+        let mut status = status_from_arm(version, body);
+        if let Some(conditions) = old.get("conditions") {
+            status["conditions"] = conditions.clone();
+        }
+        if let Some(generation) = old.get("observedGeneration") {
+            status["observedGeneration"] = generation.clone();
+        }
+        let stored = document(object, &spec, &Value::Null);
+        let stored = restatus(kind, version, &stored, status).map_err(|error| {
+            let message = format!("Azure's answer cannot be written as a status: {error}");
+            Failure::warning(reason::FAILED, RetryClass::Slow, message)
+        })?;
+        Ok(stored)
+    }
+
+    /// Step 13.
+    pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
+        self.record(event).await;
+        let (begun, operation) = match self.known_id() {
+            Ok(id) => self.send_put(&id).await,
+            Err(failure) => (Write::Failed(failure), None),
+        };
+        if let Some(operation) = operation {
+            self.save_operation(&operation).await?;
+        }
+        if begun == Write::Completed {
+            self.observed.resource = None;
+        }
+        self.observed.put = Some(begun);
+        Ok(())
+    }
+
+    async fn send_put(&self, id: &ResourceId) -> (Write, Option<Operation>) {
+        let url = id.url(self.version.api_version);
+        let body = self.body_with_children();
+        match self.send(Method::Put, url.clone(), Some(body)).await {
+            Ok(response) => self.begun(Method::Put, &url, &response).await,
+            Err(failure) => (Write::Failed(failure), None),
+        }
+    }
+
+    async fn begun(
+        &self,
+        method: Method,
+        url: &str,
+        response: &Response,
+    ) -> (Write, Option<Operation>) {
+        match operation::begin(method, url, response, self.reconciler.clock.now()) {
+            Begun::Done => (Write::Completed, None),
+            Begun::Running { operation, after } => (Write::Running(after), Some(operation)),
+            Begun::Failed { error, after } => {
+                (Write::Failed(self.classified(error, after).await), None)
+            }
+        }
+    }
+
+    /// The operation's state goes into the annotations, so that a restart goes on with it.
+    async fn save_operation(&mut self, operation: &Operation) -> Result<(), KubernetesError> {
+        let mut patch = MetadataPatch::default();
+        set(
+            &mut patch,
+            names::POLLER_RESUME_ID,
+            operation.resume_id().to_owned(),
+        );
+        set(
+            &mut patch,
+            names::POLLER_RESUME_TOKEN,
+            operation.resume_token(),
+        );
+        if operation.method == Method::Put && self.observed.poll.is_none() {
+            let generation = self.generation().to_string();
+            set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
+        }
+        self.patch(patch).await
+    }
+
+    /// Step 14: one look.
+    pub(super) async fn poll(&mut self) -> Result<(), KubernetesError> {
+        let (Some(operation), Some(id)) = (self.operation(), self.id.clone()) else {
+            self.observed.poll = Some(Poll::Lost);
+            return Ok(());
+        };
+        let response = match self.send(Method::Get, operation.url.clone(), None).await {
+            Ok(response) => response,
+            Err(failure) => {
+                self.observed.poll = Some(Poll::Unknown(failure));
+                return Ok(());
+            }
+        };
+        let now = self.reconciler.clock.now();
+        let (poll, moved) = match operation::poll(&operation, &id, &response, now) {
+            Progress::Running { operation, after } => (Poll::Running(after), Some(operation)),
+            Progress::Succeeded => (Poll::Succeeded, None),
+            Progress::Failed(error) | Progress::Canceled(error) => {
+                (Poll::Failed(self.classified(error, None).await), None)
+            }
+            Progress::Lost => (Poll::Lost, None),
+        };
+        self.observed.poll = Some(poll);
+        match moved {
+            Some(moved) if moved != operation => self.save_operation(&moved).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Deletion, item 3.
+    pub(super) async fn delete(&mut self) -> Result<(), KubernetesError> {
+        let id = match self.known_id() {
+            Ok(id) => id,
+            Err(failure) => {
+                self.observed.delete = Some(Write::Failed(failure));
+                return Ok(());
+            }
+        };
+        self.record(normal(names::event::BEGIN_DELETE, "deleting in Azure"))
+            .await;
+        let (outcome, operation) = match self.points.deleter.clone() {
+            None => self.send_delete(&id).await,
+            Some(deleter) => {
+                let started = std::sync::Mutex::new(None);
+                let next = Next::new(|()| async {
+                    let (outcome, operation) = self.send_delete(&id).await;
+                    *started
+                        .lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner) = operation;
+                    Ok(outcome)
+                });
+                let outcome = deleter.delete(&self.context(), &self.current(), next).await;
+                let outcome = match outcome {
+                    Ok(outcome) => outcome,
+                    Err(error) => Write::Failed(self.extension_failure(error).await),
+                };
+                let started = started.into_inner();
+                (
+                    outcome,
+                    started.unwrap_or_else(std::sync::PoisonError::into_inner),
+                )
+            }
+        };
+        self.observed.delete = Some(outcome);
+        match operation {
+            Some(operation) => self.save_operation(&operation).await,
+            None => {
+                let mut patch = MetadataPatch::default();
+                clear_operation(&mut patch, self);
+                if patch == MetadataPatch::default() {
+                    return Ok(());
+                }
+                self.patch(patch).await
+            }
+        }
+    }
+
+    async fn send_delete(&self, id: &ResourceId) -> (Write, Option<Operation>) {
+        let url = id.url(self.version.api_version);
+        match self.send(Method::Delete, url.clone(), None).await {
+            Ok(response) => self.begun(Method::Delete, &url, &response).await,
+            Err(failure) => (Write::Failed(failure), None),
+        }
+    }
+
+    /// What an error answer means for this kind.
+    pub(super) async fn refused(&self, response: &Response) -> Failure {
+        let after = operation::retry_after(response, self.reconciler.clock.now());
+        self.classified(CloudError::from_response(response), after)
+            .await
+    }
+
+    /// The table of error codes, wrapped by the kind's classifier (ASO behaviour §1.7).
+    pub(super) async fn classified(&self, error: CloudError, after: Option<Duration>) -> Failure {
+        let default = classify(error.code(), error.status, error.to_string(), after);
+        let Some(classifier) = self.points.error_classifier.clone() else {
+            return default;
+        };
+        let next = Next::value(default.clone());
+        let classified = classifier
+            .classify(&self.context(), &self.current(), &error, next)
+            .await;
+        classified.unwrap_or_else(|problem| {
+            tracing::warn!(error = %problem, "the error classifier failed; using the table");
+            default
+        })
+    }
+
+    /// What an extension's error becomes.
+    pub(super) async fn extension_failure(&self, error: ExtensionError) -> Failure {
+        match error {
+            ExtensionError::Azure {
+                error, retry_after, ..
+            } => self.classified(*error, retry_after).await,
+            ExtensionError::Transport(error) => transport_failure(&error),
+            other => Failure::warning(reason::FAILED, RetryClass::Slow, other.to_string()),
+        }
+    }
+}
+
+/// The stored status of an object whose served form has this status.
+fn restatus(
+    kind: &KindInfo,
+    version: &VersionInfo,
+    stored: &Value,
+    status: Value,
+) -> Result<Value, conversion::ConversionError> {
+    let mut served = conversion::from_hub(kind, version.name, stored)?;
+    served["status"] = status;
+    let mut stored = conversion::to_hub(kind, version.name, &served)?;
+    Ok(stored["status"].take())
+}
+
+fn provisioning(body: &Value) -> Provisioning {
+    let state = body.pointer("/properties/provisioningState");
+    let Some(state) = state.and_then(Value::as_str) else {
+        return Provisioning::Settled;
+    };
+    let word = state.to_ascii_lowercase();
+    match word.as_str() {
+        "failed" | "canceled" | "cancelled" => Provisioning::Failed(state.to_owned()),
+        word if RUNNING.contains(&word) => Provisioning::Running(state.to_owned()),
+        _ => Provisioning::Settled,
+    }
+}
+
+/// No answer. A credential that cannot be used is the user's to fix, anything else may pass.
+fn transport_failure(error: &TransportError) -> Failure {
+    let mut failure = if error.credential {
+        Failure::warning(reason::FAILED, RetryClass::Slow, error.to_string())
+    } else {
+        Failure::unknown(error.to_string())
+    };
+    failure.retry_after = error.retry_after;
+    failure
+}

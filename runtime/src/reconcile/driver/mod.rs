@@ -1,0 +1,174 @@
+//! The driver: performs what the decision asks for, one step at a time, until the pass ends.
+//!
+//! | module | steps |
+//! |---|---|
+//! | [`pass`] | working memory of one pass, and the view of the object |
+//! | [`cluster`] | ownership, policy, owner, claim, finalizer, the end of a pass |
+//! | [`inputs`] | ARM id, references, Secrets, ConfigMaps, payload |
+//! | [`azure`] | credential, GET, PUT, DELETE, polls, errors |
+//! | [`compare`] | desired against observed, baseline |
+//! | [`checks`] | extensions before and after the PUT |
+//! | [`export`] | Secrets and ConfigMaps |
+//!
+//! What does not live here: what to do when (see [`mod@super::decide`]).
+
+mod azure;
+mod checks;
+mod cluster;
+mod compare;
+mod export;
+mod inputs;
+mod pass;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::action::{Action, Finish};
+use super::backoff::{Requeue, RetryClass};
+use super::decide::decide;
+use super::policy::Policy;
+use super::port::{KubernetesError, KubernetesPort};
+use crate::arm::Transport;
+use crate::extension::Registry;
+use crate::resource::ObjectKey;
+use pass::Pass;
+
+/// The time, injected so that tests know it.
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// What the operator's configuration says about reconciling.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Namespace of this operator, written into objects that it manages.
+    pub operator_namespace: String,
+    /// Version of this operator, written as a label.
+    pub operator_version: String,
+    /// Policy of objects that have none, in namespaces that have none.
+    pub default_policy: Policy,
+}
+
+/// The one reconciler of all kinds.
+#[derive(Clone)]
+pub struct Reconciler {
+    /// The cluster.
+    pub kubernetes: Arc<dyn KubernetesPort>,
+    /// Azure.
+    pub arm: Arc<dyn Transport>,
+    /// Extensions by kind.
+    pub extensions: Registry,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Configuration.
+    pub settings: Settings,
+    /// Fires when the operator stops.
+    pub cancellation: CancellationToken,
+}
+
+/// Most steps of one pass. The longest way through the state machine has 18; more means that a step does not
+/// change what the decision sees.
+const STEPS: usize = 40;
+
+impl Reconciler {
+    /// Runs one pass over an object and says when to look at it again. Never waits for Azure to finish
+    /// something: every wait is a requeue.
+    pub async fn reconcile(&self, key: &ObjectKey) -> Requeue {
+        let span = tracing::info_span!(
+            "reconcile",
+            kind = key.kind.kind,
+            namespace = %key.namespace,
+            name = %key.name
+        );
+        async {
+            match self.pass(key).await {
+                Ok(requeue) => requeue,
+                Err(error) => after_refusal(&error),
+            }
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn pass(&self, key: &ObjectKey) -> Result<Requeue, KubernetesError> {
+        let Some(object) = self.kubernetes.get(key).await? else {
+            return Ok(Requeue::Never);
+        };
+        let mut pass = match Pass::new(self, object) {
+            Ok(pass) => pass,
+            Err(mut unreadable) => return unreadable.finish_unreadable().await,
+        };
+        for _ in 0..STEPS {
+            let action = decide(&pass.view(), &pass.observed);
+            tracing::debug!(?action, "step");
+            match action {
+                Action::Finish(finish) => return pass.finish(finish).await,
+                action => pass.perform(action).await?,
+            }
+        }
+        tracing::error!("a pass came to no end; this is a defect of the operator");
+        Ok(Requeue::Backoff(RetryClass::VerySlow))
+    }
+}
+
+/// Kubernetes refused a read or a write in the middle of a pass.
+fn after_refusal(error: &KubernetesError) -> Requeue {
+    match error {
+        KubernetesError::Gone { .. } => Requeue::Never,
+        KubernetesError::Conflict { .. } => {
+            tracing::debug!(%error, "reading the object again");
+            Requeue::Backoff(RetryClass::Poll)
+        }
+        KubernetesError::Other { .. } => {
+            tracing::warn!(%error, "trying again");
+            Requeue::Backoff(RetryClass::Slow)
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Performs one step and records what came of it.
+    async fn perform(&mut self, action: Action) -> Result<(), KubernetesError> {
+        match action {
+            Action::TakeOwnership => self.take_ownership().await?,
+            Action::ReadNamespacePolicy => self.read_namespace_policy().await?,
+            Action::ReadOwner => self.read_owner().await?,
+            Action::SelectCredential => self.select_credential().await?,
+            Action::ResolveInputs => self.observed.inputs = Some(self.resolve_inputs().await?),
+            Action::Claim => self.claim().await?,
+            Action::CheckOwner => self.observed.owner_check = Some(self.check_owner().await?),
+            Action::Get => self.get().await,
+            Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
+            Action::BuildPayload => self.observed.payload = Some(self.build_payload().await),
+            Action::Compare => self.observed.comparison = Some(self.compare()),
+            Action::Put { event } => self.put(event).await?,
+            Action::Poll => self.poll().await?,
+            Action::ForgetOperation => self.forget_operation().await?,
+            Action::RecordBaseline => self.record_baseline().await?,
+            Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
+            Action::Export => self.observed.export = Some(self.export().await?),
+            Action::SuccessHook => self.success_hook().await?,
+            Action::Delete => self.delete().await?,
+            Action::RemoveFinalizer => self.remove_finalizer().await?,
+            // The caller ends the pass; there is nothing left to perform.
+            Action::Finish(Finish { .. }) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! The working memory of one pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use super::Reconciler;
+use crate::arm::{CredentialKey, Operation, ResourceId};
+use crate::engine::compare::SecretVersion;
+use crate::engine::conversion;
+use crate::engine::payload::Resolved;
+use crate::extension::{ArmAccess, Context, Points, Resolver};
+use crate::kind::{KindInfo, OwnerRule, VersionInfo};
+use crate::reconcile::classify::Failure;
+use crate::reconcile::condition::reason;
+use crate::reconcile::names;
+use crate::reconcile::observed::Observed;
+use crate::reconcile::policy::Policy;
+use crate::reconcile::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
+use crate::resource::Object;
+
+/// One pass over one object.
+pub(super) struct Pass<'a> {
+    pub reconciler: &'a Reconciler,
+    /// The object as Kubernetes last returned it.
+    pub object: Object,
+    /// Its spec, stored form.
+    pub spec: Value,
+    /// Its status as it will be written, stored form.
+    pub status: Value,
+    /// Version that the user wrote: its api-version is sent to ARM.
+    pub version: &'static VersionInfo,
+    pub points: Points,
+    pub observed: Observed,
+    pub id: Option<ResourceId>,
+    pub owner: Option<Arc<Object>>,
+    pub credential: CredentialKey,
+    /// Spec in the user's version.
+    pub served_spec: Value,
+    pub resolved: Resolved,
+    /// Secrets that the body was built with, in place of their values in digests.
+    pub secret_versions: Vec<SecretVersion>,
+    /// Body to be sent, without lists of children that are kinds of their own.
+    pub desired: Value,
+    /// What Azure returned last.
+    pub azure: Option<Value>,
+}
+
+/// An object whose stored form makes no sense: all that can be done is to say so.
+pub(super) struct Unreadable<'a> {
+    pub reconciler: &'a Reconciler,
+    pub object: Object,
+    pub failure: Failure,
+}
+
+impl<'a> Pass<'a> {
+    pub fn new(reconciler: &'a Reconciler, object: Object) -> Result<Self, Box<Unreadable<'a>>> {
+        match Self::parts(&object) {
+            Ok((spec, status, version, id)) => Ok(Self {
+                reconciler,
+                points: reconciler.extensions.of(object.kind),
+                spec,
+                status,
+                version,
+                observed: Observed::default(),
+                id,
+                owner: None,
+                credential: CredentialKey::Global,
+                served_spec: Value::Null,
+                resolved: Resolved::default(),
+                secret_versions: Vec::new(),
+                desired: Value::Null,
+                azure: None,
+                object,
+            }),
+            Err(message) => Err(Box::new(Unreadable {
+                reconciler,
+                failure: Failure::error(reason::FAILED, message),
+                object,
+            })),
+        }
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn parts(
+        object: &Object,
+    ) -> Result<(Value, Value, &'static VersionInfo, Option<ResourceId>), String> {
+        let spec = parse(object.spec.as_deref(), "spec")?;
+        let status = parse(object.status.as_deref(), "status")?;
+        let version = conversion::original_version(object.kind.0, &spec)
+            .ok_or_else(|| format!("{} has no version", object.kind.0.kind))?;
+        let id = annotation(object, names::RESOURCE_ID)
+            .map(ResourceId::parse)
+            .transpose()
+            .map_err(|error| format!("annotation {}: {error}", names::RESOURCE_ID))?;
+        Ok((spec, status, version, id))
+    }
+
+    pub fn kind(&self) -> &'static KindInfo {
+        self.object.kind.0
+    }
+
+    pub fn namespace(&self) -> String {
+        self.object.metadata.namespace.clone().unwrap_or_default()
+    }
+
+    pub fn generation(&self) -> i64 {
+        self.object.metadata.generation.unwrap_or(0)
+    }
+
+    pub fn annotation(&self, name: &str) -> Option<&str> {
+        annotation(&self.object, name)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.annotation(name) == Some("true")
+    }
+
+    /// The object as the decision sees it.
+    pub fn view(&self) -> ResourceView {
+        let metadata = &self.object.metadata;
+        let empty = BTreeMap::new();
+        let annotations = metadata.annotations.as_ref().unwrap_or(&empty);
+        let finalizers = metadata.finalizers.as_deref().unwrap_or_default();
+        ResourceView {
+            generation: self.generation(),
+            deleting: metadata.deletion_timestamp.is_some(),
+            claimed: finalizers.iter().any(|name| name == names::FINALIZER),
+            manager: self.manager(),
+            policy: Policy::of(annotations),
+            observe: self.flag(names::OBSERVE),
+            always_put: self.flag(names::ALWAYS_PUT),
+            owner: self.owner_form(),
+            has_resource_id: self.annotation(names::RESOURCE_ID).is_some(),
+            subscription: self
+                .id
+                .as_ref()
+                .and_then(|id| id.subscription().map(str::to_owned)),
+            operation: self.stored_operation(),
+            put_generation: self
+                .annotation(names::LATEST_RECONCILED_GENERATION)
+                .and_then(|text| text.parse().ok()),
+            verbs: self.version.verbs,
+            steps: self.steps(),
+        }
+    }
+
+    fn manager(&self) -> Manager {
+        match self.annotation(names::OPERATOR_NAMESPACE) {
+            None | Some("") => Manager::Nobody,
+            Some(namespace) if namespace == self.reconciler.settings.operator_namespace => {
+                Manager::Us
+            }
+            Some(namespace) => Manager::Other(namespace.to_owned()),
+        }
+    }
+
+    pub fn owner_form(&self) -> OwnerForm {
+        if self.kind().owner == OwnerRule::None {
+            return OwnerForm::None;
+        }
+        let arm_id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
+        match arm_id {
+            Some(id) if !id.is_empty() => OwnerForm::ArmId,
+            _ => OwnerForm::Named,
+        }
+    }
+
+    /// The running operation, as far as its annotations can be read.
+    pub fn operation(&self) -> Option<Operation> {
+        let id = self.annotation(names::POLLER_RESUME_ID)?;
+        let token = self.annotation(names::POLLER_RESUME_TOKEN)?;
+        Operation::resume(id, token).ok()
+    }
+
+    fn stored_operation(&self) -> StoredOperation {
+        let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
+        if !set(names::POLLER_RESUME_ID) && !set(names::POLLER_RESUME_TOKEN) {
+            return StoredOperation::None;
+        }
+        match self.operation() {
+            Some(operation) if operation.method == crate::arm::Method::Delete => {
+                StoredOperation::Delete
+            }
+            Some(_) => StoredOperation::Put,
+            None => StoredOperation::Unreadable,
+        }
+    }
+
+    fn steps(&self) -> Steps {
+        Steps {
+            owner_check: self.points.has_owner_checker() && self.kind().owner != OwnerRule::None,
+            pre_check: self.points.has_pre_checker(),
+            post_check: self.points.has_post_checker(),
+            export: self.wants_exports(),
+            success_hook: self.points.has_success_handler(),
+        }
+    }
+
+    fn wants_exports(&self) -> bool {
+        let Some(operator_spec) = self.spec.get("operatorSpec").and_then(Value::as_object) else {
+            return false;
+        };
+        let filled = |value: &Value| match value {
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(members) => !members.is_empty(),
+            _ => false,
+        };
+        [
+            "secrets",
+            "configMaps",
+            "secretExpressions",
+            "configMapExpressions",
+        ]
+        .iter()
+        .any(|name| operator_spec.get(*name).is_some_and(filled))
+    }
+
+    /// The last segment of the ARM id.
+    pub fn azure_name(&self) -> String {
+        use crate::kind::NameRule;
+        if let NameRule::Fixed(name) = self.kind().name {
+            return name.to_owned();
+        }
+        let written = self.spec.get("azureName").and_then(Value::as_str);
+        match written {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => self.object.metadata.name.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The object with the status that this pass has read, for extensions.
+    pub fn current(&self) -> Object {
+        Object {
+            status: raw(&self.status),
+            ..self.object.clone()
+        }
+    }
+
+    /// What extensions may use.
+    pub fn context(&self) -> Context {
+        let reconciler = self.reconciler;
+        Context {
+            resolver: Resolver::new(reconciler.kubernetes.clone(), self.namespace()),
+            arm: ArmAccess::new(reconciler.arm.clone(), self.credential.clone()),
+            owner: self.owner.clone(),
+            span: tracing::Span::current(),
+            cancellation: reconciler.cancellation.clone(),
+        }
+    }
+
+    /// Keys of the members of `operatorSpec.<name>`.
+    pub fn wanted(&self, name: &str) -> BTreeSet<String> {
+        let members = self.spec.pointer(&format!("/operatorSpec/{name}"));
+        let members = members.and_then(Value::as_object);
+        members
+            .into_iter()
+            .flat_map(Map::iter)
+            .filter(|(_, destination)| destination.is_object())
+            .map(|(key, _)| key.clone())
+            .collect()
+    }
+}
+
+/// The whole object as one JSON document in stored form.
+pub(super) fn document(object: &Object, spec: &Value, status: &Value) -> Value {
+    let kind = object.kind.0;
+    let mut document = json!({
+        "apiVersion": format!("{}/{}", kind.group, kind.hub.storage_version),
+        "kind": kind.kind,
+        "metadata": {
+            "name": object.metadata.name,
+            "namespace": object.metadata.namespace,
+        },
+        "spec": spec,
+    });
+    if !status.is_null() {
+        document["status"] = status.clone();
+    }
+    document
+}
+
+pub(super) fn annotation<'o>(object: &'o Object, name: &str) -> Option<&'o str> {
+    let annotations = object.metadata.annotations.as_ref()?;
+    annotations.get(name).map(String::as_str)
+}
+
+pub(super) fn parse(text: Option<&RawValue>, field: &str) -> Result<Value, String> {
+    match text {
+        None => Ok(Value::Null),
+        Some(text) => serde_json::from_str(text.get())
+            .map_err(|error| format!("{field} cannot be read: {error}")),
+    }
+}
+
+/// JSON as text. Serialising a value that was parsed cannot fail; if it does, the field is left out.
+pub(super) fn raw(value: &Value) -> Option<Box<RawValue>> {
+    (!value.is_null())
+        .then(|| to_raw_value(value).ok())
+        .flatten()
+}

@@ -1,0 +1,434 @@
+//! Test doubles for every extension point, and the order in which they are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::arm::{CloudError, Method};
+use crate::extension::*;
+use crate::reconcile::classify::Failure;
+use crate::reconcile::observed::Write;
+use crate::reconcile::port::{DataKind, MetadataPatch};
+use crate::reconcile::testing::kinds::{HubBox, HubGroup, HubStore};
+use crate::resource::TypedObject;
+
+/// Notes its calls and otherwise does what `next` does.
+#[derive(Clone)]
+struct Double(Journal);
+
+type Answer<T> = Result<T, ExtensionError>;
+
+#[async_trait]
+impl PreReconciliationOwnerChecker for Double {
+    type Hub = HubStore;
+    type Owner = HubGroup;
+    async fn check(
+        &self,
+        _: &Context,
+        owner: &TypedObject<HubGroup>,
+        next: Next<'_, PreCheck>,
+    ) -> Answer<PreCheck> {
+        let status = owner.status.as_ref();
+        let state = status.and_then(|status| status.provisioning_state.as_deref());
+        self.0
+            .note(format!("owner check: {}", state.unwrap_or("absent")));
+        next.call().await
+    }
+}
+
+#[async_trait]
+impl PreReconciliationChecker for Double {
+    type Hub = HubStore;
+    async fn check(
+        &self,
+        context: &Context,
+        object: &TypedObject<HubStore>,
+        next: Next<'_, PreCheck>,
+    ) -> Answer<PreCheck> {
+        let owner = context.owner::<HubGroup>()?;
+        let located = owner.and_then(|owner| owner.spec.location);
+        assert_eq!(located.as_deref(), Some("westus"));
+        self.0
+            .note(format!("pre-check: {}", object.status.is_some()));
+        next.call().await
+    }
+}
+
+#[async_trait]
+impl PostReconciliationChecker for Double {
+    type Hub = HubStore;
+    async fn check(
+        &self,
+        _: &Context,
+        object: &TypedObject<HubStore>,
+        next: Next<'_, PostCheck>,
+    ) -> Answer<PostCheck> {
+        let capacity = object.status.as_ref().and_then(|status| status.capacity);
+        self.0
+            .note(format!("post-check: {}", capacity.unwrap_or(0)));
+        next.call().await
+    }
+}
+
+#[async_trait]
+impl ArmResourceModifier for Double {
+    type Hub = HubStore;
+    async fn modify(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        body: Value,
+        next: Next<'_, Value, Value>,
+    ) -> Answer<Value> {
+        self.0.note("modify");
+        let mut body = next.call_with(body).await?;
+        body["properties"]["tier"] = json!("modified");
+        Ok(body)
+    }
+}
+
+#[async_trait]
+impl Claimer for Double {
+    type Hub = HubStore;
+    async fn claim(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        next: Next<'_, MetadataPatch>,
+    ) -> Answer<MetadataPatch> {
+        self.0.note("claim");
+        let mut patch = next.call().await?;
+        let labels = &mut patch.labels;
+        labels.insert("claimed".to_owned(), Some("yes".to_owned()));
+        Ok(patch)
+    }
+}
+
+#[async_trait]
+impl Deleter for Double {
+    type Hub = HubStore;
+    async fn delete(
+        &self,
+        context: &Context,
+        _: &TypedObject<HubStore>,
+        next: Next<'_, Write>,
+    ) -> Answer<Write> {
+        self.0.note("delete");
+        context.arm.post(&format!("{STORE}/stop"), None).await.ok();
+        next.call().await
+    }
+}
+
+#[async_trait]
+impl ErrorClassifier for Double {
+    type Hub = HubStore;
+    async fn classify(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        error: &CloudError,
+        next: Next<'_, Failure>,
+    ) -> Answer<Failure> {
+        self.0.note(format!("classify {}", error.code()));
+        let mut failure = next.call().await?;
+        if error.has_code("BadRequest") {
+            failure.retry = RetryClass::Slow;
+        }
+        Ok(failure)
+    }
+}
+
+#[async_trait]
+impl Importer for Double {
+    type Hub = HubStore;
+    async fn import(
+        &self,
+        _: &Context,
+        object: &TypedObject<HubStore>,
+        next: Next<'_, Import>,
+    ) -> Answer<Import> {
+        match object.metadata.name.as_deref() {
+            Some("default") => Ok(Import::Skipped("it is built in".to_owned())),
+            _ => next.call().await,
+        }
+    }
+}
+
+#[async_trait]
+impl SuccessfulCreationHandler for Double {
+    type Hub = HubStore;
+    async fn succeeded(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        next: Next<'_, BTreeMap<String, String>>,
+    ) -> Answer<BTreeMap<String, String>> {
+        self.0.note("succeeded");
+        let mut annotations = next.call().await?;
+        annotations.insert("done".to_owned(), "yes".to_owned());
+        Ok(annotations)
+    }
+}
+
+#[async_trait]
+impl KubernetesSecretExporter for Double {
+    type Hub = HubStore;
+    async fn export(
+        &self,
+        context: &Context,
+        _: &TypedObject<HubStore>,
+        wanted: &BTreeSet<String>,
+        next: Next<'_, SecretValues>,
+    ) -> Answer<SecretValues> {
+        self.0.note("export secrets");
+        let mut values = next.call().await?;
+        for key in wanted {
+            let answer = context.arm.post(&format!("{STORE}/listKeys"), None).await?;
+            let value = answer.and_then(|body| Some(body["value"].as_str()?.to_owned()));
+            values.0.insert(key.clone(), value.unwrap_or_default());
+        }
+        Ok(values)
+    }
+}
+
+#[async_trait]
+impl KubernetesConfigExporter for Double {
+    type Hub = HubStore;
+    async fn export(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        _: &BTreeSet<String>,
+        next: Next<'_, BTreeMap<String, String>>,
+    ) -> Answer<BTreeMap<String, String>> {
+        self.0.note("export config maps");
+        let mut values = next.call().await?;
+        values.insert("region".to_owned(), "west".to_owned());
+        Ok(values)
+    }
+}
+
+fn all(double: &Double) -> Registry {
+    Registry::builder()
+        .register_owner_checker(double.clone())
+        .register_pre_checker(double.clone())
+        .register_post_checker(double.clone())
+        .register_modifier(double.clone())
+        .register_claimer(double.clone())
+        .register_deleter(double.clone())
+        .register_error_classifier(double.clone())
+        .register_importer(double.clone())
+        .register_success_handler(double.clone())
+        .register_secret_exporter(double.clone())
+        .register_config_exporter(double.clone())
+        .build()
+        .expect("one of each")
+}
+
+#[tokio::test]
+async fn all_points_in_order() {
+    let mut world = World::with_group().await;
+    world.extensions = all(&Double(world.journal.clone()));
+    let store = world.store(json!({"capacity": 5, "operatorSpec": {
+        "secrets": {"key": {"name": "secret", "key": "key"}},
+        "configMaps": {"region": {"name": "config", "key": "region"}},
+    }}));
+    let keys = response(200, &[], Some(json!({"value": "hunter2"})));
+    world
+        .azure
+        .script(Method::Post, &format!("{STORE}/listKeys"), keys);
+    world
+        .azure
+        .script(Method::Put, STORE, error(400, "BadRequest"));
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    let expected = [
+        "metadata Store default/s".to_owned(),
+        "claim".to_owned(),
+        "metadata Store default/s".to_owned(),
+        format!("GET {GROUP}"),
+        "owner check: Succeeded".to_owned(),
+        format!("GET {STORE}"),
+        "pre-check: false".to_owned(),
+        "modify".to_owned(),
+        format!("PUT {STORE}"),
+        "classify BadRequest".to_owned(),
+        "status Store default/s".to_owned(),
+    ];
+    assert_eq!(world.journal.take(), expected);
+
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let expected = [
+        format!("GET {GROUP}"),
+        "owner check: Succeeded".to_owned(),
+        format!("GET {STORE}"),
+        "pre-check: false".to_owned(),
+        "modify".to_owned(),
+        format!("PUT {STORE}"),
+        format!("GET {STORE}"),
+        "metadata Store default/s".to_owned(),
+        "post-check: 5".to_owned(),
+        "export secrets".to_owned(),
+        format!("POST {STORE}/listKeys"),
+        "export config maps".to_owned(),
+        "export Secret secret".to_owned(),
+        "export ConfigMap config".to_owned(),
+        "succeeded".to_owned(),
+        "metadata Store default/s".to_owned(),
+        "status Store default/s".to_owned(),
+    ];
+    assert_eq!(world.journal.take(), expected);
+    let secret = world.cluster.data(DataKind::Secret, "secret", "key");
+    assert_eq!(secret.as_deref(), Some("hunter2"));
+    let config = world.cluster.data(DataKind::ConfigMap, "config", "region");
+    assert_eq!(config.as_deref(), Some("west"));
+    assert_eq!(
+        world.cluster.annotation(&store, "done").as_deref(),
+        Some("yes")
+    );
+    let labels = world
+        .cluster
+        .object(&store)
+        .unwrap()
+        .metadata
+        .labels
+        .unwrap();
+    assert_eq!(labels["claimed"], "yes");
+    assert_eq!(
+        world.azure.get(STORE).unwrap()["properties"]["tier"],
+        "modified"
+    );
+
+    world.cluster.delete(&store);
+    assert_eq!(world.pass(&store).await, Requeue::Never);
+    let deleting = world.journal.take();
+    let wanted = [
+        "delete".to_owned(),
+        format!("POST {STORE}/stop"),
+        format!("DELETE {STORE}"),
+    ];
+    assert!(
+        deleting.windows(3).any(|lines| lines == wanted),
+        "{deleting:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_importer_is_asked_by_kind() {
+    let world = World::new();
+    let points = all(&Double(world.journal.clone())).of(crate::resource::Kind(&kinds::STORE));
+    let importer = points.importer.expect("registered");
+    let context = Context {
+        resolver: Resolver::new(world.cluster.clone(), "default".to_owned()),
+        arm: ArmAccess::new(world.azure.clone(), crate::arm::CredentialKey::Global),
+        owner: None,
+        span: tracing::Span::none(),
+        cancellation: CancellationToken::new(),
+    };
+    for (name, expected) in [
+        ("default", Import::Skipped("it is built in".to_owned())),
+        ("mine", Import::Succeeded),
+    ] {
+        let key = world.cluster.apply(&kinds::STORE, name, &json!({}));
+        let object = world.cluster.object(&key).unwrap();
+        let next = Next::value(Import::Succeeded);
+        assert_eq!(
+            importer.import(&context, &object, next).await.unwrap(),
+            expected
+        );
+    }
+}
+
+#[test]
+fn two_extensions_for_one_point_are_refused() {
+    let double = Double(Journal::default());
+    let error = Registry::builder()
+        .register_deleter(double.clone())
+        .register_deleter(double)
+        .build()
+        .err()
+        .expect("refused");
+    assert_eq!(
+        error.to_string(),
+        "Store.toys.azure.com has two extensions for Deleter; register one"
+    );
+}
+
+/// Blocks boxes unless their store has settled.
+struct StoreSettled;
+
+#[async_trait]
+impl PreReconciliationOwnerChecker for StoreSettled {
+    type Hub = HubBox;
+    type Owner = HubStore;
+    async fn check(
+        &self,
+        _: &Context,
+        owner: &TypedObject<HubStore>,
+        next: Next<'_, PreCheck>,
+    ) -> Answer<PreCheck> {
+        let status = owner.status.as_ref();
+        match status.and_then(|status| status.provisioning_state.as_deref()) {
+            Some("Updating") => Ok(PreCheck::Block("the store is Updating".to_owned())),
+            _ => next.call().await,
+        }
+    }
+}
+
+/// While the owner blocks, nothing is asked about the resource itself, a GET included.
+#[tokio::test]
+async fn a_blocking_owner_keeps_every_request_away() {
+    for by_arm_id in [false, true] {
+        let (mut world, _) = World::with_store().await;
+        let registry = Registry::builder().register_owner_checker(StoreSettled);
+        world.extensions = registry.build().expect("one");
+        let mut store = world.azure.get(STORE).unwrap();
+        store["properties"]["provisioningState"] = json!("Updating");
+        world.azure.set(STORE, store.clone());
+        let boxed = if by_arm_id {
+            let spec = json!({"owner": {"armId": STORE}, "size": 3});
+            world.cluster.apply(&kinds::BOX, "b", &spec)
+        } else {
+            world.boxed()
+        };
+        for _ in 0..2 {
+            assert_eq!(world.pass(&boxed).await, Requeue::Backoff(RetryClass::Slow));
+            assert_eq!(world.ready(&boxed), "False/Warning/ReconciliationBlocked");
+            assert_eq!(world.cluster.message(&boxed), "the store is Updating");
+            assert_eq!(world.requests(), [format!("GET {STORE}")]);
+        }
+        store["properties"]["provisioningState"] = json!("Succeeded");
+        world.azure.set(STORE, store);
+        assert_eq!(world.pass(&boxed).await, Requeue::Sync, "{by_arm_id}");
+        assert!(world.azure.get(BOX).is_some());
+    }
+}
+
+/// An owner checker that is written for another kind than the owner turns out to be.
+struct WrongOwner;
+
+#[async_trait]
+impl PreReconciliationOwnerChecker for WrongOwner {
+    type Hub = HubBox;
+    type Owner = HubGroup;
+    async fn check(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubGroup>,
+        next: Next<'_, PreCheck>,
+    ) -> Answer<PreCheck> {
+        next.call().await
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_owner_kind_is_an_error() {
+    let (mut world, _) = World::with_store().await;
+    let registry = Registry::builder().register_owner_checker(WrongOwner);
+    world.extensions = registry.build().expect("one");
+    let boxed = world.boxed();
+    assert_eq!(world.pass(&boxed).await, Requeue::Backoff(RetryClass::Slow));
+    assert_eq!(world.ready(&boxed), "False/Warning/Failed");
+    let message = world.cluster.message(&boxed);
+    assert!(message.contains("expected a ResourceGroup"), "{message}");
+}

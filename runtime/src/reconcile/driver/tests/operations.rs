@@ -1,0 +1,165 @@
+//! Long-running operations. Every pass is that of a fresh reconciler, so each one is a restart too.
+
+use super::*;
+use crate::arm::Method;
+
+const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
+
+fn body(state: &str) -> Value {
+    json!({"id": STORE, "properties": {"capacity": 5, "provisioningState": state}})
+}
+
+/// Runs a store whose PUT gets this answer through its operation: polled at `poll`, running once, then done.
+async fn runs_through(put: crate::arm::Response, poll: &str, done: crate::arm::Response) {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    world.azure.script(Method::Put, STORE, put);
+    assert_eq!(world.pass(&store).await, seconds(15));
+    assert_eq!(world.ready(&store), "False/Info/Reconciling");
+    let annotation = |name| world.cluster.annotation(&store, name);
+    assert_eq!(
+        annotation(names::POLLER_RESUME_ID).as_deref(),
+        Some(names::POLLER_PUT)
+    );
+    assert_eq!(
+        annotation(names::LATEST_RECONCILED_GENERATION).as_deref(),
+        Some("1")
+    );
+    world.forget();
+
+    let running = match poll {
+        STORE => response(200, &[("retry-after", "7")], Some(body("Creating"))),
+        _ => response(202, &[("retry-after", "7")], None),
+    };
+    world.azure.script(Method::Get, poll, running);
+    assert_eq!(world.pass(&store).await, seconds(7));
+    assert_eq!(
+        world.requests(),
+        [format!("GET {poll}")],
+        "one look per pass"
+    );
+
+    world.azure.set(STORE, body("Succeeded"));
+    world.azure.script(Method::Get, poll, done);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(
+        world.requests(),
+        [format!("GET {poll}"), format!("GET {STORE}")]
+    );
+    assert_eq!(world.ready(&store), "True//Succeeded");
+    assert_eq!(annotation(names::POLLER_RESUME_ID), None);
+    assert_eq!(annotation(names::POLLER_RESUME_TOKEN), None);
+    assert_eq!(world.cluster.status(&store)["capacity"], 5);
+}
+
+#[tokio::test]
+async fn by_azure_async_operation() {
+    let headers = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    let put = response(201, &headers, Some(body("Creating")));
+    let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+    runs_through(put, OPERATION, done).await;
+}
+
+#[tokio::test]
+async fn by_location() {
+    let headers = [("location", OPERATION), ("retry-after", "15")];
+    let put = response(202, &headers, None);
+    runs_through(put, OPERATION, response(200, &[], Some(body("Succeeded")))).await;
+}
+
+#[tokio::test]
+async fn by_provisioning_state() {
+    let put = response(201, &[("retry-after", "15")], Some(body("Creating")));
+    runs_through(put, STORE, response(200, &[], Some(body("Succeeded")))).await;
+}
+
+#[tokio::test]
+async fn a_failed_operation_is_reported_and_tried_again() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let headers = [("azure-asyncoperation", OPERATION)];
+    world
+        .azure
+        .script(Method::Put, STORE, response(201, &headers, None));
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Poll));
+    let failed =
+        json!({"status": "Failed", "error": {"code": "AllocationFailed", "message": "full"}});
+    world
+        .azure
+        .script(Method::Get, OPERATION, response(200, &[], Some(failed)));
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    assert_eq!(world.ready(&store), "False/Warning/AllocationFailed");
+    assert_eq!(
+        world.cluster.annotation(&store, names::POLLER_RESUME_ID),
+        None
+    );
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}
+
+/// ASO behaviour §1.3 step 14g.
+#[tokio::test]
+async fn a_spec_that_changed_meanwhile_is_sent_again() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let headers = [("azure-asyncoperation", OPERATION)];
+    world
+        .azure
+        .script(Method::Put, STORE, response(201, &headers, None));
+    world.pass(&store).await;
+    world.store(json!({"capacity": 6}));
+    let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+    world.azure.script(Method::Get, OPERATION, done);
+    world.azure.set(STORE, body("Succeeded"));
+    assert_eq!(world.pass(&store).await, Requeue::Now);
+    world.azure.take_bodies();
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.azure.take_bodies()[0]["properties"]["capacity"], 6);
+    assert_eq!(world.cluster.status(&store)["observedGeneration"], 2);
+}
+
+#[tokio::test]
+async fn an_operation_that_azure_forgot_is_read_from_the_resource() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let headers = [("azure-asyncoperation", OPERATION)];
+    world
+        .azure
+        .script(Method::Put, STORE, response(201, &headers, None));
+    world.pass(&store).await;
+    world.azure.set(STORE, body("Creating"));
+    world.forget();
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Poll));
+    assert_eq!(world.ready(&store), "False/Info/Reconciling");
+    world.azure.set(STORE, body("Succeeded"));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.azure.take_bodies(), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_token_that_makes_no_sense_is_dropped() {
+    let (world, store) = World::with_store().await;
+    world
+        .cluster
+        .annotate(&store, names::POLLER_RESUME_ID, Some("Something.Else"));
+    world
+        .cluster
+        .annotate(&store, names::POLLER_RESUME_TOKEN, Some("{}"));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(
+        world.cluster.annotation(&store, names::POLLER_RESUME_TOKEN),
+        None
+    );
+    assert_eq!(world.requests(), [format!("GET {STORE}")]);
+}
+
+#[tokio::test]
+async fn a_resource_that_vanished_after_its_put_is_an_error() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let missing = || error(404, "ResourceNotFound");
+    world.azure.script(Method::Get, STORE, missing());
+    world.azure.script(Method::Get, STORE, missing());
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    assert_eq!(world.ready(&store), "False/Warning/AzureResourceNotFound");
+}

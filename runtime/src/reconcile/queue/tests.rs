@@ -1,0 +1,237 @@
+//! The queue under tokio's paused clock: time passes only when every task waits.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::time::sleep;
+
+use super::*;
+use crate::kind::KindInfo;
+use crate::reconcile::testing::kinds;
+use crate::resource::Kind;
+
+struct NoJitter;
+
+impl Random for NoJitter {
+    fn unit(&self) -> f64 {
+        0.0
+    }
+}
+
+fn key(kind: &'static KindInfo, name: &str) -> ObjectKey {
+    ObjectKey {
+        kind: Kind(kind),
+        namespace: "default".to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+fn group(name: &str) -> ObjectKey {
+    key(&kinds::GROUP, name)
+}
+
+fn queue(settings: QueueSettings) -> Queue {
+    Queue::new(settings, Arc::new(NoJitter))
+}
+
+/// When each pass started, in seconds from the start, and the most passes at one time.
+#[derive(Clone)]
+struct Log {
+    start: Instant,
+    passes: Arc<Mutex<Vec<(u64, String)>>>,
+    running: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Log {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            passes: Arc::default(),
+            running: Arc::default(),
+            most: Arc::default(),
+        }
+    }
+
+    async fn pass(self, key: ObjectKey, takes: u64) {
+        let at = self.start.elapsed().as_secs();
+        self.passes.lock().unwrap().push((at, key.name));
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        sleep(Duration::from_secs(takes)).await;
+        self.running.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn passes(&self) -> Vec<(u64, String)> {
+        self.passes.lock().unwrap().clone()
+    }
+
+    fn times(&self) -> Vec<u64> {
+        self.passes().into_iter().map(|(at, _)| at).collect()
+    }
+}
+
+/// Runs the queue for a while; every pass takes `takes` seconds and ends with `requeue`.
+async fn run_for(queue: &Queue, seconds: u64, takes: u64, log: &Log, requeue: Requeue) {
+    let stop = CancellationToken::new();
+    let stopper = stop.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(seconds)).await;
+        stopper.cancel();
+    });
+    let log = log.clone();
+    let work = move |key| {
+        let log = log.clone();
+        async move {
+            log.pass(key, takes).await;
+            requeue
+        }
+    };
+    queue.run(work, stop).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_waits_once_at_its_earliest_deadline() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add_after(group("a"), Duration::from_secs(9));
+    queue.add_after(group("a"), Duration::from_secs(3));
+    queue.add_after(group("a"), Duration::from_secs(6));
+    assert_eq!(queue.depth().known, 1);
+    run_for(&queue, 30, 0, &log, Requeue::Never).await;
+    assert_eq!(log.times(), [3]);
+    assert_eq!(queue.depth(), QueueDepth::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_never_worked_on_twice_at_once_and_again_when_asked_meanwhile() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    let adder = queue.clone();
+    tokio::spawn(async move {
+        for _ in 0..3 {
+            sleep(Duration::from_secs(1)).await;
+            adder.add(group("a"));
+        }
+    });
+    run_for(&queue, 60, 10, &log, Requeue::Never).await;
+    assert_eq!(log.times(), [0, 10]);
+    assert_eq!(log.most.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_grow_per_class_and_outside_triggers_do_not_count() {
+    let (first, log) = (queue(QueueSettings::default()), Log::new());
+    first.add(group("a"));
+    run_for(&first, 100, 0, &log, Requeue::Backoff(RetryClass::Fast)).await;
+    assert_eq!(log.times(), [0, 1, 3, 7, 15, 31, 61, 91]);
+
+    let (second, log) = (queue(QueueSettings::default()), Log::new());
+    second.add(group("a"));
+    let adder = second.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(5)).await;
+        adder.add(group("a"));
+    });
+    // The trigger at 5 brings the fourth attempt forward; its own delay is that of a fourth attempt.
+    run_for(&second, 20, 0, &log, Requeue::Backoff(RetryClass::Slow)).await;
+    assert_eq!(log.times(), [0, 1, 3, 5, 13]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn success_resets_the_count() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    let stop = CancellationToken::new();
+    let (passes, stopper) = (Arc::new(AtomicUsize::new(0)), stop.clone());
+    let recorded = log.clone();
+    let work = move |key| {
+        let (log, stop) = (recorded.clone(), stopper.clone());
+        let pass = passes.fetch_add(1, Ordering::SeqCst);
+        async move {
+            log.pass(key, 0).await;
+            match pass {
+                3 => Requeue::After(Duration::from_secs(10)),
+                6 => {
+                    stop.cancel();
+                    Requeue::Never
+                }
+                _ => Requeue::Backoff(RetryClass::Slow),
+            }
+        }
+    };
+    queue.run(work, stop).await;
+    assert_eq!(log.times(), [0, 1, 3, 7, 17, 18, 20]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
+    let settings = QueueSettings {
+        workers: 3,
+        workers_per_kind: 2,
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    for name in ["a", "b", "c", "d"] {
+        queue.add(group(name));
+    }
+    queue.add(key(&kinds::STORE, "s"));
+    run_for(&queue, 60, 10, &log, Requeue::Never).await;
+    assert_eq!(log.most.load(Ordering::SeqCst), 3);
+    let mut first: Vec<String> = log
+        .passes()
+        .into_iter()
+        .filter(|(at, _)| *at == 0)
+        .map(|(_, name)| name)
+        .collect();
+    first.sort();
+    assert_eq!(first, ["a", "b", "s"]);
+    assert_eq!(log.times(), [0, 0, 0, 10, 10]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_waits_for_running_passes_and_starts_no_more() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    queue.add_after(group("b"), Duration::from_secs(7));
+    let before = Instant::now();
+    run_for(&queue, 5, 12, &log, Requeue::Sync).await;
+    assert_eq!(before.elapsed().as_secs(), 12);
+    assert_eq!(log.passes(), [(0, "a".to_owned())]);
+    assert_eq!(queue.depth().running, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_that_takes_too_long_is_given_up_when_stopping() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    let before = Instant::now();
+    run_for(&queue, 5, 3600, &log, Requeue::Sync).await;
+    assert_eq!(before.elapsed().as_secs(), 25);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_fails_its_own_key_only() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    queue.add(group("b"));
+    let stop = CancellationToken::new();
+    let stopper = stop.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(2)).await;
+        stopper.cancel();
+    });
+    let recorded = log.clone();
+    let work = move |key: ObjectKey| {
+        let log = recorded.clone();
+        async move {
+            let broken = key.name == "a";
+            log.pass(key, 0).await;
+            assert!(!broken, "a pass that panics");
+            Requeue::Never
+        }
+    };
+    queue.run(work, stop).await;
+    let mut passes = log.passes();
+    passes.sort();
+    let name = |name: &str| name.to_owned();
+    assert_eq!(passes, [(0, name("a")), (0, name("b")), (1, name("a"))]);
+}

@@ -1,0 +1,127 @@
+//! An Azure in memory.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::{Journal, lock};
+use crate::arm::{CredentialKey, Method, Request, Response, Transport, TransportError};
+
+/// Keeps what was PUT, answers GET with it and forgets it on DELETE; answers from a script where there is one.
+pub struct MemoryAzure {
+    journal: Journal,
+    subscription: String,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    resources: BTreeMap<String, Value>,
+    script: HashMap<(Method, String), VecDeque<Response>>,
+    bodies: Vec<Value>,
+}
+
+impl MemoryAzure {
+    /// An empty Azure in which every credential is for this subscription.
+    pub fn new(journal: Journal, subscription: &str) -> Self {
+        Self {
+            journal,
+            subscription: subscription.to_owned(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// The next answer to requests of this method and path (without query), before later ones.
+    pub fn script(&self, method: Method, path: &str, response: Response) {
+        let mut state = lock(&self.state);
+        let at = (method, path.to_owned());
+        state.script.entry(at).or_default().push_back(response);
+    }
+
+    /// Puts a resource there, or changes it behind the operator's back.
+    pub fn set(&self, path: &str, body: Value) {
+        lock(&self.state).resources.insert(path.to_owned(), body);
+    }
+
+    /// The resource, if it exists.
+    pub fn get(&self, path: &str) -> Option<Value> {
+        lock(&self.state).resources.get(path).cloned()
+    }
+
+    /// Bodies of PUTs so far, which are forgotten here.
+    pub fn take_bodies(&self) -> Vec<Value> {
+        std::mem::take(&mut lock(&self.state).bodies)
+    }
+}
+
+/// An answer.
+pub fn response(status: u16, headers: &[(&str, &str)], body: Option<Value>) -> Response {
+    let headers = headers.iter();
+    Response {
+        status,
+        headers: headers
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        body,
+    }
+}
+
+/// An error answer in ARM's form.
+pub fn error(status: u16, code: &str) -> Response {
+    let body = json!({ "error": { "code": code, "message": format!("because of {code}") } });
+    response(status, &[("x-ms-request-id", "request-1")], Some(body))
+}
+
+/// What Azure makes of a body: its id, and done at once.
+fn created(path: &str, body: &Value) -> Value {
+    let mut resource = body.clone();
+    resource["id"] = json!(path);
+    resource["properties"]["provisioningState"] = json!("Succeeded");
+    resource
+}
+
+impl State {
+    fn answer(&mut self, request: &Request, path: &str) -> Response {
+        let known = self.resources.get(path).cloned();
+        match (request.method, known) {
+            (Method::Get, Some(body)) => response(200, &[], Some(body)),
+            (Method::Put, known) => {
+                let body = created(path, request.body.as_ref().unwrap_or(&Value::Null));
+                self.resources.insert(path.to_owned(), body.clone());
+                let status = if known.is_some() { 200 } else { 201 };
+                response(status, &[], Some(body))
+            }
+            (Method::Delete, Some(_)) => {
+                self.resources.remove(path);
+                response(200, &[], None)
+            }
+            (Method::Delete, None) => response(204, &[], None),
+            _ => error(404, "ResourceNotFound"),
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for MemoryAzure {
+    async fn send(&self, request: Request) -> Result<Response, TransportError> {
+        let path = request.url.split('?').next().unwrap_or(&request.url);
+        self.journal.note(format!("{} {path}", request.method));
+        let mut state = lock(&self.state);
+        if request.method == Method::Put {
+            let body = request.body.clone().unwrap_or_default();
+            state.bodies.push(body);
+        }
+        let at = (request.method, path.to_owned());
+        let scripted = state.script.get_mut(&at).and_then(VecDeque::pop_front);
+        Ok(match scripted {
+            Some(response) => response,
+            None => state.answer(&request, path),
+        })
+    }
+
+    async fn subscription(&self, _: &CredentialKey) -> Result<String, TransportError> {
+        Ok(self.subscription.clone())
+    }
+}

@@ -1,0 +1,326 @@
+//! A cluster in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Journal, kinds, lock};
+use crate::kind::KindInfo;
+use crate::reconcile::port::{
+    DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+};
+use crate::resource::{Kind, Object, ObjectKey};
+
+/// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
+pub struct MemoryCluster {
+    journal: Journal,
+    kinds: Vec<&'static KindInfo>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    objects: HashMap<ObjectKey, Object>,
+    data: BTreeMap<(DataKind, String, String), KeyedData>,
+    namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    events: Vec<(ObjectKey, EventNote)>,
+    version: u64,
+}
+
+impl State {
+    fn next_version(&mut self) -> String {
+        self.version += 1;
+        self.version.to_string()
+    }
+}
+
+impl MemoryCluster {
+    /// An empty cluster that knows the kinds of [`super::kinds`].
+    pub fn new(journal: Journal) -> Self {
+        Self {
+            journal,
+            kinds: vec![&kinds::GROUP, &kinds::STORE, &kinds::BOX],
+            state: Mutex::default(),
+        }
+    }
+
+    /// Creates an object in namespace `default`, or replaces its spec: the generation grows.
+    pub fn apply(&self, kind: &'static KindInfo, name: &str, spec: &Value) -> ObjectKey {
+        let key = ObjectKey {
+            kind: Kind(kind),
+            namespace: "default".to_owned(),
+            name: name.to_owned(),
+        };
+        let mut state = lock(&self.state);
+        let version = state.next_version();
+        let object = state.objects.entry(key.clone()).or_insert_with(|| Object {
+            kind: Kind(kind),
+            metadata: ObjectMeta {
+                name: Some(key.name.clone()),
+                namespace: Some(key.namespace.clone()),
+                uid: Some(format!("uid-{name}")),
+                ..ObjectMeta::default()
+            },
+            spec: None,
+            status: None,
+        });
+        object.spec = raw(spec);
+        object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
+        object.metadata.resource_version = Some(version);
+        key
+    }
+
+    /// Sets or removes an annotation.
+    pub fn annotate(&self, key: &ObjectKey, name: &str, value: Option<&str>) {
+        let mut state = lock(&self.state);
+        let version = state.next_version();
+        if let Some(object) = state.objects.get_mut(key) {
+            let annotations = object.metadata.annotations.get_or_insert_default();
+            match value {
+                Some(value) => annotations.insert(name.to_owned(), value.to_owned()),
+                None => annotations.remove(name),
+            };
+            object.metadata.resource_version = Some(version);
+        }
+    }
+
+    /// Deletes an object: it stays while it has finalizers, and its generation grows.
+    pub fn delete(&self, key: &ObjectKey) {
+        let mut state = lock(&self.state);
+        let version = state.next_version();
+        let Some(object) = state.objects.get_mut(key) else {
+            return;
+        };
+        if object
+            .metadata
+            .finalizers
+            .as_ref()
+            .is_none_or(Vec::is_empty)
+        {
+            state.objects.remove(key);
+        } else {
+            object.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
+            object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
+            object.metadata.resource_version = Some(version);
+        }
+    }
+
+    /// An annotation's value.
+    pub fn annotation(&self, key: &ObjectKey, name: &str) -> Option<String> {
+        let object = self.object(key)?;
+        object.metadata.annotations?.get(name).cloned()
+    }
+
+    /// The object, if it exists.
+    pub fn object(&self, key: &ObjectKey) -> Option<Object> {
+        lock(&self.state).objects.get(key).cloned()
+    }
+
+    /// The object's status; `null` when it has none.
+    pub fn status(&self, key: &ObjectKey) -> Value {
+        self.object(key)
+            .and_then(|object| serde_json::from_str(object.status?.get()).ok())
+            .unwrap_or_default()
+    }
+
+    /// Status, severity and reason of a condition, joined by `/`; empty when it is absent.
+    pub fn condition(&self, key: &ObjectKey, name: &str) -> String {
+        let status = self.status(key);
+        let conditions = status["conditions"].as_array();
+        let found = conditions
+            .into_iter()
+            .flatten()
+            .find(|item| item["type"] == name);
+        let text = |item: &Value, field: &str| item[field].as_str().unwrap_or("").to_owned();
+        found.map_or_else(String::new, |item| {
+            ["status", "severity", "reason"]
+                .map(|field| text(item, field))
+                .join("/")
+        })
+    }
+
+    /// Message of `Ready`.
+    pub fn message(&self, key: &ObjectKey) -> String {
+        let status = self.status(key);
+        let conditions = status["conditions"].as_array();
+        let found = conditions
+            .into_iter()
+            .flatten()
+            .find(|item| item["type"] == "Ready");
+        found
+            .and_then(|item| item["message"].as_str())
+            .unwrap_or("")
+            .to_owned()
+    }
+
+    /// Writes a Secret or ConfigMap that no object owns.
+    pub fn put_data(&self, kind: DataKind, name: &str, data: &[(&str, &str)]) {
+        let mut state = lock(&self.state);
+        let resource_version = state.next_version();
+        let data = data
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.as_bytes().to_vec()))
+            .collect();
+        let keyed = KeyedData {
+            uid: format!("uid-{name}"),
+            resource_version,
+            owner_uids: Vec::new(),
+            data,
+        };
+        let at = (kind, "default".to_owned(), name.to_owned());
+        state.data.insert(at, keyed);
+    }
+
+    /// A value of a Secret or ConfigMap.
+    pub fn data(&self, kind: DataKind, name: &str, key: &str) -> Option<String> {
+        let at = (kind, "default".to_owned(), name.to_owned());
+        let state = lock(&self.state);
+        let bytes = state.data.get(&at)?.data.get(key)?;
+        String::from_utf8(bytes.clone()).ok()
+    }
+
+    /// Sets the annotations of a namespace.
+    pub fn annotate_namespace(&self, name: &str, annotations: BTreeMap<String, String>) {
+        lock(&self.state)
+            .namespaces
+            .insert(name.to_owned(), annotations);
+    }
+
+    /// Reasons and messages of events so far, which are forgotten here.
+    pub fn take_events(&self) -> Vec<(String, String)> {
+        std::mem::take(&mut lock(&self.state).events)
+            .into_iter()
+            .map(|(_, event)| (event.reason, event.message))
+            .collect()
+    }
+
+    fn write(
+        &self,
+        what: &str,
+        object: &Object,
+        change: impl FnOnce(&mut Object),
+    ) -> Result<Object, KubernetesError> {
+        let key = object.key();
+        let mut state = lock(&self.state);
+        let version = state.next_version();
+        let Some(stored) = state.objects.get_mut(&key) else {
+            return Err(KubernetesError::Gone {
+                object: key.to_string(),
+            });
+        };
+        if stored.metadata.resource_version != object.metadata.resource_version {
+            return Err(KubernetesError::Conflict {
+                object: key.to_string(),
+            });
+        }
+        self.journal.note(format!("{what} {key}"));
+        change(stored);
+        stored.metadata.resource_version = Some(version);
+        let written = stored.clone();
+        let finalizers = written.metadata.finalizers.as_ref();
+        if written.metadata.deletion_timestamp.is_some() && finalizers.is_none_or(Vec::is_empty) {
+            state.objects.remove(&key);
+        }
+        Ok(written)
+    }
+}
+
+fn raw(value: &Value) -> Option<Box<RawValue>> {
+    to_raw_value(value).ok()
+}
+
+fn merge(into: &mut Option<BTreeMap<String, String>>, changes: BTreeMap<String, Option<String>>) {
+    let entries = into.get_or_insert_default();
+    for (name, value) in changes {
+        match value {
+            Some(value) => entries.insert(name, value),
+            None => entries.remove(&name),
+        };
+    }
+}
+
+#[async_trait]
+impl KubernetesPort for MemoryCluster {
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        Ok(self.object(key))
+    }
+
+    fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
+        let mut kinds = self.kinds.iter().copied();
+        kinds.find(|info| (info.group, info.kind) == (group, kind))
+    }
+
+    async fn patch_metadata(
+        &self,
+        object: &Object,
+        patch: MetadataPatch,
+    ) -> Result<Object, KubernetesError> {
+        self.write("metadata", object, |stored| {
+            let metadata = &mut stored.metadata;
+            merge(&mut metadata.annotations, patch.annotations);
+            merge(&mut metadata.labels, patch.labels);
+            if let Some(finalizers) = patch.finalizers {
+                metadata.finalizers = Some(finalizers);
+            }
+            if let Some(owners) = patch.owner_references {
+                let owners = owners.into_iter().map(serde_json::from_value);
+                let owners: Result<Vec<OwnerReference>, _> = owners.collect();
+                metadata.owner_references = owners.ok();
+            }
+        })
+    }
+
+    async fn patch_status(
+        &self,
+        object: &Object,
+        status: Value,
+    ) -> Result<Object, KubernetesError> {
+        self.write("status", object, |stored| stored.status = raw(&status))
+    }
+
+    async fn read_data(
+        &self,
+        kind: DataKind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<KeyedData>, KubernetesError> {
+        let at = (kind, namespace.to_owned(), name.to_owned());
+        Ok(lock(&self.state).data.get(&at).cloned())
+    }
+
+    async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
+        self.journal
+            .note(format!("export {:?} {}", export.kind, export.name));
+        let mut state = lock(&self.state);
+        let resource_version = state.next_version();
+        let uid = owner.metadata.uid.clone().unwrap_or_default();
+        let namespace = owner.metadata.namespace.clone().unwrap_or_default();
+        let data = export.data.into_iter();
+        let keyed = KeyedData {
+            uid: format!("uid-{}", export.name),
+            resource_version,
+            owner_uids: vec![uid],
+            data: data.map(|(key, text)| (key, text.into_bytes())).collect(),
+        };
+        state
+            .data
+            .insert((export.kind, namespace, export.name), keyed);
+        Ok(())
+    }
+
+    async fn namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        let state = lock(&self.state);
+        Ok(state.namespaces.get(name).cloned().unwrap_or_default())
+    }
+
+    async fn record(&self, object: &Object, event: EventNote) {
+        lock(&self.state).events.push((object.key(), event));
+    }
+}

@@ -1,0 +1,263 @@
+//! Kinds for tests: a resource group, a store in it and a box in the store.
+
+use std::collections::BTreeMap;
+
+use crate::field;
+use crate::kind::{
+    ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, TypedKind, Verbs,
+    VersionInfo,
+};
+use crate::resource::{
+    Condition, ConfigMapDestination, ConfigMapReference, DestinationExpression,
+    KnownResourceReference, ResourceReference, SecretDestination, SecretReference, shaped,
+};
+use crate::shape::{FieldOf, Flags, Rules, Shaped, StructShape};
+
+shaped! {
+    /// Spec of a group.
+    GroupSpec {
+        /// Name in Azure.
+        azure_name: String = "azureName";
+        /// Location.
+        location: String = "location".at(&["location"]).flags(Flags::LOCATION).required();
+        /// Tags.
+        tags: BTreeMap<String, String> = "tags".at(&["tags"]);
+        /// Version that the user wrote.
+        original_version: String = "originalVersion";
+    }
+}
+
+shaped! {
+    /// Status of a group.
+    GroupStatus {
+        /// Conditions.
+        conditions: Vec<Condition> = "conditions";
+        /// ARM id.
+        id: String = "id".at(&["id"]);
+        /// Location.
+        location: String = "location".at(&["location"]);
+        /// State in Azure.
+        provisioning_state: String = "provisioningState".at(&["properties", "provisioningState"]);
+    }
+}
+
+shaped! {
+    /// Destinations of a store's config maps.
+    StoreConfigMaps {
+        /// Endpoint.
+        endpoint: Box<ConfigMapDestination> = "endpoint";
+        /// A value that no status field has.
+        region: Box<ConfigMapDestination> = "region";
+    }
+}
+
+shaped! {
+    /// Destinations of a store's secrets.
+    StoreSecrets {
+        /// Key.
+        key: Box<SecretDestination> = "key";
+    }
+}
+
+shaped! {
+    /// Operator's part of a store's spec.
+    StoreOperatorSpec {
+        /// Expressions.
+        config_map_expressions: Vec<DestinationExpression> = "configMapExpressions";
+        /// Config maps.
+        config_maps: Box<StoreConfigMaps> = "configMaps";
+        /// Secrets.
+        secrets: Box<StoreSecrets> = "secrets";
+    }
+}
+
+shaped! {
+    /// Spec of a store.
+    StoreSpec {
+        /// Name in Azure.
+        azure_name: String = "azureName";
+        /// Capacity.
+        capacity: i64 = "capacity".at(&["properties", "capacity"]);
+        /// Location.
+        location: String = "location".at(&["location"]).flags(Flags::LOCATION);
+        /// A name from a config map.
+        nickname: Box<ConfigMapReference> = "nicknameFromConfig".at(&["properties", "nickname"]);
+        /// Operator's part.
+        operator_spec: Box<StoreOperatorSpec> = "operatorSpec";
+        /// Version that the user wrote.
+        original_version: String = "originalVersion";
+        /// Owner.
+        owner: Box<KnownResourceReference> = "owner".required();
+        /// A secret.
+        password: Box<SecretReference> = "password".at(&["properties", "password"]).flags(Flags::SECRET.with(Flags::WRITE_ONLY));
+        /// Another resource.
+        peer: Box<ResourceReference> = "peerReference".at(&["properties", "peerId"]).flags(Flags::ARM_ID);
+        /// Something that Azure writes in its own way.
+        tier: String = "tier".at(&["properties", "tier"]);
+    }
+}
+
+shaped! {
+    /// Status of a store.
+    StoreStatus {
+        /// Conditions.
+        conditions: Vec<Condition> = "conditions";
+        /// Capacity.
+        capacity: i64 = "capacity".at(&["properties", "capacity"]);
+        /// Address.
+        endpoint: String = "endpoint".at(&["properties", "endpoint"]);
+        /// ARM id.
+        id: String = "id".at(&["id"]);
+        /// State in Azure.
+        provisioning_state: String = "provisioningState".at(&["properties", "provisioningState"]);
+    }
+}
+
+shaped! {
+    /// Spec of a box.
+    BoxSpec {
+        /// Name in Azure.
+        azure_name: String = "azureName";
+        /// Version that the user wrote.
+        original_version: String = "originalVersion";
+        /// Owner.
+        owner: Box<KnownResourceReference> = "owner".required();
+        /// Size.
+        size: i64 = "size".at(&["properties", "size"]);
+    }
+}
+
+shaped! {
+    /// Status of a box.
+    BoxStatus {
+        /// Conditions.
+        conditions: Vec<Condition> = "conditions";
+        /// ARM id.
+        id: String = "id".at(&["id"]);
+        /// Size.
+        size: i64 = "size".at(&["properties", "size"]);
+    }
+}
+
+const VERBS: Verbs = Verbs {
+    get: true,
+    head: false,
+    put: true,
+    patch: false,
+    delete: true,
+    put_long_running: true,
+    delete_long_running: true,
+};
+
+const fn version(spec: &'static StructShape, status: &'static StructShape) -> VersionInfo {
+    VersionInfo {
+        name: "v20200101",
+        api_version: "2020-01-01",
+        sources: &[],
+        spec,
+        status,
+        verbs: VERBS,
+        child_lists: &[],
+        spec_plan: &Plan::SAME,
+        status_plan: &Plan::SAME,
+    }
+}
+
+const fn hub(spec: &'static StructShape, status: &'static StructShape) -> HubInfo {
+    HubInfo {
+        storage_version: "v20200101storage",
+        spec,
+        status,
+    }
+}
+
+/// A resource group.
+pub static GROUP: KindInfo = KindInfo {
+    group: "resources.azure.com",
+    kind: "ResourceGroup",
+    plural: "resourcegroups",
+    category: "resources",
+    arm_type: "Microsoft.Resources/resourceGroups",
+    scope: Scope::Subscription,
+    owner: OwnerRule::None,
+    name: NameRule::Free(&Rules::NONE),
+    versions: &[version(GroupSpec::SHAPE, GroupStatus::SHAPE)],
+    hub: hub(GroupSpec::SHAPE, GroupStatus::SHAPE),
+    secrets: &[],
+    config_maps: &[],
+};
+
+/// A store in a resource group.
+pub static STORE: KindInfo = KindInfo {
+    group: "toys.azure.com",
+    kind: "Store",
+    plural: "stores",
+    category: "toys",
+    arm_type: "Microsoft.Toys/stores",
+    scope: Scope::ResourceGroup,
+    owner: OwnerRule::Kind {
+        group: "resources.azure.com",
+        kind: "ResourceGroup",
+    },
+    name: NameRule::Free(&Rules::NONE),
+    versions: &[version(StoreSpec::SHAPE, StoreStatus::SHAPE)],
+    hub: hub(StoreSpec::SHAPE, StoreStatus::SHAPE),
+    secrets: &["key"],
+    config_maps: &[
+        ConfigMapExport {
+            key: "endpoint",
+            status_path: &["endpoint"],
+        },
+        ConfigMapExport {
+            key: "region",
+            status_path: &[],
+        },
+    ],
+};
+
+/// A box in a store.
+pub static BOX: KindInfo = KindInfo {
+    group: "toys.azure.com",
+    kind: "StoresBox",
+    plural: "storesboxes",
+    category: "toys",
+    arm_type: "Microsoft.Toys/stores/boxes",
+    scope: Scope::ResourceGroup,
+    owner: OwnerRule::Kind {
+        group: "toys.azure.com",
+        kind: "Store",
+    },
+    name: NameRule::Free(&Rules::NONE),
+    versions: &[version(BoxSpec::SHAPE, BoxStatus::SHAPE)],
+    hub: hub(BoxSpec::SHAPE, BoxStatus::SHAPE),
+    secrets: &[],
+    config_maps: &[],
+};
+
+macro_rules! marker {
+    ($(#[$attribute:meta])* $name:ident, $spec:ty, $status:ty, $kind:expr) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name;
+
+        impl TypedKind for $name {
+            type Spec = $spec;
+            type Status = $status;
+            const KIND: &'static KindInfo = &$kind;
+            const VERSION: &'static str = "v20200101storage";
+        }
+    };
+}
+
+marker! {
+    /// Hub of [`GROUP`].
+    HubGroup, GroupSpec, GroupStatus, GROUP
+}
+marker! {
+    /// Hub of [`STORE`].
+    HubStore, StoreSpec, StoreStatus, STORE
+}
+marker! {
+    /// Hub of [`BOX`].
+    HubBox, BoxSpec, BoxStatus, BOX
+}
