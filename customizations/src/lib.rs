@@ -8,6 +8,7 @@
 //! only data, which is a row in the group's `specs/<group>.toml`.
 
 pub mod kusto;
+pub mod network;
 #[cfg(test)]
 mod testing;
 
@@ -21,12 +22,13 @@ pub fn registry() -> Result<Registry, RegisterError> {
     Registry::builder()
         .register_pre_checker(kusto::ClusterState)
         .register_owner_checker(kusto::DatabaseOwnerState)
+        .register_post_checker(network::PrivateEndpointApproval)
         .build()
 }
 
 #[cfg(test)]
 mod tests {
-    use armature_generated::kusto;
+    use armature_generated::{kusto, network};
     use armature_runtime::resource::Kind;
 
     #[test]
@@ -36,5 +38,7 @@ mod tests {
         assert!(cluster.has_pre_checker() && !cluster.has_owner_checker());
         let database = registry.of(Kind(&kusto::kinds::DATABASE));
         assert!(database.has_owner_checker() && !database.has_pre_checker());
+        let endpoint = registry.of(Kind(&network::kinds::PRIVATE_ENDPOINT));
+        assert!(endpoint.has_post_checker() && !endpoint.has_pre_checker());
     }
 }

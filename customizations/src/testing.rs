@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use armature_runtime::arm::{CredentialKey, Request, Response, Transport, TransportError};
-use armature_runtime::extension::{ArmAccess, Context, ExtensionError, Next, PreCheck, Resolver};
+use armature_runtime::extension::{
+    ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, Resolver,
+};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
@@ -116,6 +118,11 @@ impl KubernetesPort for Doubles {
 /// A default that proceeds.
 pub fn proceed() -> Next<'static, PreCheck> {
     Next::value(PreCheck::Proceed)
+}
+
+/// A default that succeeds.
+pub fn succeed() -> Next<'static, PostCheck> {
+    Next::value(PostCheck::Success)
 }
 
 /// A default that cannot find out.
