@@ -11,6 +11,8 @@
 //! - it is defined in the file that describes the resource, or in one that describes none at all,
 //! - it can be written: neither it nor anything around it is read-only.
 //!
+//! The id of such a part is not for users to set where it has a name, from which Azure makes the id.
+//!
 //! So the IP configurations of a private link service stay, the application-gateway configurations of a subnet
 //! and all links that Azure sets become ids. The group's TOML can overrule both ways ([`Embedding`]).
 
@@ -27,6 +29,17 @@ pub struct Embedding {
     pub whole: BTreeMap<String, Vec<String>>,
     /// Definitions of which only the id stays, wherever they stand.
     pub id_only: BTreeSet<String>,
+}
+
+/// What becomes of a schema inside a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It stays as it is.
+    Whole,
+    /// It stays, and looks like a resource: where it has a name, its id is Azure's.
+    Part,
+    /// Only its id stays.
+    IdOnly,
 }
 
 /// The rule, ready to ask.
@@ -62,15 +75,15 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// Whether only the id of `schema` stays inside `resource`. `read_only` tells whether it stands below
-    /// something that Azure sets; `suffix` is that of the side's type names.
-    pub fn only_id(
+    /// What becomes of `schema` inside `resource`. `read_only` tells whether it stands below something that Azure
+    /// sets; `suffix` is that of the side's type names.
+    pub fn standing(
         &self,
         schema: &Schema,
         resource: &DiscoveredResource<'_>,
         read_only: bool,
         suffix: &str,
-    ) -> bool {
+    ) -> Standing {
         let schema = self.set.resolve(schema);
         let name = super::variants::definition_name(schema);
         let sided = format!("{name}{suffix}");
@@ -79,20 +92,23 @@ impl<'a> Rule<'a> {
             .iter()
             .any(|name| self.choices.id_only.contains(*name))
         {
-            return true;
+            return Standing::IdOnly;
         }
         let mut kinds = names
             .iter()
             .filter_map(|name| self.choices.whole.get(*name));
         if kinds.any(|kinds| kinds.is_empty() || kinds.contains(&resource.kind)) {
-            return false;
+            return Standing::Whole;
         }
         if !item::is_resource(self.set, schema) {
-            return false;
+            return Standing::Whole;
         }
         let file = &schema.source.file;
         let at_home = *file == resource.source.file || !self.homes.contains(file.as_ref());
-        let own_part = !self.made.contains(&schema.source) && at_home && !read_only;
-        !own_part
+        if !self.made.contains(&schema.source) && at_home && !read_only {
+            Standing::Part
+        } else {
+            Standing::IdOnly
+        }
     }
 }

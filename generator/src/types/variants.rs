@@ -1,6 +1,11 @@
 //! Variants of a schema with a discriminator.
 
+use super::TypesError;
+use super::build::{Builder, Position, Side};
+use super::merge::{Merged, merge};
+use super::naming::{lower_camel, pascal};
 use crate::load::{Schema, SpecSet};
+use crate::model::{Discriminated, EnumType, ObjectType, Property, TypeDef, TypeRef, VariantType};
 
 /// Schemas that stand for one variant each of `base`, nearest first: all that include it, directly or not.
 /// A variant with a discriminator of its own is one variant here and tells its own ones apart inside.
@@ -33,4 +38,108 @@ pub(super) fn value(schema: &Schema) -> String {
 /// Last part of a schema's pointer.
 pub(super) fn definition_name(schema: &Schema) -> &str {
     schema.source.pointer.rsplit('/').next().unwrap_or_default()
+}
+
+impl<'a> Builder<'a, '_> {
+    /// An object of variants. The members of the base are in each variant.
+    pub fn one_of(
+        &mut self,
+        merged: &Merged<'a>,
+        position: Position,
+    ) -> Result<Option<ObjectType>, TypesError> {
+        let mut object = ObjectType {
+            description: merged.schema.description.clone(),
+            source: merged.schema.source.to_string(),
+            ..ObjectType::default()
+        };
+        let mut known = Vec::new();
+        for schema in variants(self.set, merged.schema) {
+            let Some(ty) = self.variant(schema, position)? else {
+                continue;
+            };
+            let property = self.variant_name(schema, position);
+            known.push(VariantType {
+                value: value(schema),
+                property: property.clone(),
+            });
+            object.properties.push(Property {
+                description: schema.description.clone(),
+                ..Property::new(property, &[], ty)
+            });
+        }
+        if known.is_empty() {
+            return Ok(None);
+        }
+        if position == Position::Root && self.side == Side::Status {
+            self.hoist_name(merged, &mut object);
+        }
+        object.discriminated = Some(Discriminated {
+            property: merged.discriminator.unwrap_or_default().to_owned(),
+            variants: known,
+        });
+        Ok(Some(object))
+    }
+
+    /// Type of one variant.
+    fn variant(
+        &mut self,
+        schema: &'a Schema,
+        position: Position,
+    ) -> Result<Option<TypeRef>, TypesError> {
+        let times = self.times_open(&schema.source);
+        if times > 1 {
+            return Ok(None);
+        }
+        let variant = merge(self.set, schema);
+        let mut name = pascal(definition_name(schema));
+        if times == 1 {
+            name.push_str("Unrolled");
+        }
+        self.open.push(&schema.source);
+        let built = if schema.discriminator.is_some() && self.is_one_of(&variant) {
+            self.one_of(&variant, position)
+        } else {
+            self.object(&variant, &name, position)
+        };
+        self.open.pop();
+        let names = [name.clone(), format!("{}{name}", self.resource.kind)];
+        let suffix = self.suffix();
+        Ok(built?.map(|object| {
+            TypeRef::Named(self.table.intern(&names, suffix, TypeDef::Object(object)))
+        }))
+    }
+
+    /// ASO names a variant after its type in the spec of a resource, and after the discriminator's value elsewhere.
+    fn variant_name(&self, schema: &Schema, position: Position) -> String {
+        if position == Position::Root && self.side == Side::Spec {
+            lower_camel(&pascal(definition_name(schema)))
+        } else {
+            lower_camel(&pascal(&value(schema)))
+        }
+    }
+
+    /// The name of a resource is beside its variants, as it is the same in each.
+    fn hoist_name(&self, merged: &Merged<'a>, object: &mut ObjectType) {
+        if let Some(schema) = merged.properties.get("name") {
+            let facts = self.facts(schema);
+            let name = self.property("name", schema, TypeRef::String, facts, merged);
+            object.properties.insert(0, name);
+        }
+    }
+
+    /// In a variant the discriminator has one value and must be there.
+    pub fn fix_discriminator(&mut self, property: &mut Property, merged: &Merged<'a>, name: &str) {
+        if merged.schema.discriminator.is_some() && merged.schema.discriminator_value.is_none() {
+            return;
+        }
+        let def = TypeDef::Enum(EnumType {
+            values: vec![value(merged.schema)],
+            extensible: false,
+            description: property.description.clone(),
+            source: merged.schema.source.to_string(),
+        });
+        let names = [format!("{name}{}", pascal(&property.name))];
+        property.ty = TypeRef::Named(self.table.intern(&names, "", def));
+        property.required = true;
+    }
 }

@@ -25,6 +25,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
+use super::error::message;
 use super::names::FIELD_MANAGER;
 
 const AUTHORITY_NAME: &str = "Armature webhook authority";
@@ -67,12 +68,12 @@ pub enum CertificateError {
         problem: String,
     },
     /// The API server refused.
-    #[error("cannot keep the webhook's certificate in Secret {secret}: {source}")]
+    #[error("cannot keep the webhook's certificate in Secret {secret}: {message}")]
     Kubernetes {
         /// Name of the Secret.
         secret: String,
         /// What the server said.
-        source: Box<kube::Error>,
+        message: String,
     },
     /// Others write the Secret all the time.
     #[error("Secret {secret} with the webhook's certificate changes faster than it can be written")]
@@ -364,7 +365,7 @@ impl CertificateStore {
     fn refused(&self, source: kube::Error) -> CertificateError {
         CertificateError::Kubernetes {
             secret: self.secret.clone(),
-            source: Box::new(source),
+            message: message(&source),
         }
     }
 

@@ -13,6 +13,7 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event, watcher};
 use serde_json::{Value, json};
 
+use super::error::message;
 use super::installed::InstalledCrd;
 use super::names::FIELD_MANAGER;
 use crate::engine::crd::{
@@ -31,16 +32,19 @@ const PAGE: u32 = 20;
 #[derive(Debug, thiserror::Error)]
 pub enum CrdError {
     /// The server refused a CRD.
-    #[error("the Kubernetes API refused CRD {name}: {source}")]
+    #[error("the Kubernetes API refused CRD {name}: {message}")]
     Refused {
         /// Name of the CRD.
         name: String,
         /// What the server said.
-        source: Box<kube::Error>,
+        message: String,
     },
     /// CRDs cannot be listed.
-    #[error("cannot list the installed CRDs: {0}")]
-    List(#[source] Box<kube::Error>),
+    #[error("cannot list the installed CRDs: {message}")]
+    List {
+        /// What the server said.
+        message: String,
+    },
     /// Some CRDs are not served in time.
     #[error(
         "these CRDs were not established within {seconds} s: {names}; `kubectl describe crd` says why"
@@ -75,7 +79,9 @@ impl CrdInstaller {
         let mut page = ListParams::default().limit(PAGE);
         loop {
             let listed = self.crds.list(&page).await;
-            let listed = listed.map_err(|source| CrdError::List(Box::new(source)))?;
+            let listed = listed.map_err(|error| CrdError::List {
+                message: message(&error),
+            })?;
             found.extend(listed.items);
             match listed.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => page = page.continue_token(&token),
@@ -141,9 +147,9 @@ impl CrdInstaller {
         let name = name(kind);
         match self.crds.patch_metadata(&name, parameters, &patch).await {
             Ok(_) => Ok(()),
-            Err(source) => Err(CrdError::Refused {
+            Err(error) => Err(CrdError::Refused {
                 name,
-                source: Box::new(source),
+                message: message(&error),
             }),
         }
     }

@@ -29,15 +29,18 @@ fn translate(operation: &'static str, object: String, error: &kube::Error) -> Ku
     match error {
         kube::Error::Api(status) if status.is_not_found() => KubernetesError::Gone { object },
         kube::Error::Api(status) if status.is_conflict() => KubernetesError::Conflict { object },
-        kube::Error::Api(status) => KubernetesError::Other {
-            operation,
-            object,
-            message: status.message.clone(),
-        },
         other => KubernetesError::Other {
             operation,
             object,
-            message: other.to_string(),
+            message: message(other),
         },
+    }
+}
+
+/// What the server said, or what kept it from answering. kube's own text repeats the whole answer.
+pub fn message(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => status.message.clone(),
+        other => other.to_string(),
     }
 }

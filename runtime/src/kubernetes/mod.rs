@@ -8,6 +8,7 @@ mod cache;
 mod certificate;
 mod client;
 mod crd;
+mod credential;
 mod error;
 mod event;
 mod filter;

@@ -135,32 +135,53 @@ pub(super) fn of_object(version: &VersionInfo) -> Vec<Value> {
     }
     let mut rules = Vec::new();
     if version.spec.field("azureName").is_some() {
-        rules.push(json!({
-            "rule": "oldSelf.?status.?id.orValue('') == '' || \
-                self.?spec.?azureName.orValue('') == oldSelf.?spec.?azureName.orValue('') || \
-                (oldSelf.?spec.?azureName.orValue('') == '' && \
-                oldSelf.status.id.lowerAscii().endsWith('/' + self.spec.azureName.lowerAscii()))",
-            "message": "azureName cannot change once the resource exists in Azure",
-            "fieldPath": ".spec.azureName",
-        }));
+        let name = "spec.azureName";
+        rules.push(immutable(
+            &format!(
+                "has(oldSelf.{name}) || !has(self.{name}) ? {} : \
+                 oldSelf.status.id.lowerAscii().endsWith('/' + self.{name}.lowerAscii())",
+                same(name)
+            ),
+            "azureName",
+        ));
     }
     if let Some(Type::Struct(owner)) = version.spec.field("owner").map(|field| field.ty) {
-        let same: Vec<_> = owner
-            .fields
-            .iter()
+        let members = owner.fields.iter();
+        let members: Vec<_> = members
             .filter_map(|field| identifier(field.name))
-            .map(|name| {
-                let member = format!("?spec.?owner.?{name}.orValue('')");
-                format!("self.{member} == oldSelf.{member}")
-            })
+            .map(|member| format!("({})", same(&format!("spec.owner.{member}"))))
             .collect();
-        rules.push(json!({
-            "rule": format!("oldSelf.?status.?id.orValue('') == '' || ({})", same.join(" && ")),
-            "message": "owner cannot change once the resource exists in Azure",
-            "fieldPath": ".spec.owner",
-        }));
+        rules.push(immutable(
+            &format!(
+                "has(self.spec.owner) && has(oldSelf.spec.owner) ? {} : \
+                 has(self.spec.owner) == has(oldSelf.spec.owner)",
+                members.join(" && ")
+            ),
+            "owner",
+        ));
     }
     rules
+}
+
+/// The member is absent on both sides or the same. Optional selection would be shorter, but the API server
+/// cannot bound the cost of its results.
+fn same(member: &str) -> String {
+    format!(
+        "has(self.{member}) == has(oldSelf.{member}) && \
+         (!has(self.{member}) || self.{member} == oldSelf.{member})"
+    )
+}
+
+/// A rule on a member of the spec that counts once the resource exists in Azure.
+fn immutable(unchanged: &str, member: &str) -> Value {
+    json!({
+        "rule": format!(
+            "!has(oldSelf.status) || !has(oldSelf.status.id) || \
+             !has(self.spec) || !has(oldSelf.spec) || ({unchanged})"
+        ),
+        "message": format!("{member} cannot change once the resource exists in Azure"),
+        "fieldPath": format!(".spec.{member}"),
+    })
 }
 
 /// CEL's spelling of a property name (Kubernetes escapes what CEL reserves); `None` when CEL cannot reach it.

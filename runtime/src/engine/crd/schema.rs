@@ -143,7 +143,8 @@ fn constrain(schema: &mut Map<String, Value>, ty: Type, rules: &Rules) {
     };
     match ty {
         Type::String => {
-            set("pattern", rules.pattern.map(Value::from));
+            let pattern = rules.pattern.filter(|pattern| is_re2(pattern));
+            set("pattern", pattern.map(Value::from));
             set("minLength", rules.min_length.map(Value::from));
             set("maxLength", rules.max_length.map(Value::from));
         }
@@ -158,6 +159,13 @@ fn constrain(schema: &mut Map<String, Value>, ty: Type, rules: &Rules) {
         }
         Type::Bool | Type::Json | Type::Enum(_) | Type::Struct(_) | Type::Map(_) => {}
     }
+}
+
+/// Whether the API server can read the pattern: RE2 has no look-around, and some specs use it.
+fn is_re2(pattern: &str) -> bool {
+    !["(?=", "(?!", "(?<=", "(?<!"]
+        .iter()
+        .any(|look| pattern.contains(look))
 }
 
 /// A JSON number, without a fraction when it has none.

@@ -1,0 +1,210 @@
+//! Objects: their properties, and what specs say of each.
+
+use super::TypesError;
+use super::build::{Builder, DEEPEST, Place, Position, Side};
+use super::flatten::{flatten, settle_names};
+use super::merge::{Merged, merge};
+use crate::load::{Additional, Schema};
+use crate::model::{Meaning, ObjectType, Property, Rules, TypeRef};
+
+/// What the spec says of a property, from its place and all that it refers to.
+#[derive(Default)]
+pub(super) struct Facts {
+    pub read_only: bool,
+    secret: bool,
+    flatten: bool,
+    mutability: Vec<String>,
+    identifiers: Vec<String>,
+    description: Option<String>,
+}
+
+impl<'a> Builder<'a, '_> {
+    /// An object with its properties; nothing if none is left.
+    pub fn object(
+        &mut self,
+        merged: &Merged<'a>,
+        name: &str,
+        position: Position,
+    ) -> Result<Option<ObjectType>, TypesError> {
+        let mut properties = Vec::new();
+        for (member, schema) in &merged.properties {
+            let facts = self.facts(schema);
+            if self.leaves_out(member, &facts, merged, position) {
+                continue;
+            }
+            let place = Place {
+                owner: name,
+                property: member,
+            };
+            let outside = self.read_only;
+            self.read_only = outside || facts.read_only;
+            let ty = self.type_of(schema, &place);
+            self.read_only = outside;
+            let Some(ty) = ty? else { continue };
+            // Other envelopes stay, whatever the spec says (ASO behaviour §3.5).
+            let flat = facts.flatten && *member == "properties";
+            let mut property = self.property(member, schema, ty, facts, merged);
+            if merged.discriminator == Some(*member) && self.side == Side::Spec {
+                self.fix_discriminator(&mut property, merged, name);
+            }
+            let envelope = match &property.ty {
+                TypeRef::Named(inner) if flat => self
+                    .table
+                    .object(inner)
+                    .filter(|object| object.discriminated.is_none()),
+                _ => None,
+            };
+            match envelope {
+                Some(inner) => flatten(&property, inner, &mut properties),
+                None => properties.push(property),
+            }
+        }
+        if let Some(further) = self.further_members(merged, name)? {
+            properties.push(further);
+        }
+        settle_names(&mut properties);
+        if properties.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(ObjectType {
+            properties,
+            description: merged.schema.description.clone(),
+            source: merged.schema.source.to_string(),
+            ..ObjectType::default()
+        }))
+    }
+
+    /// Whether a member has no place on this side.
+    fn leaves_out(
+        &self,
+        member: &str,
+        facts: &Facts,
+        merged: &Merged<'a>,
+        position: Position,
+    ) -> bool {
+        let in_variant = merged.discriminator.is_some();
+        match (self.side, position) {
+            // The name has rules of its own, and ARM knows the rest from the path.
+            (Side::Spec, Position::Root) => {
+                facts.read_only || matches!(member, "id" | "name" | "type")
+            }
+            // A part is told by its name, and Azure makes an id of that.
+            (Side::Spec, Position::Part) => {
+                facts.read_only || member == "id" && merged.properties.contains_key("name")
+            }
+            (Side::Spec, Position::Inside) => facts.read_only,
+            // Beside the variants, as it is the same in each.
+            (Side::Status, Position::Root) => in_variant && member == "name",
+            (Side::Status, Position::Part | Position::Inside) => false,
+        }
+    }
+
+    /// Members beside the known ones, as a map of its own.
+    fn further_members(
+        &mut self,
+        merged: &Merged<'a>,
+        name: &str,
+    ) -> Result<Option<Property>, TypesError> {
+        const NAME: &str = "additionalProperties";
+        let item = match merged.additional {
+            Additional::Of(inner) => {
+                let place = Place {
+                    owner: name,
+                    property: NAME,
+                };
+                self.map_item(inner, &place)?
+            }
+            Additional::Any => Some(TypeRef::Json),
+            Additional::Unsaid | Additional::Forbidden => None,
+        };
+        Ok(item.map(|item| Property::new(NAME, &[], TypeRef::Map(Box::new(item)))))
+    }
+
+    /// A property with all that the spec says of it.
+    pub fn property(
+        &self,
+        member: &str,
+        schema: &'a Schema,
+        ty: TypeRef,
+        facts: Facts,
+        merged: &Merged<'a>,
+    ) -> Property {
+        let spec = self.side == Side::Spec;
+        let value = merge(self.set, schema).value;
+        let says = |operation: &str| facts.mutability.iter().any(|known| known == operation);
+        let told = !facts.mutability.is_empty();
+        let arm_id = value.rules.format.as_deref() == Some("arm-id");
+        Property {
+            meaning: if arm_id && ty == TypeRef::String {
+                Meaning::ArmId
+            } else {
+                Meaning::Plain
+            },
+            required: spec && merged.required.contains(member),
+            read_only: facts.read_only,
+            write_only: told && !says("read"),
+            create_only: spec && told && says("create") && !says("update"),
+            secret: facts.secret,
+            rules: if spec {
+                value.rules.clone()
+            } else {
+                Rules {
+                    format: value.rules.format.clone(),
+                    ..Rules::default()
+                }
+            },
+            item_rules: if spec {
+                self.item_rules(value)
+            } else {
+                Rules::default()
+            },
+            identifiers: facts.identifiers,
+            description: facts.description,
+            ..Property::new(member, &[member], ty)
+        }
+    }
+
+    /// Constraints of the innermost item of a list or map.
+    fn item_rules(&self, schema: &'a Schema) -> Rules {
+        let mut rules = Rules::default();
+        let mut current = schema;
+        for _ in 0..DEEPEST {
+            let inner = match (&current.items, &current.additional) {
+                (Some(items), _) => items.as_ref(),
+                (None, Additional::Of(inner)) => inner.as_ref(),
+                _ => break,
+            };
+            current = merge(self.set, inner).value;
+            rules = current.rules.clone();
+        }
+        rules
+    }
+
+    /// Facts about a property, from the place and from every schema that its references pass.
+    pub fn facts(&self, schema: &'a Schema) -> Facts {
+        let mut facts = Facts {
+            // Only the place can say read-only: a definition that does is meant as data elsewhere.
+            read_only: schema.read_only,
+            ..Facts::default()
+        };
+        let mut current = Some(schema);
+        while let Some(schema) = current {
+            facts.secret |= schema.secret;
+            facts.flatten |= schema.flatten;
+            if facts.mutability.is_empty() {
+                facts.mutability.clone_from(&schema.mutability);
+            }
+            if facts.identifiers.is_empty() {
+                facts.identifiers.clone_from(&schema.identifiers);
+            }
+            if facts.description.is_none() {
+                facts.description.clone_from(&schema.description);
+            }
+            current = schema
+                .reference
+                .as_ref()
+                .and_then(|target| self.set.schema(target));
+        }
+        facts
+    }
+}

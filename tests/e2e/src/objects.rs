@@ -1,0 +1,138 @@
+//! Objects of one namespace, as a user sees them with kubectl.
+
+use std::time::{Duration, Instant};
+
+use armature_runtime::kind::KindInfo;
+use kube::Client;
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::GroupVersionKind;
+use serde_json::Value;
+
+/// How often a state is looked at while waiting for it.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Objects of one namespace.
+#[derive(Clone)]
+pub struct Objects {
+    client: Client,
+    namespace: String,
+}
+
+impl Objects {
+    /// Objects of this namespace.
+    pub fn new(client: Client, namespace: &str) -> Self {
+        Self {
+            client,
+            namespace: namespace.to_owned(),
+        }
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Access to a kind at a version; the group comes from the kind.
+    pub fn api(&self, kind: &str, version: &str) -> Api<DynamicObject> {
+        let info = kind_info(kind);
+        let gvk = GroupVersionKind::gvk(info.group, version, kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, info.plural);
+        Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
+    }
+
+    /// Applies a manifest in YAML, as `kubectl apply --server-side` does.
+    pub async fn apply(&self, manifest: &str) -> kube::Result<DynamicObject> {
+        let manifest: Value = serde_saphyr::from_str(manifest).expect("the manifest is YAML");
+        let text = |pointer: &str| {
+            manifest
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .expect(pointer)
+        };
+        let (_, version) = text("/apiVersion").split_once('/').expect("group/version");
+        let api = self.api(text("/kind"), version);
+        let parameters = PatchParams::apply("test").force();
+        api.patch(
+            text("/metadata/name"),
+            &parameters,
+            &Patch::Apply(&manifest),
+        )
+        .await
+    }
+
+    /// Reads an object at a version.
+    pub async fn get(&self, kind: &str, version: &str, name: &str) -> kube::Result<Value> {
+        let object = self.api(kind, version).get(name).await?;
+        Ok(serde_json::to_value(object).expect("an object is JSON"))
+    }
+
+    /// Begins the deletion of an object.
+    pub async fn delete(&self, kind: &str, name: &str) -> kube::Result<()> {
+        let api = self.api(kind, newest(kind));
+        api.delete(name, &Default::default()).await.map(drop)
+    }
+
+    /// Waits until the object's `Ready` condition satisfies the predicate; returns the condition and how long it
+    /// took. Panics with the last state when the limit passes.
+    pub async fn wait_ready(
+        &self,
+        kind: &str,
+        name: &str,
+        limit: Duration,
+        predicate: impl Fn(&Value) -> bool,
+    ) -> (Value, Duration) {
+        let started = Instant::now();
+        let mut last = Value::Null;
+        while started.elapsed() < limit {
+            if let Ok(object) = self.get(kind, newest(kind), name).await {
+                let ready = condition(&object, "Ready");
+                if predicate(&ready) {
+                    return (ready, started.elapsed());
+                }
+                last = object;
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        panic!("{kind} {name} is not as expected after {limit:?}: {last:#}");
+    }
+
+    /// Waits until the object does not exist.
+    pub async fn wait_gone(&self, kind: &str, name: &str, limit: Duration) -> Duration {
+        let started = Instant::now();
+        while started.elapsed() < limit {
+            match self.get(kind, newest(kind), name).await {
+                Err(kube::Error::Api(status)) if status.is_not_found() => {
+                    return started.elapsed();
+                }
+                _ => tokio::time::sleep(POLL).await,
+            }
+        }
+        panic!("{kind} {name} still exists after {limit:?}");
+    }
+}
+
+/// A condition of an object by its type; null when there is none.
+pub fn condition(object: &Value, condition_type: &str) -> Value {
+    object
+        .pointer("/status/conditions")
+        .and_then(Value::as_array)
+        .and_then(|conditions| {
+            conditions
+                .iter()
+                .find(|condition| condition["type"] == condition_type)
+        })
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn kind_info(kind: &str) -> &'static KindInfo {
+    armature_generated::KINDS
+        .iter()
+        .find(|info| info.kind == kind)
+        .unwrap_or_else(|| panic!("there is no kind {kind}"))
+}
+
+fn newest(kind: &str) -> &'static str {
+    let info = kind_info(kind);
+    info.versions.last().expect("a kind has versions").name
+}

@@ -1,0 +1,180 @@
+//! Control plane, simulator and operator, started once.
+
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use anyhow::Context;
+use armature::{CrdManagement, Operator, OperatorConfig, VersionChoice, WebhookReach};
+use armature_controlplane::ControlPlane;
+use armature_runtime::arm::credential::operator_identity;
+use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_simulator::{OperationRule, Options, Running, Simulator};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, ObjectMeta, PostParams};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use crate::objects::Objects;
+
+/// Namespace of the operator.
+const OPERATOR_NAMESPACE: &str = "armature-system";
+
+/// A running world.
+pub struct World {
+    runtime: Runtime,
+    parts: Parts,
+}
+
+struct Parts {
+    plane: ControlPlane,
+    azure: Running,
+    _operator: Operator,
+    client: kube::Client,
+    _folder: TempDir,
+}
+
+impl World {
+    /// The world of this test binary, started by whoever asks first.
+    pub fn shared() -> &'static Self {
+        static WORLD: OnceLock<Result<World, String>> = OnceLock::new();
+        let world = WORLD.get_or_init(|| Self::start().map_err(|error| format!("{error:#}")));
+        world
+            .as_ref()
+            .unwrap_or_else(|error| panic!("no world for end-to-end tests: {error}"))
+    }
+
+    fn start() -> anyhow::Result<Self> {
+        armature::logging::initialise(false, 0);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
+        let parts = runtime.block_on(Parts::start())?;
+        Ok(Self { runtime, parts })
+    }
+
+    /// Runs a test in a namespace of its own.
+    pub fn run<T>(
+        &'static self,
+        namespace: &str,
+        test: impl AsyncFnOnce(&'static Self, Objects) -> T,
+    ) -> T {
+        self.runtime.block_on(async {
+            self.create_namespace(namespace)
+                .await
+                .expect("the namespace is created");
+            test(self, self.objects(namespace)).await
+        })
+    }
+
+    /// Waits for something outside of a namespace.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// A client with all rights.
+    pub fn client(&self) -> &kube::Client {
+        &self.parts.client
+    }
+
+    /// The simulated Azure.
+    pub fn azure(&self) -> &Simulator {
+        self.parts.azure.simulator()
+    }
+
+    /// The control plane.
+    pub fn plane(&self) -> &ControlPlane {
+        &self.parts.plane
+    }
+
+    /// Objects of a namespace.
+    pub fn objects(&self, namespace: &str) -> Objects {
+        Objects::new(self.parts.client.clone(), namespace)
+    }
+
+    async fn create_namespace(&self, name: &str) -> anyhow::Result<()> {
+        create_namespace(&self.parts.client, name).await
+    }
+}
+
+impl Parts {
+    async fn start() -> anyhow::Result<Self> {
+        let (plane, azure) = tokio::try_join!(
+            async { anyhow::Ok(ControlPlane::start(Default::default()).await?) },
+            async { Ok(Simulator::start(Options::new(armature_generated::KINDS)).await?) },
+        )?;
+        // Operations end when they are asked about: the tests measure us, not a pretended Azure.
+        azure
+            .simulator()
+            .set_operation_rule(None, OperationRule::default());
+        let folder = tempfile::tempdir()?;
+        let ca_file = folder.path().join("azure-ca.pem");
+        std::fs::write(&ca_file, azure.ca_pem())?;
+        let client = plane.client().await?;
+        create_namespace(&client, OPERATOR_NAMESPACE).await?;
+        let operator = Operator::start(config(&plane, azure.endpoint(), ca_file).await?)
+            .await
+            .context("the operator does not start")?;
+        Ok(Self {
+            plane,
+            azure,
+            _operator: operator,
+            client,
+            _folder: folder,
+        })
+    }
+}
+
+async fn config(
+    plane: &ControlPlane,
+    azure: &str,
+    ca_file: PathBuf,
+) -> anyhow::Result<OperatorConfig> {
+    let settings = armature_simulator::Settings::default();
+    let variable = |name: &str| {
+        let value = match name {
+            "AZURE_SUBSCRIPTION_ID" => settings.subscriptions.first()?.as_str(),
+            "AZURE_TENANT_ID" => settings.tenant.as_str(),
+            "AZURE_CLIENT_ID" => "00000000-0000-0000-0000-00000000000a",
+            "AZURE_CLIENT_SECRET" => "a secret of the tests",
+            _ => return None,
+        };
+        Some(value.to_owned())
+    };
+    Ok(OperatorConfig {
+        kubernetes: plane.client_config().await?,
+        kinds: armature_generated::KINDS,
+        arm: ClientSettings {
+            cloud: Cloud::new(azure, azure, "https://management.azure.com")?,
+            identity: operator_identity(variable)?,
+            ca_file: Some(ca_file),
+            user_agent_suffix: None,
+            token_file: None,
+        },
+        namespace: OPERATOR_NAMESPACE.to_owned(),
+        target_namespaces: Vec::new(),
+        crd_management: CrdManagement::Auto,
+        crd_pattern: "*/*".parse()?,
+        crd_versions: VersionChoice::All,
+        webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
+        webhook_reach: WebhookReach::Loopback,
+        webhook_secret: "webhook".to_owned(),
+        health_listen: None,
+        sync_period: None,
+        max_concurrent_reconciles: 4,
+    })
+}
+
+async fn create_namespace(client: &kube::Client, name: &str) -> anyhow::Result<()> {
+    let namespace = Namespace {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        },
+        ..Namespace::default()
+    };
+    let api: Api<Namespace> = Api::all(client.clone());
+    api.create(&PostParams::default(), &namespace).await?;
+    Ok(())
+}
