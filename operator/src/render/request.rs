@@ -76,7 +76,7 @@ fn check(object: &InputObject) -> Vec<RenderError> {
         .chain(
             problems
                 .into_iter()
-                .map(|problem| object.error(problem.path, problem.message)),
+                .map(|problem| object.error(problem.path, problem.kind.to_string())),
         )
         .collect()
 }

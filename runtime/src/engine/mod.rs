@@ -12,7 +12,6 @@
 //! All of them work on [`serde_json::Value`] and static tables. What does not live here: I/O of any kind,
 //! decisions about when to do what (see [`crate::reconcile`]), and knowledge of any Azure service.
 
-mod arm_json;
 pub mod collect;
 pub mod compare;
 pub mod conversion;

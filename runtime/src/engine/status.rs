@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::arm_json::{find, member};
 use crate::kind::VersionInfo;
+use crate::shape::arm_json::find;
+use crate::shape::arm_tree::chosen_variant;
 use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
 
 /// The status that an ARM resource has in this version's words.
@@ -49,11 +50,7 @@ fn read_variant(shape: &StructShape, field: &Field, arm: &Map<String, Value>) ->
     let Type::Struct(variant) = field.ty else {
         return None;
     };
-    let one_of = shape.one_of.as_ref()?;
-    let value = member(arm, one_of.discriminator)?.as_str()?;
-    let mut variants = one_of.variants.iter();
-    let known = variants.find(|known| known.value.eq_ignore_ascii_case(value))?;
-    (known.field == field.name).then(|| Value::Object(read_struct(variant, arm)))
+    (chosen_variant(shape, arm)? == field.name).then(|| Value::Object(read_struct(variant, arm)))
 }
 
 fn read_field(field: &Field, value: &Value) -> Option<Value> {

@@ -1,331 +1,317 @@
-//! What is wrong with a document of a shape, all of it at once: what an API server would refuse by the CRD.
+//! Checking JSON against shapes: manifests in Kubernetes' form, and bodies in ARM's.
+//!
+//! All problems are reported, not the first one only. The rules are those of the CRDs, for use where there is
+//! no API server (`armature render`), and of ARM, for use where there is no Azure (the simulator).
 
 use serde_json::{Map, Value};
 
-use super::codec::did_you_mean;
+use super::arm_json::member;
+use super::arm_tree::ArmTree;
+use super::codec::integer;
 use super::path::{Path, kind_of};
-use super::{Field, OneOf, Rules, StructShape, Type, integer, nearest};
+use super::problem::{Problem, ProblemKind, Severity};
+use super::rules::{check_enum, check_rules};
+use super::suggest::nearest;
+use super::{ArmPath, Field, Flags, Semantic, StructShape, Type};
 
-/// One thing that is wrong. Never shows a value: it may be a secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Where, for example `spec.sku.name`.
-    pub path: String,
-    /// What is wrong and what belongs there.
-    pub message: String,
-}
-
-/// Checks a document in Kubernetes form: unknown and missing fields, types, known values of enums, constraints
-/// and variants. `root` is the name of the document in paths. An explicit `null` is an absent field.
-pub fn check(shape: &StructShape, value: &Value, root: &str) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let root = Path::Root(root);
-    match value {
-        Value::Object(members) => check_struct(shape, members, &root, &mut problems),
-        Value::Null => check_struct(shape, &Map::new(), &root, &mut problems),
-        other => report(&mut problems, &root, expected("an object", other)),
-    }
-    problems
-}
-
-fn check_struct(
-    shape: &StructShape,
-    members: &Map<String, Value>,
-    path: &Path<'_>,
-    problems: &mut Vec<Problem>,
-) {
-    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
-        let below = path.member(name);
-        match shape.field(name) {
-            Some(field) => check_value(field, field.ty, field.rules, value, &below, problems),
-            None => {
-                let names = shape.fields.iter().map(|field| field.name);
-                let suggestion = did_you_mean(nearest(name, names));
-                report(problems, &below, format!("no such field{suggestion}"));
-            }
-        }
-    }
-    let is_set = |name: &str| members.get(name).is_some_and(|value| !value.is_null());
-    for field in shape.fields {
-        if field.flags.has(super::Flags::REQUIRED) && !is_set(field.name) {
-            let message = "is required".to_owned();
-            report(problems, &path.member(field.name), message);
-        }
-    }
-    if let Some(one_of) = &shape.one_of {
-        check_one_of(one_of, is_set, path, problems);
-    }
-}
-
-fn check_one_of(
-    one_of: &OneOf,
-    is_set: impl Fn(&str) -> bool,
-    path: &Path<'_>,
-    problems: &mut Vec<Problem>,
-) {
-    let names = one_of.variants.iter().map(|variant| variant.field);
-    let set: Vec<&str> = names.clone().filter(|name| is_set(name)).collect();
-    if set.len() != 1 {
-        let found = match set.as_slice() {
-            [] => "none is".to_owned(),
-            set => format!("{} are", set.join(" and ")),
-        };
-        let all = names.collect::<Vec<_>>().join(", ");
-        report(
-            problems,
-            path,
-            format!("exactly one of {all} must be set, {found}"),
-        );
-    }
-}
-
-fn check_value(
-    field: &Field,
-    ty: Type,
-    rules: &Rules,
-    value: &Value,
-    path: &Path<'_>,
-    problems: &mut Vec<Problem>,
-) {
-    let wrong = match (ty, value) {
-        (Type::Json, _) => None,
-        (Type::Bool, Value::Bool(_)) => None,
-        (Type::Bool, _) => Some("a boolean"),
-        (Type::Integer(_), _) => match integer(value) {
-            #[expect(clippy::cast_precision_loss, reason = "bounds in specs are small")]
-            Some(number) => {
-                check_number(rules, number as f64, path, problems);
-                None
-            }
-            None => Some("an integer"),
-        },
-        (Type::Number, _) => match value.as_f64() {
-            Some(number) => {
-                check_number(rules, number, path, problems);
-                None
-            }
-            None => Some("a number"),
-        },
-        (Type::String, Value::String(text)) => {
-            check_text(rules, text, path, problems);
-            None
-        }
-        (Type::Enum(shape), Value::String(text)) => {
-            let known = shape.canonical(text);
-            if !shape.values.contains(&known) {
-                let all = shape.values.join(", ");
-                report(problems, path, format!("must be one of {all}"));
-            }
-            None
-        }
-        (Type::String | Type::Enum(_), _) => Some("a string"),
-        (Type::Struct(shape), Value::Object(members)) => {
-            check_struct(shape, members, path, problems);
-            None
-        }
-        (Type::List(shape), Value::Array(items)) => {
-            check_count(rules, items.len(), path, problems);
-            for (index, item) in items.iter().enumerate() {
-                let rules = field.item_rules;
-                check_value(field, shape.item, rules, item, &path.item(index), problems);
-            }
-            None
-        }
-        (Type::List(_), _) => Some("a list"),
-        (Type::Map(shape), Value::Object(members)) => {
-            check_count(rules, members.len(), path, problems);
-            for (key, member) in members {
-                let rules = field.item_rules;
-                check_value(
-                    field,
-                    shape.value,
-                    rules,
-                    member,
-                    &path.member(key),
-                    problems,
-                );
-            }
-            None
-        }
-        (Type::Struct(_) | Type::Map(_), _) => Some("an object"),
+/// Checks a value in Kubernetes' form. `root` is what paths start with: `spec`. `null` is an empty object.
+pub fn check(shape: &'static StructShape, value: &Value, root: &str) -> Vec<Problem> {
+    let mut checker = Checker {
+        side: Side::Kubernetes,
+        problems: Vec::new(),
     };
-    if let Some(name) = wrong {
-        report(problems, path, expected(name, value));
+    match value {
+        Value::Null => checker.members(shape, &Map::new(), &Path::Root(root)),
+        value => checker.object(shape, value, &Path::Root(root)),
+    }
+    checker.problems
+}
+
+/// Which way an ARM body goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To ARM: required fields, known values and constraints are checked.
+    Request,
+    /// From ARM: types only.
+    Response,
+}
+
+/// Checks a body in ARM's form. Members that the shape does not have are warnings: most services ignore them.
+pub fn check_arm(shape: &'static StructShape, body: &Value, direction: Direction) -> Vec<Problem> {
+    let mut checker = Checker {
+        side: Side::Arm(direction),
+        problems: Vec::new(),
+    };
+    checker.object(shape, body, &Path::Root(""));
+    // The name is in the URL; ASO sends it in the body too, and services ignore it there.
+    checker
+        .problems
+        .retain(|problem| !matches!(problem.path.as_str(), "name" | "id" | "type"));
+    checker.problems
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Kubernetes,
+    Arm(Direction),
+}
+
+struct Checker {
+    side: Side,
+    problems: Vec<Problem>,
+}
+
+impl Checker {
+    fn report(&mut self, path: &Path<'_>, kind: ProblemKind) {
+        let severity = match (self.side, &kind) {
+            (Side::Arm(_), ProblemKind::UnknownField { .. }) => Severity::Warning,
+            _ => Severity::Error,
+        };
+        self.problems.push(Problem {
+            path: path.to_string(),
+            severity,
+            kind,
+        });
+    }
+
+    fn wrong_type(&mut self, path: &Path<'_>, expected: &'static str, value: &Value) {
+        let found = kind_of(value);
+        self.report(path, ProblemKind::WrongType { expected, found });
+    }
+
+    /// Whether more than types is checked.
+    fn is_strict(&self) -> bool {
+        self.side != Side::Arm(Direction::Response)
+    }
+
+    fn object(&mut self, shape: &'static StructShape, value: &Value, path: &Path<'_>) {
+        match (value, self.side) {
+            (Value::Object(members), Side::Kubernetes) => self.members(shape, members, path),
+            (Value::Object(members), Side::Arm(_)) => {
+                let tree = ArmTree::of(shape, members);
+                self.arm_members(&tree, members, path);
+                self.discriminator(shape, members, path);
+            }
+            _ => self.wrong_type(path, "an object", value),
+        }
+    }
+
+    fn members(
+        &mut self,
+        shape: &'static StructShape,
+        members: &Map<String, Value>,
+        path: &Path<'_>,
+    ) {
+        for (name, value) in members {
+            let below = path.member(name);
+            match shape.field(name) {
+                _ if value.is_null() => {}
+                Some(field) => self.field(field, value, &below),
+                None => {
+                    let names = shape.fields.iter().map(|field| field.name);
+                    let suggestion = nearest(name, names);
+                    self.report(&below, ProblemKind::UnknownField { suggestion });
+                }
+            }
+        }
+        let is_set = |name: &str| members.get(name).is_some_and(|value| !value.is_null());
+        for field in shape.fields {
+            if field.flags.has(Flags::REQUIRED) && !is_set(field.name) {
+                self.report(&path.member(field.name), ProblemKind::Missing);
+            }
+        }
+        if let Some(one_of) = &shape.one_of {
+            let variants: Vec<_> = one_of
+                .variants
+                .iter()
+                .map(|variant| variant.field)
+                .collect();
+            let found = variants.iter().filter(|name| is_set(name)).count();
+            if found != 1 {
+                self.report(path, ProblemKind::OneOf { variants, found });
+            }
+        }
+        self.reference_form(shape, &is_set, path);
+    }
+
+    /// References take one form (ASO behaviour §3.3).
+    fn reference_form(
+        &mut self,
+        shape: &StructShape,
+        is_set: &dyn Fn(&str) -> bool,
+        path: &Path<'_>,
+    ) {
+        let named = ["group", "kind", "name"].map(is_set);
+        let by_name = named.contains(&true);
+        let forms = [is_set("armId"), is_set("wellKnownName"), by_name];
+        let one_form = forms.iter().filter(|form| **form).count() == 1;
+        let complete = one_form && (!by_name || !named.contains(&false));
+        let message = match shape.semantic {
+            Semantic::Reference => "set either armId, or group, kind and name together",
+            Semantic::WellKnownReference => {
+                "set exactly one of armId, wellKnownName, or group, kind and name together"
+            }
+            _ => return,
+        };
+        if !complete {
+            self.report(path, ProblemKind::Rule(message.to_owned()));
+        }
+    }
+
+    fn arm_members(&mut self, tree: &ArmTree, members: &Map<String, Value>, path: &Path<'_>) {
+        for (name, value) in members {
+            let below = path.member(name);
+            match tree.member(name) {
+                _ if value.is_null() => {}
+                Some(tree) => match (tree.fields.first(), value) {
+                    (Some(field), _) => self.field(field, value, &below),
+                    (None, _) if tree.discriminator => {}
+                    (None, Value::Object(members)) => self.arm_members(tree, members, &below),
+                    (None, _) => self.wrong_type(&below, "an object", value),
+                },
+                None => {
+                    let suggestion = nearest(name, tree.below.keys().copied());
+                    self.report(&below, ProblemKind::UnknownField { suggestion });
+                }
+            }
+        }
+        if self.side == Side::Arm(Direction::Request) {
+            self.required_arm_members(tree, Some(members), path);
+        }
+    }
+
+    /// Required fields at this level and in envelopes that are absent altogether.
+    fn required_arm_members(
+        &mut self,
+        tree: &ArmTree,
+        members: Option<&Map<String, Value>>,
+        path: &Path<'_>,
+    ) {
+        for (name, tree) in &tree.below {
+            let value = members.and_then(|members| member(members, name));
+            let absent = value.is_none_or(Value::is_null);
+            let below = path.member(name);
+            let mut fields = tree.fields.iter();
+            if absent && fields.any(|field| field.flags.has(Flags::REQUIRED)) {
+                self.report(&below, ProblemKind::Missing);
+            } else if absent && tree.fields.is_empty() {
+                self.required_arm_members(tree, None, &below);
+            }
+        }
+    }
+
+    /// A discriminated object must name one of its variants.
+    fn discriminator(
+        &mut self,
+        shape: &StructShape,
+        members: &Map<String, Value>,
+        path: &Path<'_>,
+    ) {
+        let (Some(one_of), Side::Arm(Direction::Request)) = (&shape.one_of, self.side) else {
+            return;
+        };
+        if super::arm_tree::chosen_variant(shape, members).is_none() {
+            let known: Vec<_> = one_of
+                .variants
+                .iter()
+                .map(|variant| variant.value)
+                .collect();
+            let rule = format!("must be one of {}", known.join(", "));
+            self.report(&path.member(one_of.discriminator), ProblemKind::Rule(rule));
+        }
+    }
+
+    fn field(&mut self, field: &'static Field, value: &Value, path: &Path<'_>) {
+        let owner = field.name == "owner" && field.arm == ArmPath::Absent;
+        if owner && self.side == Side::Kubernetes && !has_owner_form(value) {
+            let rule = "set exactly one of name and armId".to_owned();
+            self.report(path, ProblemKind::Rule(rule));
+        }
+        self.value(field.ty, field, value, path);
+        if self.is_strict() {
+            for problem in check_rules(field.rules, value) {
+                self.report(path, ProblemKind::Rule(problem));
+            }
+        }
+    }
+
+    fn value(&mut self, ty: Type, field: &'static Field, value: &Value, path: &Path<'_>) {
+        match ty {
+            Type::Bool if !value.is_boolean() => self.wrong_type(path, "a boolean", value),
+            Type::Integer(_) if integer(value).is_none() => {
+                self.wrong_type(path, "an integer", value);
+            }
+            Type::Number if !value.is_number() => self.wrong_type(path, "a number", value),
+            Type::String if !value.is_string() => self.wrong_type(path, "a string", value),
+            Type::Bool | Type::Integer(_) | Type::Number | Type::String | Type::Json => {}
+            Type::Enum(shape) => match value.as_str() {
+                None => self.wrong_type(path, "a string", value),
+                Some(text) if self.is_strict() => {
+                    let exact = self.side == Side::Kubernetes;
+                    if let Some(problem) = check_enum(shape, text, exact) {
+                        self.report(path, problem);
+                    }
+                }
+                Some(_) => {}
+            },
+            Type::Struct(shape) => self.structure(shape, value, path),
+            Type::List(list) => self.list(list.item, field, value, path),
+            Type::Map(map) => match value {
+                Value::Object(members) => {
+                    for (key, value) in members {
+                        self.item(map.value, field, value, &path.member(key));
+                    }
+                }
+                _ => self.wrong_type(path, "an object", value),
+            },
+        }
+    }
+
+    /// On ARM's side some structs are no objects.
+    fn structure(&mut self, shape: &'static StructShape, value: &Value, path: &Path<'_>) {
+        match (self.side, shape.semantic) {
+            (Side::Kubernetes, _) | (_, Semantic::Plain | Semantic::ArmIdKeyed) => {
+                self.object(shape, value, path);
+            }
+            (_, Semantic::SecretMapReference) if value.is_object() => {}
+            (_, Semantic::SecretMapReference) => self.wrong_type(path, "an object", value),
+            _ if value.is_string() => {}
+            _ => self.wrong_type(path, "a string", value),
+        }
+    }
+
+    fn list(&mut self, item: Type, field: &'static Field, value: &Value, path: &Path<'_>) {
+        let keyed = matches!(item, Type::Struct(shape) if shape.semantic == Semantic::ArmIdKeyed);
+        match value {
+            Value::Object(_) if keyed && self.side != Side::Kubernetes => {}
+            _ if keyed && self.side != Side::Kubernetes => {
+                self.wrong_type(path, "an object with ARM ids as names", value);
+            }
+            Value::Array(items) => {
+                for (index, value) in items.iter().enumerate() {
+                    self.item(item, field, value, &path.item(index));
+                }
+            }
+            _ => self.wrong_type(path, "a list", value),
+        }
+    }
+
+    fn item(&mut self, item: Type, field: &'static Field, value: &Value, path: &Path<'_>) {
+        self.value(item, field, value, path);
+        let innermost = !matches!(item, Type::List(_) | Type::Map(_));
+        if innermost && self.is_strict() {
+            for problem in check_rules(field.item_rules, value) {
+                self.report(path, ProblemKind::Rule(problem));
+            }
+        }
     }
 }
 
-fn check_text(rules: &Rules, text: &str, path: &Path<'_>, problems: &mut Vec<Problem>) {
-    let length = text.chars().count() as u64;
-    if rules.min_length.is_some_and(|least| length < least)
-        || rules.max_length.is_some_and(|most| length > most)
-    {
-        let bounds = bounds(rules.min_length, rules.max_length);
-        report(
-            problems,
-            path,
-            format!("must have {bounds} characters, has {length}"),
-        );
-    }
-    let matches = rules.pattern.is_none_or(|pattern| {
-        // The generator has checked patterns; one that does not compile says nothing.
-        regex::Regex::new(pattern).map_or(true, |pattern| pattern.is_match(text))
-    });
-    if let Some(pattern) = rules.pattern.filter(|_| !matches) {
-        report(problems, path, format!("must match '{pattern}'"));
-    }
-}
-
-fn check_number(rules: &Rules, number: f64, path: &Path<'_>, problems: &mut Vec<Problem>) {
-    if rules.minimum.is_some_and(|least| number < least)
-        || rules.maximum.is_some_and(|most| number > most)
-    {
-        let bounds = bounds(rules.minimum, rules.maximum);
-        report(problems, path, format!("must be {bounds}"));
-    }
-    if let Some(factor) = rules.multiple_of
-        && (number / factor).fract() != 0.0
-    {
-        report(problems, path, format!("must be a multiple of {factor}"));
-    }
-}
-
-fn check_count(rules: &Rules, count: usize, path: &Path<'_>, problems: &mut Vec<Problem>) {
-    let count = count as u64;
-    if rules.min_items.is_some_and(|least| count < least)
-        || rules.max_items.is_some_and(|most| count > most)
-    {
-        let bounds = bounds(rules.min_items, rules.max_items);
-        report(
-            problems,
-            path,
-            format!("must have {bounds} items, has {count}"),
-        );
-    }
-}
-
-fn bounds<T: std::fmt::Display>(least: Option<T>, most: Option<T>) -> String {
-    match (least, most) {
-        (Some(least), Some(most)) => format!("{least} to {most}"),
-        (Some(least), None) => format!("at least {least}"),
-        (None, Some(most)) => format!("at most {most}"),
-        (None, None) => "any".to_owned(),
-    }
-}
-
-fn expected(name: &str, found: &Value) -> String {
-    format!("expected {name}, found {}", kind_of(found))
-}
-
-fn report(problems: &mut Vec<Problem>, path: &Path<'_>, message: String) {
-    problems.push(Problem {
-        path: path.to_string(),
-        message,
-    });
+/// Owners take one form (ASO behaviour §3.2); what an owner of any kind needs more is told by its reference.
+fn has_owner_form(owner: &Value) -> bool {
+    let is_set = |name: &str| owner.get(name).is_some_and(|value| !value.is_null());
+    is_set("armId") != is_set("name")
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::engine::testing::VERSION;
-    use crate::shape::Shaped;
-    use crate::shape::testing::Everything;
-
-    fn problems(document: &Value) -> Vec<String> {
-        check(Everything::SHAPE, document, "spec")
-            .into_iter()
-            .map(|problem| format!("{}: {}", problem.path, problem.message))
-            .collect()
-    }
-
-    #[test]
-    fn a_document_that_fits_has_no_problem() {
-        let document = json!({
-            "flag": true, "count": 3.0, "ratio": 1, "text": "a", "anything": [1], "colour": "red",
-            "child": {"name": "n", "child": {"flag": false}}, "children": [{}], "matrix": [[1]],
-            "labels": {"a": "b"}, "named": {"x": {"name": "n"}}, "texts": null,
-        });
-        assert_eq!(problems(&document), Vec::<String>::new());
-        assert_eq!(problems(&Value::Null), Vec::<String>::new());
-    }
-
-    #[test]
-    fn every_problem_is_reported_with_its_path() {
-        let document = json!({
-            "flga": true, "count": 1.5, "ratio": "1", "text": {}, "colour": "Mauve",
-            "child": {"child": {"flag": 1}}, "children": [{"nam": "x"}], "matrix": [[1, "2"]],
-            "labels": {"a b": 1}, "named": [],
-        });
-        assert_eq!(
-            problems(&document),
-            [
-                "spec.flga: no such field, did you mean `flag`?",
-                "spec.count: expected an integer, found a number with a fraction",
-                "spec.ratio: expected a number, found a string",
-                "spec.text: expected a string, found an object",
-                "spec.colour: must be one of Red, Green, DeepBlue",
-                "spec.child.child.flag: expected a boolean, found an integer",
-                "spec.children[0].nam: no such field, did you mean `name`?",
-                "spec.matrix[0][1]: expected an integer, found a string",
-                "spec.labels[\"a b\"]: expected a string, found an integer",
-                "spec.named: expected an object, found a list",
-            ]
-        );
-        assert_eq!(
-            problems(&json!([])),
-            ["spec: expected an object, found a list"]
-        );
-    }
-
-    #[test]
-    fn constraints_say_what_belongs_there() {
-        let mut found = Vec::new();
-        let root = Path::Root("x");
-        let rules = Rules {
-            pattern: Some("^a+$"),
-            min_length: Some(2),
-            max_length: Some(3),
-            minimum: Some(1.0),
-            multiple_of: Some(0.5),
-            max_items: Some(1),
-            ..Rules::NONE
-        };
-        for text in ["aa", "a", "ab"] {
-            check_text(&rules, text, &root, &mut found);
-        }
-        for number in [1.5, 0.5, 1.7] {
-            check_number(&rules, number, &root, &mut found);
-        }
-        for count in [1, 2] {
-            check_count(&rules, count, &root, &mut found);
-        }
-        let messages: Vec<_> = found
-            .iter()
-            .map(|problem| problem.message.as_str())
-            .collect();
-        assert_eq!(
-            messages,
-            [
-                "must have 2 to 3 characters, has 1",
-                "must match '^a+$'",
-                "must be at least 1",
-                "must be a multiple of 0.5",
-                "must have at most 1 items, has 2",
-            ]
-        );
-    }
-
-    #[test]
-    fn required_fields_of_keys_and_references_are_missed() {
-        let spec = json!({"password": {"name": "creds"}});
-        let found = check(VERSION.spec, &spec, "spec");
-        assert!(
-            found.contains(&Problem {
-                path: "spec.password.key".to_owned(),
-                message: "is required".to_owned(),
-            }),
-            "{found:?}"
-        );
-    }
-}
+mod tests;

@@ -7,10 +7,14 @@
 //! What does not live here: anything about kinds (see [`crate::kind`]) and anything that does I/O.
 
 mod access;
+pub(crate) mod arm_json;
+pub(crate) mod arm_tree;
 mod check;
 mod codec;
 mod field;
 pub(crate) mod path;
+mod problem;
+mod rules;
 mod suggest;
 mod table;
 #[cfg(test)]
@@ -19,10 +23,11 @@ pub(crate) mod testing;
 pub use access::{
     EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
 };
-pub use check::{Problem, check};
+pub use check::{Direction, check, check_arm};
 pub(crate) use codec::integer;
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
+pub use problem::{Problem, ProblemKind, Severity};
 pub use suggest::nearest;
 pub use table::{
     ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,

@@ -1,14 +1,14 @@
 //! Walking desired and observed side by side: every value that desired names, with its counterpart.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use super::equal::{Rule, is_nothing, normal};
-use crate::engine::arm_json::member;
+use crate::shape::arm_json::member;
+use crate::shape::arm_tree::ArmTree;
 use crate::shape::path::Path;
-use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
+use crate::shape::{Field, Flags, Semantic, StructShape, Type};
 
 /// One value that desired names.
 pub(super) struct Leaf<'a> {
@@ -42,75 +42,12 @@ pub(super) fn visit(
     let (Value::Object(desired), observed) = (desired, observed.as_object()) else {
         return;
     };
-    let mut tree = Tree::of(shape, desired);
-    for name in IDENTITY {
-        tree.below.insert(name, Tree::SKIPPED);
-    }
-    visit_object(&tree, desired, observed, &Path::Root(""), take);
-}
-
-/// The fields of a struct by their ARM paths.
-#[derive(Default)]
-struct Tree {
-    field: Option<&'static Field>,
-    skipped: bool,
-    discriminator: bool,
-    below: BTreeMap<&'static str, Tree>,
-}
-
-impl Tree {
-    const SKIPPED: Self = Self {
-        field: None,
-        skipped: true,
-        discriminator: false,
-        below: BTreeMap::new(),
-    };
-
-    fn of(shape: &'static StructShape, desired: &Map<String, Value>) -> Self {
-        let mut tree = Self::default();
-        tree.add(shape, desired);
-        tree
-    }
-
-    fn add(&mut self, shape: &'static StructShape, desired: &Map<String, Value>) {
-        if let Some(one_of) = &shape.one_of {
-            let node = self.below.entry(one_of.discriminator).or_default();
-            node.discriminator = true;
+    let tree = ArmTree::of(shape, desired);
+    visit_object(&tree, desired, observed, &Path::Root(""), &mut |leaf| {
+        if !IDENTITY.contains(&leaf.path.as_str()) {
+            take(leaf);
         }
-        for field in shape.fields {
-            match (field.arm, field.ty) {
-                (ArmPath::At(path), _) => self.insert(path, field),
-                (ArmPath::Inline, Type::Struct(variant)) if is_chosen(shape, field, desired) => {
-                    self.add(variant, desired);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn insert(&mut self, path: &'static [&'static str], field: &'static Field) {
-        let mut tree = self;
-        for name in path {
-            tree = tree.below.entry(name).or_default();
-        }
-        // A value and its twin from a ConfigMap or Secret share a path; the more secretive one decides.
-        tree.skipped |= is_unseen(field);
-        tree.field.get_or_insert(field);
-    }
-}
-
-/// Whether desired holds this variant of a discriminated object.
-fn is_chosen(shape: &StructShape, field: &Field, desired: &Map<String, Value>) -> bool {
-    let Some(one_of) = &shape.one_of else {
-        return true;
-    };
-    let value = member(desired, one_of.discriminator).and_then(Value::as_str);
-    let mut variants = one_of.variants.iter();
-    let variant = variants.find(|variant| variant.field == field.name);
-    match (variant, value) {
-        (Some(variant), Some(value)) => variant.value.eq_ignore_ascii_case(value),
-        _ => true,
-    }
+    });
 }
 
 /// Whether ARM does not return the field, or must not be asked to show it.
@@ -136,7 +73,7 @@ fn is_unseen(field: &Field) -> bool {
 }
 
 fn visit_object(
-    tree: &Tree,
+    tree: &ArmTree,
     desired: &Map<String, Value>,
     observed: Option<&Map<String, Value>>,
     path: &Path<'_>,
@@ -146,12 +83,13 @@ fn visit_object(
         let there = observed.and_then(|observed| member(observed, name));
         let there = there.filter(|there| !there.is_null());
         let below = path.member(name);
-        match tree.below.get(name.as_str()) {
+        match tree.member(name) {
             _ if value.is_null() => {}
-            Some(tree) if tree.skipped => {}
-            Some(Tree {
-                field: Some(field), ..
-            }) => visit_value(field.ty, field, value, there, &below, take),
+            // A value and its twin from a Secret share a path; the more secretive one decides.
+            Some(tree) if tree.fields.iter().any(|field| is_unseen(field)) => {}
+            Some(ArmTree { fields, .. }) if !fields.is_empty() => {
+                visit_value(fields[0].ty, fields[0], value, there, &below, take);
+            }
             Some(tree) if tree.discriminator => take(Leaf {
                 path: below.to_string(),
                 rule: Rule::AnyCase,
@@ -201,7 +139,7 @@ fn visit_value(
             if matches!(shape.semantic, Semantic::Plain | Semantic::ArmIdKeyed) =>
         {
             let observed = observed.and_then(Value::as_object);
-            visit_object(&Tree::of(shape, members), members, observed, path, take);
+            visit_object(&ArmTree::of(shape, members), members, observed, path, take);
         }
         (Type::List(list), Value::Object(ids)) if is_arm_id_keyed(list.item) => {
             let keys = |value: &Value| value.as_object().map(keys_of);
