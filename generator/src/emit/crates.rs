@@ -75,15 +75,24 @@ pub(super) fn group(
         modules,
         aliases: aliases.collect(),
     };
-    let descriptors = kinds::file(group, kind_versions)?;
-    Ok(BTreeMap::from([
-        (folder.join("Cargo.toml"), rendered(&manifest)),
-        (folder.join("src/lib.rs"), rendered(&lib)),
-        (folder.join("src/kinds.rs"), descriptors),
-    ]))
+    let descriptors = kinds::files(group, kind_versions)?.into_iter();
+    let mut files = descriptors
+        .map(|(file, text)| (folder.join("src/kinds").join(file), text))
+        .collect::<BTreeMap<_, _>>();
+    files.insert(folder.join("Cargo.toml"), rendered(&manifest));
+    files.insert(folder.join("src/lib.rs"), rendered(&lib));
+    Ok(files)
 }
 
-/// The crate over all groups: `groups` are names with their kinds' constants, in any order.
+#[derive(Template)]
+#[template(path = "reference_index.md", escape = "none")]
+struct ReferenceIndex<'a> {
+    writer: &'a str,
+    groups: Vec<(&'a str, usize)>,
+}
+
+/// The crate over all groups and the first page of the reference: `groups` are names with their kinds'
+/// constants.
 pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf, String> {
     let folder = Utf8PathBuf::from("generated/all");
     let crates = groups.keys().map(|group| {
@@ -106,9 +115,20 @@ pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf,
             .flat_map(|(group, kinds)| kinds.iter().map(|kind| (module(group), kind.clone())))
             .collect(),
     };
+    let index = ReferenceIndex {
+        writer: WRITER,
+        groups: groups
+            .iter()
+            .map(|(group, kinds)| (group.as_str(), kinds.len()))
+            .collect(),
+    };
     BTreeMap::from([
         (folder.join("Cargo.toml"), rendered(&manifest)),
         (folder.join("src/lib.rs"), rendered(&lib)),
+        (
+            Utf8PathBuf::from("docs/reference/index.md"),
+            rendered(&index),
+        ),
     ])
 }
 

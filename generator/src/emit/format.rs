@@ -37,3 +37,18 @@ pub fn doc(text: &str) -> TokenStream {
     let text = format!(" {text}");
     quote::quote!(#[doc = #text])
 }
+
+/// Names of a `use`: `name` or `{a, b}`, broken into lines where it is long.
+pub fn braced(names: &[&str]) -> String {
+    match names {
+        [name] => (*name).to_owned(),
+        _ => {
+            let line = names.join(", ");
+            if line.len() < 70 {
+                return format!("{{{line}}}");
+            }
+            let lines = names.iter().map(|name| format!("    {name},\n"));
+            format!("{{\n{}}}", lines.collect::<String>())
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::format::{FormatError, doc, ident, item};
+use super::format::{FormatError, braced, doc, ident, item};
 use super::ident::{constant, snake, type_name};
 use super::types;
 use crate::model::{TypeDef, TypeName, TypeTable, reachable};
@@ -113,21 +113,6 @@ fn part(module: &Module<'_>, members: &[&TypeName]) -> Result<String, FormatErro
     text.push('\n');
     text.push_str(&body);
     Ok(text)
-}
-
-/// `name` or `{a, b}`, broken into lines where it is long.
-fn braced(names: &[&str]) -> String {
-    match names {
-        [name] => (*name).to_owned(),
-        _ => {
-            let line = names.join(", ");
-            if line.len() < 70 {
-                return format!("{{{line}}}");
-            }
-            let lines = names.iter().map(|name| format!("    {name},\n"));
-            format!("{{\n{}}}", lines.collect::<String>())
-        }
-    }
 }
 
 /// The file `mod.rs`: parts, re-exports and typed kinds.
