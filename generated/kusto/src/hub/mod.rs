@@ -43,7 +43,7 @@ pub use super::v20230815::{
     Identity,
     IdentityStatus,
     IdentityType,
-    IdentityUserAssignedIdentitiesStatus,
+    IdentityUserAssignedIdentitiesUnrolledStatus,
     IotHubDataConnection,
     IotHubDataConnectionKind,
     IotHubDataConnectionStatus,

@@ -239,7 +239,7 @@ pub struct IdentityStatus {
     pub type_: Option<String>,
     /// Map of objects; ARM `userAssignedIdentities`.
     pub user_assigned_identities: Option<
-        BTreeMap<String, IdentityUserAssignedIdentitiesStatus>,
+        BTreeMap<String, IdentityUserAssignedIdentitiesUnrolledStatus>,
     >,
 }
 
@@ -265,26 +265,28 @@ impl shape::Shaped for IdentityStatus {
 
 /// Object from `kusto.json#/definitions/Identity/properties/userAssignedIdentities/additionalProperties`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct IdentityUserAssignedIdentitiesStatus {
+pub struct IdentityUserAssignedIdentitiesUnrolledStatus {
     /// String; set by Azure; ARM `clientId`.
     pub client_id: Option<String>,
     /// String; set by Azure; ARM `principalId`.
     pub principal_id: Option<String>,
 }
 
-impl shape::Shaped for IdentityUserAssignedIdentitiesStatus {
+impl shape::Shaped for IdentityUserAssignedIdentitiesUnrolledStatus {
     const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<IdentityUserAssignedIdentitiesStatus>] = &[
-            field!(IdentityUserAssignedIdentitiesStatus, client_id, "clientId")
+        static FIELDS: &[shape::FieldOf<IdentityUserAssignedIdentitiesUnrolledStatus>] = &[
+            field!(IdentityUserAssignedIdentitiesUnrolledStatus, client_id, "clientId")
                 .at(&["clientId"])
                 .flags(shape::Flags::READ_ONLY),
-            field!(IdentityUserAssignedIdentitiesStatus, principal_id, "principalId")
+            field!(
+                IdentityUserAssignedIdentitiesUnrolledStatus, principal_id, "principalId"
+            )
                 .at(&["principalId"])
                 .flags(shape::Flags::READ_ONLY),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
-            IdentityUserAssignedIdentitiesStatus,
-        >("IdentityUserAssignedIdentitiesStatus", FIELDS);
+            IdentityUserAssignedIdentitiesUnrolledStatus,
+        >("IdentityUserAssignedIdentitiesUnrolledStatus", FIELDS);
         &SHAPE
     };
 }

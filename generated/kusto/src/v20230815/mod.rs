@@ -44,7 +44,7 @@ pub use cluster_status::{
     AzureSkuStatus,
     ClusterStatus,
     IdentityStatus,
-    IdentityUserAssignedIdentitiesStatus,
+    IdentityUserAssignedIdentitiesUnrolledStatus,
     KeyVaultPropertiesStatus,
     LanguageExtensionStatus,
     LanguageExtensionsListStatus,
