@@ -8,7 +8,9 @@
 use std::error::Error;
 use std::io::Write;
 
-use armature_generator::model::{ApiVersion, ObjectType, TypeDef, TypeName, TypeRef, Version};
+use armature_generator::model::{
+    ApiVersion, ObjectType, Rules, TypeDef, TypeName, TypeRef, Version,
+};
 use armature_generator::{discover, load, types};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -79,10 +81,29 @@ fn members(
             kind,
             &path,
             &property.ty,
-            &format!("{required} {meaning:?} {arm}"),
+            &format!("{required} {meaning:?} {arm}{}", rules(&property.rules)),
         )?;
     }
     Ok(())
+}
+
+/// Constraints, each as `name=value`.
+fn rules(rules: &Rules) -> String {
+    let number = |name: &str, value: Option<u64>| value.map(|value| format!(" {name}={value}"));
+    let bound = |name: &str, value: Option<f64>| value.map(|value| format!(" {name}={value}"));
+    let parts = [
+        rules
+            .pattern
+            .as_ref()
+            .map(|text| format!(" pattern={text}")),
+        number("minLength", rules.min_length),
+        number("maxLength", rules.max_length),
+        bound("minimum", rules.minimum),
+        bound("maximum", rules.maximum),
+        number("minItems", rules.min_items),
+        number("maxItems", rules.max_items),
+    ];
+    parts.into_iter().flatten().collect()
 }
 
 fn value(

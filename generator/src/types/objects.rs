@@ -133,9 +133,14 @@ impl<'a> Builder<'a, '_> {
         let value = merge(self.set, schema).value;
         let says = |operation: &str| facts.mutability.iter().any(|known| known == operation);
         let told = !facts.mutability.is_empty();
-        let arm_id = value.rules.format.as_deref() == Some("arm-id");
+        let item_rules = self.item_rules(value);
+        let is_arm_id = match &ty {
+            TypeRef::String => is_arm_id(&value.rules),
+            TypeRef::List(item) => **item == TypeRef::String && is_arm_id(&item_rules),
+            _ => false,
+        };
         Property {
-            meaning: if arm_id && ty == TypeRef::String {
+            meaning: if is_arm_id {
                 Meaning::ArmId
             } else {
                 Meaning::Plain
@@ -153,11 +158,7 @@ impl<'a> Builder<'a, '_> {
                     ..Rules::default()
                 }
             },
-            item_rules: if spec {
-                self.item_rules(value)
-            } else {
-                Rules::default()
-            },
+            item_rules: if spec { item_rules } else { Rules::default() },
             identifiers: facts.identifiers,
             description: facts.description,
             ..Property::new(member, &[member], ty)
@@ -207,4 +208,8 @@ impl<'a> Builder<'a, '_> {
         }
         facts
     }
+}
+
+fn is_arm_id(rules: &Rules) -> bool {
+    rules.format.as_deref() == Some("arm-id")
 }

@@ -2,7 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{ObjectType, TypeDef, TypeName, TypeTable};
+use crate::model::{ObjectType, TypeDef, TypeName, TypeTable, reachable};
+
+/// Names that generated Rust needs for itself: what is in scope everywhere, and what fields are made of.
+const TAKEN: [&str; 24] = [
+    "AsMut", "AsRef", "BTreeMap", "Box", "Clone", "Copy", "Debug", "Default", "Drop", "Eq", "Err",
+    "Fn", "From", "Into", "Iterator", "None", "Ok", "Option", "Result", "Self", "Some", "String",
+    "Value", "Vec",
+];
 
 /// Types so far. A type enters after all that it names, so equal types have equal definitions.
 #[derive(Default)]
@@ -33,7 +40,7 @@ impl Table {
         let numbered = (2..).map(|number| format!("{base}{number}"));
         for candidate in names.iter().cloned().chain(numbered) {
             let text = format!("{candidate}{suffix}");
-            if self.reserved.contains(&text) {
+            if self.reserved.contains(&text) || TAKEN.contains(&text.as_str()) {
                 continue;
             }
             let name = TypeName::new(text);
@@ -61,36 +68,16 @@ impl Table {
 
     /// Every type that a root reaches. Flattening leaves behind types that nothing names any more.
     pub fn finish(self) -> TypeTable {
-        let mut reached = BTreeSet::new();
-        let mut waiting: Vec<TypeName> = self
+        let roots: Vec<TypeName> = self
             .reserved
             .iter()
             .map(|name| TypeName::new(name.clone()))
             .collect();
-        while let Some(name) = waiting.pop() {
-            if !reached.insert(name.clone()) {
-                continue;
-            }
-            if let Some(object) = self.object(&name) {
-                for property in &object.properties {
-                    waiting.extend(named(&property.ty).cloned());
-                }
-            }
-        }
+        let reached = reachable(&self.types, &roots);
         self.types
             .into_iter()
             .filter(|(name, _)| reached.contains(name))
             .collect()
-    }
-}
-
-/// The named type within a type reference.
-pub(super) fn named(ty: &crate::model::TypeRef) -> Option<&TypeName> {
-    use crate::model::TypeRef;
-    match ty {
-        TypeRef::Named(name) => Some(name),
-        TypeRef::List(inner) | TypeRef::Map(inner) => named(inner),
-        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use armature_generator::discover::discover;
 use armature_generator::load::{SpecRoot, load};
-use armature_generator::model::{ApiVersion, ObjectType, TypeDef, TypeName, TypeRef, Version};
+use armature_generator::model::{ApiVersion, ObjectType, TypeDef, TypeName, Version};
 use armature_generator::types::build;
 use rayon::prelude::*;
 
@@ -62,14 +62,6 @@ fn version(specs: &SpecRoot, root: &Path, folder: &str) -> Result<Version, Strin
     build(&set, api_version, &found).map_err(|error| name(&error))
 }
 
-fn named(ty: &TypeRef) -> Option<&TypeName> {
-    match ty {
-        TypeRef::Named(name) => Some(name),
-        TypeRef::List(item) | TypeRef::Map(item) => named(item),
-        _ => None,
-    }
-}
-
 /// Every name leads to a type, and no chain of names leads back to itself.
 fn check_table(version: &Version, place: &str) {
     fn walk<'a>(version: &'a Version, name: &'a TypeName, above: &mut Vec<&'a TypeName>) {
@@ -80,7 +72,7 @@ fn check_table(version: &Version, place: &str) {
             "{name} is not in the table"
         );
         if let Some(TypeDef::Object(object)) = version.types.get(name) {
-            for inner in object.properties.iter().filter_map(|it| named(&it.ty)) {
+            for inner in object.properties.iter().filter_map(|it| it.ty.named()) {
                 walk(version, inner, above);
             }
         }
