@@ -4,6 +4,7 @@
 //! `generator`.
 
 mod generate;
+mod parity;
 mod specs;
 mod test;
 mod workspace;
@@ -26,6 +27,8 @@ enum Command {
     Gen(generate::GenerateArguments),
     /// Look at, fetch and verify the pinned spec files.
     Specs(specs::SpecsArguments),
+    /// Compare our CRDs with the schema paths of Azure Service Operator's.
+    Parity(parity::ParityArguments),
     /// Run everything: unit, golden, property, real API server, simulator end to end.
     Test(test::TestArguments),
 }
@@ -35,6 +38,7 @@ async fn main() -> ExitCode {
     let result = match CommandLine::parse().command {
         Command::Gen(arguments) => generate::run(&arguments),
         Command::Specs(arguments) => specs::run(arguments).await,
+        Command::Parity(arguments) => parity::run(&arguments).await,
         Command::Test(arguments) => test::run(&arguments).await,
     };
     result.unwrap_or_else(|error| {

@@ -50,34 +50,24 @@ pub fn locate(
     source: &Source,
     from: Option<&Utf8Path>,
 ) -> anyhow::Result<SpecFolder> {
-    let variable = std::env::var(VARIABLE)
-        .ok()
-        .filter(|value| !value.is_empty())
-        .map(Utf8PathBuf::from);
-    let named = from
-        .map(|path| (path, Origin::Flag))
-        .or(variable.as_deref().map(|path| (path, Origin::Variable)));
-    if let Some((path, origin)) = named {
-        let found = in_folder(source, path).ok_or_else(|| {
-            anyhow::anyhow!(
-                "{path} ({origin}) holds no copy of {}: expected {path}/{}/specification or {path}/specification",
-                source.repository,
-                source.name
-            )
-        })?;
+    let (path, origin) = data_folder(root, from);
+    if let Some(found) = in_folder(source, &path) {
         return Ok(SpecFolder {
             path: found,
             origin,
         });
     }
-    let beside = in_folder(source, &root.join(BESIDE)).map(|path| (path, Origin::Beside));
-    let cached = || {
-        let path = cache_folder(source).ok()?;
-        in_folder(source, &path).map(|path| (path, Origin::Cache))
-    };
-    beside
-        .or_else(cached)
-        .map(|(path, origin)| SpecFolder { path, origin })
+    anyhow::ensure!(
+        origin == Origin::Beside,
+        "{path} ({origin}) holds no copy of {}: expected {path}/{}/specification or {path}/specification",
+        source.repository,
+        source.name
+    );
+    in_folder(source, &cache_folder(source)?)
+        .map(|path| SpecFolder {
+            path,
+            origin: Origin::Cache,
+        })
         .ok_or_else(|| {
             anyhow::anyhow!(
                 "no copy of {} at commit {} on this machine. Get the pinned files with `cargo xtask specs fetch`, or \
@@ -87,6 +77,22 @@ pub fn locate(
                 source.name
             )
         })
+}
+
+/// The folder with Azure's data: `from`, else the variable, else beside the clone, whether it exists or not.
+pub fn data_folder(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, Origin) {
+    let variable = || {
+        std::env::var(VARIABLE)
+            .ok()
+            .filter(|value| !value.is_empty())
+    };
+    if let Some(from) = from {
+        (from.to_owned(), Origin::Flag)
+    } else if let Some(value) = variable() {
+        (value.into(), Origin::Variable)
+    } else {
+        (root.join(BESIDE), Origin::Beside)
+    }
 }
 
 /// Where `specs fetch` puts a source.

@@ -1,0 +1,79 @@
+//! Reads `crd-shapes/<group>.json`: kind → `versions` → path → facts, or `same-as` another version of the kind.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use serde_json::{Map, Value};
+
+use super::schema::{Facts, Paths, Versions, allowed};
+
+/// Kind → version → paths.
+pub type Group = BTreeMap<String, Versions>;
+
+/// Parses the file of one group.
+pub fn parse(text: &str) -> anyhow::Result<Group> {
+    let document: BTreeMap<String, Value> = serde_json::from_str(text)?;
+    document
+        .into_iter()
+        .map(|(kind, entry)| {
+            let versions = entry["versions"]
+                .as_object()
+                .with_context(|| format!("{kind} has no `versions`"))?;
+            let versions = versions
+                .keys()
+                .map(|name| Ok((name.clone(), paths(versions, name)?)))
+                .collect::<anyhow::Result<_>>()
+                .with_context(|| kind.clone())?;
+            Ok((kind, versions))
+        })
+        .collect()
+}
+
+fn paths(versions: &Map<String, Value>, name: &str) -> anyhow::Result<Paths> {
+    let mut current = name;
+    // A chain longer than the versions there are is a circle.
+    for _ in 0..=versions.len() {
+        let entry = versions
+            .get(current)
+            .and_then(Value::as_object)
+            .with_context(|| format!("there is no version {current}"))?;
+        let Some(other) = entry.get("same-as") else {
+            let fact = |(path, value): (&String, &Value)| (path.clone(), facts(value));
+            return Ok(entry.iter().map(fact).collect());
+        };
+        current = other.as_str().context("`same-as` is not a version")?;
+    }
+    anyhow::bail!("`same-as` of {name} goes round in a circle")
+}
+
+fn facts(value: &Value) -> Facts {
+    Facts {
+        value_type: value["type"].as_str().map(str::to_owned),
+        allowed: allowed(&value["enum"]),
+        required: value["required"] == true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_as_is_followed() {
+        let text = r#"{"Thing": {"versions": {
+            "v1": {"spec.a": {"type": "string", "required": true}, "spec.b": {"anything": true}},
+            "v2": {"same-as": "v1"},
+            "v3": {"same-as": "v2"}}}}"#;
+        let group = parse(text).unwrap();
+        assert_eq!(group["Thing"]["v3"], group["Thing"]["v1"]);
+        assert!(group["Thing"]["v3"]["spec.a"].required);
+        assert_eq!(group["Thing"]["v3"]["spec.b"].value_type, None);
+    }
+
+    #[test]
+    fn a_circle_is_an_error() {
+        let text = r#"{"Thing": {"versions": {"v1": {"same-as": "v2"}, "v2": {"same-as": "v1"}}}}"#;
+        let error = format!("{:#}", parse(text).unwrap_err());
+        assert!(error.contains("circle"), "{error}");
+    }
+}
