@@ -6,6 +6,7 @@ use std::time::Duration;
 use armature_runtime::arm::ClientSettings;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::CrdPattern;
+use armature_runtime::reconcile::policy::Policy;
 
 /// Whether the operator installs CRDs (ASO behaviour §5.1, `--crd-management`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -70,6 +71,8 @@ pub struct OperatorConfig {
     pub webhook_secret: String,
     /// Where `/healthz` and `/readyz` are served, if anywhere.
     pub health_listen: Option<SocketAddr>,
+    /// Policy of objects that have none, in namespaces that have none.
+    pub default_policy: Policy,
     /// How often a resource that is ready is compared with Azure; never when absent.
     pub sync_period: Option<Duration>,
     /// Objects of one kind that are reconciled at the same time.

@@ -4,12 +4,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_runtime::arm;
 use armature_runtime::engine::crd::ServedVersions;
+use armature_runtime::extension::RegisterError;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{
-    CertificateError, CertificateStore, ClientError, Clients, CrdError, CrdInstaller, InstalledCrd,
-    PatternError, ServingCertificate, Webhook, today,
+    CertificateError, CertificateStore, ClientError, Clients, Cluster, CrdError, CrdInstaller,
+    InstalledCrd, PatternError, ServingCertificate, Watches, Webhook, today,
 };
+use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
+use armature_runtime::reconcile::driver::{Reconciler, Settings, SystemClock};
+use armature_runtime::reconcile::queue::{Queue, QueueSettings};
+use armature_runtime::resource::ObjectKey;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -45,6 +51,12 @@ pub enum StartError {
     /// The webhook has no certificate.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// The settings for Azure cannot be used.
+    #[error(transparent)]
+    Arm(#[from] arm::ClientError),
+    /// Handwritten extensions contradict each other; a defect of this program.
+    #[error(transparent)]
+    Extensions(#[from] RegisterError),
     /// TLS cannot be set up.
     #[error("the webhook cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
@@ -92,6 +104,7 @@ impl Operator {
         }
         let clients = Clients::connect(&config.kubernetes, config.kinds.len())?;
         operator.serve_conversion(&config, &clients).await?;
+        operator.manage(&config, clients)?;
         // Nobody listens when no health address is configured.
         ready.send(true).ok();
         tracing::info!(webhook = %operator.webhook, "running");
@@ -117,6 +130,45 @@ impl Operator {
         if tokio::time::timeout(STOP_LIMIT, all).await.is_err() {
             tracing::warn!("running work did not end in time and was cut off");
         }
+    }
+
+    /// Watches objects and reconciles them.
+    fn manage(&mut self, config: &OperatorConfig, clients: Clients) -> Result<(), StartError> {
+        let settings = QueueSettings {
+            workers_per_kind: config.max_concurrent_reconciles,
+            periods: Periods {
+                sync: config.sync_period,
+            },
+            ..QueueSettings::default()
+        };
+        let queue = Queue::new(settings, Arc::new(SystemRandom));
+        let woken = queue.clone();
+        let wake = Arc::new(move |key: ObjectKey| woken.add(key));
+        let cluster = Cluster::new(clients, config.kinds, wake);
+        let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
+        let reconciler = Reconciler {
+            kubernetes: Arc::new(cluster.clone()),
+            arm: Arc::new(arm),
+            extensions: armature_customizations::registry()?,
+            clock: Arc::new(SystemClock),
+            settings: Settings {
+                operator_namespace: config.namespace.clone(),
+                operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+                default_policy: config.default_policy,
+            },
+            cancellation: self.stop.clone(),
+        };
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            let work = |key: ObjectKey| {
+                let reconciler = reconciler.clone();
+                async move { reconciler.reconcile(&key).await }
+            };
+            queue.run(work, stop).await;
+        });
+        let watches = Watches::new(cluster, config.target_namespaces.clone());
+        self.tasks.spawn(watches.run(self.stop.clone()));
+        Ok(())
     }
 
     /// Serves conversion and makes the CRDs use it.

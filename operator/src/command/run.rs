@@ -9,6 +9,7 @@ use anyhow::Context;
 use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::CrdPattern;
+use armature_runtime::reconcile::policy::Policy;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
@@ -59,6 +60,11 @@ pub struct RunArguments {
         value_name = "NAMESPACE"
     )]
     target_namespaces: Vec<String>,
+
+    /// Policy of objects that have no annotation serviceoperator.azure.com/reconcile-policy, in namespaces that have
+    /// none: manage, skip or detach-on-delete.
+    #[arg(long, env = "DEFAULT_RECONCILE_POLICY", default_value = "manage", value_parser = policy, value_name = "POLICY")]
+    default_reconcile_policy: Policy,
 
     /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'.
     #[arg(long, env = "AZURE_SYNC_PERIOD", default_value = "1h", value_parser = sync_period, value_name = "DURATION")]
@@ -190,6 +196,7 @@ impl RunArguments {
             webhook_reach,
             webhook_secret: self.webhook_secret,
             health_listen: self.health_addr.0,
+            default_policy: self.default_reconcile_policy,
             sync_period: self.sync_period.0,
             max_concurrent_reconciles: self.max_concurrent_reconciles,
         })
@@ -211,6 +218,10 @@ fn stop_on_signal() -> anyhow::Result<CancellationToken> {
         std::process::exit(1);
     });
     Ok(stop)
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    Policy::parse(text).ok_or_else(|| "expected manage, skip or detach-on-delete".to_owned())
 }
 
 fn sync_period(text: &str) -> Result<SyncPeriod, String> {

@@ -10,6 +10,7 @@ use armature::{CrdManagement, Operator, OperatorConfig, VersionChoice, WebhookRe
 use armature_controlplane::ControlPlane;
 use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_runtime::reconcile::policy::Policy;
 use armature_simulator::{OperationRule, Options, Running, Simulator};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, ObjectMeta, PostParams};
@@ -161,6 +162,7 @@ async fn config(
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: "webhook".to_owned(),
         health_listen: None,
+        default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
     })
