@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::typed::typed;
-use super::{Context, ExtensionError, Next};
+use super::{Context, ExtensionError, Next, Points};
 use crate::kind::TypedKind;
 use crate::resource::{Object, TypedObject};
 
@@ -58,5 +58,23 @@ impl<T: Importer> Erased for T {
     ) -> Result<Import, ExtensionError> {
         let object = typed::<T::Hub>(object)?;
         Importer::import(self, context, &object, next).await
+    }
+}
+
+impl Points {
+    /// Asks the kind's importer about an object; imports it where there is none.
+    ///
+    /// # Errors
+    /// When it could not be found out.
+    pub async fn import(
+        &self,
+        context: &Context,
+        object: &Object,
+    ) -> Result<Import, ExtensionError> {
+        let next = Next::value(Import::Succeeded);
+        match &self.importer {
+            Some(importer) => importer.import(context, object, next).await,
+            None => next.call().await,
+        }
     }
 }

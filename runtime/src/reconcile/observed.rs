@@ -71,6 +71,15 @@ pub enum Poll {
     Unknown(Failure),
 }
 
+/// What became of the baseline after a PUT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// It is written: what was sent is what is desired.
+    Current,
+    /// Something else is desired by now than what was sent.
+    Outdated,
+}
+
 /// The credential that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
@@ -105,8 +114,8 @@ pub struct Observed {
     pub put: Option<Write>,
     /// The look of this pass at a running operation.
     pub poll: Option<Poll>,
-    /// What Azure returned for what was sent is recorded.
-    pub baseline_recorded: bool,
+    /// Whether what Azure returned for what was sent is recorded.
+    pub baseline: Option<Recorded>,
     /// Check after the PUT.
     pub post_check: Option<Result<PostCheck, Failure>>,
     /// Secrets and ConfigMaps written.

@@ -27,18 +27,9 @@ impl Policy {
         }
     }
 
-    /// From annotations of an object or a namespace.
+    /// From annotations of an object or a namespace. An unknown word counts as none.
     pub fn of(annotations: &BTreeMap<String, String>) -> Option<Self> {
-        let text = annotations.get(names::RECONCILE_POLICY)?;
-        let policy = Self::parse(text);
-        if policy.is_none() {
-            tracing::warn!(
-                policy = %text,
-                "unknown value of {}: use manage, skip or detach-on-delete",
-                names::RECONCILE_POLICY
-            );
-        }
-        policy
+        Self::parse(annotations.get(names::RECONCILE_POLICY)?)
     }
 
     /// Whether a PUT may be sent.

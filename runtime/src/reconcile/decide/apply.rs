@@ -1,5 +1,7 @@
 //! Creating and updating: ASO behaviour §1.3.
 
+use std::ops::ControlFlow::{Break, Continue};
+
 use crate::extension::{PostCheck, PreCheck};
 use crate::reconcile::action::{Action, Finish, normal};
 use crate::reconcile::backoff::{Requeue, RetryClass};
@@ -7,14 +9,14 @@ use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::{
-    Comparison, Observed, OwnerState, Poll, Provisioning, Resource, Write,
+    Comparison, Observed, OwnerState, Poll, Provisioning, Recorded, Resource, Write,
 };
 use crate::reconcile::view::{OwnerForm, ResourceView, StoredOperation};
 
-use super::{credential, known, policy, wait};
+use super::{Step, credential, known, policy, wait};
 
 /// The next step towards Ready.
-pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Result<Action, Action> {
+pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     claim(view, observed)?;
     let policy = policy(view, observed)?;
     credential(view, observed, fail)?;
@@ -39,15 +41,15 @@ fn progress(message: impl Into<String>, requeue: Requeue) -> Action {
 }
 
 /// Steps 4 to 4e: owner, credential and every input must be there before the finalizer is.
-fn claim(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
+fn claim(view: &ResourceView, observed: &Observed) -> Step<()> {
     if view.claimed {
-        return Ok(());
+        return Continue(());
     }
     if view.owner == OwnerForm::Named {
         match &observed.owner {
-            None => return Err(Action::ReadOwner),
+            None => return Break(Action::ReadOwner),
             Some(OwnerState::Waiting(message)) => {
-                return Err(fail(&Failure::warning(
+                return Break(fail(&Failure::warning(
                     reason::WAITING_FOR_OWNER,
                     RetryClass::Fast,
                     message,
@@ -60,43 +62,43 @@ fn claim(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
     known(&observed.inputs, Action::ResolveInputs, fail)?;
     known(&observed.claim, Action::Claim, fail)?;
     // The claim is written, yet the object does not show it: read it again.
-    Err(Action::Finish(Finish {
+    Break(Action::Finish(Finish {
         requeue: Requeue::Now,
         ..Finish::silent()
     }))
 }
 
 /// Steps 8 and 14: follow a running PUT, one look per pass.
-fn monitor(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
+fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
     match (&observed.poll, view.operation) {
         // What runs was started by this very pass.
-        _ if observed.put.is_some() => Ok(()),
-        (None, StoredOperation::None) => Ok(()),
-        (None, StoredOperation::Put) => Err(Action::Poll),
+        _ if observed.put.is_some() => Continue(()),
+        (None, StoredOperation::None) => Continue(()),
+        (None, StoredOperation::Put) => Break(Action::Poll),
         // What cannot be followed is dropped; the GET that comes next tells how far it is.
         (None, StoredOperation::Delete | StoredOperation::Unreadable) => {
-            Err(Action::ForgetOperation)
+            Break(Action::ForgetOperation)
         }
-        (Some(Poll::Running(after)), _) => Err(progress("waiting for Azure", wait(*after))),
-        (Some(Poll::Unknown(failure)), _) => Err(fail(failure)),
-        (Some(_), StoredOperation::Put) => Err(Action::ForgetOperation),
-        (Some(Poll::Failed(failure)), _) => Err(Action::Finish(
+        (Some(Poll::Running(after)), _) => Break(progress("waiting for Azure", wait(*after))),
+        (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
+        (Some(_), StoredOperation::Put) => Break(Action::ForgetOperation),
+        (Some(Poll::Failed(failure)), _) => Break(Action::Finish(
             Finish::failed(failure).and_warn(names::event::PUT_FAILED, &failure.message),
         )),
         // Step 14g: the spec has changed while the PUT was running.
-        (Some(Poll::Succeeded), _) if !view.was_reconciled() => Err(progress(
+        (Some(Poll::Succeeded), _) if !view.was_reconciled() => Break(progress(
             "the spec changed while Azure was working; sending it again",
             Requeue::Now,
         )),
-        (Some(Poll::Succeeded | Poll::Lost), _) => Ok(()),
+        (Some(Poll::Succeeded | Poll::Lost), _) => Continue(()),
     }
 }
 
 /// Step 6s and 15: what must exist, because nothing will be created here.
-fn found(observed: &Observed) -> Result<&Provisioning, Action> {
+fn found(observed: &Observed) -> Step<&Provisioning> {
     match known(&observed.resource, Action::Get, fail)? {
-        Resource::Found(provisioning) => Ok(provisioning),
-        Resource::Missing => Err(fail(&Failure::warning(
+        Resource::Found(provisioning) => Continue(provisioning),
+        Resource::Missing => Break(fail(&Failure::warning(
             reason::AZURE_RESOURCE_NOT_FOUND,
             RetryClass::Slow,
             "the resource does not exist in Azure",
@@ -105,57 +107,57 @@ fn found(observed: &Observed) -> Result<&Provisioning, Action> {
 }
 
 /// Steps 9 to 15: checks, GET, comparison, PUT.
-fn bring_about(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
+fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
     known(&observed.inputs, Action::ResolveInputs, fail)?;
     if observed.wrote() {
         return settle(observed);
     }
     if let Some(put) = &observed.put {
-        return Err(put_outcome(put));
+        return Break(put_outcome(observed, put));
     }
     checks(view, observed)?;
     let resource = known(&observed.resource, Action::Get, fail)?;
     pre_check(view, observed)?;
     if let Resource::Found(Provisioning::Running(state)) = resource {
-        return Err(progress(
+        return Break(progress(
             format!("Azure is working on the resource: provisioningState is {state}"),
             Requeue::Backoff(RetryClass::Poll),
         ));
     }
     known(&observed.payload, Action::BuildPayload, fail)?;
     match resource {
-        Resource::Missing if view.observe => found(observed).map(|_| ()),
-        Resource::Missing => Err(put("creating the resource in Azure")),
+        Resource::Missing if view.observe => found(observed).map_continue(|_| ()),
+        Resource::Missing => Break(put("creating the resource in Azure")),
         Resource::Found(provisioning) => correct(view, observed, provisioning),
     }
 }
 
 /// Step 10, first half: not one request below the resource's path while its owner blocks.
-fn checks(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
+fn checks(view: &ResourceView, observed: &Observed) -> Step<()> {
     if !view.steps.owner_check {
-        return Ok(());
+        return Continue(());
     }
     allow(known(&observed.owner_check, Action::CheckOwner, fail)?)
 }
 
 /// Step 10, second half.
-fn pre_check(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
+fn pre_check(view: &ResourceView, observed: &Observed) -> Step<()> {
     if !view.steps.pre_check {
-        return Ok(());
+        return Continue(());
     }
     allow(known(&observed.pre_check, Action::PreCheck, fail)?)
 }
 
-fn allow(check: &PreCheck) -> Result<(), Action> {
+fn allow(check: &PreCheck) -> Step<()> {
     match check {
-        PreCheck::Proceed => Ok(()),
-        PreCheck::Block(message) => Err(fail(&Failure::warning(
+        PreCheck::Proceed => Continue(()),
+        PreCheck::Block(message) => Break(fail(&Failure::warning(
             reason::BLOCKED,
             RetryClass::Slow,
             message,
         ))),
         // Nothing is wrong and nothing is done: the next sync looks again.
-        PreCheck::Postpone(message) => Err(fail(&Failure::warning(
+        PreCheck::Postpone(message) => Break(fail(&Failure::warning(
             reason::POSTPONED,
             RetryClass::VerySlow,
             message,
@@ -164,16 +166,12 @@ fn allow(check: &PreCheck) -> Result<(), Action> {
 }
 
 /// Steps 12 and 13 where the resource exists: PUT only when something differs.
-fn correct(
-    view: &ResourceView,
-    observed: &Observed,
-    provisioning: &Provisioning,
-) -> Result<(), Action> {
+fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning) -> Step<()> {
     let Some(comparison) = &observed.comparison else {
-        return Err(Action::Compare);
+        return Break(Action::Compare);
     };
     match comparison {
-        Comparison::Differs(difference) if view.observe => Err(Action::Finish(
+        Comparison::Differs(difference) if view.observe => Break(Action::Finish(
             Finish::failed(&Failure::warning(
                 names::event::DRIFTED,
                 RetryClass::VerySlow,
@@ -181,20 +179,20 @@ fn correct(
             ))
             .and_warn(names::event::DRIFTED, difference),
         )),
-        Comparison::Differs(difference) if view.was_reconciled() => Err(Action::Put {
+        Comparison::Differs(difference) if view.was_reconciled() => Break(Action::Put {
             event: crate::reconcile::action::warning(names::event::DRIFTED, difference),
         }),
-        Comparison::Differs(difference) => Err(put(&format!("updating in Azure: {difference}"))),
-        Comparison::Same if view.observe => Ok(()),
+        Comparison::Differs(difference) => Break(put(&format!("updating in Azure: {difference}"))),
+        Comparison::Same if view.observe => Continue(()),
         Comparison::Same if view.always_put => {
-            Err(put("sending the spec again: always-put is set"))
+            Break(put("sending the spec again: always-put is set"))
         }
         Comparison::Same => match provisioning {
             // The latest operation did not take: the same PUT again is ARM's way out.
-            Provisioning::Failed(state) => Err(put(&format!(
+            Provisioning::Failed(state) => Break(put(&format!(
                 "sending the spec again: provisioningState is {state}"
             ))),
-            Provisioning::Settled | Provisioning::Running(_) => Ok(()),
+            Provisioning::Settled | Provisioning::Running(_) => Continue(()),
         },
     }
 }
@@ -205,9 +203,15 @@ fn put(message: &str) -> Action {
     }
 }
 
-fn put_outcome(put: &Write) -> Action {
+fn put_outcome(observed: &Observed, put: &Write) -> Action {
     match put {
-        Write::Running(after) => progress("waiting for Azure", wait(*after)),
+        Write::Running(after) => {
+            let message = match &observed.comparison {
+                Some(Comparison::Differs(difference)) => format!("updating in Azure: {difference}"),
+                _ => "waiting for Azure".to_owned(),
+            };
+            progress(message, wait(*after))
+        }
         Write::Failed(failure) => Action::Finish(
             Finish::failed(failure).and_warn(names::event::PUT_FAILED, &failure.message),
         ),
@@ -217,28 +221,35 @@ fn put_outcome(put: &Write) -> Action {
 }
 
 /// Step 15 after a PUT: read back, and remember what Azure made of what was sent.
-fn settle(observed: &Observed) -> Result<(), Action> {
+fn settle(observed: &Observed) -> Step<()> {
     let provisioning = found(observed)?;
     known(&observed.payload, Action::BuildPayload, fail)?;
-    if !observed.baseline_recorded {
-        return Err(Action::RecordBaseline);
+    match observed.baseline {
+        None => return Break(Action::RecordBaseline),
+        Some(Recorded::Outdated) => {
+            return Break(progress(
+                "what the spec refers to changed while Azure was working; sending it again",
+                Requeue::Now,
+            ));
+        }
+        Some(Recorded::Current) => {}
     }
     match provisioning {
-        Provisioning::Failed(state) => Err(fail(&Failure::warning(
+        Provisioning::Failed(state) => Break(fail(&Failure::warning(
             reason::FAILED,
             RetryClass::VerySlow,
             format!("Azure took the spec, but provisioningState is {state}"),
         ))),
-        Provisioning::Settled | Provisioning::Running(_) => Ok(()),
+        Provisioning::Settled | Provisioning::Running(_) => Continue(()),
     }
 }
 
 /// Steps 16 to 19.
-fn conclude(view: &ResourceView, observed: &Observed) -> Result<Action, Action> {
+fn conclude(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if view.steps.post_check
         && let PostCheck::Failure(message) = known(&observed.post_check, Action::PostCheck, fail)?
     {
-        return Err(fail(&Failure::warning(
+        return Break(fail(&Failure::warning(
             reason::POST_CHECK_FAILED,
             RetryClass::Slow,
             message,
@@ -250,7 +261,7 @@ fn conclude(view: &ResourceView, observed: &Observed) -> Result<Action, Action> 
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
-    Ok(Action::Finish(Finish::with(
+    Continue(Action::Finish(Finish::with(
         Verdict::succeeded(),
         Requeue::Sync,
     )))

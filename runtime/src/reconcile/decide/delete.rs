@@ -1,5 +1,7 @@
 //! Deleting: ASO behaviour §1.9.
 
+use std::ops::ControlFlow::{Break, Continue};
+
 use crate::reconcile::action::{Action, Finish};
 use crate::reconcile::backoff::RetryClass;
 use crate::reconcile::classify::Failure;
@@ -8,22 +10,22 @@ use crate::reconcile::names;
 use crate::reconcile::observed::{Observed, Poll, Resource, Write};
 use crate::reconcile::view::{ResourceView, StoredOperation};
 
-use super::{credential, known, policy, wait};
+use super::{Step, credential, known, policy, wait};
 
 /// The next step towards being gone.
-pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Result<Action, Action> {
+pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if !view.claimed {
-        return Ok(Action::Finish(Finish::silent()));
+        return Continue(Action::Finish(Finish::silent()));
     }
     let policy = policy(view, observed)?;
     // Item 1, and item 3 for what was never created.
     if !policy.allows_delete() || view.observe || !view.has_resource_id {
-        return Ok(Action::RemoveFinalizer);
+        return Continue(Action::RemoveFinalizer);
     }
     credential(view, observed, fail)?;
     monitor(view, observed)?;
     if let Some(outcome) = &observed.delete {
-        return Ok(delete_outcome(outcome));
+        return Continue(delete_outcome(outcome));
     }
     if view.verbs.delete {
         begin(view, observed)
@@ -40,38 +42,40 @@ fn fail(failure: &Failure) -> Action {
 
 /// Item 2: follow a running DELETE. A PUT that still runs is left alone: Azure refuses the DELETE while it
 /// cannot take it.
-fn monitor(view: &ResourceView, observed: &Observed) -> Result<(), Action> {
+fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
     match (&observed.poll, view.operation) {
         // What runs was started by this very pass.
-        _ if observed.delete.is_some() => Ok(()),
-        (None, StoredOperation::None) => Ok(()),
-        (None, StoredOperation::Delete) => Err(Action::Poll),
-        (None, StoredOperation::Put | StoredOperation::Unreadable) => Err(Action::ForgetOperation),
-        (Some(Poll::Running(after)), _) => Err(running(*after)),
-        (Some(Poll::Unknown(failure)), _) => Err(fail(failure)),
-        (Some(Poll::Succeeded), _) => Err(Action::RemoveFinalizer),
-        (Some(_), StoredOperation::Delete) => Err(Action::ForgetOperation),
-        (Some(Poll::Failed(failure)), _) => Err(fail(failure)),
-        (Some(Poll::Lost), _) => Ok(()),
+        _ if observed.delete.is_some() => Continue(()),
+        (None, StoredOperation::None) => Continue(()),
+        (None, StoredOperation::Delete) => Break(Action::Poll),
+        (None, StoredOperation::Put | StoredOperation::Unreadable) => {
+            Break(Action::ForgetOperation)
+        }
+        (Some(Poll::Running(after)), _) => Break(running(*after)),
+        (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
+        (Some(Poll::Succeeded), _) => Break(Action::RemoveFinalizer),
+        (Some(_), StoredOperation::Delete) => Break(Action::ForgetOperation),
+        (Some(Poll::Failed(failure)), _) => Break(fail(failure)),
+        (Some(Poll::Lost), _) => Continue(()),
     }
 }
 
 /// Item 3: look, then DELETE. Only a clear "not there" saves the DELETE.
-fn begin(view: &ResourceView, observed: &Observed) -> Result<Action, Action> {
+fn begin(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if view.verbs.get {
         match &observed.resource {
-            None => return Err(Action::Get),
-            Some(Ok(Resource::Missing)) => return Ok(Action::RemoveFinalizer),
+            None => return Break(Action::Get),
+            Some(Ok(Resource::Missing)) => return Continue(Action::RemoveFinalizer),
             Some(_) => {}
         }
     }
-    Ok(Action::Delete)
+    Continue(Action::Delete)
 }
 
 /// Item 2, last part: the type has no DELETE.
-fn unsupported(observed: &Observed) -> Result<Action, Action> {
+fn unsupported(observed: &Observed) -> Step<Action> {
     match known(&observed.resource, Action::Get, fail)? {
-        Resource::Missing => Ok(Action::RemoveFinalizer),
+        Resource::Missing => Continue(Action::RemoveFinalizer),
         Resource::Found(_) => {
             let message = "Azure cannot delete resources of this type; they go with their owner. Set reconcile-policy to detach-on-delete to let the object go";
             let failure = Failure::warning(
@@ -79,7 +83,7 @@ fn unsupported(observed: &Observed) -> Result<Action, Action> {
                 RetryClass::VerySlow,
                 message,
             );
-            Ok(Action::Finish(
+            Continue(Action::Finish(
                 Finish::failed(&failure).and_warn(names::event::NOT_POSSIBLE, message),
             ))
         }

@@ -1,7 +1,7 @@
 //! The decision: from what the object says and what the pass has found out to the one next step.
 //!
-//! Pure. Each function answers "what is still missing here?": `Err` is the step that is missing, `Ok` means go
-//! on to the next question. The order of the questions is the state machine of ASO behaviour §1.3 (create, update) and §1.9 (delete). What we do
+//! Pure. Each function answers "what is still missing here?": `Break` is the step that is missing,
+//! `Continue` goes on to the next question. The order of the questions is the state machine of ASO behaviour §1.3 (create, update) and §1.9 (delete). What we do
 //! otherwise than ASO: a GET comes before the PUT, and the PUT only follows when something differs.
 
 mod apply;
@@ -9,6 +9,7 @@ mod delete;
 #[cfg(test)]
 mod tests;
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::Duration;
 
 use super::action::{Action, Finish};
@@ -20,17 +21,22 @@ use super::observed::Observed;
 use super::policy::Policy;
 use super::view::{Manager, ResourceView};
 
+/// The answer to one question: the step that is missing, or what is known.
+type Step<T> = ControlFlow<Action, T>;
+
 /// The next step of the pass.
 pub fn decide(view: &ResourceView, observed: &Observed) -> Action {
     if let Some(action) = take_ownership(view) {
         return action;
     }
-    if view.deleting {
+    let step = if view.deleting {
         delete::decide(view, observed)
     } else {
         apply::decide(view, observed)
+    };
+    match step {
+        Break(action) | Continue(action) => action,
     }
-    .unwrap_or_else(|action| action)
 }
 
 /// Step 2: one operator per object.
@@ -50,22 +56,19 @@ fn take_ownership(view: &ResourceView) -> Option<Action> {
 }
 
 /// Step 6: the object's policy, else the namespace's, else the operator's.
-fn policy(view: &ResourceView, observed: &Observed) -> Result<Policy, Action> {
-    view.policy
-        .or(observed.default_policy)
-        .ok_or(Action::ReadNamespacePolicy)
+fn policy(view: &ResourceView, observed: &Observed) -> Step<Policy> {
+    match view.policy.or(observed.default_policy) {
+        Some(policy) => Continue(policy),
+        None => Break(Action::ReadNamespacePolicy),
+    }
 }
 
 /// Steps 4a and 11: there is a credential, and it is for the resource's subscription.
-fn credential(
-    view: &ResourceView,
-    observed: &Observed,
-    fail: fn(&Failure) -> Action,
-) -> Result<(), Action> {
+fn credential(view: &ResourceView, observed: &Observed, fail: fn(&Failure) -> Action) -> Step<()> {
     let credential = known(&observed.credential, Action::SelectCredential, fail)?;
     match &view.subscription {
         Some(subscription) if !subscription.eq_ignore_ascii_case(&credential.subscription) => {
-            Err(fail(&Failure::error(
+            Break(fail(&Failure::error(
                 reason::SUBSCRIPTION_MISMATCH,
                 format!(
                     "the resource is in subscription {subscription}, but the credential is for {}; use a credential for {subscription}",
@@ -73,20 +76,20 @@ fn credential(
                 ),
             )))
         }
-        _ => Ok(()),
+        _ => Continue(()),
     }
 }
 
 /// The value, or the step that finds it out, or the end of the pass when that failed.
-fn known<'a, T>(
-    asked: &'a Option<Result<T, Failure>>,
+fn known<T>(
+    asked: &Option<Result<T, Failure>>,
     ask: Action,
     fail: fn(&Failure) -> Action,
-) -> Result<&'a T, Action> {
+) -> Step<&T> {
     match asked {
-        None => Err(ask),
-        Some(Err(failure)) => Err(fail(failure)),
-        Some(Ok(value)) => Ok(value),
+        None => Break(ask),
+        Some(Err(failure)) => Break(fail(failure)),
+        Some(Ok(value)) => Continue(value),
     }
 }
 

@@ -448,7 +448,9 @@ fn step_15_reads_back_after_the_put() {
         ends(&view(), &observed, "AzureResourceNotFound", slow());
         observed.resource = found(Provisioning::Settled);
         assert_eq!(decide(&view(), &observed), RecordBaseline);
-        observed.baseline_recorded = true;
+        observed.baseline = Some(Recorded::Outdated);
+        ends(&view(), &observed, "Reconciling", Requeue::Now);
+        observed.baseline = Some(Recorded::Current);
         ends(&view(), &observed, "Succeeded", Requeue::Sync);
         observed.resource = found(Provisioning::Failed("Failed".to_owned()));
         ends(

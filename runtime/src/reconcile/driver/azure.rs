@@ -213,6 +213,7 @@ impl Pass<'_> {
         if operation.method == Method::Put && self.observed.poll.is_none() {
             let generation = self.generation().to_string();
             set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
+            set(&mut patch, names::BASELINE, self.sent().encode());
         }
         self.patch(patch).await
     }

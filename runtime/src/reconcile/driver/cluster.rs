@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::pass::{Pass, Unreadable, annotation, parse, raw};
+use super::pass::{Pass, Unreadable, annotation, parse};
 use crate::arm::CredentialKey;
 use crate::extension::Next;
 use crate::kind::OwnerRule;
@@ -21,8 +21,15 @@ use crate::reconcile::view::OwnerForm;
 use crate::resource::{Kind, Object, ObjectKey};
 
 impl Pass<'_> {
-    /// Patches metadata and takes the answer over.
-    pub(super) async fn patch(&mut self, patch: MetadataPatch) -> Result<(), KubernetesError> {
+    /// Patches metadata and takes the answer over. Every write also says which operator wrote it (step 5);
+    /// a write for that alone would touch every object after each upgrade.
+    pub(super) async fn patch(&mut self, mut patch: MetadataPatch) -> Result<(), KubernetesError> {
+        let version = names::label_value(&self.reconciler.settings.operator_version);
+        let name = names::LAST_RECONCILED_VERSION;
+        let labels = self.object.metadata.labels.as_ref();
+        if labels.and_then(|labels| labels.get(name)) != Some(&version) {
+            patch.labels.insert(name.to_owned(), Some(version));
+        }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         Ok(())
@@ -132,17 +139,13 @@ impl Pass<'_> {
         if let Some(id) = &self.id {
             set(&mut patch, names::RESOURCE_ID, id.as_str().to_owned());
         }
+        let Some(owner) = &self.owner else {
+            return patch;
+        };
         let mut label = |name: &str, value: &str| {
             patch
                 .labels
                 .insert(name.to_owned(), Some(names::label_value(value)));
-        };
-        label(
-            names::LAST_RECONCILED_VERSION,
-            &self.reconciler.settings.operator_version,
-        );
-        let Some(owner) = &self.owner else {
-            return patch;
         };
         let kind = owner.kind.0;
         let metadata = &owner.metadata;

@@ -6,7 +6,7 @@ use super::cluster::{clear_operation, set};
 use super::pass::Pass;
 use crate::engine::compare::{self, Baseline, Verdict};
 use crate::reconcile::names;
-use crate::reconcile::observed::Comparison;
+use crate::reconcile::observed::{Comparison, Recorded};
 use crate::reconcile::port::{KubernetesError, MetadataPatch};
 
 /// Differences named in one message.
@@ -16,11 +16,8 @@ impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
     pub(super) fn compare(&self) -> Comparison {
         let ignored = self.ignored_paths();
-        let baseline = self
-            .annotation(names::BASELINE)
-            .and_then(|text| Baseline::parse(text).ok());
         let comparison = self.comparison(&ignored);
-        match comparison.decide(&self.uid(), baseline.as_ref()) {
+        match comparison.decide(&self.uid(), self.baseline().as_ref()) {
             Verdict::InSync => Comparison::Same,
             Verdict::Drift(differences) => {
                 let mut shown: Vec<String> = differences
@@ -36,8 +33,24 @@ impl Pass<'_> {
         }
     }
 
+    /// What is sent with a PUT, without an answer: kept as the baseline while Azure works on it, so that the
+    /// end of the operation can tell whether something else is desired by then.
+    pub(super) fn sent(&self) -> Baseline {
+        let ignored = self.ignored_paths();
+        let comparison = compare::Comparison {
+            observed: &Value::Null,
+            ..self.comparison(&ignored)
+        };
+        comparison.baseline(&self.uid())
+    }
+
     /// Step 15 after a PUT: what was sent, what Azure made of it, and from which generation, in one write.
     pub(super) async fn record_baseline(&mut self) -> Result<(), KubernetesError> {
+        let followed = self.observed.poll.is_some();
+        if followed && self.baseline().is_some_and(|sent| sent != self.sent()) {
+            self.observed.baseline = Some(Recorded::Outdated);
+            return Ok(());
+        }
         let ignored = self.ignored_paths();
         let baseline = self.comparison(&ignored).baseline(&self.uid()).encode();
         let generation = self.generation().to_string();
@@ -54,7 +67,7 @@ impl Pass<'_> {
         if patch != MetadataPatch::default() {
             self.patch(patch).await?;
         }
-        self.observed.baseline_recorded = true;
+        self.observed.baseline = Some(Recorded::Current);
         Ok(())
     }
 
@@ -76,6 +89,11 @@ impl Pass<'_> {
             .filter(|path| !path.is_empty())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// The baseline in the annotation; one of another form counts as absent.
+    fn baseline(&self) -> Option<Baseline> {
+        Baseline::parse(self.annotation(names::BASELINE)?).ok()
     }
 
     fn uid(&self) -> String {

@@ -48,6 +48,9 @@ pub(super) struct Pass<'a> {
     pub azure: Option<Value>,
 }
 
+/// Spec, status, version and id of an object.
+type Parts = (Value, Value, &'static VersionInfo, Option<ResourceId>);
+
 /// An object whose stored form makes no sense: all that can be done is to say so.
 pub(super) struct Unreadable<'a> {
     pub reconciler: &'a Reconciler,
@@ -57,6 +60,15 @@ pub(super) struct Unreadable<'a> {
 
 impl<'a> Pass<'a> {
     pub fn new(reconciler: &'a Reconciler, object: Object) -> Result<Self, Box<Unreadable<'a>>> {
+        if let Some(text) = annotation(&object, names::RECONCILE_POLICY)
+            && Policy::parse(text).is_none()
+        {
+            tracing::warn!(
+                policy = %text,
+                "unknown value of {}: use manage, skip or detach-on-delete",
+                names::RECONCILE_POLICY
+            );
+        }
         match Self::parts(&object) {
             Ok((spec, status, version, id)) => Ok(Self {
                 reconciler,
@@ -83,10 +95,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    #[allow(clippy::type_complexity)]
-    fn parts(
-        object: &Object,
-    ) -> Result<(Value, Value, &'static VersionInfo, Option<ResourceId>), String> {
+    fn parts(object: &Object) -> Result<Parts, String> {
         let spec = parse(object.spec.as_deref(), "spec")?;
         let status = parse(object.status.as_deref(), "status")?;
         let version = conversion::original_version(object.kind.0, &spec)

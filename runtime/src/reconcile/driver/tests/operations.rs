@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::arm::Method;
+use crate::reconcile::port::DataKind;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 
@@ -162,4 +163,33 @@ async fn a_resource_that_vanished_after_its_put_is_an_error() {
     world.azure.script(Method::Get, STORE, missing());
     assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
     assert_eq!(world.ready(&store), "False/Warning/AzureResourceNotFound");
+}
+
+/// A secret that changes while Azure works on the old one must be sent too.
+#[tokio::test]
+async fn a_secret_that_changed_meanwhile_is_sent_again() {
+    let world = World::with_group().await;
+    let put = |value| {
+        world
+            .cluster
+            .put_data(DataKind::Secret, "secret", &[("password", value)])
+    };
+    put("hunter2");
+    let store = world.store(json!({"password": {"name": "secret", "key": "password"}}));
+    let headers = [("azure-asyncoperation", OPERATION)];
+    world
+        .azure
+        .script(Method::Put, STORE, response(201, &headers, None));
+    world.pass(&store).await;
+    put("hunter3");
+    let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+    world.azure.script(Method::Get, OPERATION, done);
+    world.azure.set(STORE, body("Succeeded"));
+    assert_eq!(world.pass(&store).await, Requeue::Now);
+    world.azure.take_bodies();
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(
+        world.azure.take_bodies()[0]["properties"]["password"],
+        "hunter3"
+    );
 }
