@@ -27,6 +27,9 @@ pub const STASH_ANNOTATION: &str = "armature.azure.com/conversion-stash";
 /// Member of stored and hub specs with the name of the version that the user wrote.
 pub const ORIGINAL_VERSION: &str = "originalVersion";
 
+/// The member of every status that no shape has: kstatus reads it, the reconciler writes it.
+const OBSERVED_GENERATION: &str = "observedGeneration";
+
 /// An object that cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConversionError {
@@ -250,7 +253,10 @@ pub(crate) fn hub_to_served(
         |_| Map::new(),
     )?;
     if let Some(Value::Object(status)) = hub.get("status") {
-        let served = status_level.to_version(status);
+        let mut served = status_level.to_version(status);
+        if let Some(generation) = status.get(OBSERVED_GENERATION) {
+            served.insert(OBSERVED_GENERATION.to_owned(), generation.clone());
+        }
         stash.status = stash::difference(kind.hub.status, &status_level.to_hub(&served), status);
         object["status"] = Value::Object(served);
     }

@@ -201,3 +201,15 @@ fn errors_name_versions_and_places() {
         Err(ConversionError::WrongVersion { .. })
     ));
 }
+
+#[test]
+fn the_generation_that_kstatus_reads_is_in_every_version() {
+    let mut stored = to_hub(&MODEL, NEW, &served(NEW, &new_spec())).unwrap();
+    stored["status"] = json!({"observedGeneration": 4});
+    for version in [OLD, NEW] {
+        let object = from_hub(&MODEL, version, &stored).unwrap();
+        assert_eq!(object["status"]["observedGeneration"], 4, "{version}");
+        let back = to_hub(&MODEL, version, &object).unwrap();
+        assert_eq!(back["status"]["observedGeneration"], 4, "{version}");
+    }
+}
