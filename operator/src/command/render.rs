@@ -1,5 +1,6 @@
 //! `armature render`: prints the ARM requests that manifests would lead to (see [`crate::render`]).
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -52,7 +53,10 @@ impl RenderArguments {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let rendering =
             render::render_paths(&self.paths, armature_generated::KINDS, &self.subscription);
-        print!("{}", format(&rendering.requests, self.output)?);
+        let text = format(&rendering.requests, self.output)?;
+        std::io::stdout()
+            .write_all(text.as_bytes())
+            .context("cannot write the requests")?;
         for error in &rendering.errors {
             eprintln!("error: {error}");
         }

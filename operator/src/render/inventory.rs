@@ -219,8 +219,7 @@ impl Inventory {
             .filter(|info| info.group == group)
             .collect();
         if of_group.is_empty() {
-            let groups = self.kinds.iter().map(|info| info.group);
-            let message = format!("unknown group '{group}'{}", proposal(group, groups));
+            let message = format!("unknown group '{group}'{}", self.proposed_group(group));
             return Err(("apiVersion", message));
         }
         let Some(info) = of_group.iter().find(|info| info.kind == kind) else {
@@ -239,6 +238,17 @@ impl Inventory {
                 Err(("apiVersion", message))
             }
         }
+    }
+
+    /// The nearest group by its first word: the rest is the same for all.
+    fn proposed_group(&self, group: &str) -> String {
+        let short = |group: &'_ str| group.split('.').next().unwrap_or_default().to_owned();
+        let groups: Vec<_> = self.kinds.iter().map(|info| short(info.group)).collect();
+        let near = nearest(&short(group), groups.iter().map(String::as_str));
+        let info = near.and_then(|near| self.kinds.iter().find(|info| short(info.group) == near));
+        info.map_or_else(String::new, |info| {
+            format!(", did you mean '{}'?", info.group)
+        })
     }
 }
 

@@ -65,3 +65,6 @@ pub fn render(
     errors.sort_by_key(|error| (error.origin.order, error.origin.document));
     Rendering { requests, errors }
 }
+
+#[cfg(test)]
+mod tests;
