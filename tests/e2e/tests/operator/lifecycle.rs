@@ -1,27 +1,15 @@
 //! Objects from `kubectl apply` to Ready and away again.
 
-use std::time::Duration;
-
 use armature_e2e::World;
 use armature_simulator::Query;
 
-const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
-const LIMIT: Duration = Duration::from_secs(30);
-
-fn is_ready(condition: &serde_json::Value) -> bool {
-    condition["status"] == "True"
-}
+use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
 
 #[test]
 fn a_resource_group_and_a_storage_account_become_ready_and_go() {
     World::shared().run("lifecycle", async |world, objects| {
-        let group = r"
-apiVersion: resources.azure.com/v1api20200601
-kind: ResourceGroup
-metadata: {name: lifecycle-rg, namespace: lifecycle}
-spec: {location: westeurope}
-";
-        objects.apply(group).await.unwrap();
+        let group = resource_group("lifecycle-rg", "lifecycle");
+        objects.apply(&group).await.unwrap();
         let (_, took) = objects
             .wait_ready("ResourceGroup", "lifecycle-rg", LIMIT, is_ready)
             .await;
