@@ -3,6 +3,7 @@
 //! Here is only the command line. What a user needs at run time lives in `operator`; what generates lives in
 //! `generator`.
 
+mod dev;
 mod generate;
 mod parity;
 mod specs;
@@ -23,6 +24,8 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a real API server, a simulated Azure, the operator and the samples, and watch them.
+    Dev(dev::DevArguments),
     /// Generate `generated/` and the reference pages from Azure's specs and specs/*.toml.
     Gen(generate::GenerateArguments),
     /// Look at, fetch and verify the pinned spec files.
@@ -36,6 +39,7 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let result = match CommandLine::parse().command {
+        Command::Dev(arguments) => dev::run(&arguments).await,
         Command::Gen(arguments) => generate::run(&arguments),
         Command::Specs(arguments) => specs::run(arguments).await,
         Command::Parity(arguments) => parity::run(&arguments).await,

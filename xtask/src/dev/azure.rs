@@ -1,0 +1,134 @@
+//! The simulator as a child process, and its control endpoints.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use armature_controlplane::{LogTail, Supervised};
+use serde_json::json;
+
+use super::story::Act;
+
+/// The subscription of the samples.
+pub const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+/// The tenant of that subscription.
+pub const TENANT: &str = "00000000-0000-0000-0000-000000000001";
+
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A running simulator.
+#[derive(Debug)]
+pub struct Azure {
+    process: Supervised,
+    endpoint: String,
+    ca_file: PathBuf,
+    client: reqwest::Client,
+}
+
+impl Azure {
+    /// Starts `program` and waits until it answers.
+    pub async fn start(program: &Path, folder: &Path, latency: &str) -> anyhow::Result<Self> {
+        let ca_file = folder.join("azure-ca.pem");
+        let endpoint_file = folder.join("azure-endpoint");
+        let arguments = [
+            "--listen=127.0.0.1:0".to_owned(),
+            format!("--subscription={SUBSCRIPTION}"),
+            format!("--tenant={TENANT}"),
+            format!("--latency={latency}"),
+            "--retry-after=1".to_owned(),
+            format!("--ca-file={}", ca_file.display()),
+            format!("--endpoint-file={}", endpoint_file.display()),
+        ];
+        let log = folder.join("simulator.log");
+        let mut process = Supervised::spawn(program, &arguments, &[], &log, None)?;
+        let started = Instant::now();
+        let endpoint = loop {
+            // The file is written at the end of the start, and once written it is complete.
+            match std::fs::read_to_string(&endpoint_file) {
+                Ok(endpoint) if !endpoint.is_empty() => break endpoint.trim().to_owned(),
+                _ => tokio::time::sleep(Duration::from_millis(50)).await,
+            }
+            ensure_running("the simulator", &mut process)?;
+            anyhow::ensure!(
+                started.elapsed() < START_TIMEOUT,
+                "the simulator does not answer. Its last lines:\n{}",
+                LogTail::of_file(&log)
+            );
+        };
+        let ca = std::fs::read(&ca_file)
+            .with_context(|| format!("cannot read {}", ca_file.display()))?;
+        let client = reqwest::Client::builder()
+            .tls_certs_only([reqwest::Certificate::from_pem(&ca)?])
+            .timeout(Duration::from_secs(10))
+            .build()?;
+        Ok(Self {
+            process,
+            endpoint,
+            ca_file,
+            client,
+        })
+    }
+
+    /// Base URL: Resource Manager, sign-in and control.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// PEM file of the authority that signed the simulator's certificate.
+    pub fn ca_file(&self) -> &Path {
+        &self.ca_file
+    }
+
+    /// Does what somebody in Azure would do.
+    pub async fn perform(&self, act: &Act) -> anyhow::Result<()> {
+        let (path, body) = match act {
+            Act::Approve { endpoint } => (
+                "private-endpoint-connections",
+                json!({"endpoint": endpoint, "status": "Approved", "description": "Approved by the owner"}),
+            ),
+            Act::SetCluster { cluster, state } => (
+                "kusto-clusters",
+                json!({"cluster": cluster, "provisioningState": state}),
+            ),
+        };
+        let url = format!("{}/simulator/{path}", self.endpoint);
+        let response = self
+            .client
+            .post(&url)
+            .header("content-type", "application/json")
+            .body(body.to_string())
+            .send()
+            .await
+            .with_context(|| format!("the simulator does not answer {url}"))?;
+        let status = response.status();
+        let text = response.text().await.unwrap_or_default();
+        anyhow::ensure!(
+            status.is_success(),
+            "the simulator refused {body}: {status} {text}"
+        );
+        Ok(())
+    }
+
+    /// An error with the end of its log if the simulator ended.
+    pub fn check_running(&mut self) -> anyhow::Result<()> {
+        ensure_running("the simulator", &mut self.process)
+    }
+
+    /// Stops it.
+    pub async fn stop(self, grace: Duration) {
+        self.process.stop(grace).await;
+    }
+}
+
+/// An error with the end of its log if a program ended.
+pub fn ensure_running(name: &str, process: &mut Supervised) -> anyhow::Result<()> {
+    match process.exited() {
+        None => Ok(()),
+        Some(status) => anyhow::bail!(
+            "{name} ended with {status}. Its last lines:\n{}",
+            LogTail::of_file(process.log())
+        ),
+    }
+}

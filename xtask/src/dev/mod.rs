@@ -1,0 +1,214 @@
+//! `cargo xtask dev`: a real API server, a simulated Azure, the operator and the samples, live in a table.
+//!
+//! One module per part: [`programs`] builds, [`azure`] and [`operator`] run and talk to the two programs, [`samples`]
+//! applies manifests, [`status`] reads conditions, [`story`] decides what happens next in Azure, [`table`] shows.
+//! What the programs do is not here.
+
+mod azure;
+mod operator;
+mod programs;
+mod samples;
+mod status;
+mod story;
+mod table;
+
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use armature_controlplane::{ControlPlane, LogTail, Options, Progress};
+use camino::Utf8PathBuf;
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::{
+    azure::Azure,
+    operator::Operator,
+    programs::Programs,
+    samples::{Applied, Sample},
+    story::Story,
+    table::Table,
+};
+use crate::workspace;
+
+/// How often objects are read and the table is drawn.
+const REFRESH: Duration = Duration::from_secs(1);
+/// How long a person may look at a state before the story goes on.
+const PAUSE: Duration = Duration::from_secs(20);
+/// A program that is asked to stop gets this long.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Arguments of `dev`.
+#[derive(Debug, Args)]
+pub struct DevArguments {
+    /// End with 0 as soon as everything is as expected, with 1 and the reason if it is not in time. Without it, all
+    /// stays up until Ctrl-C.
+    #[arg(long)]
+    exit_when_ready: bool,
+    /// How long --exit-when-ready waits once everything runs, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    timeout: u64,
+    /// Manifests to apply: a file, or a folder of files in order of name.
+    #[arg(long, value_name = "PATH", default_value = "samples")]
+    samples: Utf8PathBuf,
+    /// How long Azure takes for a long-running operation: 500ms, 3s, 1m.
+    #[arg(long, value_name = "TIME", default_value = "3s")]
+    latency: String,
+    /// Build and run with optimisations.
+    #[arg(long)]
+    release: bool,
+}
+
+/// Runs `dev`.
+pub async fn run(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let interrupted = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    };
+    tokio::select! {
+        // What was started stops when its owner is dropped with the other future.
+        () = interrupted => Ok(if arguments.exit_when_ready {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        }),
+        result = start_and_watch(arguments) => result,
+    }
+}
+
+async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
+    let root = workspace::root()?;
+    let samples = samples::read(&root.join(&arguments.samples))?;
+    let programs = Programs::build(&root, arguments.release).await?;
+    let started = Instant::now();
+    let folder = tempfile::Builder::new()
+        .prefix("armature-dev-")
+        .tempdir()
+        .context("cannot create a folder for logs")?;
+    let plane = ControlPlane::start(Options {
+        progress: Some(Progress::new()),
+        ..Options::default()
+    })
+    .await?;
+    println!("export KUBECONFIG={}", plane.kubeconfig().display());
+    let azure = Azure::start(&programs.simulator, folder.path(), &arguments.latency).await?;
+    println!("simulated Azure at {}", azure.endpoint());
+    let client = plane.client().await?;
+    let operator =
+        Operator::start(&programs.operator, folder.path(), &plane, &client, &azure).await?;
+    println!(
+        "all programs run after {:.1} s; logs are in {}",
+        started.elapsed().as_secs_f64(),
+        folder.path().display()
+    );
+    let mut stage = Stage {
+        client,
+        azure,
+        operator,
+        story: Story::new(
+            &samples,
+            if arguments.exit_when_ready {
+                Duration::ZERO
+            } else {
+                PAUSE
+            },
+        ),
+        pending: samples,
+        applied: Vec::new(),
+        table: Table::new(),
+    };
+    let deadline = arguments
+        .exit_when_ready
+        .then(|| Instant::now() + Duration::from_secs(arguments.timeout));
+    let verdict = stage.watch(deadline).await;
+    if verdict.is_err() {
+        eprintln!(
+            "last lines of the operator:\n{}",
+            LogTail::of_file(stage.operator.log())
+        );
+    }
+    stage.operator.stop(GRACE).await;
+    stage.azure.stop(GRACE).await;
+    plane.stop().await;
+    verdict.map(|()| ExitCode::SUCCESS)
+}
+
+/// Everything that runs, and what is known about it.
+struct Stage {
+    client: kube::Client,
+    azure: Azure,
+    operator: Operator,
+    story: Story,
+    pending: Vec<Sample>,
+    applied: Vec<Applied>,
+    table: Table,
+}
+
+impl Stage {
+    /// Applies, watches and shows. With a deadline it ends as soon as all is as expected; an error says what is not.
+    async fn watch(&mut self, deadline: Option<Instant>) -> anyhow::Result<()> {
+        let started = Instant::now();
+        loop {
+            self.operator.check_running()?;
+            self.azure.check_running()?;
+            self.apply().await?;
+            let rows = status::read(&self.client, &self.applied, &self.pending).await?;
+            for act in self.story.next(&rows, Instant::now()) {
+                self.table.note(&act.to_string());
+                self.azure.perform(&act).await?;
+            }
+            self.table.draw(&rows, self.story.remark());
+            let finished = self.pending.is_empty() && self.story.is_over();
+            if let Some(deadline) = deadline {
+                if finished && rows.iter().all(status::Row::is_ready) {
+                    println!(
+                        "all {} objects are Ready after {:.1} s",
+                        rows.len(),
+                        started.elapsed().as_secs_f64()
+                    );
+                    return Ok(());
+                }
+                if Instant::now() > deadline {
+                    return Err(unexpected(&rows, &self.story));
+                }
+            }
+            tokio::time::sleep(REFRESH).await;
+        }
+    }
+
+    /// Applies what is left and not held back. What the API server cannot take yet is tried again next time.
+    async fn apply(&mut self) -> anyhow::Result<()> {
+        let mut left = Vec::new();
+        for sample in std::mem::take(&mut self.pending) {
+            if self.story.holds_back(&sample) {
+                left.push(sample);
+                continue;
+            }
+            match samples::apply(&self.client, &sample).await? {
+                Some(applied) => self.applied.push(applied),
+                None => left.push(sample),
+            }
+        }
+        self.pending = left;
+        Ok(())
+    }
+}
+
+fn unexpected(rows: &[status::Row], story: &Story) -> anyhow::Error {
+    let mut lines: Vec<String> = rows
+        .iter()
+        .filter(|row| !row.is_ready())
+        .map(|row| format!("  {row}"))
+        .collect();
+    lines.extend(
+        story
+            .unseen()
+            .map(|missing| format!("  never seen: {missing}")),
+    );
+    anyhow::anyhow!("not as expected in time:\n{}", lines.join("\n"))
+}

@@ -1,0 +1,93 @@
+//! Builds the two programs and finds out where cargo put them.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use camino::Utf8Path;
+use serde::Deserialize;
+use tokio::process::Command;
+
+use crate::workspace;
+
+const OPERATOR: &str = "armature";
+const SIMULATOR: &str = "armature-simulator";
+
+/// Paths of the programs.
+#[derive(Debug)]
+pub struct Programs {
+    /// The operator.
+    pub operator: PathBuf,
+    /// The simulator.
+    pub simulator: PathBuf,
+}
+
+/// The lines of `--message-format=json` that matter here.
+#[derive(Deserialize)]
+struct Message {
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+impl Programs {
+    /// Builds both; cargo shows its own progress.
+    pub async fn build(root: &Utf8Path, release: bool) -> anyhow::Result<Self> {
+        let mut command = Command::new(workspace::cargo());
+        command.args(["build", "--message-format=json-render-diagnostics"]);
+        for program in [OPERATOR, SIMULATOR] {
+            command.args(["--package", program]);
+        }
+        command.arg("--bins");
+        if release {
+            command.arg("--release");
+        }
+        let output = command
+            .current_dir(root)
+            .stderr(std::process::Stdio::inherit())
+            .kill_on_drop(true)
+            .output()
+            .await
+            .context("cannot run cargo build")?;
+        anyhow::ensure!(output.status.success(), "cargo build failed, see above");
+        let messages = String::from_utf8_lossy(&output.stdout);
+        Ok(Self {
+            operator: executable(&messages, OPERATOR)?,
+            simulator: executable(&messages, SIMULATOR)?,
+        })
+    }
+}
+
+fn executable(messages: &str, name: &str) -> anyhow::Result<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Message>(line).ok())
+        .filter(|message| {
+            message
+                .target
+                .as_ref()
+                .is_some_and(|target| target.name == name)
+        })
+        .find_map(|message| message.executable)
+        .with_context(|| format!("cargo built no program `{name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_program_among_cargos_messages() {
+        let messages = r#"{"reason":"compiler-artifact","target":{"name":"armature"},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"armature"},"executable":"/t/armature"}
+{"reason":"build-finished","success":true}"#;
+        assert_eq!(
+            executable(messages, "armature").unwrap(),
+            PathBuf::from("/t/armature")
+        );
+        assert!(executable(messages, "armature-simulator").is_err());
+    }
+}

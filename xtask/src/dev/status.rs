@@ -1,0 +1,114 @@
+//! What an object's `Ready` condition says.
+
+use std::fmt;
+
+use futures::{StreamExt, TryStreamExt};
+use kube::{Api, Client, api::DynamicObject};
+use serde_json::Value;
+
+use super::samples::{Applied, Sample};
+
+/// Objects that are read at the same time.
+const CONCURRENT: usize = 8;
+
+/// One line of the table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// `True`, `False` or `Unknown`; empty before the operator has seen the object.
+    pub ready: String,
+    /// Reason of the condition.
+    pub reason: String,
+    /// Message of the condition.
+    pub message: String,
+}
+
+impl Row {
+    /// Whether Azure has what the object asks for.
+    pub fn is_ready(&self) -> bool {
+        self.ready == "True"
+    }
+
+    fn of(sample: &Sample) -> Self {
+        Self {
+            group: sample.group.clone(),
+            kind: sample.kind.clone(),
+            name: sample.name.clone(),
+            ..Self::default()
+        }
+    }
+
+    fn with_condition(mut self, condition: &Value) -> Self {
+        let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
+        self.ready = text("status");
+        self.reason = text("reason");
+        self.message = text("message");
+        self
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ready = if self.ready.is_empty() {
+            "-"
+        } else {
+            &self.ready
+        };
+        write!(f, "{} {} Ready={ready}", self.kind, self.name)?;
+        if !self.reason.is_empty() {
+            write!(f, " {}", self.reason)?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the condition of everything that was applied; what is pending has an empty one.
+pub async fn read(
+    client: &Client,
+    applied: &[Applied],
+    pending: &[Sample],
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows: Vec<Row> = futures::stream::iter(applied)
+        .map(|applied| read_one(client, applied))
+        .buffered(CONCURRENT)
+        .try_collect()
+        .await?;
+    rows.extend(pending.iter().map(|sample| Row {
+        message: "not applied yet".to_owned(),
+        ..Row::of(sample)
+    }));
+    Ok(rows)
+}
+
+async fn read_one(client: &Client, applied: &Applied) -> anyhow::Result<Row> {
+    let sample = &applied.sample;
+    let api =
+        Api::<DynamicObject>::namespaced_with(client.clone(), &sample.namespace, &applied.resource);
+    let row = Row::of(sample);
+    // A person may delete objects while they look.
+    Ok(match api.get_opt(&sample.name).await {
+        Ok(Some(object)) => {
+            let conditions = object.data.pointer("/status/conditions");
+            let ready = conditions
+                .and_then(Value::as_array)
+                .and_then(|list| list.iter().find(|condition| condition["type"] == "Ready"));
+            ready.map_or(row.clone(), |ready| row.with_condition(ready))
+        }
+        Ok(None) => Row {
+            message: "deleted".to_owned(),
+            ..row
+        },
+        Err(error) => Row {
+            message: format!("cannot be read: {error}"),
+            ..row
+        },
+    })
+}
