@@ -209,13 +209,12 @@ impl State {
             *methods.entry(entry.method.clone()).or_default() += 1;
             *statuses.entry(entry.status).or_default() += 1;
         }
-        let running = self.operations.values().filter(|found| found.is_running());
         json!({
             "requests": self.log.total(),
             "byMethod": methods,
             "byStatus": statuses,
             "resources": self.store.count(),
-            "operationsRunning": running.count(),
+            "operationsRunning": self.running.len(),
             "tokensIssued": self.tokens.issued(),
         })
     }

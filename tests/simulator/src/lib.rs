@@ -99,6 +99,20 @@ pub enum StartError {
         /// Why.
         source: std::io::Error,
     },
+    /// A rule for a type that no kind has.
+    #[error(
+        "operations-of names the ARM type '{name}', which is not served; {}",
+        nearest.as_ref().map_or_else(
+            || "types read like 'Microsoft.Storage/storageAccounts'".to_owned(),
+            |nearest| format!("did you mean '{nearest}'?"),
+        )
+    )]
+    UnknownType {
+        /// The type.
+        name: String,
+        /// The served type that is most like it.
+        nearest: Option<&'static str>,
+    },
     /// No certificate.
     #[error(transparent)]
     Tls(#[from] tls::TlsError),
@@ -172,6 +186,7 @@ impl Simulator {
 
     /// Starts to listen; must be called within a tokio runtime.
     pub async fn start(options: Options) -> Result<Running, StartError> {
+        check_types(options.kinds, &options.settings)?;
         let host = options
             .listen
             .rsplit_once(':')
@@ -316,6 +331,21 @@ impl Simulator {
     pub fn reset(&self) {
         self.state().reset();
     }
+}
+
+/// A rule that would never apply is a mistake.
+fn check_types(kinds: &'static [&'static KindInfo], settings: &Settings) -> Result<(), StartError> {
+    for name in settings.operations_of.keys() {
+        let same = |kind: &&&KindInfo| kind.arm_type.eq_ignore_ascii_case(name);
+        if kinds.iter().find(same).is_none() {
+            let types = kinds.iter().map(|kind| kind.arm_type);
+            return Err(StartError::UnknownType {
+                name: name.clone(),
+                nearest: armature_runtime::shape::nearest(name, types),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn parse_id(id: &str) -> Result<ResourceId, ArmError> {

@@ -71,7 +71,8 @@ pub enum Verb {
 #[serde(tag = "status")]
 pub enum Progress {
     /// Still at work.
-    InProgress,
+    #[serde(rename = "InProgress")]
+    Running,
     /// Ended well.
     Succeeded,
     /// Ended badly.
@@ -130,7 +131,7 @@ fn display<S: serde::Serializer>(id: &ResourceId, serializer: S) -> Result<S::Ok
 impl Operation {
     /// Whether it runs.
     pub fn is_running(&self) -> bool {
-        self.progress == Progress::InProgress
+        self.progress == Progress::Running
     }
 
     /// Whether its time is over.

@@ -1,6 +1,6 @@
 //! The whole simulated Azure as one state machine: a request and the time go in, a reply comes out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use armature_runtime::kind::KindInfo;
 use http::Method;
@@ -30,8 +30,10 @@ pub struct State {
     pub behaviours: Behaviours,
     /// Resources.
     pub store: Store,
-    /// Long-running operations by name.
+    /// Long-running operations by name, ended ones included: clients may still poll them.
     pub operations: BTreeMap<String, Operation>,
+    /// Names of those that run, so that ending them does not look at all.
+    pub running: BTreeSet<String>,
     /// Faults on purpose.
     pub faults: Faults,
     /// Requests so far.
@@ -66,6 +68,7 @@ impl State {
             behaviours: Behaviours::all(settings.normalise),
             store: Store::default(),
             operations: BTreeMap::new(),
+            running: BTreeSet::new(),
             faults,
             log: Log::new(settings.log_limit),
             tokens: Tokens::new(key),
@@ -194,6 +197,7 @@ impl State {
     pub fn reset(&mut self) {
         self.store.clear();
         self.operations.clear();
+        self.running.clear();
         self.faults.clear();
         self.log.clear();
     }

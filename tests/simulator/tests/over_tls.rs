@@ -1,14 +1,20 @@
 //! The whole simulator over HTTPS, as a client that knows nothing about it sees it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod common;
 
 use std::time::{Duration, Instant};
 
 use armature_simulator::{
-    Client, ClusterState, ConnectionDecision, FaultRule, Limits, OperationRule, Query, Settings,
+    Client, ClusterState, ConnectionDecision, FaultRule, Limits, OperationRule, Options, Query,
+    Settings, Simulator,
 };
 use common::client::{Session, header};
-use common::{SUBSCRIPTION, TENANT, in_group};
+use common::{SUBSCRIPTION, TENANT, in_group, kinds};
 use serde_json::{Value, json};
 
 fn account() -> Value {
@@ -567,4 +573,41 @@ async fn a_stopped_simulator_lets_its_port_go() {
         .to_owned();
     session.running.stop().await;
     tokio::net::TcpListener::bind(address).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_rule_for_an_unknown_type_is_refused() {
+    let settings = Settings {
+        operations_of: [("Contoso.Test/widget".to_owned(), OperationRule::default())].into(),
+        ..Settings::default()
+    };
+    let options = Options {
+        settings,
+        ..Options::new(kinds::KINDS)
+    };
+    let error = Simulator::start(options).await.err().unwrap().to_string();
+    assert!(
+        error.contains("did you mean 'Contoso.Test/widgets'?"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_named() {
+    let session = Session::start(Settings::default()).await;
+    let options = Options {
+        listen: session
+            .running
+            .endpoint()
+            .trim_start_matches("https://")
+            .to_owned(),
+        ..Options::new(kinds::KINDS)
+    };
+    let listen = options.listen.clone();
+    let error = Simulator::start(options).await.err().unwrap().to_string();
+    assert!(
+        error.starts_with(&format!("cannot listen on {listen}")),
+        "{error}"
+    );
+    session.running.stop().await;
 }

@@ -2,6 +2,11 @@
 //!
 //! Replays the recorded PUTs of every generated kind. The recordings are not part of the project: without
 //! them (`ARMATURE_AZURE_DATA`, or `shared/azure` beside the workspace) there is nothing to replay.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,9 @@
 //! Resources: made, read, changed, listed and removed, through the state machine alone.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 mod common;
 

@@ -57,7 +57,7 @@ impl Operation {
             "startTime": self.started.to_string(),
         });
         match &self.progress {
-            Progress::InProgress => {
+            Progress::Running => {
                 body["status"] = json!("InProgress");
                 body["percentComplete"] = json!(50.0);
             }
@@ -113,11 +113,12 @@ impl State {
             polls_left: rule.polls.unwrap_or(0),
             // The contract allows 10 s and more; a simulator is asked to be quick.
             retry_after: Some(rule.retry_after.unwrap_or(0)),
-            progress: Progress::InProgress,
+            progress: Progress::Running,
             will_fail: call.fail_operation.clone(),
             before,
             principal: call.principal.clone(),
         };
+        self.running.insert(name.clone());
         self.operations.entry(name).or_insert(operation)
     }
 
@@ -179,7 +180,7 @@ impl State {
     /// What the request itself would have answered, had it been synchronous.
     fn operation_result(&self, call: &Call<'_>, operation: &Operation) -> Answer {
         match (&operation.progress, operation.verb) {
-            (Progress::InProgress, _) => Answer::empty(202)
+            (Progress::Running, _) => Answer::empty(202)
                 .with("location", operation.link(call, RESULTS))
                 .with_some("retry-after", operation.retry_after),
             (Progress::Failed(failure), _) => {
@@ -196,10 +197,14 @@ impl State {
     /// Ends every operation whose time is over.
     pub(crate) fn settle(&mut self, now: Timestamp) {
         let due: Vec<String> = self
-            .operations
-            .values()
-            .filter(|operation| operation.is_due(now))
-            .map(|operation| operation.id.clone())
+            .running
+            .iter()
+            .filter(|name| {
+                self.operations
+                    .get(*name)
+                    .is_some_and(|found| found.is_due(now))
+            })
+            .cloned()
             .collect();
         for name in due {
             self.finish_operation(&name, None, now);
@@ -220,6 +225,7 @@ impl State {
         else {
             return false;
         };
+        self.running.remove(name);
         let failure = failure.or_else(|| operation.will_fail.clone());
         operation.progress = match &failure {
             Some(failure) => Progress::Failed(failure.clone()),

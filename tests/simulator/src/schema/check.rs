@@ -1,7 +1,9 @@
 //! Checks an ARM request body against a version's shapes, as a strict resource provider would.
 
 use armature_runtime::kind::VersionInfo;
-use armature_runtime::shape::{Field, Flags, IntegerFormat, Rules, Semantic, StructShape, Type};
+use armature_runtime::shape::{
+    Field, Flags, IntegerFormat, Rules, Semantic, StructShape, Type, nearest,
+};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -326,10 +328,11 @@ impl Checker {
         }
     }
 
+    /// Shows no value: it may be a secret, and messages end up in logs.
     fn text(&mut self, text: &str, rules: &Rules, path: &str) {
         let length = text.chars().count() as u64;
         if rules.min_length.is_some_and(|least| length < least) {
-            self.add(path, format!("'{text}' is too short"));
+            self.add(path, format!("has {length} characters, too few"));
         }
         if rules.max_length.is_some_and(|most| length > most) {
             self.add(path, format!("has {length} characters, too many"));
@@ -338,15 +341,14 @@ impl Checker {
             && let Ok(expression) = Regex::new(pattern)
             && !expression.is_match(text)
         {
-            self.add(path, format!("'{text}' does not match {pattern}"));
+            self.add(path, format!("does not match {pattern}"));
         }
     }
 }
 
 fn unknown_member(name: &str, wanted: &Cursor) -> String {
     let names = wanted.member_names();
-    let nearest = names.iter().find(|known| known.eq_ignore_ascii_case(name));
-    match nearest {
+    match nearest(name, names.iter().copied()) {
         Some(known) => format!("unknown member '{name}'; did you mean '{known}'?"),
         None => format!("unknown member '{name}'; known are {}", names.join(", ")),
     }
