@@ -40,6 +40,21 @@ pub struct Points {
 }
 
 impl Points {
+    /// Whether there is any extension.
+    pub fn are_any(&self) -> bool {
+        self.owner_checker.is_some()
+            || self.pre_checker.is_some()
+            || self.post_checker.is_some()
+            || self.modifier.is_some()
+            || self.claimer.is_some()
+            || self.deleter.is_some()
+            || self.error_classifier.is_some()
+            || self.importer.is_some()
+            || self.success_handler.is_some()
+            || self.secret_exporter.is_some()
+            || self.config_exporter.is_some()
+    }
+
     /// Whether there is a [`PreReconciliationOwnerChecker`].
     pub fn has_owner_checker(&self) -> bool {
         self.owner_checker.is_some()

@@ -35,6 +35,8 @@ pub enum Action {
         /// What to tell the user about it.
         event: EventNote,
     },
+    /// Register the type's provider with the subscription.
+    RegisterProvider,
     /// Look once at the running operation.
     Poll,
     /// Remove the operation's state from the annotations.
@@ -53,6 +55,22 @@ pub enum Action {
     RemoveFinalizer,
     /// End the pass.
     Finish(Finish),
+}
+
+impl Action {
+    /// Whether an extension of the kind may be called, which may want to see the owner.
+    pub fn may_call_extension(&self) -> bool {
+        matches!(
+            self,
+            Self::Claim
+                | Self::PreCheck
+                | Self::BuildPayload
+                | Self::PostCheck
+                | Self::Export
+                | Self::SuccessHook
+                | Self::Delete
+        )
+    }
 }
 
 /// The end of a pass.

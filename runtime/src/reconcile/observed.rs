@@ -112,6 +112,8 @@ pub struct Observed {
     pub comparison: Option<Comparison>,
     /// The PUT of this pass. Its completion makes `resource` unknown again.
     pub put: Option<Write>,
+    /// Registration of the type's provider, when the PUT lacked it.
+    pub registration: Option<Result<(), Failure>>,
     /// The look of this pass at a running operation.
     pub poll: Option<Poll>,
     /// Whether what Azure returned for what was sent is recorded.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use crate::extension::{PostCheck, PreCheck};
-use crate::reconcile::action::{Action, Finish, normal};
+use crate::reconcile::action::{Action, Finish, normal, warning};
 use crate::reconcile::backoff::{Requeue, RetryClass};
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
@@ -127,6 +127,12 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
     known(&observed.payload, Action::BuildPayload, fail)?;
     match resource {
         Resource::Missing if view.observe => found(observed).map_continue(|_| ()),
+        Resource::Missing if view.was_reconciled() => Break(Action::Put {
+            event: warning(
+                names::event::DRIFTED,
+                "the resource no longer exists in Azure; creating it again",
+            ),
+        }),
         Resource::Missing => Break(put("creating the resource in Azure")),
         Resource::Found(provisioning) => correct(view, observed, provisioning),
     }
@@ -180,7 +186,7 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
             .and_warn(names::event::DRIFTED, difference),
         )),
         Comparison::Differs(difference) if view.was_reconciled() => Break(Action::Put {
-            event: crate::reconcile::action::warning(names::event::DRIFTED, difference),
+            event: warning(names::event::DRIFTED, difference),
         }),
         Comparison::Differs(difference) => Break(put(&format!("updating in Azure: {difference}"))),
         Comparison::Same if view.observe => Continue(()),
@@ -203,6 +209,9 @@ fn put(message: &str) -> Action {
     }
 }
 
+/// Error code of a PUT to a provider that the subscription does not use yet.
+const NOT_REGISTERED: &str = "MissingSubscriptionRegistration";
+
 fn put_outcome(observed: &Observed, put: &Write) -> Action {
     match put {
         Write::Running(after) => {
@@ -211,6 +220,11 @@ fn put_outcome(observed: &Observed, put: &Write) -> Action {
                 _ => "waiting for Azure".to_owned(),
             };
             progress(message, wait(*after))
+        }
+        Write::Failed(failure)
+            if failure.reason == NOT_REGISTERED && observed.registration.is_none() =>
+        {
+            Action::RegisterProvider
         }
         Write::Failed(failure) => Action::Finish(
             Finish::failed(failure).and_warn(names::event::PUT_FAILED, &failure.message),

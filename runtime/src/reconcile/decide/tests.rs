@@ -282,7 +282,8 @@ fn step_12_and_13_put_only_when_something_differs() {
         comparison: None,
         ..same()
     };
-    assert_eq!(event(&view(), &absent), "BeginCreateOrUpdate");
+    assert_eq!(event(&changed, &absent), "BeginCreateOrUpdate");
+    assert_eq!(event(&view(), &absent), "Drifted");
     let broken = Observed {
         resource: found(Provisioning::Failed("Failed".to_owned())),
         ..same()
@@ -634,4 +635,24 @@ fn deleting_leaves_a_running_put_behind() {
         ..Observed::default()
     };
     assert_eq!(decide(&view, &observed), ForgetOperation);
+}
+
+/// ASO behaviour §1.7: the provider is registered, and the PUT is tried again later.
+#[test]
+fn a_missing_registration_is_asked_for_once() {
+    let unregistered = Failure::warning("MissingSubscriptionRegistration", RetryClass::Slow, "no");
+    let mut observed = Observed {
+        put: Some(Write::Failed(unregistered)),
+        ..same()
+    };
+    assert_eq!(decide(&view(), &observed), RegisterProvider);
+    for outcome in [Ok(()), Err(failure())] {
+        observed.registration = Some(outcome);
+        ends(
+            &view(),
+            &observed,
+            "MissingSubscriptionRegistration",
+            slow(),
+        );
+    }
 }

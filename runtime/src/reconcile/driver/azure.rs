@@ -35,6 +35,9 @@ const RUNNING: &[&str] = &[
     "updating",
 ];
 
+/// api-version of the registration of providers.
+const REGISTRATION_VERSION: &str = "2019-05-01";
+
 impl Pass<'_> {
     /// Step 4a: the annotation, else the namespace's Secret, else the operator's own (ASO behaviour §1.8).
     pub(super) async fn select_credential(&mut self) -> Result<(), KubernetesError> {
@@ -211,11 +214,37 @@ impl Pass<'_> {
             operation.resume_token(),
         );
         if operation.method == Method::Put && self.observed.poll.is_none() {
-            let generation = self.generation().to_string();
+            let generation = self.generation.to_string();
             set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
             set(&mut patch, names::BASELINE, self.sent().encode());
         }
-        self.patch(patch).await
+        self.patch_anyway(patch).await
+    }
+
+    /// Asks Azure to let the subscription use the type's provider; that takes minutes, so the PUT is tried
+    /// again later (ASO behaviour §1.7).
+    pub(super) async fn register_provider(&mut self) {
+        let registered = match self.known_id() {
+            Ok(id) => self.send_registration(&id).await,
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = &registered {
+            tracing::warn!(reason = %failure.reason, message = %failure.message, "the provider could not be registered");
+        }
+        self.observed.registration = Some(registered);
+    }
+
+    async fn send_registration(&self, id: &ResourceId) -> Result<(), Failure> {
+        let subscription = id.subscription().unwrap_or("");
+        let url = format!(
+            "/subscriptions/{subscription}/providers/{}/register?api-version={REGISTRATION_VERSION}",
+            self.kind().provider()
+        );
+        let response = self.send(Method::Post, url, None).await?;
+        match response.status {
+            200..300 => Ok(()),
+            _ => Err(self.refused(&response).await),
+        }
     }
 
     /// Step 14: one look.

@@ -20,6 +20,9 @@ use crate::reconcile::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::reconcile::view::OwnerForm;
 use crate::resource::{Kind, Object, ObjectKey};
 
+/// How often an object that changed is read again for a write that must not be lost.
+const READ_AGAIN: usize = 3;
+
 impl Pass<'_> {
     /// Patches metadata and takes the answer over. Every write also says which operator wrote it (step 5);
     /// a write for that alone would touch every object after each upgrade.
@@ -33,6 +36,29 @@ impl Pass<'_> {
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         Ok(())
+    }
+
+    /// Patches metadata with something that must not be lost: what Azure is doing, or has done, for the object.
+    /// A change of the object in the meantime is no reason against it.
+    pub(super) async fn patch_anyway(
+        &mut self,
+        patch: MetadataPatch,
+    ) -> Result<(), KubernetesError> {
+        for _ in 0..READ_AGAIN {
+            match self.patch(patch.clone()).await {
+                Err(KubernetesError::Conflict { .. }) => {}
+                done => return done,
+            }
+            let key = self.object.key();
+            match self.reconciler.kubernetes.get(&key).await? {
+                Some(object) => self.object = object,
+                None => {
+                    let object = key.to_string();
+                    return Err(KubernetesError::Gone { object });
+                }
+            }
+        }
+        self.patch(patch).await
     }
 
     pub(super) async fn record(&self, event: EventNote) {
@@ -203,12 +229,10 @@ impl Pass<'_> {
             self.record(event).await;
         }
         if let Some(verdict) = &finish.verdict {
-            if verdict.severity == condition::Severity::Error {
-                tracing::warn!(reason = %verdict.reason, message = %verdict.message, "stopped until the object changes");
-            }
             let written = parse(self.object.status.as_deref(), "status").unwrap_or_default();
             self.set_verdict(verdict);
             if self.status != written {
+                tracing::info!(reason = %verdict.reason, message = %verdict.message, "status changes");
                 let status = self.status.clone();
                 let kubernetes = &self.reconciler.kubernetes;
                 self.object = kubernetes.patch_status(&self.object, status).await?;
@@ -218,7 +242,7 @@ impl Pass<'_> {
     }
 
     fn set_verdict(&mut self, verdict: &Verdict) {
-        let generation = self.generation();
+        let generation = self.generation;
         let now = whole_seconds(self.reconciler.clock.now());
         self.status = with_verdict(&self.status, verdict, generation, &now);
     }

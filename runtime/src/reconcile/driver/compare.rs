@@ -53,7 +53,7 @@ impl Pass<'_> {
         }
         let ignored = self.ignored_paths();
         let baseline = self.comparison(&ignored).baseline(&self.uid()).encode();
-        let generation = self.generation().to_string();
+        let generation = self.generation.to_string();
         let mut patch = MetadataPatch::default();
         for (name, value) in [
             (names::BASELINE, baseline),
@@ -65,7 +65,7 @@ impl Pass<'_> {
         }
         clear_operation(&mut patch, self);
         if patch != MetadataPatch::default() {
-            self.patch(patch).await?;
+            self.patch_anyway(patch).await?;
         }
         self.observed.baseline = Some(Recorded::Current);
         Ok(())

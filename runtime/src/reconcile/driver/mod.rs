@@ -145,6 +145,9 @@ fn after_refusal(error: &KubernetesError) -> Requeue {
 impl Pass<'_> {
     /// Performs one step and records what came of it.
     async fn perform(&mut self, action: Action) -> Result<(), KubernetesError> {
+        if action.may_call_extension() && self.points.are_any() {
+            self.owner_object().await?;
+        }
         match action {
             Action::TakeOwnership => self.take_ownership().await?,
             Action::ReadNamespacePolicy => self.read_namespace_policy().await?,
@@ -158,6 +161,7 @@ impl Pass<'_> {
             Action::BuildPayload => self.observed.payload = Some(self.build_payload().await),
             Action::Compare => self.observed.comparison = Some(self.compare()),
             Action::Put { event } => self.put(event).await?,
+            Action::RegisterProvider => self.register_provider().await,
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation().await?,
             Action::RecordBaseline => self.record_baseline().await?,

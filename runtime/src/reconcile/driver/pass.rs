@@ -26,6 +26,8 @@ pub(super) struct Pass<'a> {
     pub reconciler: &'a Reconciler,
     /// The object as Kubernetes last returned it.
     pub object: Object,
+    /// Generation that this pass works from. The object may be read again on the way; its spec is not.
+    pub generation: i64,
     /// Its spec, stored form.
     pub spec: Value,
     /// Its status as it will be written, stored form.
@@ -73,6 +75,7 @@ impl<'a> Pass<'a> {
             Ok((spec, status, version, id)) => Ok(Self {
                 reconciler,
                 points: reconciler.extensions.of(object.kind),
+                generation: object.metadata.generation.unwrap_or(0),
                 spec,
                 status,
                 version,
@@ -115,10 +118,6 @@ impl<'a> Pass<'a> {
         self.object.metadata.namespace.clone().unwrap_or_default()
     }
 
-    pub fn generation(&self) -> i64 {
-        self.object.metadata.generation.unwrap_or(0)
-    }
-
     pub fn annotation(&self, name: &str) -> Option<&str> {
         annotation(&self.object, name)
     }
@@ -134,7 +133,7 @@ impl<'a> Pass<'a> {
         let annotations = metadata.annotations.as_ref().unwrap_or(&empty);
         let finalizers = metadata.finalizers.as_deref().unwrap_or_default();
         ResourceView {
-            generation: self.generation(),
+            generation: self.generation,
             deleting: metadata.deletion_timestamp.is_some(),
             claimed: finalizers.iter().any(|name| name == names::FINALIZER),
             manager: self.manager(),

@@ -28,6 +28,7 @@ struct State {
     data: BTreeMap<(DataKind, String, String), KeyedData>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<(ObjectKey, EventNote)>,
+    conflicts: usize,
     version: u64,
 }
 
@@ -190,6 +191,11 @@ impl MemoryCluster {
             .insert(name.to_owned(), annotations);
     }
 
+    /// Makes the next writes of objects fail as if somebody had been faster.
+    pub fn interfere(&self, writes: usize) {
+        lock(&self.state).conflicts = writes;
+    }
+
     /// Reasons and messages of events so far, which are forgotten here.
     pub fn take_events(&self) -> Vec<(String, String)> {
         std::mem::take(&mut lock(&self.state).events)
@@ -207,6 +213,11 @@ impl MemoryCluster {
         let key = object.key();
         let mut state = lock(&self.state);
         let version = state.next_version();
+        if state.conflicts > 0 {
+            state.conflicts -= 1;
+            let object = key.to_string();
+            return Err(KubernetesError::Conflict { object });
+        }
         let Some(stored) = state.objects.get_mut(&key) else {
             return Err(KubernetesError::Gone {
                 object: key.to_string(),

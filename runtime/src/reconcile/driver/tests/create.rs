@@ -317,3 +317,22 @@ async fn a_credential_can_be_named_but_only_in_the_namespace() {
     let events = world.cluster.take_events();
     assert!(events.iter().any(|(reason, _)| reason == "CredentialFrom"));
 }
+
+/// ASO behaviour §1.7.
+#[tokio::test]
+async fn a_provider_that_the_subscription_lacks_is_registered() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let refusal = error(409, "MissingSubscriptionRegistration");
+    world.azure.script(Method::Put, STORE, refusal);
+    let register = "/subscriptions/s-1/providers/Microsoft.Toys/register";
+    world
+        .azure
+        .script(Method::Post, register, response(200, &[], Some(json!({}))));
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    assert_eq!(
+        world.requests().last().unwrap(),
+        &format!("POST {register}")
+    );
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+}

@@ -193,3 +193,27 @@ async fn a_secret_that_changed_meanwhile_is_sent_again() {
         "hunter3"
     );
 }
+
+/// What Azure is doing for the object must be known after the pass, whoever else writes the object.
+#[tokio::test]
+async fn the_state_of_an_operation_survives_a_conflict() {
+    let (world, store) = World::with_store().await;
+    let headers = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    world
+        .azure
+        .script(Method::Put, STORE, response(200, &headers, None));
+    world.store(json!({"capacity": 6}));
+    world.cluster.interfere(2);
+    assert_eq!(world.pass(&store).await, seconds(15));
+    let id = world.cluster.annotation(&store, names::POLLER_RESUME_ID);
+    assert_eq!(id.as_deref(), Some(names::POLLER_PUT));
+}
+
+#[tokio::test]
+async fn any_other_conflict_starts_the_pass_again() {
+    let world = World::new();
+    let group = world.group();
+    world.cluster.interfere(1);
+    assert_eq!(world.pass(&group).await, Requeue::Backoff(RetryClass::Poll));
+    assert_eq!(world.pass(&group).await, Requeue::Sync);
+}
