@@ -59,10 +59,25 @@ fn export(
         .collect();
 }
 
+fn is_kind(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_uppercase())
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
 /// Every kind of the file must be found, in every api-version that it names.
 fn check_kinds(group: &Group, config: &GroupConfig) -> Result<(), Box<CurateError>> {
     let mut arm_types = BTreeMap::<String, &str>::new();
     for (kind, rules) in &config.rules.kinds {
+        if !is_kind(kind.get_ref()) {
+            return Err(Box::new(CurateError::Inapplicable {
+                path: config.path.clone(),
+                line: config.line(kind),
+                message: format!(
+                    "`{}` is no name for a kind; expected a capital letter, then letters and digits",
+                    kind.get_ref()
+                ),
+            }));
+        }
         let arm_type = rules.arm_type.get_ref().to_lowercase();
         if let Some(other) = arm_types.insert(arm_type.clone(), kind.get_ref()) {
             return Err(Box::new(CurateError::Inapplicable {

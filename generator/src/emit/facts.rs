@@ -118,9 +118,10 @@ pub fn property(property: &Property, types: &TypeTable) -> String {
 pub fn object(object: &ObjectType) -> String {
     let what = match &object.discriminated {
         Some(one_of) => format!(
-            "Exactly one of the variants that ARM tells apart by `{}`",
+            "Exactly one of the variants that ARM tells apart by `{}`,",
             one_of.property
         ),
+        None if object.source.is_empty() => "Object of the operator".to_owned(),
         None => "Object".to_owned(),
     };
     format!("{what}{}.", origin(&object.source))
@@ -138,7 +139,7 @@ pub fn enumeration(definition: &EnumType) -> String {
 /// Where a type was read from: the file's own name and the pointer in it.
 fn origin(source: &str) -> String {
     if source.is_empty() {
-        return " of the operator".to_owned();
+        return String::new();
     }
     let short = source.rsplit_once('/').map_or(source, |_| {
         let (file, pointer) = source.split_once('#').unwrap_or((source, ""));

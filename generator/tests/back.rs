@@ -1,0 +1,18 @@
+//! Golden and fault tests of passes 4 to 7 and of the pipeline, on small models of our own.
+//!
+//! One binary for the four passes: each test names the pass it is about.
+
+#[path = "back/curate.rs"]
+mod curate;
+#[path = "back/emit.rs"]
+mod emit;
+#[path = "back/hub.rs"]
+mod hub;
+#[path = "back/models.rs"]
+mod models;
+#[path = "back/pipeline.rs"]
+mod pipeline;
+#[path = "back/render.rs"]
+mod render;
+#[path = "back/rules.rs"]
+mod rules;
