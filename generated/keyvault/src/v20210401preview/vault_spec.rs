@@ -389,7 +389,7 @@ impl shape::Shaped for VaultProperties {
 }
 
 string_enum! {
-    /// String with 4 known values of the operator.
+    /// String with 4 known values.
     VaultPropertiesCreateMode {
         DEFAULT = "default",
         RECOVER = "recover",

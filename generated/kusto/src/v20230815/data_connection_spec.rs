@@ -123,7 +123,7 @@ impl shape::Shaped for DataConnectionOperatorSpec {
     };
 }
 
-/// Exactly one of the variants that ARM tells apart by `kind` from `kusto.json#/definitions/DataConnection`.
+/// Exactly one of the variants that ARM tells apart by `kind`, from `kusto.json#/definitions/DataConnection`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataConnectionSpec {
     /// String; pattern `^.*$`.

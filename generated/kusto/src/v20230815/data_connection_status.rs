@@ -95,7 +95,7 @@ impl shape::Shaped for CosmosDbDataConnectionStatus {
     };
 }
 
-/// Exactly one of the variants that ARM tells apart by `kind` from `kusto.json#/definitions/DataConnection`.
+/// Exactly one of the variants that ARM tells apart by `kind`, from `kusto.json#/definitions/DataConnection`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataConnectionStatus {
     /// List of conditions.

@@ -30,7 +30,7 @@ impl shape::Shaped for DatabaseOperatorSpec {
     };
 }
 
-/// Exactly one of the variants that ARM tells apart by `kind` from `kusto.json#/definitions/Database`.
+/// Exactly one of the variants that ARM tells apart by `kind`, from `kusto.json#/definitions/Database`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DatabaseSpec {
     /// String; pattern `^.*$`.

@@ -27,7 +27,7 @@ impl shape::Shaped for DatabaseStatisticsStatus {
     };
 }
 
-/// Exactly one of the variants that ARM tells apart by `kind` from `kusto.json#/definitions/Database`.
+/// Exactly one of the variants that ARM tells apart by `kind`, from `kusto.json#/definitions/Database`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DatabaseStatus {
     /// List of conditions.
