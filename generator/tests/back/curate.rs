@@ -185,7 +185,7 @@ fn kinds_are_renamed_and_other_types_move_off_their_names() {
 
 #[test]
 fn explicit_collections_are_marked() {
-    let config = format!("{HEAD}").replace("naming", "explicit-collections = true\nnaming");
+    let config = HEAD.replace("naming", "explicit-collections = true\nnaming");
     let config = GroupConfig::parse("specs/test.toml", config).expect("form");
     let spec = vec![
         inner("list", list(TypeRef::String)),
