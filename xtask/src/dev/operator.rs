@@ -32,7 +32,7 @@ impl Operator {
         let webhook = free_address()?;
         let arguments = [
             "run".to_owned(),
-            "--crd-pattern=*".to_owned(),
+            "--crd-pattern=*/*".to_owned(),
             format!("--namespace={NAMESPACE}"),
             format!("--webhook-listen={webhook}"),
             format!("--webhook-url=https://{webhook}/convert"),

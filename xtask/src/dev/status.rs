@@ -29,6 +29,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether there is anything to tell beyond the name.
+    pub fn is_known(&self) -> bool {
+        !(self.ready.is_empty() && self.message.is_empty())
+    }
+
     /// Whether Azure has what the object asks for.
     pub fn is_ready(&self) -> bool {
         self.ready == "True"
@@ -70,7 +75,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Reads the condition of everything that was applied; what is pending has an empty one.
+/// Reads the condition of everything that was applied, and adds a row without one for what is pending.
 pub async fn read(
     client: &Client,
     applied: &[Applied],
@@ -81,10 +86,7 @@ pub async fn read(
         .buffered(CONCURRENT)
         .try_collect()
         .await?;
-    rows.extend(pending.iter().map(|sample| Row {
-        message: "not applied yet".to_owned(),
-        ..Row::of(sample)
-    }));
+    rows.extend(pending.iter().map(Row::of));
     Ok(rows)
 }
 
