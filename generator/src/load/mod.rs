@@ -1,11 +1,12 @@
 //! Pass 1: spec files → documents with resolved references.
 //!
 //! Here: finding, reading and caching files ([`SpecRoot`]), following references to other files, and the document
-//! model that every front end lowers to ([`document`]). Front ends are one module each; [`swagger`] reads
-//! Swagger 2.0. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
+//! model that every front end lowers to ([`document`]). Front ends are one module each, chosen by [`format`];
+//! [`swagger`] reads Swagger 2.0. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
 
 pub mod document;
 mod error;
+mod format;
 mod root;
 mod set;
 mod swagger;

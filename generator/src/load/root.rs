@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Document, LoadError, Source, swagger};
+use super::{Document, LoadError, Source, format};
 
 type Slot = Arc<OnceLock<Result<Arc<Document>, LoadError>>>;
 
@@ -85,7 +85,7 @@ impl SpecRoot {
         })?;
         // Some editors leave a byte-order mark, which JSON does not allow.
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        swagger::document(file, text)
+        format::document(file, text)
     }
 }
 
@@ -113,7 +113,20 @@ pub(super) fn resolve_file(file: &str, relative: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::resolve_file;
+    use std::sync::Arc;
+
+    use super::{SpecRoot, resolve_file};
+
+    #[test]
+    fn a_file_that_two_threads_want_is_parsed_once() {
+        let root = SpecRoot::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/specs"));
+        let read = || root.document("common/types.json").expect("a document");
+        let (here, there) = std::thread::scope(|scope| {
+            let there = scope.spawn(read);
+            (read(), there.join().expect("no panic"))
+        });
+        assert!(Arc::ptr_eq(&here, &there));
+    }
 
     #[test]
     fn relative_files_resolve_within_the_tree() {

@@ -165,11 +165,17 @@ impl Lowering {
         })
     }
 
-    fn schema(&mut self, raw: RawSchema, pointer: String) -> Result<Schema, LoadError> {
+    fn schema(&mut self, mut raw: RawSchema, pointer: String) -> Result<Schema, LoadError> {
         let source = self.source(pointer);
         let reference = match &raw.reference {
             Some(text) => Some(self.reference(text, &source)?),
             None => None,
+        };
+        let inner = Nested {
+            properties: std::mem::take(&mut raw.properties),
+            all_of: std::mem::take(&mut raw.all_of),
+            items: raw.items.take(),
+            additional: raw.additional.take(),
         };
         let mut schema = Schema {
             reference,
@@ -203,21 +209,27 @@ impl Lowering {
             description: raw.description,
             ..Schema::empty(source)
         };
+        self.nested(&mut schema, inner)?;
+        Ok(schema)
+    }
+
+    /// Lowers what stands within a schema.
+    fn nested(&mut self, schema: &mut Schema, inner: Nested) -> Result<(), LoadError> {
         let at = schema.source.pointer.clone();
-        for (name, property) in raw.properties {
+        for (name, property) in inner.properties {
             let place = child(&child(&at, "properties"), &name);
             schema
                 .properties
                 .insert(name, self.schema(property, place)?);
         }
-        for (index, part) in raw.all_of.into_iter().enumerate() {
+        for (index, part) in inner.all_of.into_iter().enumerate() {
             let place = child(&child(&at, "allOf"), &index.to_string());
             schema.all_of.push(self.schema(part, place)?);
         }
-        if let Some(items) = raw.items {
+        if let Some(items) = inner.items {
             schema.items = Some(Box::new(self.schema(*items, child(&at, "items"))?));
         }
-        schema.additional = match raw.additional {
+        schema.additional = match inner.additional {
             None => Additional::Unsaid,
             Some(RawAdditional::Flag(false)) => Additional::Forbidden,
             Some(RawAdditional::Flag(true)) => Additional::Any,
@@ -225,8 +237,16 @@ impl Lowering {
                 self.schema(*inner, child(&at, "additionalProperties"))?,
             )),
         };
-        Ok(schema)
+        Ok(())
     }
+}
+
+/// The schemas within a schema.
+struct Nested {
+    properties: IndexMap<String, RawSchema>,
+    all_of: Vec<RawSchema>,
+    items: Option<Box<RawSchema>>,
+    additional: Option<RawAdditional>,
 }
 
 fn schema_type(text: String) -> SchemaType {

@@ -6,30 +6,11 @@
 mod lower;
 mod raw;
 
+use super::format::broken;
 use super::{Document, LoadError};
 
 /// Parses and lowers one file.
 pub(super) fn document(file: &str, text: &[u8]) -> Result<Document, LoadError> {
-    let raw: raw::Swagger =
-        serde_json::from_slice(text).map_err(|error| LoadError::BrokenJson {
-            file: file.to_owned(),
-            line: error.line(),
-            column: error.column(),
-            reason: plain(&error),
-        })?;
-    if raw.swagger.as_deref() != Some("2.0") {
-        return Err(LoadError::UnknownFormat {
-            file: file.to_owned(),
-        });
-    }
+    let raw: raw::Swagger = serde_json::from_slice(text).map_err(|error| broken(file, &error))?;
     lower::lower(file, raw)
-}
-
-/// The parser's message without the position that it appends; we report that by itself.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
 }

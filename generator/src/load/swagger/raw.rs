@@ -6,7 +6,6 @@ use serde_json::Value;
 
 #[derive(Deserialize)]
 pub(super) struct Swagger {
-    pub swagger: Option<String>,
     pub info: Option<Info>,
     #[serde(default)]
     pub paths: IndexMap<String, PathItem>,

@@ -1,0 +1,53 @@
+//! Which front end reads a file. A new format is a module beside [`super::swagger`] and a row here.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Document, LoadError, swagger};
+
+/// A format, told by what stands at the top of a file.
+struct Format {
+    is_this: fn(&Head) -> bool,
+    read: fn(&str, &[u8]) -> Result<Document, LoadError>,
+}
+
+const FORMATS: [Format; 1] = [Format {
+    is_this: |head| {
+        head.swagger
+            .as_ref()
+            .is_some_and(|version| version == "2.0")
+    },
+    read: swagger::document,
+}];
+
+/// Members that tell formats apart.
+#[derive(Deserialize)]
+struct Head {
+    swagger: Option<Value>,
+}
+
+/// Reads a file with the front end for its format.
+pub(super) fn document(file: &str, text: &[u8]) -> Result<Document, LoadError> {
+    let head: Head = serde_json::from_slice(text).map_err(|error| broken(file, &error))?;
+    match FORMATS.iter().find(|format| (format.is_this)(&head)) {
+        Some(format) => (format.read)(file, text),
+        None => Err(LoadError::UnknownFormat {
+            file: file.to_owned(),
+        }),
+    }
+}
+
+/// The parser's error, with the position apart from the message.
+pub(super) fn broken(file: &str, error: &serde_json::Error) -> LoadError {
+    let text = error.to_string();
+    let reason = match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    };
+    LoadError::BrokenJson {
+        file: file.to_owned(),
+        line: error.line(),
+        column: error.column(),
+        reason,
+    }
+}
