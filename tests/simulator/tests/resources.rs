@@ -322,6 +322,23 @@ fn values_are_rewritten_only_when_asked_for() {
 }
 
 #[test]
+fn a_provider_names_what_is_below_in_its_own_way() {
+    let bench = Bench::with_group(Settings {
+        normalise: Normalise::ALL,
+        ..Settings::default()
+    });
+    let cluster = in_group("Microsoft.Kusto/clusters/cluster");
+    bench.put(&cluster, json!({"location": "westus2"}));
+    let database = format!("{cluster}/databases/db");
+    let body = json!({"kind": "ReadWrite", "properties": {"softDeletePeriod": "P1D"}});
+    let shown = bench.put(&database, body).body.unwrap();
+    assert_eq!(shown["name"], "cluster/db");
+    let id = shown["id"].as_str().unwrap();
+    assert!(id.contains("/resourcegroups/group/"), "{id}");
+    assert_eq!(bench.get(id).status, 200, "any casing finds it");
+}
+
+#[test]
 fn providers_and_subscriptions_can_be_listed() {
     let bench = Bench::with_group(Default::default());
     let subscription = bench.get(SUBSCRIPTION).body.unwrap();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::provisioning::{self, is_final};
 use super::{ActionOutcome, Behaviour, Scene};
 use crate::error::ArmError;
+use crate::id::ResourceId;
 use crate::json;
 use crate::operation::{OperationRule, Style, Verb};
 use crate::store::Resource;
@@ -114,6 +115,24 @@ impl Behaviour for Database {
         }
         Ok(())
     }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        if scene.settings.normalise.names {
+            json::set(body, &["name"], json!(full_name(scene.id)));
+        }
+    }
+}
+
+/// `cluster/database/connection`, as the provider names what hangs below a cluster.
+fn full_name(id: &ResourceId) -> String {
+    let mut names = vec![id.name().to_owned()];
+    let mut above = id.parent();
+    while let Some(parent) = above.filter(|parent| !parent.is_group()) {
+        names.push(parent.name().to_owned());
+        above = parent.parent();
+    }
+    names.reverse();
+    names.join("/")
 }
 
 /// Sets the states of a cluster from outside; what is `None` stays.

@@ -12,8 +12,10 @@ use super::{Behaviour, Scene};
 pub struct Normalise {
     /// `westus2` comes back as `West US 2`, `West US 2` as `westus2`.
     pub locations: bool,
-    /// Ids inside bodies come back with `resourcegroups` in lower case.
+    /// Ids come back with `resourcegroups` in lower case.
     pub ids: bool,
+    /// Names of resources come back as the provider has them: a Kusto database's as `cluster/database`.
+    pub names: bool,
     /// Lists of strings come back sorted.
     pub order: bool,
     /// Absent tags come back as an empty object.
@@ -25,6 +27,7 @@ impl Normalise {
     pub const ALL: Self = Self {
         locations: true,
         ids: true,
+        names: true,
         order: true,
         tags: true,
     };
@@ -48,8 +51,10 @@ impl Behaviour for Normaliser {
         if self.0.tags && scene.version.spec.field("tags").is_some() && body.get("tags").is_none() {
             body["tags"] = json!({});
         }
-        if let Some(properties) = body.get_mut("properties") {
-            self.rewrite(properties);
+        for member in ["id", "properties"] {
+            if let Some(value) = body.get_mut(member) {
+                self.rewrite(value);
+            }
         }
     }
 }

@@ -30,6 +30,14 @@ impl Behaviour for StorageAccount {
         }
     }
 
+    fn admit(&self, _scene: &Scene<'_>, body: &Value) -> Result<(), ArmError> {
+        let path = ["properties", "keyPolicy", "keyExpirationPeriodInDays"];
+        match json::at(body, &path).and_then(Value::as_i64) {
+            Some(days) if days < 0 => Err(invalid("keyPolicy.keyExpirationPeriodInDays")),
+            _ => Ok(()),
+        }
+    }
+
     fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
         let name = scene.id.name().to_ascii_lowercase();
         let endpoints: serde_json::Map<String, Value> = SERVICES
@@ -78,11 +86,7 @@ impl Behaviour for StorageAccount {
             keys(resource)
         } else if action.eq_ignore_ascii_case("regenerateKey") {
             let Some(name) = json::text(body, &["keyName"]) else {
-                return Some(Err(ArmError::new(
-                    400,
-                    "InvalidValuesForRequestParameters",
-                    "Values for request parameters are invalid: keyName.",
-                )));
+                return Some(Err(invalid("keyName")));
             };
             // The time of regeneration is part of what the key is made of.
             let mut renewed = resource.clone();
@@ -109,6 +113,14 @@ impl Behaviour for StorageAccount {
             ("tableServices", "default"),
         ]
     }
+}
+
+fn invalid(parameter: &str) -> ArmError {
+    ArmError::new(
+        400,
+        "InvalidValuesForRequestParameters",
+        format!("Values for request parameters are invalid: {parameter}."),
+    )
 }
 
 fn keys(account: &Resource) -> Value {
