@@ -29,6 +29,8 @@ impl Doubles {
         Context {
             resolver: Resolver::new(Arc::new(self.clone()), "test".to_owned()),
             arm: ArmAccess::new(Arc::new(self.clone()), key),
+            id: None,
+            api_version: "",
             owner: None,
             span: tracing::Span::none(),
             cancellation: Default::default(),

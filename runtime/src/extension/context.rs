@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ExtensionError;
 use super::typed::typed;
-use crate::arm::{CloudError, CredentialKey, Method, Request, Response, Transport, operation};
+use crate::arm::{
+    CloudError, CredentialKey, Method, Request, ResourceId, Response, Transport, operation,
+};
 use crate::kind::TypedKind;
 use crate::reconcile::names;
 use crate::reconcile::port::KubernetesPort;
@@ -20,6 +22,10 @@ pub struct Context {
     pub resolver: Resolver,
     /// Azure, with the object's credential.
     pub arm: ArmAccess,
+    /// The resource's ARM id; absent before it is known, at the claim of an object that cannot have one yet.
+    pub id: Option<ResourceId>,
+    /// ARM api-version that the object is written in.
+    pub api_version: &'static str,
     /// The owner: as the cluster has it, or with a status fresh from Azure in checks before the PUT. Absent
     /// where the kind has none, or where it is named by an ARM id and no check asked for it.
     pub owner: Option<Arc<Object>>,
@@ -30,6 +36,18 @@ pub struct Context {
 }
 
 impl Context {
+    /// Path and query of an action of the resource, such as `listKeys`.
+    ///
+    /// # Errors
+    /// When the resource has no ARM id yet.
+    pub fn action_url(&self, action: &str) -> Result<String, ExtensionError> {
+        let id = self.id.as_ref().ok_or_else(|| {
+            ExtensionError::Other(format!("the resource has no ARM id to call {action} on"))
+        })?;
+        let url = id.url(self.api_version);
+        Ok(url.replacen('?', &format!("/{action}?"), 1))
+    }
+
     /// The owner in its kind's hub type; `None` when there is none to see.
     ///
     /// # Errors

@@ -22,16 +22,14 @@ use crate::reconcile::observed::{Credential, Poll, Provisioning, Resource, Write
 use crate::reconcile::port::{DataKind, EventNote, KubernetesError, MetadataPatch};
 use crate::resource::Object;
 
-/// States of `provisioningState` in which ARM's own words say that something is going on. Services invent
-/// others, and some of those are final: only these hold a PUT back.
+/// States of `provisioningState` that say without doubt that something is going on. Services invent others, and
+/// some of those are lasting (`Running`, `Pending`): only these hold a PUT back.
 const RUNNING: &[&str] = &[
     "accepted",
     "creating",
     "deleting",
     "inprogress",
-    "pending",
     "provisioning",
-    "running",
     "updating",
 ];
 

@@ -2,13 +2,13 @@
 //!
 //! | module | steps |
 //! |---|---|
-//! | [`pass`] | working memory of one pass, and the view of the object |
-//! | [`cluster`] | ownership, policy, owner, claim, finalizer, the end of a pass |
-//! | [`inputs`] | ARM id, references, Secrets, ConfigMaps, payload |
-//! | [`azure`] | credential, GET, PUT, DELETE, polls, errors |
-//! | [`compare`] | desired against observed, baseline |
-//! | [`checks`] | extensions before and after the PUT |
-//! | [`export`] | Secrets and ConfigMaps |
+//! | `pass` | working memory of one pass, and the view of the object |
+//! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
+//! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
+//! | `azure` | credential, GET, PUT, DELETE, polls, errors |
+//! | `compare` | desired against observed, baseline |
+//! | `checks` | extensions before and after the PUT |
+//! | `export` | Secrets and ConfigMaps |
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
 

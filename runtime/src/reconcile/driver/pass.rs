@@ -253,6 +253,8 @@ impl<'a> Pass<'a> {
         Context {
             resolver: Resolver::new(reconciler.kubernetes.clone(), self.namespace()),
             arm: ArmAccess::new(reconciler.arm.clone(), self.credential.clone()),
+            id: self.id.clone(),
+            api_version: self.version.api_version,
             owner: self.owner.clone(),
             span: tracing::Span::current(),
             cancellation: reconciler.cancellation.clone(),

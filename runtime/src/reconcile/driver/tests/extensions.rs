@@ -184,7 +184,12 @@ impl KubernetesSecretExporter for Double {
         self.0.note("export secrets");
         let mut values = next.call().await?;
         for key in wanted {
-            let answer = context.arm.post(&format!("{STORE}/listKeys"), None).await?;
+            let url = context.action_url("listKeys")?;
+            assert!(
+                url.ends_with("/stores/s/listKeys?api-version=2020-01-01"),
+                "{url}"
+            );
+            let answer = context.arm.post(&url, None).await?;
             let value = answer.and_then(|body| Some(body["value"].as_str()?.to_owned()));
             values.0.insert(key.clone(), value.unwrap_or_default());
         }
@@ -320,6 +325,8 @@ async fn the_importer_is_asked_by_kind() {
     let context = Context {
         resolver: Resolver::new(world.cluster.clone(), "default".to_owned()),
         arm: ArmAccess::new(world.azure.clone(), crate::arm::CredentialKey::Global),
+        id: None,
+        api_version: "2020-01-01",
         owner: None,
         span: tracing::Span::none(),
         cancellation: CancellationToken::new(),
