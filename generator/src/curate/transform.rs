@@ -157,6 +157,9 @@ impl<'a> Transform<'a> {
             property.rules = status_rules(&property.rules);
             property.item_rules = status_rules(&property.item_rules);
         }
+        if property.name == "location" && property.ty == TypeRef::String {
+            property.meaning = Meaning::Location;
+        }
         if let Some(rule) = rule {
             retype(owner, &mut property, rule, effects);
         }

@@ -63,6 +63,7 @@ fn property(property: &Property) -> String {
         (property.explicit, "explicit"),
         (property.stashed, "stashed"),
         (property.meaning == Meaning::ArmId, "arm-id"),
+        (property.meaning == Meaning::Location, "location"),
     ];
     let flags = flags.iter().filter(|(set, _)| *set);
     let flags = flags

@@ -325,7 +325,7 @@ impl shape::Shaped for VaultProperties {
 pub struct VaultSpec {
     /// String; pattern `^[a-zA-Z0-9-]{3,24}$`.
     pub azure_name: Option<String>,
-    /// String; required; ARM `location`.
+    /// String; required; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object.
     pub operator_spec: Option<Box<VaultOperatorSpec>>,
@@ -347,7 +347,10 @@ impl shape::Shaped for VaultSpec {
                         ..shape::Rules::NONE
                     },
                 ),
-            field!(VaultSpec, location, "location").at(&["location"]).required(),
+            field!(VaultSpec, location, "location")
+                .at(&["location"])
+                .required()
+                .flags(shape::Flags::LOCATION),
             field!(VaultSpec, operator_spec, "operatorSpec"),
             field!(VaultSpec, owner, "owner").required(),
             field!(VaultSpec, properties, "properties").at(&["properties"]).required(),

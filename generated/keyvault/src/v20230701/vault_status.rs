@@ -169,7 +169,7 @@ pub struct VaultStatus {
     pub conditions: Option<Vec<resource::Condition>>,
     /// String; set by Azure; ARM `id`.
     pub id: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -188,7 +188,9 @@ impl shape::Shaped for VaultStatus {
         static FIELDS: &[shape::FieldOf<VaultStatus>] = &[
             field!(VaultStatus, conditions, "conditions"),
             field!(VaultStatus, id, "id").at(&["id"]).flags(shape::Flags::READ_ONLY),
-            field!(VaultStatus, location, "location").at(&["location"]),
+            field!(VaultStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(VaultStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

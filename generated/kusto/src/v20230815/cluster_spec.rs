@@ -197,7 +197,7 @@ pub struct ClusterSpec {
     pub key_vault_properties: Option<Box<KeyVaultProperties>>,
     /// Object; ARM `properties.languageExtensions`.
     pub language_extensions: Option<Box<LanguageExtensionsList>>,
-    /// String; required; settable on creation only; ARM `location`.
+    /// String; required; settable on creation only; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object.
     pub operator_spec: Option<Box<ClusterOperatorSpec>>,
@@ -261,7 +261,8 @@ impl shape::Shaped for ClusterSpec {
             field!(ClusterSpec, location, "location")
                 .at(&["location"])
                 .required()
-                .flags(shape::Flags::CREATE_ONLY),
+                .flags(shape::Flags::CREATE_ONLY)
+                .flags(shape::Flags::LOCATION),
             field!(ClusterSpec, operator_spec, "operatorSpec"),
             field!(ClusterSpec, optimized_autoscale, "optimizedAutoscale")
                 .at(&["properties", "optimizedAutoscale"]),

@@ -95,7 +95,7 @@ pub struct ClusterStatus {
     pub key_vault_properties: Option<Box<KeyVaultPropertiesStatus>>,
     /// Object; ARM `properties.languageExtensions`.
     pub language_extensions: Option<Box<LanguageExtensionsListStatus>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object; set by Azure; ARM `properties.migrationCluster`.
     pub migration_cluster: Option<Box<MigrationClusterPropertiesStatus>>,
@@ -169,7 +169,9 @@ impl shape::Shaped for ClusterStatus {
                 .at(&["properties", "keyVaultProperties"]),
             field!(ClusterStatus, language_extensions, "languageExtensions")
                 .at(&["properties", "languageExtensions"]),
-            field!(ClusterStatus, location, "location").at(&["location"]),
+            field!(ClusterStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(ClusterStatus, migration_cluster, "migrationCluster")
                 .at(&["properties", "migrationCluster"])
                 .flags(shape::Flags::READ_ONLY),

@@ -33,7 +33,7 @@ pub struct CosmosDbDataConnection {
     pub cosmos_db_database: Option<String>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<CosmosDbDataConnectionKind>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Reference to a resource; required; ARM `properties.managedIdentityResourceId`.
     pub managed_identity_resource_reference: Option<Box<resource::ResourceReference>>,
@@ -62,7 +62,9 @@ impl shape::Shaped for CosmosDbDataConnection {
                 .at(&["properties", "cosmosDbDatabase"])
                 .required(),
             field!(CosmosDbDataConnection, kind, "kind").at(&["kind"]).required(),
-            field!(CosmosDbDataConnection, location, "location").at(&["location"]),
+            field!(CosmosDbDataConnection, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 CosmosDbDataConnection, managed_identity_resource_reference,
                 "managedIdentityResourceReference"
@@ -224,7 +226,7 @@ pub struct EventGridDataConnection {
     pub ignore_first_record: Option<bool>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<EventGridDataConnectionKind>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Reference to a resource; ARM `properties.managedIdentityResourceId`.
     pub managed_identity_resource_reference: Option<Box<resource::ResourceReference>>,
@@ -266,7 +268,9 @@ impl shape::Shaped for EventGridDataConnection {
             field!(EventGridDataConnection, ignore_first_record, "ignoreFirstRecord")
                 .at(&["properties", "ignoreFirstRecord"]),
             field!(EventGridDataConnection, kind, "kind").at(&["kind"]).required(),
-            field!(EventGridDataConnection, location, "location").at(&["location"]),
+            field!(EventGridDataConnection, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 EventGridDataConnection, managed_identity_resource_reference,
                 "managedIdentityResourceReference"
@@ -338,7 +342,7 @@ pub struct EventHubDataConnection {
     pub event_system_properties: Option<Vec<String>>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<EventHubDataConnectionKind>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Reference to a resource; ARM `properties.managedIdentityResourceId`.
     pub managed_identity_resource_reference: Option<Box<resource::ResourceReference>>,
@@ -374,7 +378,9 @@ impl shape::Shaped for EventHubDataConnection {
             )
                 .at(&["properties", "eventSystemProperties"]),
             field!(EventHubDataConnection, kind, "kind").at(&["kind"]).required(),
-            field!(EventHubDataConnection, location, "location").at(&["location"]),
+            field!(EventHubDataConnection, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 EventHubDataConnection, managed_identity_resource_reference,
                 "managedIdentityResourceReference"
@@ -445,7 +451,7 @@ pub struct IotHubDataConnection {
     pub iot_hub_resource_reference: Option<Box<resource::ResourceReference>>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<IotHubDataConnectionKind>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
@@ -479,7 +485,9 @@ impl shape::Shaped for IotHubDataConnection {
                 .required()
                 .flags(shape::Flags::ARM_ID),
             field!(IotHubDataConnection, kind, "kind").at(&["kind"]).required(),
-            field!(IotHubDataConnection, location, "location").at(&["location"]),
+            field!(IotHubDataConnection, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(IotHubDataConnection, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
             field!(IotHubDataConnection, retrieval_start_date, "retrievalStartDate")

@@ -19,7 +19,7 @@ pub struct CosmosDbDataConnectionStatus {
     pub id: Option<String>,
     /// String; ARM `kind`.
     pub kind: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `properties.managedIdentityObjectId`.
     pub managed_identity_object_id: Option<String>,
@@ -55,7 +55,9 @@ impl shape::Shaped for CosmosDbDataConnectionStatus {
                 .at(&["id"])
                 .flags(shape::Flags::READ_ONLY),
             field!(CosmosDbDataConnectionStatus, kind, "kind").at(&["kind"]),
-            field!(CosmosDbDataConnectionStatus, location, "location").at(&["location"]),
+            field!(CosmosDbDataConnectionStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 CosmosDbDataConnectionStatus, managed_identity_object_id,
                 "managedIdentityObjectId"
@@ -173,7 +175,7 @@ pub struct EventGridDataConnectionStatus {
     pub ignore_first_record: Option<bool>,
     /// String; ARM `kind`.
     pub kind: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `properties.managedIdentityObjectId`.
     pub managed_identity_object_id: Option<String>,
@@ -224,7 +226,8 @@ impl shape::Shaped for EventGridDataConnectionStatus {
                 .at(&["properties", "ignoreFirstRecord"]),
             field!(EventGridDataConnectionStatus, kind, "kind").at(&["kind"]),
             field!(EventGridDataConnectionStatus, location, "location")
-                .at(&["location"]),
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 EventGridDataConnectionStatus, managed_identity_object_id,
                 "managedIdentityObjectId"
@@ -280,7 +283,7 @@ pub struct EventHubDataConnectionStatus {
     pub id: Option<String>,
     /// String; ARM `kind`.
     pub kind: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `properties.managedIdentityObjectId`.
     pub managed_identity_object_id: Option<String>,
@@ -322,7 +325,9 @@ impl shape::Shaped for EventHubDataConnectionStatus {
                 .at(&["id"])
                 .flags(shape::Flags::READ_ONLY),
             field!(EventHubDataConnectionStatus, kind, "kind").at(&["kind"]),
-            field!(EventHubDataConnectionStatus, location, "location").at(&["location"]),
+            field!(EventHubDataConnectionStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 EventHubDataConnectionStatus, managed_identity_object_id,
                 "managedIdentityObjectId"
@@ -379,7 +384,7 @@ pub struct IotHubDataConnectionStatus {
     pub iot_hub_resource_id: Option<String>,
     /// String; ARM `kind`.
     pub kind: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; ARM `properties.mappingRuleName`.
     pub mapping_rule_name: Option<String>,
@@ -415,7 +420,9 @@ impl shape::Shaped for IotHubDataConnectionStatus {
             field!(IotHubDataConnectionStatus, iot_hub_resource_id, "iotHubResourceId")
                 .at(&["properties", "iotHubResourceId"]),
             field!(IotHubDataConnectionStatus, kind, "kind").at(&["kind"]),
-            field!(IotHubDataConnectionStatus, location, "location").at(&["location"]),
+            field!(IotHubDataConnectionStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(IotHubDataConnectionStatus, mapping_rule_name, "mappingRuleName")
                 .at(&["properties", "mappingRuleName"]),
             field!(IotHubDataConnectionStatus, provisioning_state, "provisioningState")

@@ -82,7 +82,7 @@ pub struct ReadWriteDatabase {
     pub key_vault_properties: Option<Box<KeyVaultProperties>>,
     /// Enum; required; ARM `kind`.
     pub kind: Option<ReadWriteDatabaseKind>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; format `duration`; ARM `properties.softDeletePeriod`.
     pub soft_delete_period: Option<String>,
@@ -102,7 +102,9 @@ impl shape::Shaped for ReadWriteDatabase {
             field!(ReadWriteDatabase, key_vault_properties, "keyVaultProperties")
                 .at(&["properties", "keyVaultProperties"]),
             field!(ReadWriteDatabase, kind, "kind").at(&["kind"]).required(),
-            field!(ReadWriteDatabase, location, "location").at(&["location"]),
+            field!(ReadWriteDatabase, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(ReadWriteDatabase, soft_delete_period, "softDeletePeriod")
                 .at(&["properties", "softDeletePeriod"])
                 .rules(

@@ -76,7 +76,7 @@ pub struct ReadWriteDatabaseStatus {
     pub key_vault_properties: Option<Box<KeyVaultPropertiesStatus>>,
     /// String; ARM `kind`.
     pub kind: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `properties.provisioningState`.
     pub provisioning_state: Option<String>,
@@ -110,7 +110,9 @@ impl shape::Shaped for ReadWriteDatabaseStatus {
             field!(ReadWriteDatabaseStatus, key_vault_properties, "keyVaultProperties")
                 .at(&["properties", "keyVaultProperties"]),
             field!(ReadWriteDatabaseStatus, kind, "kind").at(&["kind"]),
-            field!(ReadWriteDatabaseStatus, location, "location").at(&["location"]),
+            field!(ReadWriteDatabaseStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(ReadWriteDatabaseStatus, provisioning_state, "provisioningState")
                 .at(&["properties", "provisioningState"])
                 .flags(shape::Flags::READ_ONLY),

@@ -15,7 +15,7 @@ pub struct UserAssignedIdentityStatus {
     pub client_id: Option<String>,
     /// String; set by Azure; ARM id; ARM `id`.
     pub id: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -48,7 +48,9 @@ impl shape::Shaped for UserAssignedIdentityStatus {
                 .at(&["id"])
                 .flags(shape::Flags::READ_ONLY)
                 .flags(shape::Flags::ARM_ID),
-            field!(UserAssignedIdentityStatus, location, "location").at(&["location"]),
+            field!(UserAssignedIdentityStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(UserAssignedIdentityStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

@@ -15,7 +15,7 @@ pub struct UserAssignedIdentityStatus {
     pub client_id: Option<String>,
     /// String; set by Azure; ARM `id`.
     pub id: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -45,7 +45,9 @@ impl shape::Shaped for UserAssignedIdentityStatus {
             field!(UserAssignedIdentityStatus, id, "id")
                 .at(&["id"])
                 .flags(shape::Flags::READ_ONLY),
-            field!(UserAssignedIdentityStatus, location, "location").at(&["location"]),
+            field!(UserAssignedIdentityStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(UserAssignedIdentityStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

@@ -76,7 +76,7 @@ impl shape::Shaped for UserAssignedIdentityOperatorSpec {
 pub struct UserAssignedIdentitySpec {
     /// String.
     pub azure_name: Option<String>,
-    /// String; required; settable on creation only; ARM `location`.
+    /// String; required; settable on creation only; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object.
     pub operator_spec: Option<Box<UserAssignedIdentityOperatorSpec>>,
@@ -93,7 +93,8 @@ impl shape::Shaped for UserAssignedIdentitySpec {
             field!(UserAssignedIdentitySpec, location, "location")
                 .at(&["location"])
                 .required()
-                .flags(shape::Flags::CREATE_ONLY),
+                .flags(shape::Flags::CREATE_ONLY)
+                .flags(shape::Flags::LOCATION),
             field!(UserAssignedIdentitySpec, operator_spec, "operatorSpec"),
             field!(UserAssignedIdentitySpec, owner, "owner").required(),
             field!(UserAssignedIdentitySpec, tags, "tags").at(&["tags"]),

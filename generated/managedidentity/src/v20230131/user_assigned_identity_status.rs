@@ -17,7 +17,7 @@ pub struct UserAssignedIdentityStatus {
     pub client_id: Option<String>,
     /// String; format `arm-id`; set by Azure; ARM id; ARM `id`.
     pub id: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -56,7 +56,9 @@ impl shape::Shaped for UserAssignedIdentityStatus {
                         ..shape::Rules::NONE
                     },
                 ),
-            field!(UserAssignedIdentityStatus, location, "location").at(&["location"]),
+            field!(UserAssignedIdentityStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(UserAssignedIdentityStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

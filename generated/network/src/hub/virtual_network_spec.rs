@@ -34,7 +34,7 @@ pub struct VirtualNetworkSpec {
     pub extended_location: Option<Box<PublicIPAddressExtendedLocation>>,
     /// List of objects; ARM `properties.ipAllocations`.
     pub ip_allocations: Option<Vec<VirtualNetworkSubResource>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object.
     pub operator_spec: Option<Box<VirtualNetworkOperatorSpec>>,
@@ -64,7 +64,9 @@ impl shape::Shaped for VirtualNetworkSpec {
                 .at(&["extendedLocation"]),
             field!(VirtualNetworkSpec, ip_allocations, "ipAllocations")
                 .at(&["properties", "ipAllocations"]),
-            field!(VirtualNetworkSpec, location, "location").at(&["location"]),
+            field!(VirtualNetworkSpec, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(VirtualNetworkSpec, operator_spec, "operatorSpec"),
             field!(VirtualNetworkSpec, owner, "owner").required(),
             field!(VirtualNetworkSpec, tags, "tags").at(&["tags"]),

@@ -52,7 +52,7 @@ impl shape::Shaped for NetworkSecurityGroupOperatorSpec {
 pub struct NetworkSecurityGroupSpec {
     /// String.
     pub azure_name: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object.
     pub operator_spec: Option<Box<NetworkSecurityGroupOperatorSpec>>,
@@ -66,7 +66,9 @@ impl shape::Shaped for NetworkSecurityGroupSpec {
     const SHAPE: &'static shape::StructShape = {
         static FIELDS: &[shape::FieldOf<NetworkSecurityGroupSpec>] = &[
             field!(NetworkSecurityGroupSpec, azure_name, "azureName"),
-            field!(NetworkSecurityGroupSpec, location, "location").at(&["location"]),
+            field!(NetworkSecurityGroupSpec, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(NetworkSecurityGroupSpec, operator_spec, "operatorSpec"),
             field!(NetworkSecurityGroupSpec, owner, "owner").required(),
             field!(NetworkSecurityGroupSpec, tags, "tags").at(&["tags"]),

@@ -33,7 +33,7 @@ pub struct NetworkSecurityGroupStatus {
     pub flow_logs: Option<Vec<SubResourceStatus>>,
     /// String; ARM `id`.
     pub id: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -68,7 +68,9 @@ impl shape::Shaped for NetworkSecurityGroupStatus {
                 .at(&["properties", "flowLogs"])
                 .flags(shape::Flags::READ_ONLY),
             field!(NetworkSecurityGroupStatus, id, "id").at(&["id"]),
-            field!(NetworkSecurityGroupStatus, location, "location").at(&["location"]),
+            field!(NetworkSecurityGroupStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(NetworkSecurityGroupStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

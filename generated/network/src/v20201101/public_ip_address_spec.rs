@@ -233,7 +233,7 @@ pub struct PublicIPAddressSpec {
     pub ip_tags: Option<Vec<IpTag>>,
     /// Object; ARM `properties.linkedPublicIPAddress`.
     pub linked_public_ip_address: Option<Box<SubResource>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object; ARM `properties.natGateway`.
     pub nat_gateway: Option<Box<SubResource>>,
@@ -283,7 +283,9 @@ impl shape::Shaped for PublicIPAddressSpec {
                 PublicIPAddressSpec, linked_public_ip_address, "linkedPublicIPAddress"
             )
                 .at(&["properties", "linkedPublicIPAddress"]),
-            field!(PublicIPAddressSpec, location, "location").at(&["location"]),
+            field!(PublicIPAddressSpec, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(PublicIPAddressSpec, nat_gateway, "natGateway")
                 .at(&["properties", "natGateway"]),
             field!(PublicIPAddressSpec, operator_spec, "operatorSpec"),

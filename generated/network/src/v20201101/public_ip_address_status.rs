@@ -169,7 +169,7 @@ pub struct PublicIPAddressStatus {
     pub ip_tags: Option<Vec<IpTagStatus>>,
     /// Object; ARM `properties.linkedPublicIPAddress`.
     pub linked_public_ip_address: Option<Box<SubResourceStatus>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; ARM `properties.migrationPhase`.
     pub migration_phase: Option<String>,
@@ -235,7 +235,9 @@ impl shape::Shaped for PublicIPAddressStatus {
                 PublicIPAddressStatus, linked_public_ip_address, "linkedPublicIPAddress"
             )
                 .at(&["properties", "linkedPublicIPAddress"]),
-            field!(PublicIPAddressStatus, location, "location").at(&["location"]),
+            field!(PublicIPAddressStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(PublicIPAddressStatus, migration_phase, "migrationPhase")
                 .at(&["properties", "migrationPhase"]),
             field!(PublicIPAddressStatus, name, "name")

@@ -117,7 +117,7 @@ pub struct VirtualNetworkStatus {
     pub id: Option<String>,
     /// List of objects; ARM `properties.ipAllocations`.
     pub ip_allocations: Option<Vec<VirtualNetworkSubResourceStatus>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -155,7 +155,9 @@ impl shape::Shaped for VirtualNetworkStatus {
             field!(VirtualNetworkStatus, id, "id").at(&["id"]),
             field!(VirtualNetworkStatus, ip_allocations, "ipAllocations")
                 .at(&["properties", "ipAllocations"]),
-            field!(VirtualNetworkStatus, location, "location").at(&["location"]),
+            field!(VirtualNetworkStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(VirtualNetworkStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

@@ -140,7 +140,7 @@ pub struct PrivateEndpointSpec {
     pub extended_location: Option<Box<ExtendedLocation>>,
     /// List of objects; ARM `properties.ipConfigurations`.
     pub ip_configurations: Option<Vec<PrivateEndpointIPConfiguration>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// List of objects; ARM `properties.manualPrivateLinkServiceConnections`.
     pub manual_private_link_service_connections: Option<
@@ -176,7 +176,9 @@ impl shape::Shaped for PrivateEndpointSpec {
                 .at(&["extendedLocation"]),
             field!(PrivateEndpointSpec, ip_configurations, "ipConfigurations")
                 .at(&["properties", "ipConfigurations"]),
-            field!(PrivateEndpointSpec, location, "location").at(&["location"]),
+            field!(PrivateEndpointSpec, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 PrivateEndpointSpec, manual_private_link_service_connections,
                 "manualPrivateLinkServiceConnections"

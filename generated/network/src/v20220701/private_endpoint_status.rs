@@ -108,7 +108,7 @@ pub struct PrivateEndpointStatus {
     pub id: Option<String>,
     /// List of objects; ARM `properties.ipConfigurations`.
     pub ip_configurations: Option<Vec<PrivateEndpointIPConfigurationStatus>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// List of objects; ARM `properties.manualPrivateLinkServiceConnections`.
     pub manual_private_link_service_connections: Option<
@@ -156,7 +156,9 @@ impl shape::Shaped for PrivateEndpointStatus {
             field!(PrivateEndpointStatus, id, "id").at(&["id"]),
             field!(PrivateEndpointStatus, ip_configurations, "ipConfigurations")
                 .at(&["properties", "ipConfigurations"]),
-            field!(PrivateEndpointStatus, location, "location").at(&["location"]),
+            field!(PrivateEndpointStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(
                 PrivateEndpointStatus, manual_private_link_service_connections,
                 "manualPrivateLinkServiceConnections"

@@ -179,7 +179,7 @@ pub struct PrivateLinkServiceSpec {
     pub ip_configurations: Option<Vec<PrivateLinkServiceIpConfiguration>>,
     /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
     pub load_balancer_frontend_ip_configurations: Option<Vec<SubResource>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Object.
     pub operator_spec: Option<Box<PrivateLinkServiceOperatorSpec>>,
@@ -209,7 +209,9 @@ impl shape::Shaped for PrivateLinkServiceSpec {
                 "loadBalancerFrontendIpConfigurations"
             )
                 .at(&["properties", "loadBalancerFrontendIpConfigurations"]),
-            field!(PrivateLinkServiceSpec, location, "location").at(&["location"]),
+            field!(PrivateLinkServiceSpec, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(PrivateLinkServiceSpec, operator_spec, "operatorSpec"),
             field!(PrivateLinkServiceSpec, owner, "owner").required(),
             field!(PrivateLinkServiceSpec, tags, "tags").at(&["tags"]),

@@ -162,7 +162,7 @@ pub struct PrivateLinkServiceStatus {
     pub ip_configurations: Option<Vec<PrivateLinkServiceIpConfigurationStatus>>,
     /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
     pub load_balancer_frontend_ip_configurations: Option<Vec<SubResourceStatus>>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
@@ -208,7 +208,9 @@ impl shape::Shaped for PrivateLinkServiceStatus {
                 "loadBalancerFrontendIpConfigurations"
             )
                 .at(&["properties", "loadBalancerFrontendIpConfigurations"]),
-            field!(PrivateLinkServiceStatus, location, "location").at(&["location"]),
+            field!(PrivateLinkServiceStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(PrivateLinkServiceStatus, name, "name")
                 .at(&["name"])
                 .flags(shape::Flags::READ_ONLY),

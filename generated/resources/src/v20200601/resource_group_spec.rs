@@ -35,7 +35,7 @@ impl shape::Shaped for ResourceGroupOperatorSpec {
 pub struct ResourceGroupSpec {
     /// String; 1 to 90 characters.
     pub azure_name: Option<String>,
-    /// String; required; ARM `location`.
+    /// String; required; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; ARM `managedBy`.
     pub managed_by: Option<String>,
@@ -56,7 +56,10 @@ impl shape::Shaped for ResourceGroupSpec {
                         ..shape::Rules::NONE
                     },
                 ),
-            field!(ResourceGroupSpec, location, "location").at(&["location"]).required(),
+            field!(ResourceGroupSpec, location, "location")
+                .at(&["location"])
+                .required()
+                .flags(shape::Flags::LOCATION),
             field!(ResourceGroupSpec, managed_by, "managedBy").at(&["managedBy"]),
             field!(ResourceGroupSpec, operator_spec, "operatorSpec"),
             field!(ResourceGroupSpec, tags, "tags").at(&["tags"]),

@@ -36,7 +36,7 @@ pub struct ResourceGroupStatus {
     pub conditions: Option<Vec<resource::Condition>>,
     /// String; set by Azure; ARM `id`.
     pub id: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; ARM `managedBy`.
     pub managed_by: Option<String>,
@@ -57,7 +57,9 @@ impl shape::Shaped for ResourceGroupStatus {
             field!(ResourceGroupStatus, id, "id")
                 .at(&["id"])
                 .flags(shape::Flags::READ_ONLY),
-            field!(ResourceGroupStatus, location, "location").at(&["location"]),
+            field!(ResourceGroupStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(ResourceGroupStatus, managed_by, "managedBy").at(&["managedBy"]),
             field!(ResourceGroupStatus, name, "name")
                 .at(&["name"])

@@ -415,7 +415,7 @@ pub struct StorageAccountStatus {
     pub large_file_shares_state: Option<String>,
     /// String; format `date-time`; set by Azure; ARM `properties.lastGeoFailoverTime`.
     pub last_geo_failover_time: Option<String>,
-    /// String; ARM `location`.
+    /// String; Azure location; ARM `location`.
     pub location: Option<String>,
     /// String; ARM `properties.minimumTlsVersion`.
     pub minimum_tls_version: Option<String>,
@@ -554,7 +554,9 @@ impl shape::Shaped for StorageAccountStatus {
                         ..shape::Rules::NONE
                     },
                 ),
-            field!(StorageAccountStatus, location, "location").at(&["location"]),
+            field!(StorageAccountStatus, location, "location")
+                .at(&["location"])
+                .flags(shape::Flags::LOCATION),
             field!(StorageAccountStatus, minimum_tls_version, "minimumTlsVersion")
                 .at(&["properties", "minimumTlsVersion"]),
             field!(StorageAccountStatus, name, "name")

@@ -84,7 +84,7 @@ pub struct StorageAccountSpec {
     pub kind: Option<Kind>,
     /// Enum; ARM `properties.largeFileSharesState`.
     pub large_file_shares_state: Option<LargeFileSharesState>,
-    /// String; required; ARM `location`.
+    /// String; required; Azure location; ARM `location`.
     pub location: Option<String>,
     /// Enum; ARM `properties.minimumTlsVersion`.
     pub minimum_tls_version: Option<MinimumTlsVersion>,
@@ -172,7 +172,8 @@ impl shape::Shaped for StorageAccountSpec {
                 .at(&["properties", "largeFileSharesState"]),
             field!(StorageAccountSpec, location, "location")
                 .at(&["location"])
-                .required(),
+                .required()
+                .flags(shape::Flags::LOCATION),
             field!(StorageAccountSpec, minimum_tls_version, "minimumTlsVersion")
                 .at(&["properties", "minimumTlsVersion"]),
             field!(StorageAccountSpec, network_acls, "networkAcls")
