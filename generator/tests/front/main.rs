@@ -2,17 +2,11 @@
 //!
 //! One binary for the three passes: each test names the pass it is about.
 
-#[path = "front/discover.rs"]
 mod discover;
-#[path = "front/faults.rs"]
 mod faults;
-#[path = "front/mutations.rs"]
 mod mutations;
-#[path = "front/real.rs"]
 mod real;
-#[path = "front/render.rs"]
 mod render;
-#[path = "front/types.rs"]
 mod types;
 
 use armature_generator::load::{LoadError, SpecRoot, SpecSet, load};
