@@ -17,13 +17,7 @@ impl Behaviour for Vault {
     fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
         let uri = format!("https://{}.vault.azure.net/", scene.id.name());
         json::set(body, &["properties", "vaultUri"], json!(uri));
-        // Soft delete is on for every new vault; `createMode` says how to create and is not kept.
-        json::set_default(body, &["properties", "enableSoftDelete"], json!(true));
-        json::set_default(
-            body,
-            &["properties", "softDeleteRetentionInDays"],
-            json!(90),
-        );
+        // It says how to create, and is not kept.
         json::remove(body, &["properties", "createMode"]);
     }
 }

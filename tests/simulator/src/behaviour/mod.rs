@@ -3,6 +3,7 @@
 //! The rest of the simulator names no service. A behaviour sees a resource while it is written, when its
 //! operation ends, and when an action is posted to it.
 
+mod defaults;
 mod identity;
 mod key_vault;
 mod kusto;
@@ -102,6 +103,7 @@ impl Behaviours {
     pub fn all(normalise: Normalise) -> Self {
         Self(vec![
             Box::new(provisioning::Provisioning),
+            Box::new(defaults::Defaults),
             Box::new(storage::StorageAccount),
             Box::new(identity::UserAssignedIdentity),
             Box::new(identity::AssignedIdentity),

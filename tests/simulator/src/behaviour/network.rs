@@ -50,14 +50,6 @@ impl Behaviour for PublicIpAddress {
     }
 
     fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
-        for (path, value) in [
-            (["properties", "publicIPAllocationMethod"], json!("Dynamic")),
-            (["properties", "publicIPAddressVersion"], json!("IPv4")),
-            (["properties", "idleTimeoutInMinutes"], json!(4)),
-            (["properties", "ipTags"], json!([])),
-        ] {
-            json::set_default(body, &path, value);
-        }
         if json::text(body, &["properties", "publicIPAllocationMethod"]) == Some("Static") {
             // From 203.0.113.0/24, which is reserved for documentation (RFC 5737).
             let last = stable_bytes(&scene.id.key())[0];

@@ -63,7 +63,6 @@ impl Behaviour for PrivateEndpoint {
                 json!([{ "id": nic }]),
             );
         }
-        json::set_default(body, &["properties", "customDnsConfigs"], json!([]));
     }
 }
 

@@ -63,10 +63,6 @@ impl Behaviour for StorageAccount {
                 &["properties", "keyCreationTime"],
                 json!({"key1": created, "key2": created}),
             ),
-            (&["properties", "privateEndpointConnections"], json!([])),
-            (&["properties", "supportsHttpsTrafficOnly"], json!(true)),
-            (&["properties", "allowBlobPublicAccess"], json!(false)),
-            (&["properties", "minimumTlsVersion"], json!("TLS1_2")),
         ] {
             json::set_default(body, path, value);
         }
