@@ -336,3 +336,18 @@ async fn a_provider_that_the_subscription_lacks_is_registered() {
     );
     assert_eq!(world.pass(&store).await, Requeue::Sync);
 }
+
+/// Nothing may be asked of Azure, and nothing given up, on an object that makes no sense.
+#[tokio::test]
+async fn an_object_that_cannot_be_read_says_so() {
+    let (world, store) = World::with_store().await;
+    world
+        .cluster
+        .annotate(&store, names::RESOURCE_ID, Some("nonsense"));
+    world.cluster.delete(&store);
+    assert_eq!(world.pass(&store).await, Requeue::Never);
+    assert_eq!(world.ready(&store), "False/Error/Failed");
+    assert!(world.cluster.message(&store).contains(names::RESOURCE_ID));
+    assert_eq!(world.requests(), Vec::<String>::new());
+    assert!(world.cluster.object(&store).is_some());
+}
