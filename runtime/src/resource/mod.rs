@@ -10,7 +10,7 @@ mod typed;
 
 pub use condition::Condition;
 pub use object::{Kind, Object, ObjectKey};
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use reference::shaped;
 pub use reference::{
     ArbitraryOwnerReference, ConfigMapDestination, ConfigMapReference, DestinationExpression,

@@ -47,11 +47,17 @@ unsafe fn get_boxed<T>(slot: *const u8) -> *const u8 {
     }
 }
 
+unsafe fn clear_boxed<T>(slot: *mut u8) {
+    // SAFETY: as in `put_boxed`.
+    unsafe { *slot.cast::<Option<Box<T>>>() = None }
+}
+
 /// How to reach a struct behind `Option<Box<T>>`.
 #[derive(Clone, Copy)]
 pub struct StructAccess {
     put: Put,
     get: Get,
+    clear: unsafe fn(*mut u8),
 }
 
 impl StructAccess {
@@ -60,6 +66,7 @@ impl StructAccess {
         Self {
             put: put_boxed::<T>,
             get: get_boxed::<T>,
+            clear: clear_boxed::<T>,
         }
     }
 }
@@ -187,6 +194,52 @@ impl MapAccess {
 impl fmt::Debug for MapAccess {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("MapAccess")
+    }
+}
+
+/// A struct of any shape on the heap, all fields absent at first: the Rust type without naming it.
+pub struct AnyStruct {
+    /// An `Option<Box<T>>` that is `Some`, of the shape's type. Its size is that of a pointer for every sized
+    /// `T`, with all bits zero for `None` (documented representation of `Option<Box<T>>`).
+    slot: *mut u8,
+    shape: &'static StructShape,
+}
+
+impl AnyStruct {
+    /// A new struct of this shape.
+    pub fn new(shape: &'static StructShape) -> Self {
+        let mut slot: *mut u8 = std::ptr::null_mut();
+        // SAFETY: a null pointer is `None` for the `Option<Box<T>>` that the shape's functions work on.
+        unsafe { (shape.access.put)(std::ptr::from_mut(&mut slot).cast()) };
+        Self { slot, shape }
+    }
+
+    /// A cursor for reading.
+    pub fn view(&self) -> StructRef<'_> {
+        // SAFETY: the slot is the shape's `Option<Box<T>>`, alive as long as `self`.
+        let pointer = unsafe { (self.shape.access.get)(std::ptr::from_ref(&self.slot).cast()) };
+        StructRef {
+            pointer,
+            shape: self.shape,
+            lifetime: PhantomData,
+        }
+    }
+
+    /// A cursor for writing.
+    pub fn view_mut(&mut self) -> StructMut<'_> {
+        StructMut {
+            // A box is its pointer, so the slot's content is the pointer to the struct itself.
+            pointer: self.slot,
+            shape: self.shape,
+            lifetime: PhantomData,
+        }
+    }
+}
+
+impl Drop for AnyStruct {
+    fn drop(&mut self) {
+        // SAFETY: the slot is the shape's `Option<Box<T>>`; it is not used again.
+        unsafe { (self.shape.access.clear)(std::ptr::from_mut(&mut self.slot).cast()) };
     }
 }
 
@@ -510,3 +563,6 @@ impl MapMut<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

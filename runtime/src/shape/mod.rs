@@ -7,6 +7,8 @@
 //! What does not live here: anything about kinds (see [`crate::kind`]) and anything that does I/O.
 
 mod access;
+#[cfg(any(test, feature = "testing"))]
+pub mod arbitrary;
 pub(crate) mod arm_json;
 pub(crate) mod arm_tree;
 mod check;
@@ -21,11 +23,12 @@ mod table;
 pub(crate) mod testing;
 
 pub use access::{
-    EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
+    AnyStruct, EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef,
+    ViewMut,
 };
 pub use check::{Direction, check, check_arm};
 pub(crate) use codec::integer;
-pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode};
+pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode, recode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
 pub use problem::{Problem, ProblemKind, Severity};
 pub use suggest::nearest;

@@ -213,3 +213,49 @@ fn the_generation_that_kstatus_reads_is_in_every_version() {
         assert_eq!(back["status"]["observedGeneration"], 4, "{version}");
     }
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::shape::arbitrary::Arbitrary;
+
+    fn document(
+        version: &str,
+        shape: &'static crate::shape::StructShape,
+        seed: u64,
+        size: usize,
+    ) -> Value {
+        let mut values = Arbitrary::typed(seed, size);
+        let mut object = served(version, &values.object(shape));
+        object["status"] = values.object(MODEL.hub.status);
+        object
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_between_a_version_and_the_hub(seed: u64, size in 0..80_usize) {
+            for version in MODEL.versions {
+                let object = document(version.name, version.spec, seed, size);
+                let stored = to_hub(&MODEL, version.name, &object).unwrap();
+                prop_assert_eq!(&from_hub(&MODEL, version.name, &stored).unwrap(), &object);
+                for other in MODEL.versions {
+                    let detour = convert(&MODEL, &object, other.name).unwrap();
+                    prop_assert_eq!(&convert(&MODEL, &detour, version.name).unwrap(), &object);
+                }
+            }
+        }
+
+        #[test]
+        fn nothing_is_lost_between_the_hub_and_a_version(seed: u64, size in 0..80_usize) {
+            for version in MODEL.versions {
+                let hub = document("v20210101storage", MODEL.hub.spec, seed, size);
+                let mut stored = hub_to_stored(&MODEL, &hub).unwrap();
+                prop_assert_eq!(&stored_to_hub(&MODEL, &stored).unwrap(), &hub);
+                let served = from_hub(&MODEL, version.name, &stored).unwrap();
+                stored["spec"]["originalVersion"] = json!(version.name);
+                prop_assert_eq!(&to_hub(&MODEL, version.name, &served).unwrap(), &stored);
+            }
+        }
+    }
+}

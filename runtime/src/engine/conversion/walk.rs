@@ -162,12 +162,15 @@ impl Level {
         out
     }
 
-    /// Whether the version has a place for what lies at this path of hub names. List items and map keys are
-    /// left out of the path.
-    pub fn expresses(self, hub_path: &[&str]) -> bool {
+    /// Whether the version has a place for the value that lies at this path of hub names. List items and map
+    /// keys are left out of the path.
+    pub fn expresses(self, hub_path: &[&str], value: &Value) -> bool {
         let Some((name, below)) = hub_path.split_first() else {
             return true;
         };
+        if below.is_empty() && self.hides_emptiness(name, value) {
+            return false;
+        }
         let (version, plan) = match self.place(name) {
             None => return false,
             Some(Place::Name(version)) => (self.version_type(&[version]), self.nested(version)),
@@ -178,9 +181,24 @@ impl Level {
             self.hub_type(name).and_then(innermost),
         );
         match types {
-            (Some(version), Some(hub)) => Self { version, hub, plan }.expresses(below),
+            (Some(version), Some(hub)) => Self { version, hub, plan }.expresses(below, value),
             _ => true,
         }
+    }
+}
+
+impl Level {
+    /// Whether an empty object cannot be told from an absent one: when the version keeps in it what the hub
+    /// has elsewhere, it is there in the version either way.
+    fn hides_emptiness(&self, hub_name: &str, value: &Value) -> bool {
+        let Some(Place::Name(name)) = self.place(hub_name) else {
+            return false;
+        };
+        let mut steps = self.plan.steps.iter();
+        value.as_object().is_some_and(Map::is_empty)
+            && steps.any(
+                |step| matches!(step, Step::Move { version: [first, _, ..], .. } if *first == name),
+            )
     }
 }
 
