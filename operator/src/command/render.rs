@@ -51,8 +51,12 @@ impl RenderArguments {
     /// # Errors
     /// When a request cannot be written as text.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let rendering =
-            render::render_paths(&self.paths, armature_generated::KINDS, &self.subscription);
+        // A variable that is set to nothing is not set.
+        let subscription = match self.subscription.trim() {
+            "" => PLACEHOLDER_SUBSCRIPTION,
+            given => given,
+        };
+        let rendering = render::render_paths(&self.paths, armature_generated::KINDS, subscription);
         let text = format(&rendering.requests, self.output)?;
         std::io::stdout()
             .write_all(text.as_bytes())
