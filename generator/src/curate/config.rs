@@ -116,6 +116,7 @@ struct PropertyRuleTable {
     #[serde(rename = "as")]
     treatment: Option<Treatment>,
     rename: Option<String>,
+    was: Option<String>,
     #[serde(rename = "type")]
     ty: Option<PlainType>,
     values: Option<Vec<String>>,
@@ -132,6 +133,8 @@ pub struct PropertyRule {
     pub treatment: Option<Treatment>,
     /// Name in Kubernetes.
     pub rename: Option<String>,
+    /// Name (in Kubernetes) that other api-versions have for the property.
+    pub was: Option<String>,
     /// Type in place of the spec's.
     pub ty: Option<PlainType>,
     /// Values of an enum in place of the spec's.
@@ -223,6 +226,7 @@ impl<'de> Deserialize<'de> for PropertyRule {
                 Ok(PropertyRule {
                     treatment: table.treatment,
                     rename: table.rename,
+                    was: table.was,
                     ty: table.ty,
                     values: table.values,
                     required: table.required,

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use toml::Spanned;
+
 use super::config::{PropertyRule, Side};
 use super::error::hint;
 use super::{CurateError, GroupConfig};
@@ -46,15 +48,11 @@ impl<'a> RuleBook<'a> {
         }
     }
 
-    /// Whether objects of the type stay whole where they are embedded.
-    pub(super) fn is_part(&self, names: &[&str]) -> bool {
-        let parts = self.config.rules.parts.iter();
-        let mut found = parts.filter(|part| names.contains(&part.get_ref().as_str()));
-        let Some(part) = found.next() else {
-            return false;
-        };
-        self.used_parts.borrow_mut().insert(part.get_ref().clone());
-        true
+    /// Notes that a type exists which the file calls a part.
+    pub(super) fn note_part(&self, names: &[&str]) {
+        let parts = self.config.rules.parts.iter().map(Spanned::get_ref);
+        let found = parts.filter(|part| names.contains(&part.as_str()));
+        self.used_parts.borrow_mut().extend(found.cloned());
     }
 
     /// The rule for a property (name in ARM) of a type.
@@ -101,7 +99,14 @@ impl<'a> RuleBook<'a> {
                 let types = known.keys().map(String::as_str);
                 return Err(self.no_match(line, "type", type_name.get_ref(), types));
             };
-            for name in properties.keys() {
+            for (name, rule) in properties {
+                if let Some(was) = &rule.was
+                    && !known_here.contains(was)
+                {
+                    let what = format!("property of `{}` named", type_name.get_ref());
+                    let known_here = known_here.iter().map(String::as_str);
+                    return Err(self.no_match(self.config.line(name), &what, was, known_here));
+                }
                 let key = (type_name.get_ref().clone(), name.get_ref().clone());
                 if !self.used.borrow().contains(&key) {
                     let what = format!("exported property of `{}` named", type_name.get_ref());

@@ -64,7 +64,7 @@ impl<'a> Transform<'a> {
                 continue;
             };
             let mut effects = Effects::default();
-            let object = self.object(name, *side, object, &mut effects)?;
+            let object = self.object(name, *side, object, &mut effects);
             version.types.insert(name.clone(), TypeDef::Object(object));
             version.types.extend(effects.types);
             if !effects.child_lists.is_empty() {
@@ -100,19 +100,15 @@ impl<'a> Transform<'a> {
         side: Side,
         object: &ObjectType,
         effects: &mut Effects,
-    ) -> Result<ObjectType, Box<CurateError>> {
+    ) -> ObjectType {
         let kind = self.kinds.get(name).map(String::as_str);
         let names = rule_names(name, object, side, kind);
-        let is_part = kind.is_none() && self.book.is_part(&names);
+        self.book.note_part(&names);
         let mut properties = Vec::new();
         for property in &object.properties {
             let rule = self
                 .book
                 .find(&names, &property.name, side, &self.api_version);
-            // A part has no id of its own to send.
-            if side == Side::Spec && is_part && property.name == "id" {
-                continue;
-            }
             if is_removed(rule) {
                 self.note_child_list(rule, side, property, effects);
                 continue;
@@ -127,7 +123,7 @@ impl<'a> Transform<'a> {
             let kept = |name: &str| object.properties.iter().any(|p| p.name == name);
             one_of.variants.retain(|variant| kept(&variant.property));
         }
-        Ok(object)
+        object
     }
 
     fn note_child_list(
@@ -174,6 +170,7 @@ impl<'a> Transform<'a> {
             if let Some(name) = &rule.rename {
                 first.name.clone_from(name);
             }
+            first.was.clone_from(&rule.was);
             if let (Some(required), Side::Spec) = (rule.required, side) {
                 first.required = required;
             }

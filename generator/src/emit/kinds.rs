@@ -210,6 +210,9 @@ fn plan(differences: &Plan) -> TokenStream {
         return quote!(&Plan::SAME);
     }
     let steps = differences.steps.iter().map(|step| match step {
+        Step::Rename { version, hub } => {
+            quote!(Step::Rename { version: #version, hub: #hub })
+        }
         Step::Retype { version, hub } => {
             quote!(Step::Retype { version: #version, hub: #hub })
         }

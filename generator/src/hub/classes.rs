@@ -78,6 +78,7 @@ impl Classes {
     fn join_properties(&mut self, members: &[Member<'_>]) -> bool {
         let mut pairs = Vec::new();
         for nodes in self.collect().into_values() {
+            let names = hub_names(members, &nodes);
             let mut first = BTreeMap::<&str, (usize, &TypeRef)>::new();
             for (version, name) in &nodes {
                 let Some(object) = object(members, *version, name) else {
@@ -85,7 +86,9 @@ impl Classes {
                 };
                 for property in &object.properties {
                     let here = (*version, &property.ty);
-                    let there = *first.entry(&property.name).or_insert(here);
+                    let name = names.get(property.name.as_str()).copied();
+                    let name = name.unwrap_or(&property.name);
+                    let there = *first.entry(name).or_insert(here);
                     if let Some((left, right)) = same_place(members, there, here) {
                         pairs.push((left, right));
                     }
@@ -98,6 +101,17 @@ impl Classes {
         }
         changed
     }
+}
+
+/// Properties of a class that have another name in the hub: name in some version → name in the hub.
+pub(super) fn hub_names<'a>(members: &[Member<'a>], nodes: &[Node]) -> BTreeMap<&'a str, &'a str> {
+    let objects = nodes
+        .iter()
+        .filter_map(|(version, name)| object(members, *version, name));
+    objects
+        .flat_map(|object| &object.properties)
+        .filter_map(|property| Some((property.was.as_deref()?, property.name.as_str())))
+        .collect()
 }
 
 /// The object type of a version under this name.

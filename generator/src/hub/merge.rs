@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Member;
-use super::classes::{ClassId, Classes, Node, object};
+use super::classes::{ClassId, Classes, Node, hub_names, object};
+use super::plan::Step;
 use crate::model::{
     Discriminated, EnumType, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable,
 };
@@ -14,8 +15,9 @@ pub(super) struct Merged {
     pub(super) types: TypeTable,
     /// Name of each class's hub type.
     pub(super) names: BTreeMap<ClassId, TypeName>,
-    /// Hub property that holds a property of a version: by class, version and name. Same name where absent.
-    pub(super) retyped: BTreeMap<(ClassId, usize, String), String>,
+    /// What leads from a version's property to that of the hub: by class, version and name. Nothing where the
+    /// hub has it under the same name.
+    pub(super) steps: BTreeMap<(ClassId, usize, String), Step>,
 }
 
 /// The versions' forms of one property of a class, newest first.
@@ -30,7 +32,7 @@ pub(super) fn merge(members: &[Member<'_>], classes: &Classes, storage: usize) -
     let mut merged = Merged {
         types: TypeTable::new(),
         names: names(classes, members),
-        retyped: BTreeMap::new(),
+        steps: BTreeMap::new(),
     };
     for (class, nodes) in &classes.members {
         let definition = if object(members, nodes[0].0, &nodes[0].1).is_some() {
@@ -100,10 +102,12 @@ fn merge_objects(
         .filter_map(|(version, name)| Some((*version, object(members, *version, name)?)))
         .collect::<Vec<_>>();
     let stored = objects.iter().any(|(version, _)| *version == storage);
+    let names = hub_names(members, nodes);
     let mut by_name = BTreeMap::<&str, Vec<(usize, &Property)>>::new();
     for (version, object) in &objects {
         for property in &object.properties {
-            let forms = by_name.entry(&property.name).or_default();
+            let name = names.get(property.name.as_str()).copied();
+            let forms = by_name.entry(name.unwrap_or(&property.name)).or_default();
             forms.push((*version, property));
         }
     }
@@ -112,13 +116,17 @@ fn merge_objects(
         let groups = compatible(members, classes, merged, forms);
         for (index, group) in groups.iter().enumerate() {
             let mut property = merge_forms(group, objects.len());
+            (*name).clone_into(&mut property.name);
             if index > 0 {
                 let (newest, _) = group.forms[0];
                 let version = &members[newest].version.api_version;
                 property.name = format!("{name}V{}", version.compact());
-                for (version, _) in &group.forms {
-                    let key = (class, *version, (*name).to_owned());
-                    merged.retyped.insert(key, property.name.clone());
+            }
+            for (version, form) in &group.forms {
+                if let Some(step) = step(&form.name, &property.name, index == 0) {
+                    merged
+                        .steps
+                        .insert((class, *version, form.name.clone()), step);
                 }
             }
             let has_storage = group.forms.iter().any(|(version, _)| *version == storage);
@@ -137,6 +145,22 @@ fn merge_objects(
     })
 }
 
+/// What leads from a version's property to the hub's, if the names differ.
+fn step(version: &str, hub: &str, is_compatible: bool) -> Option<Step> {
+    let (from, to) = (version.to_owned(), hub.to_owned());
+    match (from == to, is_compatible) {
+        (true, _) => None,
+        (false, true) => Some(Step::Rename {
+            version: from,
+            hub: to,
+        }),
+        (false, false) => Some(Step::Retype {
+            version: from,
+            hub: to,
+        }),
+    }
+}
+
 /// Sorts the forms of a property into groups whose values can be carried over, the newest form's first.
 fn compatible<'a>(
     members: &[Member<'_>],
@@ -147,7 +171,7 @@ fn compatible<'a>(
     let mut groups = Vec::<Forms<'a>>::new();
     for (version, property) in forms {
         let ty = hub_type(&property.ty, *version, classes, merged);
-        let enums = |ty: &TypeRef| is_enum(ty, *version, members, classes, merged);
+        let enums = |ty: &TypeRef| is_enum(ty, members, classes, merged);
         let found = groups
             .iter_mut()
             .find_map(|group| Some((merge_types(&group.ty, &ty, &enums)?, group)));
@@ -177,13 +201,7 @@ fn hub_type(ty: &TypeRef, version: usize, classes: &Classes, merged: &Merged) ->
 }
 
 /// Whether a hub type is an enum.
-fn is_enum(
-    ty: &TypeRef,
-    _version: usize,
-    members: &[Member<'_>],
-    classes: &Classes,
-    merged: &Merged,
-) -> bool {
+fn is_enum(ty: &TypeRef, members: &[Member<'_>], classes: &Classes, merged: &Merged) -> bool {
     let TypeRef::Named(name) = ty else {
         return false;
     };
@@ -236,6 +254,7 @@ fn merge_forms(group: &Forms<'_>, members: usize) -> Property {
         write_only: any(&|form| form.write_only),
         rules: keep(&|form| &form.rules),
         item_rules: keep(&|form| &form.item_rules),
+        was: None,
         description: None,
         ..newest.clone()
     }

@@ -25,6 +25,13 @@ impl Plan {
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The version's property has another name in the hub.
+    Rename {
+        /// Property of the version.
+        version: String,
+        /// Property of the hub.
+        hub: String,
+    },
     /// The version's property travels under another hub property, because the types differ.
     Retype {
         /// Property of the version.
@@ -64,12 +71,7 @@ fn walk(
     let class = classes.of_type(index, name);
     for property in &object.properties {
         let key = (class, index, property.name.clone());
-        if let Some(hub) = merged.retyped.get(&key) {
-            plan.steps.push(Step::Retype {
-                version: property.name.clone(),
-                hub: hub.clone(),
-            });
-        }
+        plan.steps.extend(merged.steps.get(&key).cloned());
         if let Some(below) = property.ty.named() {
             let nested = walk(index, version, below, classes, merged, open);
             if !nested.is_same() {

@@ -80,6 +80,8 @@ pub struct Property {
     pub identifiers: Vec<String>,
     /// Sent to ARM also when absent. Set by curation.
     pub explicit: bool,
+    /// Name that other versions have for the property; the hub knows it by [`Self::name`]. Set by curation.
+    pub was: Option<String>,
     /// In hub types: the storage version has no property of this name and type. Set by the hub pass.
     pub stashed: bool,
     /// The spec's text.
@@ -103,6 +105,7 @@ impl Property {
             item_rules: Rules::default(),
             identifiers: Vec::new(),
             explicit: false,
+            was: None,
             stashed: false,
             description: None,
         }

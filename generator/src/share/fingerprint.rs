@@ -76,7 +76,7 @@ fn shape(ty: &TypeRef) -> String {
     }
 }
 
-/// Everything about a property but its type and its prose. Destructured, so that a new fact is not forgotten.
+/// Everything about a property but its type, its prose and its history. Destructured, so that a new fact is not forgotten.
 fn facts(property: &Property) -> String {
     let Property {
         name,
@@ -92,6 +92,7 @@ fn facts(property: &Property) -> String {
         item_rules,
         identifiers,
         explicit,
+        was: _,
         stashed,
         description: _,
     } = property;

@@ -116,6 +116,29 @@ fn values_that_cannot_be_carried_over_travel_under_a_name_of_their_own() {
 }
 
 #[test]
+fn renamed_properties_are_one_in_the_hub() {
+    let mut renamed = inner("address", named("Address"));
+    renamed.was = Some("addr".to_owned());
+    let group = things(vec![
+        (
+            "2021-01-01",
+            vec![
+                spec(vec![inner("addr", named("Addr"))]),
+                object("Addr", vec![string("street"), string("zip")]),
+            ],
+        ),
+        (
+            "2022-01-01",
+            vec![
+                spec(vec![renamed]),
+                object("Address", vec![string("street")]),
+            ],
+        ),
+    ]);
+    insta::assert_snapshot!(rendered(&hubs(&group)));
+}
+
+#[test]
 fn enums_grow_and_constraints_hold_only_where_all_versions_have_them() {
     let name = |shortest: u64, required: bool| {
         let mut name = string("name");

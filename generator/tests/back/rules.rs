@@ -79,6 +79,10 @@ fn rules_without_a_match_say_where_and_what_is_near() {
             "[types.Thing]\nsubnetId = { as = \"reference\", versions = [\"2021-01-01\"] }\n",
             "specs/test.toml:10: no exported property of `Thing` named `subnetId` in any api-version of the group; it exists only where the rule does not apply: on the other side, in other api-versions, or in no exported kind",
         ),
+        (
+            "[types.Thing]\nsubnetId = { was = \"subNetId\" }\n",
+            "specs/test.toml:10: no property of `Thing` named `subNetId` in any api-version of the group; did you mean `subnetId`?",
+        ),
     ] {
         assert_eq!(fault(rules), expected, "{rules}");
     }
