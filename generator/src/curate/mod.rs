@@ -19,6 +19,7 @@ use transform::Transform;
 use crate::model::Group;
 
 mod naming;
+mod pattern;
 mod roots;
 mod rules;
 mod select;

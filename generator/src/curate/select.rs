@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::error::hint;
+use super::pattern::keep_re2;
 use super::{CurateError, GroupConfig, KindRules, naming};
-use crate::model::{ApiVersion, Group, Resource};
+use crate::model::{ApiVersion, Group, NameRule, Resource};
 
 /// Keeps the resources that the file exports and gives them their names.
 pub(super) fn select(group: &mut Group, config: &GroupConfig) -> Result<(), Box<CurateError>> {
@@ -41,6 +42,9 @@ fn export(
 ) {
     kind.clone_into(&mut resource.kind);
     resource.plural = naming::plural(kind);
+    if let NameRule::Free(rules) = &mut resource.name {
+        keep_re2(rules);
+    }
     resource.version_names = config.rules.naming.names(api_version);
     let has_secrets = rules
         .secrets_from

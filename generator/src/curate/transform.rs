@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{PlainType, PropertyRule, Side, Treatment};
 use super::naming;
+use super::pattern::keep_re2;
 use super::rules::{RuleBook, rule_names};
 use super::{CurateError, GroupConfig};
 use crate::model::{
@@ -153,6 +154,8 @@ impl<'a> Transform<'a> {
             property.rules = status_rules(&property.rules);
             property.item_rules = status_rules(&property.item_rules);
         }
+        keep_re2(&mut property.rules);
+        keep_re2(&mut property.item_rules);
         if property.name == "location" && property.ty == TypeRef::String {
             property.meaning = Meaning::Location;
         }

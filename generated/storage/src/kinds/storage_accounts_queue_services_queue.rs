@@ -29,7 +29,6 @@ pub static STORAGE_ACCOUNTS_QUEUE_SERVICES_QUEUE: KindInfo = KindInfo {
     },
     name: NameRule::Free(
         &shape::Rules {
-            pattern: Some("^[a-z0-9]([a-z0-9]|(-(?!-))){1,61}[a-z0-9]$"),
             min_length: Some(3),
             max_length: Some(63),
             ..shape::Rules::NONE

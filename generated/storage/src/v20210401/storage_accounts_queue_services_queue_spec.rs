@@ -46,7 +46,7 @@ impl shape::Shaped for StorageAccountsQueueServicesQueueOperatorSpec {
 /// Object from `queue.json#/definitions/StorageQueue`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsQueueServicesQueueSpec {
-    /// String; 3 to 63 characters; pattern `^[a-z0-9]([a-z0-9]|(-(?!-))){1,61}[a-z0-9]$`.
+    /// String; 3 to 63 characters.
     pub azure_name: Option<String>,
     /// Map of strings; ARM `properties.metadata`.
     pub metadata: Option<BTreeMap<String, String>>,
@@ -62,7 +62,6 @@ impl shape::Shaped for StorageAccountsQueueServicesQueueSpec {
             field!(StorageAccountsQueueServicesQueueSpec, azure_name, "azureName")
                 .rules(
                     &shape::Rules {
-                        pattern: Some("^[a-z0-9]([a-z0-9]|(-(?!-))){1,61}[a-z0-9]$"),
                         min_length: Some(3),
                         max_length: Some(63),
                         ..shape::Rules::NONE
