@@ -42,7 +42,7 @@ impl Azure {
             format!("--endpoint-file={}", endpoint_file.display()),
         ];
         let log = folder.join("simulator.log");
-        let mut process = Supervised::spawn(program, &arguments, &[], &log, None)?;
+        let mut process = Supervised::spawn(program, &arguments, &[], &log, Some(folder))?;
         let started = Instant::now();
         let endpoint = loop {
             // The file is written at the end of the start, and once written it is complete.

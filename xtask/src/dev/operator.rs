@@ -59,7 +59,7 @@ impl Operator {
             &arguments,
             &environment,
             &log,
-            None,
+            Some(folder),
         )?))
     }
 

@@ -17,6 +17,8 @@ const FIELD_MANAGER: &str = "xtask-dev";
 /// One manifest.
 #[derive(Clone, Debug)]
 pub struct Sample {
+    /// Place among all manifests.
+    pub order: usize,
     /// API group.
     pub group: String,
     /// API version.
@@ -53,6 +55,9 @@ pub fn read(path: &Utf8Path) -> anyhow::Result<Vec<Sample>> {
         let found = parse(&workspace::read(&file)?).with_context(|| format!("{file}"))?;
         samples.extend(found);
     }
+    for (order, sample) in samples.iter_mut().enumerate() {
+        sample.order = order;
+    }
     anyhow::ensure!(!samples.is_empty(), "there are no manifests in {path}");
     Ok(samples)
 }
@@ -79,6 +84,7 @@ fn sample(manifest: Value) -> anyhow::Result<Sample> {
         .split_once('/')
         .with_context(|| format!("`{api_version}` names no group"))?;
     Ok(Sample {
+        order: 0,
         group: group.to_owned(),
         version: version.to_owned(),
         kind: text("/kind").context("has no kind")?,

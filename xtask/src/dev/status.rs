@@ -14,6 +14,8 @@ const CONCURRENT: usize = 8;
 /// One line of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
+    /// Place of the manifest among all.
+    pub order: usize,
     /// API group.
     pub group: String,
     /// Kind.
@@ -41,6 +43,7 @@ impl Row {
 
     fn of(sample: &Sample) -> Self {
         Self {
+            order: sample.order,
             group: sample.group.clone(),
             kind: sample.kind.clone(),
             name: sample.name.clone(),
@@ -87,6 +90,7 @@ pub async fn read(
         .try_collect()
         .await?;
     rows.extend(pending.iter().map(Row::of));
+    rows.sort_by_key(|row| row.order);
     Ok(rows)
 }
 

@@ -248,6 +248,7 @@ mod tests {
             KUSTO
         };
         Row {
+            order: 0,
             group: group.into(),
             kind: kind.into(),
             name: name.into(),
