@@ -3,6 +3,8 @@
 //! [`World::shared`] starts them once per test binary, on a runtime of its own that outlives the tests. Every test
 //! works in a namespace and with Azure names of its own.
 
+#![allow(clippy::panic, reason = "support for tests fails as tests do")]
+
 mod objects;
 mod world;
 
