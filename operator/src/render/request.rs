@@ -65,20 +65,33 @@ pub fn render(
     }))
 }
 
-/// Unknown fields and wrong types.
+/// Unknown fields, wrong types and broken rules. A name that is taken over from the metadata has to keep the
+/// rules of the Azure name as well.
 fn check(object: &InputObject) -> Vec<RenderError> {
+    const AZURE_NAME: &str = "azureName";
     let unknown = object
         .unknown
         .iter()
         .map(|member| object.error(member.as_str(), "no such field"));
-    let problems = armature_runtime::shape::check(object.version.spec, &object.spec, "spec");
-    unknown
-        .chain(
-            problems
-                .into_iter()
-                .map(|problem| object.error(problem.path, problem.kind.to_string())),
-        )
-        .collect()
+    let mut spec = object.spec.clone();
+    let takes_name = object.version.spec.field(AZURE_NAME).is_some();
+    let mut is_taken_over = false;
+    if let Some(members) = spec.as_object_mut().filter(|_| takes_name)
+        && !members.contains_key(AZURE_NAME)
+        && !members.contains_key("azureNameFromConfig")
+    {
+        members.insert(AZURE_NAME.to_owned(), Value::from(object.name.as_str()));
+        is_taken_over = true;
+    }
+    let problems = armature_runtime::shape::check(object.version.spec, &spec, "spec");
+    let problems = problems.into_iter().map(|problem| {
+        if is_taken_over && problem.path == format!("spec.{AZURE_NAME}") {
+            let message = format!("as the Azure name: {}; set spec.azureName", problem.kind);
+            return object.error("metadata.name", message);
+        }
+        object.error(problem.path, problem.kind.to_string())
+    });
+    unknown.chain(problems).collect()
 }
 
 /// The ARM id that the object has, from its owners among the inputs.

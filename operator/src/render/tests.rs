@@ -259,6 +259,29 @@ fn an_object_is_rendered_once_and_only_where_it_is_managed() {
 }
 
 #[test]
+fn names_from_the_metadata_keep_the_rules_of_azure_names() {
+    let account = "
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: my-account, namespace: team}
+spec:
+  location: westeurope
+  owner: {armId: /subscriptions/s/resourceGroups/g}
+  kind: StorageV2
+  sku: {name: Standard_LRS}
+";
+    let error = one_error(account);
+    let start =
+        "1.yaml: document 1: StorageAccount team/my-account: metadata.name: as the Azure name: ";
+    assert!(error.starts_with(start), "{error}");
+    let (requests, errors) =
+        rendered(&[&account.replace("spec:", "spec:\n  azureName: myaccount")]);
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(requests[0]["name"], "my-account");
+    assert_eq!(requests[0]["body"]["name"], "myaccount");
+}
+
+#[test]
 fn missing_files_are_problems() {
     let rendering = render_paths(
         &[Path::new("/nowhere.yaml").to_owned()],
