@@ -122,7 +122,10 @@ fn faults(state: &mut State, request: &Request, number: &str) -> Handled {
     match (&request.method, number) {
         (&Method::GET, "") => Ok(Answer::json(200, json!({ "value": state.faults.rules() }))),
         (&Method::POST, "") => {
-            let id = state.faults.add(body_of::<FaultRule>(request)?);
+            let rule = body_of::<FaultRule>(request)?;
+            rule.check()
+                .map_err(|error| ArmError::new(400, "InvalidControlRequest", error.to_string()))?;
+            let id = state.faults.add(rule);
             Ok(Answer::json(201, json!({ "id": id })))
         }
         (&Method::DELETE, "") => {

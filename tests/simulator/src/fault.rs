@@ -157,7 +157,28 @@ impl Faults {
     }
 }
 
+/// A fault rule that cannot work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FaultError {
+    /// Nothing would happen.
+    #[error("a fault rule needs one of status, reset, delay and failOperation")]
+    NoEffect,
+    /// No HTTP error.
+    #[error("status {0} of a fault rule is no HTTP error; it must be from 400 to 599")]
+    Status(u16),
+}
+
 impl FaultRule {
+    /// Refuses rules that would do nothing, or something that HTTP does not know.
+    pub fn check(&self) -> Result<(), FaultError> {
+        match self.status {
+            Some(status) if !(400..600).contains(&status) => Err(FaultError::Status(status)),
+            Some(_) => Ok(()),
+            None if self.reset || self.delay.is_some() || self.fail_operation.is_some() => Ok(()),
+            None => Err(FaultError::NoEffect),
+        }
+    }
+
     fn matches(&self, method: &str, path: &str) -> bool {
         self.method
             .as_ref()
@@ -250,6 +271,18 @@ mod tests {
         assert_eq!(hits, [false, true, true, false, false]);
         assert_eq!(faults.strike("GET", "/x/storageaccounts/a"), None);
         assert_eq!(faults.rules()[0].seen, 5);
+    }
+
+    #[test]
+    fn rules_that_cannot_work_are_refused() {
+        let rule = FaultRule::default();
+        assert_eq!(rule.check(), Err(FaultError::NoEffect));
+        let status = |status| FaultRule {
+            status: Some(status),
+            ..FaultRule::default()
+        };
+        assert_eq!(status(200).check(), Err(FaultError::Status(200)));
+        assert_eq!(status(503).check(), Ok(()));
     }
 
     #[test]

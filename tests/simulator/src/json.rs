@@ -17,10 +17,9 @@ pub fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
-    match value {
-        Value::Object(members) => members,
-        _ => unreachable!("the value was made an object above"),
-    }
+    value
+        .as_object_mut()
+        .expect("the value was made an object above")
 }
 
 /// Sets the value at a path, making objects on the way.

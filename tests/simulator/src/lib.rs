@@ -113,6 +113,9 @@ pub enum StartError {
         /// The served type that is most like it.
         nearest: Option<&'static str>,
     },
+    /// A fault rule that cannot work.
+    #[error(transparent)]
+    Fault(#[from] fault::FaultError),
     /// No certificate.
     #[error(transparent)]
     Tls(#[from] tls::TlsError),
@@ -187,6 +190,9 @@ impl Simulator {
     /// Starts to listen; must be called within a tokio runtime.
     pub async fn start(options: Options) -> Result<Running, StartError> {
         check_types(options.kinds, &options.settings)?;
+        for rule in &options.settings.faults {
+            rule.check()?;
+        }
         let host = options
             .listen
             .rsplit_once(':')

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue};
@@ -27,7 +28,10 @@ use crate::exchange::{Answer, Reply, Request};
 /// Largest request body. ARM takes 4 MB.
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
-/// Serves until cancelled, then waits for open connections to end.
+/// Time that open requests have to end when the server stops.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Serves until cancelled, then waits for open requests to end, but not for ever.
 pub async fn serve(
     simulator: Simulator,
     listener: TcpListener,
@@ -36,6 +40,7 @@ pub async fn serve(
 ) {
     let acceptor = TlsAcceptor::from(tls);
     let tasks = TaskTracker::new();
+    let kill = CancellationToken::new();
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
@@ -51,15 +56,20 @@ pub async fn serve(
             }
         };
         let (simulator, acceptor, stop) = (simulator.clone(), acceptor.clone(), stop.clone());
+        let kill = kill.clone();
         tasks.spawn(async move {
-            if let Err(error) = connection(simulator, acceptor, stream, peer, stop).await {
+            let served = connection(simulator, acceptor, stream, peer, stop);
+            if let Some(Err(error)) = kill.run_until_cancelled(served).await {
                 tracing::debug!(%peer, %error, "connection ended");
             }
         });
     }
     drop(listener);
     tasks.close();
-    tasks.wait().await;
+    if tokio::time::timeout(GRACE, tasks.wait()).await.is_err() {
+        kill.cancel();
+        tasks.wait().await;
+    }
 }
 
 /// A connection that is cut on purpose.

@@ -301,6 +301,10 @@ async fn faults_hit_as_they_are_told() {
         "the fault came first"
     );
 
+    let nothing = Some(json!({"method": "PUT"}));
+    let (status, _) = session.json("POST", "/simulator/faults", nothing).await;
+    assert_eq!(status, 400, "a rule without effect");
+
     let simulator = session.running.simulator();
     simulator.add_fault(FaultRule {
         method: Some("PUT".into()),
@@ -332,6 +336,21 @@ async fn faults_hit_as_they_are_told() {
         404
     );
     session.running.stop().await;
+}
+
+#[tokio::test]
+async fn stopping_does_not_wait_for_ever() {
+    let session = Session::start(Settings::default()).await;
+    session.running.simulator().add_fault(FaultRule {
+        delay: Some(Duration::from_secs(600)),
+        ..FaultRule::default()
+    });
+    let request = session.client.get(session.url(SUBSCRIPTION)).send();
+    let (answer, ()) = tokio::join!(request, async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        session.running.stop().await;
+    });
+    assert!(answer.is_err());
 }
 
 #[tokio::test]
