@@ -8,7 +8,7 @@ use crate::engine::digest::canonical_json;
 /// How a value is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// As it is; strings that are ARM ids or points in time by their meaning.
+    /// As it is; strings that are ARM ids, UUIDs or points in time by their meaning.
     Plain,
     /// Without regard to case: enums.
     AnyCase,
@@ -77,6 +77,8 @@ fn normal_text(rule: Rule, text: &str) -> String {
             let lower = text.get(..15).unwrap_or(text).to_lowercase();
             if lower.starts_with("/subscriptions/") || lower.starts_with("/providers/") {
                 normal_id(text)
+            } else if is_uuid(text) {
+                text.to_lowercase()
             } else if let Some(time) = timestamp(text) {
                 time.to_string()
             } else {
@@ -88,6 +90,11 @@ fn normal_text(rule: Rule, text: &str) -> String {
 
 fn normal_id(text: &str) -> String {
     text.trim_end_matches('/').to_lowercase()
+}
+
+/// Five groups of hexadecimal digits, in which casing means nothing.
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
 /// A point in time, when the text is plainly one.
@@ -129,6 +136,11 @@ mod tests {
         let same = [
             (Rule::Plain, json!(1), json!(1.0)),
             (Rule::Plain, json!(3), json!("3")),
+            (
+                Rule::Plain,
+                json!("1C793267-C310-d4ae-7BD5-5Af5BEF875D3"),
+                json!("1c793267-c310-d4ae-7bd5-5af5bef875d3"),
+            ),
             (
                 Rule::Plain,
                 json!("/subscriptions/A/b"),

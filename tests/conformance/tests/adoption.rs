@@ -1,0 +1,126 @@
+//! Taking over what exists must not write: right after a PUT that Azure took, its own answer to a GET must not
+//! look like drift, without any baseline.
+
+use std::collections::BTreeMap;
+
+use armature_conformance::data;
+use armature_runtime::engine::compare::Comparison;
+use armature_runtime::kind::{KindInfo, VersionInfo};
+use serde_json::Value;
+
+/// Share of recorded pairs of PUT and GET that must be in sync, in percent.
+const LEAST: usize = 95;
+
+/// A PUT and the last GET of the same URL before the next write to it.
+struct Pair {
+    url: String,
+    desired: Value,
+    observed: Value,
+}
+
+fn pairs(lines: &str) -> Vec<Pair> {
+    let mut desired: BTreeMap<String, Value> = BTreeMap::new();
+    let mut pairs: BTreeMap<String, Pair> = BTreeMap::new();
+    let mut done = Vec::new();
+    for line in lines.lines() {
+        let Ok(exchange) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        let url = exchange["url"].as_str().unwrap_or("").to_owned();
+        let good = exchange["status"]
+            .as_u64()
+            .is_some_and(|status| status < 300);
+        match exchange["method"].as_str() {
+            Some("PUT") => {
+                done.extend(pairs.remove(&url));
+                if good {
+                    desired.insert(url, exchange["request"].clone());
+                }
+            }
+            Some("GET") if good => {
+                if let Some(body) = desired.get(&url) {
+                    let pair = Pair {
+                        url: url.clone(),
+                        desired: body.clone(),
+                        observed: exchange["response"].clone(),
+                    };
+                    pairs.insert(url, pair);
+                }
+            }
+            _ => {}
+        }
+    }
+    done.extend(pairs.into_values());
+    done
+}
+
+/// The version that the URL is of.
+fn version_of(url: &str) -> Option<(&'static KindInfo, &'static VersionInfo)> {
+    let (path, query) = url.split_once('?')?;
+    let api_version = query
+        .split('&')
+        .find_map(|part| part.strip_prefix("api-version="))?;
+    let path = path.trim_start_matches("https://management.azure.com");
+    let id = armature_runtime::arm::ResourceId::parse(path).ok()?;
+    armature_generated::KINDS.iter().find_map(|kind| {
+        let version = kind
+            .versions
+            .iter()
+            .find(|version| version.api_version == api_version)?;
+        id.has_type(kind.arm_type).then_some((*kind, version))
+    })
+}
+
+#[test]
+fn recorded_resources_are_in_sync_with_what_created_them() {
+    let Some(folder) = data::folder() else {
+        println!("no recordings here: nothing to check");
+        return;
+    };
+    let (mut total, mut drifted) = (0, Vec::new());
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("recordings"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    for file in files {
+        let lines = std::fs::read_to_string(&file).unwrap();
+        for pair in pairs(&lines) {
+            let Some((kind, version)) = version_of(&pair.url) else {
+                continue;
+            };
+            total += 1;
+            let comparison = Comparison {
+                shape: version.spec,
+                desired: &pair.desired,
+                observed: &pair.observed,
+                secrets: &[],
+                ignored: &[],
+            };
+            let differences = comparison.differences();
+            if !differences.is_empty() {
+                let shown: Vec<String> = differences.iter().map(ToString::to_string).collect();
+                let place = file.file_stem().unwrap().to_string_lossy().into_owned();
+                drifted.push(format!(
+                    "{place}: {} {}: {}",
+                    kind.kind,
+                    version.name,
+                    shown.join("; ")
+                ));
+            }
+        }
+    }
+    for line in &drifted {
+        println!("{line}");
+    }
+    let same = total - drifted.len();
+    println!("adoption: {same} of {total} recorded resources are in sync");
+    assert!(
+        total > 0,
+        "the recordings hold no resource of a generated kind"
+    );
+    assert!(
+        same * 100 >= total * LEAST,
+        "{same} of {total} are in sync, expected {LEAST} %"
+    );
+}
