@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::error::hint;
 use super::pattern::keep_re2;
 use super::{CurateError, GroupConfig, KindRules, naming};
-use crate::model::{ApiVersion, Group, NameRule, Resource};
+use crate::model::{ApiVersion, Group, NameRule, Owner, Resource};
 
 /// Keeps the resources that the file exports and gives them their names.
 pub(super) fn select(group: &mut Group, config: &GroupConfig) -> Result<(), Box<CurateError>> {
@@ -30,6 +30,35 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) -> Result<(), Box<
     group
         .versions
         .retain(|_, version| !version.resources.is_empty());
+    check_owners(group, config)
+}
+
+/// `spec.owner` names a kind, so the owner of an exported kind must be one.
+fn check_owners(group: &Group, config: &GroupConfig) -> Result<(), Box<CurateError>> {
+    let resources = || {
+        group
+            .versions
+            .values()
+            .flat_map(|version| &version.resources)
+    };
+    for resource in resources() {
+        let Owner::Parent(parent) = &resource.owner else {
+            continue;
+        };
+        if resources().any(|other| other.arm_type.eq_ignore_ascii_case(parent)) {
+            continue;
+        }
+        let mut kinds = config.rules.kinds.iter();
+        let kind = kinds.find(|(kind, _)| *kind.get_ref() == resource.kind);
+        return Err(Box::new(CurateError::Inapplicable {
+            path: config.path.clone(),
+            line: kind.map_or(1, |(_, rules)| config.line(&rules.arm_type)),
+            message: format!(
+                "`{}` belongs to a `{parent}`, which no kind exports; export that as well",
+                resource.kind
+            ),
+        }));
+    }
     Ok(())
 }
 

@@ -124,6 +124,10 @@ fn rules_that_match_and_do_not_fit_are_errors() {
         "specs/test.toml:8: `Again` exports this ARM type already; remove one of the two"
     );
     assert_eq!(
+        fault("[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"\n"),
+        "specs/test.toml:10: `Part` belongs to a `Microsoft.Test/parents`, which no kind exports; export that as well"
+    );
+    assert_eq!(
         fault("[types.IpRule]\nvalue = \"child-kind\"\n"),
         "specs/test.toml:9: `child-kind` works for properties of an exported kind, and `IpRule` is none"
     );
