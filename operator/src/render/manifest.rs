@@ -1,5 +1,6 @@
 //! Reading manifests: files and folders, several documents in each.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -27,6 +28,9 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<RenderError>) {
             errors.push(failure(path, &error));
         }
     }
+    // A file that is named and in a named folder is read once. One that does not exist stays, and is told below.
+    let mut seen = BTreeSet::new();
+    files.retain(|file| file.canonicalize().map_or(true, |file| seen.insert(file)));
     let mut documents = Vec::new();
     for (order, file) in files.iter().enumerate() {
         let origin = Origin {
@@ -205,7 +209,8 @@ mod tests {
         ] {
             std::fs::write(path(name), text).expect("written");
         }
-        let (documents, errors) = read(&[folder.path().to_owned(), path("none.yaml")]);
+        let paths = [folder.path().to_owned(), path("a.yaml"), path("none.yaml")];
+        let (documents, errors) = read(&paths);
         let values: Vec<_> = documents
             .iter()
             .map(|document| document.value["n"].clone())
