@@ -118,8 +118,9 @@ impl Operator {
 
     /// Resolves when a part of the operator ends by itself, which none should.
     pub async fn ended(&mut self) {
-        if let Some(Err(error)) = self.tasks.join_next().await {
-            tracing::error!(%error, "a part of the operator failed");
+        match self.tasks.join_next().await {
+            Some(Err(error)) => tracing::error!(%error, "a part of the operator failed"),
+            _ => tracing::error!("a part of the operator ended"),
         }
     }
 

@@ -145,15 +145,17 @@ impl RunArguments {
             let stop = stop_on_signal()?;
             let config = self.config().await?;
             let starting = stop.run_until_cancelled(Operator::start(config));
-            if let Some(operator) = starting.await {
-                let mut operator = operator?;
-                tokio::select! {
-                    () = stop.cancelled() => {}
-                    () = operator.ended() => {}
-                }
-                operator.stop().await;
-            }
-            Ok(ExitCode::SUCCESS)
+            let Some(started) = starting.await else {
+                return Ok(ExitCode::SUCCESS);
+            };
+            let mut operator = started?;
+            let code = tokio::select! {
+                () = stop.cancelled() => ExitCode::SUCCESS,
+                // Whoever runs us starts us again.
+                () = operator.ended() => ExitCode::FAILURE,
+            };
+            operator.stop().await;
+            Ok(code)
         })
     }
 

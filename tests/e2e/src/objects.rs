@@ -42,7 +42,12 @@ impl Objects {
 
     /// Applies a manifest in YAML, as `kubectl apply --server-side` does.
     pub async fn apply(&self, manifest: &str) -> kube::Result<DynamicObject> {
-        let manifest: Value = serde_saphyr::from_str(manifest).expect("the manifest is YAML");
+        let manifest = serde_saphyr::from_str(manifest).expect("the manifest is YAML");
+        self.apply_value(&manifest).await
+    }
+
+    /// Applies a manifest, as `kubectl apply --server-side` does.
+    pub async fn apply_value(&self, manifest: &Value) -> kube::Result<DynamicObject> {
         let text = |pointer: &str| {
             manifest
                 .pointer(pointer)
