@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::ClusterResourceScope;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::kind::KindInfo;
 
@@ -54,10 +54,10 @@ pub struct CrdVersion {
 #[serde(rename_all = "camelCase")]
 pub struct CrdStatus {
     /// Conditions; `Established` says whether the kind is served.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_empty")]
     pub conditions: Vec<CrdCondition>,
     /// Versions in which objects may be stored.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_empty")]
     pub stored_versions: Vec<String>,
 }
 
@@ -72,6 +72,15 @@ pub struct CrdCondition {
     /// Text for people.
     #[serde(default)]
     pub message: String,
+}
+
+/// The server writes `null` for the lists of a CRD that it has just taken in.
+fn null_is_empty<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 impl InstalledCrd {

@@ -8,7 +8,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
-use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Map, Value, json};
 
 use super::cache::ObjectCache;
@@ -113,7 +113,7 @@ impl KubernetesPort for Cluster {
         let body = json!({ "metadata": metadata_body(object, patch) });
         let call = async {
             self.api(&key)
-                .patch(&key.name, &PatchParams::default(), &Patch::Merge(body))
+                .patch(&key.name, &patch_parameters(), &Patch::Merge(body))
                 .await
         };
         let answer = request("change the metadata of", || key.to_string(), call).await;
@@ -127,23 +127,12 @@ impl KubernetesPort for Cluster {
     ) -> Result<Object, KubernetesError> {
         let key = object.key();
         let body = json!({
-            "apiVersion": StoredObject::api_version(&object.kind),
-            "kind": object.kind.0.kind,
-            "metadata": {
-                "name": object.metadata.name,
-                "namespace": object.metadata.namespace,
-                "uid": object.metadata.uid,
-                "resourceVersion": object.metadata.resource_version,
-            },
-            "status": status,
+            "metadata": identity(object),
+            "status": status_patch(object, status),
         });
-        let parameters = PostParams {
-            field_manager: Some(FIELD_MANAGER.to_owned()),
-            ..PostParams::default()
-        };
         let call = async {
             self.api(&key)
-                .replace_subresource("status", &key.name, &parameters, &body)
+                .patch_status(&key.name, &patch_parameters(), &Patch::Merge(body))
                 .await
         };
         let answer = request("write the status of", || key.to_string(), call).await;
@@ -244,14 +233,62 @@ impl KubernetesPort for Cluster {
     }
 }
 
-/// A merge patch of metadata that fails when the object changed since it was read.
-fn metadata_body(object: &Object, patch: MetadataPatch) -> Value {
-    let mut body = Map::new();
-    body.insert("uid".into(), json!(object.metadata.uid));
-    body.insert(
+fn patch_parameters() -> PatchParams {
+    PatchParams {
+        field_manager: Some(FIELD_MANAGER.to_owned()),
+        ..PatchParams::default()
+    }
+}
+
+/// Metadata that makes a write fail when the object is another one or changed since it was read.
+fn identity(object: &Object) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("uid".into(), json!(object.metadata.uid));
+    metadata.insert(
         "resourceVersion".into(),
         json!(object.metadata.resource_version),
     );
+    metadata
+}
+
+/// The merge patch that turns the status of the object as it was read into the new one.
+///
+/// Not a PUT of the status: its body would have to repeat the spec, or the API server would take the spec's
+/// members for removed and forget which user applied them.
+fn status_patch(object: &Object, status: Value) -> Value {
+    let before = object
+        .status
+        .as_ref()
+        .and_then(|text| serde_json::from_str(text.get()).ok());
+    difference(&before.unwrap_or_default(), status)
+}
+
+/// The JSON merge patch (RFC 7386) from one value to another.
+fn difference(before: &Value, after: Value) -> Value {
+    let (Value::Object(before), Value::Object(after)) = (before, &after) else {
+        return after;
+    };
+    let mut patch = Map::new();
+    for (name, value) in after {
+        match before.get(name) {
+            Some(known) if known == value => {}
+            Some(known) => {
+                patch.insert(name.clone(), difference(known, value.clone()));
+            }
+            None => {
+                patch.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        patch.insert(name.clone(), Value::Null);
+    }
+    Value::Object(patch)
+}
+
+/// A merge patch of metadata that fails when the object changed since it was read.
+fn metadata_body(object: &Object, patch: MetadataPatch) -> Value {
+    let mut body = identity(object);
     if !patch.annotations.is_empty() {
         body.insert("annotations".into(), json!(patch.annotations));
     }
@@ -288,5 +325,43 @@ fn keyed(metadata: ObjectMeta, data: impl Iterator<Item = (String, Vec<u8>)>) ->
             .map(|owner| owner.uid)
             .collect(),
         data: data.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn differences_are_minimal_and_lead_to_the_new_value() {
+        let cases = [
+            (json!(null), json!({"a": 1}), json!({"a": 1})),
+            (json!({"a": 1}), json!({"a": 1}), json!({})),
+            (
+                json!({"a": 1, "b": 2}),
+                json!({"b": 3}),
+                json!({"b": 3, "a": null}),
+            ),
+            (
+                json!({"a": {"b": 1, "c": [1, 2]}, "d": 4}),
+                json!({"a": {"b": 1, "c": [2]}, "d": 4}),
+                json!({"a": {"c": [2]}}),
+            ),
+            (
+                json!({"a": {"b": 1}}),
+                json!({"a": "text"}),
+                json!({"a": "text"}),
+            ),
+            (
+                json!({"a": "text"}),
+                json!({"a": {"b": 1}}),
+                json!({"a": {"b": 1}}),
+            ),
+        ];
+        for (before, after, patch) in cases {
+            assert_eq!(difference(&before, after), patch, "from {before}");
+        }
     }
 }

@@ -65,6 +65,21 @@ impl Objects {
         .await
     }
 
+    /// Merges into the stored status of an object, as the operator would write it.
+    pub async fn patch_stored_status(
+        &self,
+        kind: &str,
+        object: &DynamicObject,
+        status: Value,
+    ) -> kube::Result<()> {
+        let api = self.api(kind, kind_info(kind).hub.storage_version);
+        let name = object.metadata.name.as_deref().unwrap_or_default();
+        let patch = Patch::Merge(serde_json::json!({ "status": status }));
+        api.patch_status(name, &PatchParams::default(), &patch)
+            .await
+            .map(drop)
+    }
+
     /// Reads an object at a version.
     pub async fn get(&self, kind: &str, version: &str, name: &str) -> kube::Result<Value> {
         let object = self.api(kind, version).get(name).await?;

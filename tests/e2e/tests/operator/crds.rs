@@ -10,6 +10,8 @@ use kube::api::{Api, ListParams};
 use kube::client::Body;
 use serde_json::{Value, json};
 
+use crate::LIMIT;
+
 #[test]
 fn every_kind_is_served_and_stored_at_its_storage_version() {
     let world = World::shared();
@@ -79,10 +81,10 @@ fn the_api_server_accepts_every_crd_without_a_warning() {
     }
 }
 
-/// For every kind: an object that exists in Azure may change its tags or annotations, but not its name there.
+/// For every sample: an object that exists in Azure may be annotated, but not broken.
 #[test]
-fn the_name_in_azure_cannot_change_once_the_resource_exists() {
-    World::shared().run("immutable", async |_, objects| {
+fn rules_accept_what_is_right_and_refuse_what_is_not() {
+    World::shared().run("rules", async |_, objects| {
         let mut checked = 0;
         for mut manifest in samples() {
             manifest["metadata"]["namespace"] = objects.namespace().into();
@@ -90,7 +92,8 @@ fn the_name_in_azure_cannot_change_once_the_resource_exists() {
             manifest["metadata"]["annotations"]["serviceoperator.azure.com/reconcile-policy"] =
                 "skip".into();
             let object = objects.apply_value(&manifest).await.unwrap();
-            let kind = manifest["kind"].as_str().unwrap();
+            let kind = manifest["kind"].as_str().unwrap().to_owned();
+            let kind = kind.as_str();
             let azure_name = manifest
                 .pointer("/spec/azureName")
                 .unwrap_or(&manifest["metadata"]["name"])
@@ -111,34 +114,36 @@ fn the_name_in_azure_cannot_change_once_the_resource_exists() {
                 .await
                 .unwrap_or_else(|error| panic!("{kind}: {error}"));
 
-            let Some(other) = other_name(kind, &azure_name) else {
+            let Some(rule) = break_rule(kind, &azure_name, &mut manifest["spec"]) else {
                 continue;
             };
-            manifest["spec"]["azureName"] = other;
             let refused = objects.apply_value(&manifest).await;
             let Err(kube::Error::Api(status)) = refused else {
-                panic!("{kind}: another name was accepted");
+                panic!("{kind} was accepted against the rule `{rule}`: {refused:#?}");
             };
-            assert!(
-                status
-                    .message
-                    .contains("azureName cannot change once the resource exists"),
-                "{kind}: {}",
-                status.message
-            );
+            assert!(status.message.contains(rule), "{kind}: {}", status.message);
             checked += 1;
         }
         assert!(checked >= 15, "only {checked} kinds were checked");
     });
 }
 
-/// Another valid name, where a kind has more than one.
-fn other_name(kind: &str, name: &Value) -> Option<Value> {
+/// Breaks a rule of the kind's CRD and returns what the API server must say: another name in Azure, or no
+/// variant where exactly one must be set. `None` when the kind has neither.
+fn break_rule(kind: &str, name: &Value, spec: &mut Value) -> Option<&'static str> {
     let info = armature_generated::KINDS
         .iter()
         .find(|info| info.kind == kind)?;
+    if let Some(one_of) = info.hub.spec.one_of {
+        let members = spec.as_object_mut()?;
+        members.retain(|name, _| one_of.variants.iter().all(|variant| variant.field != name));
+        return Some("set exactly one of");
+    }
     match info.name {
-        NameRule::Free(_) => Some(format!("{}2", name.as_str()?).into()),
+        NameRule::Free(_) => {
+            spec["azureName"] = format!("{}2", name.as_str()?).into();
+            Some("azureName cannot change once the resource exists")
+        }
         NameRule::OneOf(_) | NameRule::Fixed(_) => None,
     }
 }
@@ -162,4 +167,44 @@ fn samples() -> Vec<Value> {
             serde_saphyr::from_multiple::<Value>(&text).unwrap()
         })
         .collect()
+}
+
+#[test]
+fn a_member_that_is_no_longer_applied_is_removed() {
+    World::shared().run("removal", async |_, objects| {
+        let manifest = |spec: Value| {
+            json!({
+                "apiVersion": "kusto.azure.com/v1api20230815",
+                "kind": "Cluster",
+                "metadata": {
+                    "name": "removal",
+                    "namespace": objects.namespace(),
+                    "annotations": { "serviceoperator.azure.com/reconcile-policy": "skip" },
+                },
+                "spec": spec,
+            })
+        };
+        let full = json!({
+            "location": "westeurope",
+            "owner": { "name": "rg" },
+            "sku": { "name": "Standard_D13_v2", "tier": "Standard", "capacity": 2 },
+            "optimizedAutoscale": { "isEnabled": true, "minimum": 1, "maximum": 2, "version": 1 },
+            "enableAutoStop": true,
+            "tags": { "a": "1", "b": "2" },
+        });
+        let mut part = full.clone();
+        let members = part.as_object_mut().unwrap();
+        members.remove("optimizedAutoscale");
+        members.remove("enableAutoStop");
+        part["tags"] = json!({ "a": "1" });
+        let applied = objects.apply_value(&manifest(full.clone())).await.unwrap();
+        assert_eq!(applied.data["spec"], full);
+        // The operator writes at the storage version; whose members it owns must not come back.
+        let written = |condition: &Value| condition["status"].is_string();
+        objects
+            .wait_ready("Cluster", "removal", LIMIT, written)
+            .await;
+        let applied = objects.apply_value(&manifest(part.clone())).await.unwrap();
+        assert_eq!(applied.data["spec"], part);
+    });
 }
