@@ -8,5 +8,5 @@
 mod objects;
 mod world;
 
-pub use objects::{Objects, condition};
+pub use objects::{Objects, condition, kind_info};
 pub use world::World;

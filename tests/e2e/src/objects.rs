@@ -145,7 +145,8 @@ pub fn condition(object: &Value, condition_type: &str) -> Value {
         .unwrap_or_default()
 }
 
-fn kind_info(kind: &str) -> &'static KindInfo {
+/// The descriptor of a kind.
+pub fn kind_info(kind: &str) -> &'static KindInfo {
     armature_generated::KINDS
         .iter()
         .find(|info| info.kind == kind)
