@@ -256,41 +256,29 @@ impl Client {
             call = call.json(body);
         }
         let answer = call.send().await.map_err(|error| fail(describe(&error)))?;
-        let status = answer.status().as_u16();
-        let mut headers: BTreeMap<String, String> = BTreeMap::new();
-        for (name, value) in answer.headers() {
-            if let Ok(value) = value.to_str() {
-                headers.insert(name.as_str().to_owned(), value.to_owned());
-            }
-        }
-        headers
-            .entry(CORRELATION.to_owned())
-            .or_insert_with(|| correlation.to_owned());
+        let mut response = head(&answer, correlation);
         let bytes = answer
             .bytes()
             .await
             .map_err(|error| fail(describe(&error)))?;
-        let mut response = Response {
-            status,
-            headers,
-            body: None,
-        };
-        if status == 401 {
+        if response.status == 401 {
             // The credential may have been replaced; the next request reads it again.
             self.lock().remove(&request.credential);
         }
-        if !bytes.is_empty() {
-            match serde_json::from_slice(&bytes) {
-                Ok(body) => response.body = Some(body),
-                Err(_) if status >= 400 => {}
-                Err(error) => {
-                    let retry_after = operation::retry_after(&response, Timestamp::now());
-                    let message = format!("HTTP {status} with a body that is no JSON ({error})");
-                    return Err(TransportError {
-                        retry_after,
-                        ..fail(message)
-                    });
-                }
+        if bytes.is_empty() {
+            return Ok(response);
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(body) => response.body = Some(body),
+            Err(_) if response.status >= 400 => {}
+            Err(error) => {
+                let retry_after = operation::retry_after(&response, Timestamp::now());
+                let status = response.status;
+                let message = format!("HTTP {status} with a body that is no JSON ({error})");
+                return Err(TransportError {
+                    retry_after,
+                    ..fail(message)
+                });
             }
         }
         Ok(response)
@@ -337,6 +325,24 @@ impl Transport for Client {
             Ok(loaded) => Ok(loaded.subscription.clone()),
             Err(error) => Err(credential_failure(Method::Get, "/subscriptions", &error)),
         }
+    }
+}
+
+/// Status and headers of an answer. Where it names no correlation id, the one that was sent is it.
+fn head(answer: &reqwest::Response, correlation: &str) -> Response {
+    let mut headers: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in answer.headers() {
+        if let Ok(value) = value.to_str() {
+            headers.insert(name.as_str().to_owned(), value.to_owned());
+        }
+    }
+    headers
+        .entry(CORRELATION.to_owned())
+        .or_insert_with(|| correlation.to_owned());
+    Response {
+        status: answer.status().as_u16(),
+        headers,
+        body: None,
     }
 }
 
