@@ -1,5 +1,11 @@
 //! The operator against a real API server and the simulated Azure; one world for all tests.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do"
+)]
+
 mod crds;
 mod kusto;
 mod lifecycle;
