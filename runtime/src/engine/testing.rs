@@ -215,7 +215,7 @@ shaped! {
         /// Units.
         capacity: i64 = "capacity".at(&["properties", "capacity"]);
         /// The older version's capacity.
-        capacity_text: String = "capacity_v1api20200101".flags(Flags::STASHED);
+        capacity_text: String = "capacityV20200101".flags(Flags::STASHED);
         /// Subnet.
         subnet: Box<ResourceReference> = "subnetReference".at(&["properties", "subnet", "id"]);
         /// Secret.
@@ -273,7 +273,7 @@ static OLD_PLAN: Plan = Plan {
         },
         Step::Retype {
             version: "capacity",
-            hub: "capacity_v1api20200101",
+            hub: "capacityV20200101",
         },
         Step::Move {
             version: &["network", "address"],

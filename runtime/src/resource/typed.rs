@@ -300,7 +300,7 @@ mod tests {
             value["spec"],
             json!({
                 "accessTier": "Hot", "capacity": 3,
-                "$propertyBag": {"Capacity_v1api20200101": "\"many\""},
+                "$propertyBag": {"Capacity": "\"many\""},
             })
         );
         let back: TypedObject<HubGadget> = serde_json::from_value(value).unwrap();

@@ -8,12 +8,36 @@ use crate::shape::{Field, Flags, StructShape, Type};
 /// Name of the member that holds stashed values.
 pub(super) const PROPERTY_BAG: &str = "$propertyBag";
 
-/// The key of a field in a property bag.
-fn bag_key(name: &str) -> String {
+/// The key of a field in a property bag: its name in upper camel case.
+///
+/// A hub field that stands for an older type of another one (`capacityV20200101` beside `capacity`) goes by
+/// the other's name, as ASO has it, unless several older types would then share the key.
+fn bag_key(shape: &StructShape, field: &Field) -> String {
+    let name = match older_form_of(shape, field) {
+        Some(base) if older_forms(shape, base) == 1 => base,
+        _ => field.name,
+    };
     let mut letters = name.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()
     })
+}
+
+/// The field of which this one holds an older type, by the hub's naming: name, `V`, api-version.
+fn older_form_of(shape: &StructShape, field: &Field) -> Option<&'static str> {
+    let (base, version) = field.name.rsplit_once('V')?;
+    let is_version =
+        version.len() >= 8 && version.bytes().take(8).all(|byte| byte.is_ascii_digit());
+    let base = shape.field(base).filter(|_| is_version)?;
+    (!base.flags.has(Flags::STASHED)).then_some(base.name)
+}
+
+fn older_forms(shape: &StructShape, base: &str) -> usize {
+    let stashed = shape.fields.iter();
+    let stashed = stashed.filter(|field| field.flags.has(Flags::STASHED));
+    stashed
+        .filter(|field| older_form_of(shape, field) == Some(base))
+        .count()
 }
 
 /// The hub's object in stored form.
@@ -26,7 +50,7 @@ pub(super) fn pack(shape: &StructShape, members: &Map<String, Value>) -> Map<Str
     for (name, value) in members {
         match shape.field(name) {
             Some(field) if field.flags.has(Flags::STASHED) => {
-                bag.insert(bag_key(name), Value::from(value.to_string()));
+                bag.insert(bag_key(shape, field), Value::from(value.to_string()));
             }
             Some(field) => {
                 out.insert(name.clone(), each_struct(field.ty, value, pack));
@@ -79,7 +103,7 @@ pub(super) fn unpack(shape: &StructShape, members: &Map<String, Value>) -> Map<S
 fn stashed(shape: &StructShape, key: &str, text: &Value) -> Option<(&'static Field, Value)> {
     let mut fields = shape.fields.iter();
     let field =
-        fields.find(|field| field.flags.has(Flags::STASHED) && bag_key(field.name) == key)?;
+        fields.find(|field| field.flags.has(Flags::STASHED) && bag_key(shape, field) == key)?;
     Some((field, serde_json::from_str(text.as_str()?).ok()?))
 }
 

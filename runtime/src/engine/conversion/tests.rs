@@ -33,7 +33,7 @@ fn steps_lead_to_the_hub_and_the_stored_form_is_asos() {
             "address": "10.0.0.1",
             "rules": [{"name": "a", "priority": 1}, {"name": "b"}],
             "$propertyBag": {
-                "Capacity_v1api20200101": "\"many\"",
+                "Capacity": "\"many\"",
                 "Network": "{\"mask\":8}",
                 "Legacy": "{\"uri\":\"u\"}",
             },

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::kind::VersionInfo;
 use crate::resource::{ArbitraryOwnerReference, KnownResourceReference};
-use crate::shape::{Semantic, Shaped, StructShape, Type};
+use crate::shape::{ArmPath, Semantic, Shaped, StructShape, Type};
 
 /// Most evaluations of one rule: keeps a rule of ours (some dozen units) below a tenth of the API server's
 /// limit of ten million units per rule.
@@ -128,21 +128,32 @@ fn one_source(shape: &StructShape) -> Vec<Value> {
 }
 
 /// Rules over the whole object: what cannot change once the resource exists in Azure. Existence is told by
-/// `status.id`, the only trace of it that CEL can see.
+/// `status.id`, the only trace of it that CEL can see; discriminated objects have it in their variants.
 pub(super) fn of_object(version: &VersionInfo) -> Vec<Value> {
-    if version.status.field("id").is_none() {
+    let ids = ids(version.status);
+    if ids.is_empty() {
         return Vec::new();
     }
+    let ends_with_name: Vec<_> = ids
+        .iter()
+        .map(|id| {
+            let name = "self.spec.azureName.lowerAscii()";
+            format!("{} && {id}.lowerAscii().endsWith('/' + {name})", exists(id))
+        })
+        .collect();
+    let exists: Vec<_> = ids.iter().map(|id| exists(id)).collect();
+    let exists = exists.join(" || ");
     let mut rules = Vec::new();
     if version.spec.field("azureName").is_some() {
         let name = "spec.azureName";
         rules.push(immutable(
             &format!(
-                "has(oldSelf.{name}) || !has(self.{name}) ? {} : \
-                 oldSelf.status.id.lowerAscii().endsWith('/' + self.{name}.lowerAscii())",
-                same(name)
+                "has(oldSelf.{name}) || !has(self.{name}) ? {} : {}",
+                same(name),
+                ends_with_name.join(" || ")
             ),
             "azureName",
+            &exists,
         ));
     }
     if let Some(Type::Struct(owner)) = version.spec.field("owner").map(|field| field.ty) {
@@ -158,9 +169,33 @@ pub(super) fn of_object(version: &VersionInfo) -> Vec<Value> {
                 members.join(" && ")
             ),
             "owner",
+            &exists,
         ));
     }
     rules
+}
+
+/// CEL of the places where a status has the ARM id.
+fn ids(status: &StructShape) -> Vec<String> {
+    if status.field("id").is_some() {
+        return vec!["oldSelf.status.id".to_owned()];
+    }
+    let variants = status
+        .fields
+        .iter()
+        .filter(|field| field.arm == ArmPath::Inline);
+    variants
+        .filter(|field| matches!(field.ty, Type::Struct(variant) if variant.field("id").is_some()))
+        .filter_map(|field| Some(format!("oldSelf.status.{}.id", identifier(field.name)?)))
+        .collect()
+}
+
+/// CEL that tells whether there is an id at this place of a status.
+fn exists(id: &str) -> String {
+    match id.strip_suffix(".id") {
+        Some(above) if above != "oldSelf.status" => format!("has({above}) && has({id})"),
+        _ => format!("has({id})"),
+    }
 }
 
 /// The member is absent on both sides or the same. Optional selection would be shorter, but the API server
@@ -173,10 +208,10 @@ fn same(member: &str) -> String {
 }
 
 /// A rule on a member of the spec that counts once the resource exists in Azure.
-fn immutable(unchanged: &str, member: &str) -> Value {
+fn immutable(unchanged: &str, member: &str, exists: &str) -> Value {
     json!({
         "rule": format!(
-            "!has(oldSelf.status) || !has(oldSelf.status.id) || \
+            "!has(oldSelf.status) || !({exists}) || \
              !has(self.spec) || !has(oldSelf.spec) || ({unchanged})"
         ),
         "message": format!("{member} cannot change once the resource exists in Azure"),

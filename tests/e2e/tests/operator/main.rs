@@ -10,6 +10,7 @@ mod crds;
 mod kusto;
 mod lifecycle;
 mod private_endpoint;
+mod rules;
 
 use std::time::Duration;
 

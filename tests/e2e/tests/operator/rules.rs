@@ -1,0 +1,173 @@
+//! What the API server accepts and refuses by the CRDs alone.
+
+use armature_e2e::{Objects, World};
+use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
+use armature_runtime::kind::{KindInfo, VersionInfo};
+use armature_runtime::shape::arbitrary::Arbitrary;
+use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::client::Body;
+use serde_json::{Value, json};
+
+/// Sends a request and returns status, warnings and body.
+async fn send(client: &kube::Client, path: &str, body: &Value) -> (u16, Vec<String>, String) {
+    let request = http::Request::post(path)
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string().into_bytes()))
+        .unwrap();
+    let response = client.send(request).await.unwrap();
+    let status = response.status().as_u16();
+    let warnings = response.headers().get_all("warning").iter();
+    let warnings = warnings
+        .map(|warning| warning.to_str().unwrap().to_owned())
+        .collect();
+    let bytes = response.into_body().collect_bytes().await.unwrap();
+    (
+        status,
+        warnings,
+        String::from_utf8_lossy(&bytes).into_owned(),
+    )
+}
+
+#[test]
+fn every_crd_is_accepted_without_a_warning() {
+    let world = World::shared();
+    for kind in armature_generated::KINDS {
+        let mut crd = custom_resource_definition(kind, &CrdOptions::default());
+        // Under another group, so that the API server checks it as new beside the one that is installed.
+        let group = format!("check.{}", kind.group);
+        crd["metadata"]["name"] = json!(format!("{}.{group}", kind.plural));
+        crd["spec"]["group"] = json!(group);
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
+        let (status, warnings, body) = world.block_on(send(world.client(), path, &crd));
+        assert_eq!(status, 201, "{}: {body}", kind.kind);
+        assert!(warnings.is_empty(), "{}: {warnings:?}", kind.kind);
+    }
+}
+
+/// The smallest object of a kind's newest version that keeps to its rules.
+fn least(kind: &KindInfo, version: &VersionInfo, name: &str) -> DynamicObject {
+    let object = json!({
+        "apiVersion": format!("{}/{}", kind.group, version.name),
+        "kind": kind.kind,
+        "metadata": {
+            "name": name,
+            // Another operator's: ours leaves it alone.
+            "annotations": {"serviceoperator.azure.com/operator-namespace": "elsewhere"},
+        },
+        "spec": Arbitrary::valid(1, 0).object(version.spec),
+    });
+    serde_json::from_value(object).unwrap()
+}
+
+fn newest(kind: &'static KindInfo) -> &'static VersionInfo {
+    kind.versions.last().unwrap()
+}
+
+fn dry_run() -> PostParams {
+    PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    }
+}
+
+#[test]
+fn every_kind_accepts_a_sound_object_and_refuses_one_with_two_owners() {
+    World::shared().run("owner-forms", async |_, objects| {
+        for kind in armature_generated::KINDS {
+            let version = newest(kind);
+            let api = objects.api(kind.kind, version.name);
+            let sound = least(kind, version, "sound");
+            let accepted = api.create(&dry_run(), &sound).await;
+            assert!(accepted.is_ok(), "{}: {accepted:?} {sound:?}", kind.kind);
+            if version.spec.field("owner").is_none() {
+                continue;
+            }
+            let mut two = sound;
+            two.data["spec"]["owner"]["armId"] = json!("/subscriptions/s/resourceGroups/r");
+            let refused = api.create(&dry_run(), &two).await.unwrap_err().to_string();
+            assert!(
+                refused.contains("exactly one of name and armId"),
+                "{}: {refused}",
+                kind.kind
+            );
+        }
+    });
+}
+
+#[test]
+fn what_made_the_azure_resource_cannot_change_once_it_exists() {
+    World::shared().run("immutable", async |_, objects| {
+        for kind in armature_generated::KINDS {
+            check_immutable(&objects, kind).await;
+        }
+    });
+}
+
+async fn check_immutable(objects: &Objects, kind: &'static KindInfo) {
+    let version = newest(kind);
+    let api = objects.api(kind.kind, version.name);
+    let mut object = least(kind, version, "kept");
+    let has = |name: &str| version.spec.field(name).is_some();
+    let names: Vec<&str> = ["azureName", "owner"]
+        .into_iter()
+        .filter(|name| has(name))
+        .collect();
+    assert!(
+        !names.is_empty(),
+        "{} has neither name nor owner",
+        kind.kind
+    );
+    if let Some(spec) = object.data["spec"].as_object_mut() {
+        // Then the name is that of the object.
+        spec.shift_remove("azureName");
+    }
+    api.create(&PostParams::default(), &object).await.unwrap();
+    for name in &names {
+        let other = change(name);
+        assert!(
+            patch(&api, &other).await.is_ok(),
+            "{} {name}: nothing exists yet",
+            kind.kind
+        );
+    }
+    let id = json!({"id": "/subscriptions/s/x/KEPT"});
+    let status = match &version.status.one_of {
+        Some(one_of) => json!({"status": {one_of.variants[0].field: id}}),
+        None => json!({"status": id}),
+    };
+    api.patch_status("kept", &PatchParams::default(), &Patch::Merge(&status))
+        .await
+        .unwrap();
+    for name in &names {
+        let refused = patch(&api, &change(name)).await.unwrap_err().to_string();
+        let message = format!("{name} cannot change once the resource exists");
+        assert!(
+            refused.contains(&message),
+            "{} {name}: {refused}",
+            kind.kind
+        );
+    }
+    if has("azureName") {
+        let same = json!({"spec": {"azureName": "kept"}});
+        assert!(
+            patch(&api, &same).await.is_ok(),
+            "{}: the name it has",
+            kind.kind
+        );
+    }
+}
+
+fn change(name: &str) -> Value {
+    match name {
+        "owner" => json!({"spec": {"owner": {"name": "another"}}}),
+        name => json!({"spec": {name: "another1"}}),
+    }
+}
+
+async fn patch(api: &Api<DynamicObject>, patch: &Value) -> kube::Result<DynamicObject> {
+    let parameters = PatchParams {
+        dry_run: true,
+        ..PatchParams::default()
+    };
+    api.patch("kept", &parameters, &Patch::Merge(patch)).await
+}
