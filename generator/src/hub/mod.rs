@@ -15,7 +15,9 @@ use std::collections::BTreeMap;
 
 pub use plan::{Plan, Step};
 
-use crate::model::{ApiVersion, Group, Resource, TypeName, TypeTable, Version};
+use crate::model::{
+    ApiVersion, Group, Meaning, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,
+};
 
 /// Hubs of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +68,7 @@ pub fn hubs(group: &Group) -> Hubs {
 fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
     let storage = storage_index(members);
     let classes = classes::Classes::of(members);
-    let merged = merge::merge(members, &classes, storage);
+    let mut merged = merge::merge(members, &classes, storage);
     let plans = members
         .iter()
         .enumerate()
@@ -84,7 +86,18 @@ fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
         status: hub_root(&members[newest].resource.status),
         plans,
     };
+    if let Some(TypeDef::Object(spec)) = merged.types.get_mut(&hub.spec) {
+        spec.properties.push(original_version());
+    }
     (hub, merged.types)
+}
+
+/// Stored specs name the version that the user wrote (ASO behaviour §3.2).
+fn original_version() -> Property {
+    Property {
+        meaning: Meaning::Operator,
+        ..Property::new("originalVersion", &[], TypeRef::String)
+    }
 }
 
 /// Index of the newest version that is no preview, else of the newest (ASO behaviour §3.1).

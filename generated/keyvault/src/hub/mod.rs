@@ -3,10 +3,12 @@
 //! The stored form of every kind: the union of its versions, the newest shape winning.
 //! Types that a version has alike are defined there.
 
+mod vault_spec;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
 
+pub use vault_spec::VaultSpec;
 pub use super::v20210401preview::{
     AccessPolicyEntryStatus,
     IPRule,
@@ -39,7 +41,6 @@ pub use super::v20230701::{
     StoragePermissions,
     VaultProperties,
     VaultPropertiesStatus,
-    VaultSpec,
     VaultStatus,
 };
 

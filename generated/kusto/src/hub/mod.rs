@@ -3,10 +3,16 @@
 //! The stored form of every kind: the union of its versions, the newest shape winning.
 //! Types that a version has alike are defined there.
 
+mod cluster_spec;
+mod data_connection_spec;
+mod database_spec;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
 
+pub use cluster_spec::ClusterSpec;
+pub use data_connection_spec::DataConnectionSpec;
+pub use database_spec::DatabaseSpec;
 pub use super::v20230815::{
     AcceptedAudiences,
     AcceptedAudiencesStatus,
@@ -17,18 +23,15 @@ pub use super::v20230815::{
     BlobStorageEventType,
     ClusterNetworkAccessFlag,
     ClusterOperatorSpec,
-    ClusterSpec,
     ClusterStatus,
     Compression,
     CosmosDbDataConnection,
     CosmosDbDataConnectionKind,
     CosmosDbDataConnectionStatus,
     DataConnectionOperatorSpec,
-    DataConnectionSpec,
     DataConnectionStatus,
     DatabaseOperatorSpec,
     DatabaseRouting,
-    DatabaseSpec,
     DatabaseStatisticsStatus,
     DatabaseStatus,
     EngineType,

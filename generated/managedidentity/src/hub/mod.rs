@@ -3,24 +3,24 @@
 //! The stored form of every kind: the union of its versions, the newest shape winning.
 //! Types that a version has alike are defined there.
 
+mod federated_identity_credential_spec;
 mod federated_identity_credential_status;
+mod user_assigned_identity_spec;
 mod user_assigned_identity_status;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
 
+pub use federated_identity_credential_spec::FederatedIdentityCredentialSpec;
 pub use federated_identity_credential_status::FederatedIdentityCredentialStatus;
+pub use user_assigned_identity_spec::UserAssignedIdentitySpec;
 pub use user_assigned_identity_status::UserAssignedIdentityStatus;
 pub use super::v20181130::UserAssignedIdentityOperatorConfigMaps;
-pub use super::v20220131preview::{
-    FederatedIdentityCredentialOperatorSpec,
-    FederatedIdentityCredentialSpec,
-};
+pub use super::v20220131preview::FederatedIdentityCredentialOperatorSpec;
 pub use super::v20230131::{
     SystemDataStatus,
     UserAssignedIdentityOperatorSecrets,
     UserAssignedIdentityOperatorSpec,
-    UserAssignedIdentitySpec,
 };
 
 /// Names `FederatedIdentityCredential` in version `v1api20230131storage`.

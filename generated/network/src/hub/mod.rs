@@ -3,14 +3,26 @@
 //! The stored form of every kind: the union of its versions, the newest shape winning.
 //! Types that a version has alike are defined there.
 
+mod network_security_group_spec;
+mod network_security_groups_security_rule_spec;
+mod private_endpoint_spec;
+mod private_endpoints_private_dns_zone_group_spec;
+mod private_link_service_spec;
 mod public_ip_address_spec;
 mod virtual_network_spec;
+mod virtual_networks_subnet_spec;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
 
+pub use network_security_group_spec::NetworkSecurityGroupSpec;
+pub use network_security_groups_security_rule_spec::NetworkSecurityGroupsSecurityRuleSpec;
+pub use private_endpoint_spec::PrivateEndpointSpec;
+pub use private_endpoints_private_dns_zone_group_spec::PrivateEndpointsPrivateDnsZoneGroupSpec;
+pub use private_link_service_spec::PrivateLinkServiceSpec;
 pub use public_ip_address_spec::{PublicIPAddressExtendedLocation, PublicIPAddressSpec};
 pub use virtual_network_spec::VirtualNetworkSpec;
+pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
 pub use super::v20201101::{
     AddressSpace,
     AddressSpaceStatus,
@@ -28,10 +40,8 @@ pub use super::v20201101::{
     IpTag,
     IpTagStatus,
     NetworkSecurityGroupOperatorSpec,
-    NetworkSecurityGroupSpec,
     NetworkSecurityGroupStatus,
     NetworkSecurityGroupsSecurityRuleOperatorSpec,
-    NetworkSecurityGroupsSecurityRuleSpec,
     NetworkSecurityGroupsSecurityRuleStatus,
     PublicIPAddressDnsSettings,
     PublicIPAddressDnsSettingsStatus,
@@ -59,7 +69,6 @@ pub use super::v20201101::{
     VirtualNetworkSubResource,
     VirtualNetworkSubResourceStatus,
     VirtualNetworksSubnetOperatorSpec,
-    VirtualNetworksSubnetSpec,
     VirtualNetworksSubnetStatus,
     VirtualNetworksSubnetSubResource,
     VirtualNetworksSubnetSubResourceStatus,
@@ -73,10 +82,8 @@ pub use super::v20220701::{
     PrivateEndpointIPConfigurationStatus,
     PrivateEndpointOperatorConfigMaps,
     PrivateEndpointOperatorSpec,
-    PrivateEndpointSpec,
     PrivateEndpointStatus,
     PrivateEndpointsPrivateDnsZoneGroupOperatorSpec,
-    PrivateEndpointsPrivateDnsZoneGroupSpec,
     PrivateEndpointsPrivateDnsZoneGroupStatus,
     PrivateLinkServiceConnection,
     PrivateLinkServiceConnectionState,
@@ -90,7 +97,6 @@ pub use super::v20220701::{
     PrivateLinkServicePropertiesAutoApprovalStatus,
     PrivateLinkServicePropertiesVisibility,
     PrivateLinkServicePropertiesVisibilityStatus,
-    PrivateLinkServiceSpec,
     PrivateLinkServiceStatus,
     RecordSetStatus,
 };

@@ -84,6 +84,8 @@ pub struct PublicIPAddressSpec {
     pub tags: Option<BTreeMap<String, String>>,
     /// List of strings; ARM `zones`.
     pub zones: Option<Vec<String>>,
+    /// String.
+    pub original_version: Option<String>,
 }
 
 impl shape::Shaped for PublicIPAddressSpec {
@@ -137,6 +139,7 @@ impl shape::Shaped for PublicIPAddressSpec {
             field!(PublicIPAddressSpec, sku, "sku").at(&["sku"]),
             field!(PublicIPAddressSpec, tags, "tags").at(&["tags"]),
             field!(PublicIPAddressSpec, zones, "zones").at(&["zones"]),
+            field!(PublicIPAddressSpec, original_version, "originalVersion"),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             PublicIPAddressSpec,

@@ -42,6 +42,8 @@ pub struct VirtualNetworkSpec {
     pub owner: Option<Box<resource::KnownResourceReference>>,
     /// Map of strings; ARM `tags`.
     pub tags: Option<BTreeMap<String, String>>,
+    /// String.
+    pub original_version: Option<String>,
 }
 
 impl shape::Shaped for VirtualNetworkSpec {
@@ -70,6 +72,7 @@ impl shape::Shaped for VirtualNetworkSpec {
             field!(VirtualNetworkSpec, operator_spec, "operatorSpec"),
             field!(VirtualNetworkSpec, owner, "owner").required(),
             field!(VirtualNetworkSpec, tags, "tags").at(&["tags"]),
+            field!(VirtualNetworkSpec, original_version, "originalVersion"),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             VirtualNetworkSpec,

@@ -3,14 +3,15 @@
 //! The stored form of every kind: the union of its versions, the newest shape winning.
 //! Types that a version has alike are defined there.
 
+mod resource_group_spec;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
 
+pub use resource_group_spec::ResourceGroupSpec;
 pub use super::v20200601::{
     ResourceGroupOperatorSpec,
     ResourceGroupPropertiesStatus,
-    ResourceGroupSpec,
     ResourceGroupStatus,
 };
 

@@ -4,11 +4,29 @@
 //! Types that a version has alike are defined there.
 
 mod storage_account_spec;
+mod storage_accounts_blob_service_spec;
+mod storage_accounts_blob_services_container_spec;
+mod storage_accounts_file_service_spec;
+mod storage_accounts_file_services_share_spec;
+mod storage_accounts_management_policy_spec;
+mod storage_accounts_queue_service_spec;
+mod storage_accounts_queue_services_queue_spec;
+mod storage_accounts_table_service_spec;
+mod storage_accounts_table_services_table_spec;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
 
 pub use storage_account_spec::{AzureFilesIdentityBasedAuthentication, StorageAccountSpec};
+pub use storage_accounts_blob_service_spec::StorageAccountsBlobServiceSpec;
+pub use storage_accounts_blob_services_container_spec::StorageAccountsBlobServicesContainerSpec;
+pub use storage_accounts_file_service_spec::StorageAccountsFileServiceSpec;
+pub use storage_accounts_file_services_share_spec::StorageAccountsFileServicesShareSpec;
+pub use storage_accounts_management_policy_spec::StorageAccountsManagementPolicySpec;
+pub use storage_accounts_queue_service_spec::StorageAccountsQueueServiceSpec;
+pub use storage_accounts_queue_services_queue_spec::StorageAccountsQueueServicesQueueSpec;
+pub use storage_accounts_table_service_spec::StorageAccountsTableServiceSpec;
+pub use storage_accounts_table_services_table_spec::StorageAccountsTableServicesTableSpec;
 pub use super::v20210401::{
     Action,
     BlobRestoreParametersStatus,
@@ -80,7 +98,6 @@ pub use super::v20210401::{
     StorageAccountsQueueServiceOperatorSpec,
     StorageAccountsQueueServiceStatus,
     StorageAccountsQueueServicesQueueOperatorSpec,
-    StorageAccountsQueueServicesQueueSpec,
     StorageAccountsQueueServicesQueueStatus,
     SubResourceStatus,
     TagFilter,
@@ -149,19 +166,15 @@ pub use super::v20220901::{
     SmbSettingStatus,
     StorageAccountSkuConversionStatusStatus,
     StorageAccountsBlobServiceStatus,
-    StorageAccountsBlobServicesContainerSpec,
     StorageAccountsBlobServicesContainerStatus,
     StorageAccountsFileServiceOperatorSpec,
     StorageAccountsFileServiceStatus,
     StorageAccountsFileServicesShareOperatorSpec,
-    StorageAccountsFileServicesShareSpec,
     StorageAccountsFileServicesShareStatus,
-    StorageAccountsManagementPolicySpec,
     StorageAccountsManagementPolicyStatus,
     StorageAccountsTableServiceOperatorSpec,
     StorageAccountsTableServiceStatus,
     StorageAccountsTableServicesTableOperatorSpec,
-    StorageAccountsTableServicesTableSpec,
     StorageAccountsTableServicesTableStatus,
     TableAccessPolicy,
     TableAccessPolicyStatus,
@@ -175,10 +188,6 @@ pub use super::v20230101::{
     CorsRules,
     GeoReplicationStatsStatus,
     StorageAccountStatus,
-    StorageAccountsBlobServiceSpec,
-    StorageAccountsFileServiceSpec,
-    StorageAccountsQueueServiceSpec,
-    StorageAccountsTableServiceSpec,
 };
 
 /// Names `StorageAccount` in version `v20230101storage`.

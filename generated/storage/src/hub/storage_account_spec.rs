@@ -135,6 +135,8 @@ pub struct StorageAccountSpec {
     pub supports_https_traffic_only: Option<bool>,
     /// Map of strings; ARM `tags`.
     pub tags: Option<BTreeMap<String, String>>,
+    /// String.
+    pub original_version: Option<String>,
 }
 
 impl shape::Shaped for StorageAccountSpec {
@@ -216,6 +218,7 @@ impl shape::Shaped for StorageAccountSpec {
             field!(StorageAccountSpec, tags, "tags")
                 .at(&["tags"])
                 .flags(shape::Flags::EXPLICIT),
+            field!(StorageAccountSpec, original_version, "originalVersion"),
         ];
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             StorageAccountSpec,
