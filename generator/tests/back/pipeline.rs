@@ -83,6 +83,7 @@ fn a_spec_becomes_a_crate_and_a_page() {
             "generated/all/src/lib.rs",
             "generated/test/Cargo.toml",
             "generated/test/src/hub/mod.rs",
+            "generated/test/src/hub/thing_spec.rs",
             "generated/test/src/kinds/mod.rs",
             "generated/test/src/kinds/thing.rs",
             "generated/test/src/lib.rs",
