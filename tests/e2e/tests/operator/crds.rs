@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use armature_e2e::{World, kind_info};
-use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition, name};
 use armature_runtime::kind::NameRule;
 use armature_runtime::kubernetes::InstalledCrd;
 use kube::api::{Api, ListParams};
-use kube::client::Body;
 use serde_json::{Value, json};
 
 use crate::LIMIT;
@@ -54,32 +52,6 @@ spec: {location: westeurope, tags: {team: web}}
         assert!(read["spec"].get("originalVersion").is_none(), "{read:#}");
         assert_eq!(read["spec"]["location"], "westeurope");
     });
-}
-
-#[test]
-fn the_api_server_accepts_every_crd_without_a_warning() {
-    let world = World::shared();
-    let options = CrdOptions::default();
-    for kind in armature_generated::KINDS {
-        let crd = custom_resource_definition(kind, &options);
-        let path = format!(
-            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{}?dryRun=All&force=true&fieldManager=test",
-            name(kind)
-        );
-        let request = http::Request::patch(path)
-            .header("content-type", "application/apply-patch+yaml")
-            .body(Body::from(serde_json::to_vec(&crd).unwrap()))
-            .unwrap();
-        let answer = world.block_on(world.client().send(request)).unwrap();
-        assert!(
-            answer.status().is_success(),
-            "{}: {:?}",
-            kind.kind,
-            answer.status()
-        );
-        let warnings: Vec<_> = answer.headers().get_all("warning").iter().collect();
-        assert!(warnings.is_empty(), "{}: {warnings:?}", kind.kind);
-    }
 }
 
 /// For every sample: an object that exists in Azure may be annotated, but not broken.
