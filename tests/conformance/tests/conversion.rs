@@ -1,4 +1,9 @@
 //! Properties that hold for every kind and version: the codec keeps documents, conversion loses nothing.
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may panic as tests do"
+)]
 
 use armature_generated::KINDS;
 use armature_runtime::engine::conversion::{
