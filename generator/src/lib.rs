@@ -13,6 +13,8 @@
 //! | 6 hub | [`hub`] | versions of a kind → hub type and one conversion plan per version |
 //! | 7 emit | [`emit`] | model → files in memory, deterministic to the byte |
 //!
+//! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree.
+//!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
 pub mod curate;
@@ -23,4 +25,5 @@ pub mod load;
 pub mod model;
 pub mod pipeline;
 pub mod share;
+pub mod survey;
 pub mod types;

@@ -7,6 +7,7 @@ mod dev;
 mod generate;
 mod parity;
 mod specs;
+mod survey;
 mod test;
 mod workspace;
 
@@ -32,6 +33,8 @@ enum Command {
     Specs(specs::SpecsArguments),
     /// Compare our CRDs with the schema paths of Azure Service Operator's.
     Parity(parity::ParityArguments),
+    /// Read every spec file on this machine and count what the generator understands.
+    Survey(survey::SurveyArguments),
     /// Run everything: unit, golden, property, real API server, simulator end to end.
     Test(test::TestArguments),
 }
@@ -43,6 +46,7 @@ async fn main() -> ExitCode {
         Command::Gen(arguments) => generate::run(&arguments),
         Command::Specs(arguments) => specs::run(arguments).await,
         Command::Parity(arguments) => parity::run(&arguments).await,
+        Command::Survey(arguments) => survey::run(&arguments),
         Command::Test(arguments) => test::run(&arguments).await,
     };
     result.unwrap_or_else(|error| {

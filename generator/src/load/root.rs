@@ -7,6 +7,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Document, LoadError, Source, format};
 
+/// Folders beside specs that hold none.
+const COMPANIONS: [&str; 3] = ["examples", "scenarios", "restler"];
+
 type Slot = Arc<OnceLock<Result<Arc<Document>, LoadError>>>;
 
 /// The root of a spec tree, with every file parsed so far. One may serve several threads; a file that two of
@@ -29,6 +32,37 @@ impl SpecRoot {
     /// Folder of the tree.
     pub fn folder(&self) -> &Utf8Path {
         &self.folder
+    }
+
+    /// JSON files below the root, relative to it and sorted. Folders whose files are no specs but go with them
+    /// (`examples`, and inputs of Azure's own test tools) are left out.
+    ///
+    /// # Errors
+    /// When a folder cannot be read.
+    pub fn json_files(&self) -> Result<Vec<String>, LoadError> {
+        let mut found = Vec::new();
+        let mut waiting = vec![Utf8PathBuf::new()];
+        while let Some(relative) = waiting.pop() {
+            let unreadable = |error: std::io::Error| LoadError::Unreadable {
+                file: relative.to_string(),
+                reason: error.to_string(),
+            };
+            let folder = self.folder.join(&relative);
+            for entry in folder.read_dir_utf8().map_err(unreadable)? {
+                let entry = entry.map_err(unreadable)?;
+                let name = entry.file_name();
+                // Follows links: a tree may be put together from several.
+                if entry.path().is_dir() {
+                    if !COMPANIONS.contains(&name) && !name.starts_with('.') {
+                        waiting.push(relative.join(name));
+                    }
+                } else if entry.path().extension() == Some("json") {
+                    found.push(relative.join(name).into_string());
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// The document in `file`, relative to the root.

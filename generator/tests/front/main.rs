@@ -7,6 +7,7 @@ mod faults;
 mod mutations;
 mod real;
 mod render;
+mod survey;
 mod types;
 
 use armature_generator::load::{LoadError, SpecRoot, SpecSet, load};
