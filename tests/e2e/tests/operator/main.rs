@@ -11,6 +11,7 @@ mod kusto;
 mod lifecycle;
 mod private_endpoint;
 mod rules;
+mod typed;
 
 use std::time::Duration;
 
