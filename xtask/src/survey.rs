@@ -19,6 +19,9 @@ use crate::{specs, workspace};
 /// The page that `--write` writes.
 const PAGE: &str = "docs/survey.md";
 
+/// Folder of Bicep types, beside the OpenAPI specs where it is there.
+const BICEP_TYPES: &str = "bicep-types";
+
 /// Arguments of `survey`.
 #[derive(Debug, Args)]
 pub struct SurveyArguments {
@@ -51,7 +54,11 @@ pub fn run(arguments: &SurveyArguments) -> anyhow::Result<ExitCode> {
     let from = arguments.copy.from.as_deref();
     let lock = specs::Lock::read(&root)?;
     let folder = specs::locate(&root, lock.source(specs::AZURE_SPECS)?, from)?;
-    let trees = vec![read_tree("OpenAPI specs", folder.path)?];
+    let mut trees = vec![read_tree("OpenAPI specs", folder.path)?];
+    let bicep = specs::data_folder(&root, from).0.join(BICEP_TYPES);
+    if bicep.is_dir() {
+        trees.push(read_tree("Bicep types", bicep)?);
+    }
     match arguments.output {
         Format::Text => {
             print!("{}", page(&trees));

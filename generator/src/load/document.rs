@@ -136,6 +136,8 @@ pub enum ParameterPlace {
 pub struct Schema {
     /// Where it stands.
     pub source: Source,
+    /// Its name, where it has one that its place does not end with.
+    pub name: Option<String>,
     /// What it refers to. The facts below then add to the target's.
     pub reference: Option<Target>,
     /// Declared type, where there is one.
@@ -166,6 +168,9 @@ pub struct Schema {
     pub azure_resource: bool,
     /// Set by Azure, never sent.
     pub read_only: bool,
+    /// Sent and never answered: absent from the answer's types, too. OpenAPI says this by [`Self::mutability`], of
+    /// members that one schema for both has.
+    pub write_only: bool,
     /// A secret.
     pub secret: bool,
     /// Operations that may carry it (`create`, `read`, `update`); empty if the spec does not say.
@@ -183,6 +188,7 @@ impl Schema {
     pub fn empty(source: Source) -> Self {
         Self {
             source,
+            name: None,
             reference: None,
             ty: None,
             properties: IndexMap::new(),
@@ -198,6 +204,7 @@ impl Schema {
             flatten: false,
             azure_resource: false,
             read_only: false,
+            write_only: false,
             secret: false,
             mutability: Vec::new(),
             identifiers: Vec::new(),

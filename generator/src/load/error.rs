@@ -36,7 +36,9 @@ pub enum LoadError {
         reason: String,
     },
     /// A file is in no format that a front end reads.
-    #[error("spec file `{file}` is not Swagger 2.0: expected `\"swagger\": \"2.0\"` at its top")]
+    #[error(
+        "spec file `{file}` is neither Swagger 2.0 (`\"swagger\": \"2.0\"` at its top) nor a list of Bicep types"
+    )]
     UnknownFormat {
         /// The file.
         file: String,
@@ -60,6 +62,14 @@ pub enum LoadError {
         target: Source,
         /// Nearest pointer that exists in that file.
         nearest: Option<String>,
+    },
+    /// A variant that has no members to tell.
+    #[error("{from}: variant `{target}` is not an object type")]
+    VariantNotAnObject {
+        /// Where the variant is named.
+        from: Source,
+        /// What it is.
+        target: Source,
     },
     /// References or `allOf`s that lead back to where they start.
     #[error("{at}: references form a cycle and never reach a schema: {}", .chain.join(" → "))]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Document, LoadError, swagger};
+use super::{Document, LoadError, bicep, swagger};
 
 /// A format, told by what stands at the top of a file.
 struct Format {
@@ -11,24 +11,45 @@ struct Format {
     read: fn(&str, &[u8]) -> Result<Document, LoadError>,
 }
 
-const FORMATS: [Format; 1] = [Format {
-    is_this: |head| {
-        head.swagger
-            .as_ref()
-            .is_some_and(|version| version == "2.0")
+const FORMATS: [Format; 2] = [
+    Format {
+        is_this: |head| {
+            head.swagger
+                .as_ref()
+                .is_some_and(|version| version == "2.0")
+        },
+        read: swagger::document,
     },
-    read: swagger::document,
-}];
+    Format {
+        is_this: |head| head.is_list,
+        read: bicep::document,
+    },
+];
 
 /// Members that tell formats apart.
 #[derive(Deserialize)]
 struct Head {
     swagger: Option<Value>,
+    /// The file is a list and has no members.
+    #[serde(skip)]
+    is_list: bool,
+}
+
+impl Head {
+    fn read(text: &[u8]) -> Result<Self, serde_json::Error> {
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Ok(Self {
+                swagger: None,
+                is_list: true,
+            });
+        }
+        serde_json::from_slice(text)
+    }
 }
 
 /// Reads a file with the front end for its format.
 pub(super) fn document(file: &str, text: &[u8]) -> Result<Document, LoadError> {
-    let head: Head = serde_json::from_slice(text).map_err(|error| broken(file, &error))?;
+    let head = Head::read(text).map_err(|error| broken(file, &error))?;
     match FORMATS.iter().find(|format| (format.is_this)(&head)) {
         Some(format) => (format.read)(file, text),
         None => Err(LoadError::UnknownFormat {

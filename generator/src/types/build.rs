@@ -324,5 +324,5 @@ impl<'a, 'b> Builder<'a, 'b> {
 
 /// Whether a schema has a name of its own.
 fn is_definition(schema: &Schema) -> bool {
-    schema.source.pointer.matches('/').count() == 2
+    schema.name.is_some() || schema.source.pointer.matches('/').count() == 2
 }

@@ -11,6 +11,7 @@ use crate::model::{Meaning, ObjectType, Property, Rules, TypeRef};
 #[derive(Default)]
 pub(super) struct Facts {
     pub read_only: bool,
+    write_only: bool,
     secret: bool,
     flatten: bool,
     mutability: Vec<String>,
@@ -93,6 +94,7 @@ impl<'a> Builder<'a, '_> {
                 facts.read_only || member == "id" && merged.properties.contains_key("name")
             }
             (Side::Spec, Position::Inside) => facts.read_only,
+            (Side::Status, _) if facts.write_only => true,
             // Beside the variants, as it is the same in each.
             (Side::Status, Position::Root) => in_variant && member == "name",
             (Side::Status, Position::Part | Position::Inside) => false,
@@ -147,7 +149,7 @@ impl<'a> Builder<'a, '_> {
             },
             required: spec && merged.required.contains(member),
             read_only: facts.read_only,
-            write_only: told && !says("read"),
+            write_only: facts.write_only || told && !says("read"),
             create_only: spec && told && says("create") && !says("update"),
             secret: facts.secret,
             rules: if spec {
@@ -186,6 +188,7 @@ impl<'a> Builder<'a, '_> {
         let mut facts = Facts {
             // Only the place can say read-only: a definition that does is meant as data elsewhere.
             read_only: schema.read_only,
+            write_only: schema.write_only,
             ..Facts::default()
         };
         let mut current = Some(schema);

@@ -35,9 +35,10 @@ pub(super) fn value(schema: &Schema) -> String {
         .unwrap_or_else(|| definition_name(schema).to_owned())
 }
 
-/// Last part of a schema's pointer.
+/// Name of a schema: its own, else the last part of its pointer.
 pub(super) fn definition_name(schema: &Schema) -> &str {
-    schema.source.pointer.rsplit('/').next().unwrap_or_default()
+    let place = || schema.source.pointer.rsplit('/').next();
+    schema.name.as_deref().or_else(place).unwrap_or_default()
 }
 
 impl<'a> Builder<'a, '_> {

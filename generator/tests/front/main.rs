@@ -2,6 +2,7 @@
 //!
 //! One binary for the three passes: each test names the pass it is about.
 
+mod bicep;
 mod discover;
 mod faults;
 mod mutations;

@@ -10,17 +10,21 @@ use armature_generator::model::{ApiVersion, ObjectType, TypeDef, TypeName, Versi
 use armature_generator::types::build;
 use rayon::prelude::*;
 
-/// Root of the spec tree, or `None` where there is none.
-fn specification() -> Option<PathBuf> {
-    let data = std::env::var_os("ARMATURE_AZURE_DATA")
+/// Folder with Azure's data, where there is one.
+fn data() -> Option<PathBuf> {
+    std::env::var_os("ARMATURE_AZURE_DATA")
         .map(PathBuf::from)
         .or_else(|| {
             Path::new(env!("CARGO_MANIFEST_DIR"))
                 .ancestors()
                 .map(|folder| folder.join("../shared/azure"))
                 .find(|folder| folder.is_dir())
-        })?;
-    let root = data.join("azure-rest-api-specs/specification");
+        })
+}
+
+/// Root of the spec tree, or `None` where there is none.
+fn specification() -> Option<PathBuf> {
+    let root = data()?.join("azure-rest-api-specs/specification");
     root.is_dir().then_some(root)
 }
 
@@ -121,6 +125,32 @@ fn every_folder_of_the_real_specs_gives_a_sound_model() {
         .par_iter()
         .filter_map(|folder| match version(&specs, &root, folder) {
             Ok(version) => {
+                check_table(&version, folder);
+                None
+            }
+            Err(error) => Some(error),
+        })
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_bicep_types_file_gives_a_sound_model() {
+    let Some(root) = data().map(|data| data.join("bicep-types")) else {
+        return;
+    };
+    if !root.is_dir() {
+        eprintln!("no Bicep types on this machine; nothing to check");
+        return;
+    }
+    let mut all = Vec::new();
+    folders(&root, &root, &mut all);
+    let specs = SpecRoot::new(root.to_string_lossy().into_owned());
+    let faults: Vec<String> = all
+        .par_iter()
+        .filter_map(|folder| match version(&specs, &root, folder) {
+            Ok(version) => {
+                assert!(!version.resources.is_empty(), "{folder} has no resource");
                 check_table(&version, folder);
                 None
             }
