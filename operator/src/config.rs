@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use armature_runtime::arm::ClientSettings;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::CrdPattern;
+use armature_runtime::kubernetes::{CrdPattern, LeaseTimes};
 use armature_runtime::reconcile::policy::Policy;
+use jiff::civil::Date;
+
+/// How often the webhook's certificate is looked at, where nothing else is said.
+pub const CERTIFICATE_CHECK: Duration = Duration::from_secs(600);
 
 /// Whether the operator installs CRDs (ASO behaviour §5.1, `--crd-management`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -69,6 +73,12 @@ pub struct OperatorConfig {
     pub webhook_reach: WebhookReach,
     /// Secret in [`OperatorConfig::namespace`] with the webhook's certificate.
     pub webhook_secret: String,
+    /// How often that Secret is looked at, for certificates that expire soon or that another replica renewed.
+    pub certificate_check: Duration,
+    /// Today's date in UTC, by which certificates expire.
+    pub today: fn() -> Date,
+    /// Whether replicas elect one that manages objects. Conversion is served by all of them.
+    pub leader_election: Option<LeaseTimes>,
     /// Where `/healthz` and `/readyz` are served, if anywhere.
     pub health_listen: Option<SocketAddr>,
     /// Policy of objects that have none, in namespaces that have none.

@@ -16,6 +16,7 @@ pub mod command;
 pub mod config;
 mod health;
 pub mod logging;
+mod manager;
 pub mod operator;
 pub mod render;
 mod webhook;

@@ -9,26 +9,27 @@ use armature_runtime::engine::crd::ServedVersions;
 use armature_runtime::extension::RegisterError;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{
-    CertificateError, CertificateStore, ClientError, Clients, Cluster, CrdError, CrdInstaller,
-    InstalledCrd, PatternError, ServingCertificate, Watches, Webhook, today,
+    CertificateError, CertificateStore, ClientError, Clients, CrdError, CrdInstaller, Election,
+    InstalledCrd, PatternError, ServingCertificate, Webhook,
 };
-use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
-use armature_runtime::reconcile::driver::{Reconciler, Settings, SystemClock};
-use armature_runtime::reconcile::queue::{Queue, QueueSettings};
-use armature_runtime::resource::ObjectKey;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
+use crate::manager::Manager;
 use crate::webhook::{self, Renewal};
 
 /// Longest wait for new CRDs to be served.
 const ESTABLISH_LIMIT: Duration = Duration::from_secs(120);
 
 /// Longest wait for running work when stopping.
-const STOP_LIMIT: Duration = Duration::from_secs(30);
+const STOP_LIMIT: Duration = Duration::from_secs(18);
+
+/// Name of the Lease. It is also that of Azure Service Operator (ASO behaviour §5.4): the two never work at once
+/// in one namespace.
+const LEASE: &str = "controllers-leader-election-azinfra-generated";
 
 /// Why an operator does not start.
 #[derive(Debug, thiserror::Error)]
@@ -133,42 +134,19 @@ impl Operator {
         }
     }
 
-    /// Watches objects and reconciles them.
+    /// Manages objects in the background; with leader election, from the moment on which this replica leads.
     fn manage(&mut self, config: &OperatorConfig, clients: Clients) -> Result<(), StartError> {
-        let settings = QueueSettings {
-            workers_per_kind: config.max_concurrent_reconciles,
-            periods: Periods {
-                sync: config.sync_period,
-            },
-            ..QueueSettings::default()
-        };
-        let queue = Queue::new(settings, Arc::new(SystemRandom));
-        let woken = queue.clone();
-        let wake = Arc::new(move |key: ObjectKey| woken.add(key));
-        let cluster = Cluster::new(clients, config.kinds, wake);
-        let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
-        let reconciler = Reconciler {
-            kubernetes: Arc::new(cluster.clone()),
-            arm: Arc::new(arm),
-            extensions: armature_customizations::registry()?,
-            clock: Arc::new(SystemClock),
-            settings: Settings {
-                operator_namespace: config.namespace.clone(),
-                operator_version: env!("CARGO_PKG_VERSION").to_owned(),
-                default_policy: config.default_policy,
-            },
-            cancellation: self.stop.clone(),
-        };
-        let stop = self.stop.clone();
-        self.tasks.spawn(async move {
-            let work = |key: ObjectKey| {
-                let reconciler = reconciler.clone();
-                async move { reconciler.reconcile(&key).await }
-            };
-            queue.run(work, stop).await;
+        let election = config.leader_election.map(|times| {
+            let client = clients.requests().clone();
+            let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "armature".to_owned());
+            Election::new(client, &config.namespace, LEASE, &host, times)
         });
-        let watches = Watches::new(cluster, config.target_namespaces.clone());
-        self.tasks.spawn(watches.run(self.stop.clone()));
+        let manager = Manager::new(config, clients, self.stop.clone())?;
+        let stop = self.stop.clone();
+        match election {
+            None => self.tasks.spawn(manager.run(stop)),
+            Some(election) => self.tasks.spawn(lead(election, manager, stop)),
+        };
         Ok(())
     }
 
@@ -195,7 +173,7 @@ impl Operator {
             &config.webhook_secret,
             names,
         );
-        let current = store.ensure(today()).await?;
+        let current = store.ensure((config.today)()).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
         let webhook = Webhook::new(listener, Arc::clone(&serving), config.kinds)?;
         self.tasks.spawn(webhook.run(self.stop.clone()));
@@ -208,6 +186,8 @@ impl Operator {
             kinds,
             serving,
             current,
+            interval: config.certificate_check,
+            today: config.today,
         };
         self.tasks.spawn(renewal.run(self.stop.clone()));
         Ok(())
@@ -218,6 +198,22 @@ impl Drop for Operator {
     fn drop(&mut self) {
         self.stop.cancel();
     }
+}
+
+/// Manages objects while this replica leads. Ends when told to stop, or when the Lease is lost.
+async fn lead(mut election: Election, manager: Manager, stop: CancellationToken) {
+    if !election.acquire(&stop).await {
+        return;
+    }
+    tokio::select! {
+        () = manager.run(stop) => {}
+        lost = election.hold() => {
+            // Running work is cut off: another replica may begin it any moment.
+            tracing::error!("{lost}");
+            return;
+        }
+    }
+    election.release().await;
 }
 
 /// Installs or updates CRDs as configured and returns the kinds that are installed then.

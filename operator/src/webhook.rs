@@ -6,15 +6,11 @@ use std::time::Duration;
 
 use armature_runtime::engine::crd::WebhookEndpoint;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::{
-    CertificateStore, CrdInstaller, Material, ServingCertificate, today,
-};
+use armature_runtime::kubernetes::{CertificateStore, CrdInstaller, Material, ServingCertificate};
+use jiff::civil::Date;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{OperatorConfig, WebhookReach};
-
-/// How often the shared certificate is looked at: another replica may have renewed it.
-const CHECK_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The endpoint that CRDs name, for a webhook that listens here.
 pub fn endpoint(config: &OperatorConfig, listening: SocketAddr) -> WebhookEndpoint {
@@ -68,6 +64,10 @@ pub struct Renewal {
     pub serving: Arc<ServingCertificate>,
     /// What is served and trusted now.
     pub current: Material,
+    /// How often the stored certificate is looked at: another replica may have renewed it.
+    pub interval: Duration,
+    /// Today's date in UTC.
+    pub today: fn() -> Date,
 }
 
 impl Renewal {
@@ -75,7 +75,7 @@ impl Renewal {
     pub async fn run(mut self, stop: CancellationToken) {
         // Wall-clock time counts, not the timer: a machine may have slept.
         while stop
-            .run_until_cancelled(tokio::time::sleep(CHECK_INTERVAL))
+            .run_until_cancelled(tokio::time::sleep(self.interval))
             .await
             .is_some()
         {
@@ -92,7 +92,7 @@ impl Renewal {
         let text = |error: &dyn std::error::Error| error.to_string();
         let stored = self
             .store
-            .ensure(today())
+            .ensure((self.today)())
             .await
             .map_err(|error| text(&error))?;
         if stored.bundle != self.current.bundle {

@@ -8,12 +8,14 @@ use std::time::Duration;
 use anyhow::Context;
 use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
-use armature_runtime::kubernetes::CrdPattern;
+use armature_runtime::kubernetes::{CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::policy::Policy;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{CrdManagement, OperatorConfig, VersionChoice, WebhookReach};
+use crate::config::{
+    CERTIFICATE_CHECK, CrdManagement, OperatorConfig, VersionChoice, WebhookReach,
+};
 use crate::operator::Operator;
 
 const AZURE_VARIABLES: &str = "\
@@ -108,6 +110,10 @@ pub struct RunArguments {
     )]
     webhook_secret: String,
 
+    /// Let one of several replicas manage objects while the others wait; all of them serve conversion.
+    #[arg(long)]
+    enable_leader_election: bool,
+
     /// Address and port of /healthz and /readyz; '0' serves none.
     #[arg(long, default_value = "0.0.0.0:8081", value_parser = optional_address, value_name = "ADDRESS:PORT")]
     health_addr: OptionalAddress,
@@ -197,6 +203,9 @@ impl RunArguments {
                 .unwrap_or(SocketAddr::new(any, self.webhook_port)),
             webhook_reach,
             webhook_secret: self.webhook_secret,
+            certificate_check: CERTIFICATE_CHECK,
+            today,
+            leader_election: self.enable_leader_election.then(LeaseTimes::default),
             health_listen: self.health_addr.0,
             default_policy: self.default_reconcile_policy,
             sync_period: self.sync_period.0,

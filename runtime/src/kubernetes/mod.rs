@@ -1,5 +1,5 @@
-//! The Kubernetes side: clients, the cache and its watches, the driver's port, CRD installation and the
-//! conversion webhook.
+//! The Kubernetes side: clients, the cache and its watches, the driver's port, CRD installation, leader
+//! election and the conversion webhook.
 //!
 //! What does not live here: what to do with an object ([`crate::reconcile`]), what a CRD contains and how
 //! versions convert ([`crate::engine`]). kube's types end here; no other module of the runtime needs them.
@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod filter;
 mod installed;
+mod lease;
 mod names;
 mod namespace;
 mod pattern;
@@ -27,6 +28,7 @@ pub use certificate::{CertificateError, CertificateStore, Material, ServingCerti
 pub use client::{ClientError, Clients};
 pub use crd::{CrdError, CrdInstaller};
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
+pub use lease::{Election, LeaseLost, LeaseTimes};
 pub use pattern::{CrdPattern, PatternError};
 pub use port::Cluster;
 pub use stored::StoredObject;

@@ -9,4 +9,4 @@ mod objects;
 mod world;
 
 pub use objects::{Objects, condition, kind_info};
-pub use world::World;
+pub use world::{OPERATOR_NAMESPACE, World, identity};

@@ -4,15 +4,20 @@ use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::Context;
 use armature::{CrdManagement, Operator, OperatorConfig, VersionChoice, WebhookReach};
 use armature_controlplane::ControlPlane;
-use armature_runtime::arm::credential::operator_identity;
+use armature_runtime::arm::credential::{CredentialError, Identity, operator_identity};
 use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_runtime::kubernetes::today;
 use armature_runtime::reconcile::policy::Policy;
 use armature_simulator::{OperationRule, Options, Running, Simulator};
-use k8s_openapi::api::core::v1::Namespace;
+use jiff::ToSpan;
+use jiff::civil::Date;
+use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::api::{Api, ObjectMeta, PostParams};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -20,7 +25,25 @@ use tokio::runtime::Runtime;
 use crate::objects::Objects;
 
 /// Namespace of the operator.
-const OPERATOR_NAMESPACE: &str = "armature-system";
+pub const OPERATOR_NAMESPACE: &str = "armature-system";
+
+/// Secret with the webhook's certificate.
+const WEBHOOK_SECRET: &str = "webhook";
+
+/// Days by which the clock of certificates is late at first: a certificate of that day expires so soon today
+/// that it is renewed.
+const LATE_DAYS: i32 = 61;
+
+/// Whether the clock of certificates is right. One for all worlds of a process, as there is one world.
+static IS_TODAY: AtomicBool = AtomicBool::new(false);
+
+fn pretended_today() -> Date {
+    let late = match IS_TODAY.load(Ordering::SeqCst) {
+        true => 0,
+        false => LATE_DAYS,
+    };
+    today() - late.days()
+}
 
 /// A running world.
 pub struct World {
@@ -33,6 +56,8 @@ struct Parts {
     azure: Running,
     _operator: Operator,
     client: kube::Client,
+    config: OperatorConfig,
+    webhook: SocketAddr,
     _folder: TempDir,
 }
 
@@ -89,6 +114,48 @@ impl World {
         &self.parts.plane
     }
 
+    /// Where the conversion webhook of the world's operator listens.
+    pub fn webhook_address(&self) -> SocketAddr {
+        self.parts.webhook
+    }
+
+    /// Secret in [`OPERATOR_NAMESPACE`] with the webhook's certificate.
+    pub async fn webhook_secret(&self) -> kube::Result<Secret> {
+        self.secrets(OPERATOR_NAMESPACE).get(WEBHOOK_SECRET).await
+    }
+
+    /// Lets the world's operators know today's date. They start with one on which their certificate was
+    /// issued so long ago that it is renewed today.
+    pub fn reveal_today(&self) {
+        IS_TODAY.store(true, Ordering::SeqCst);
+    }
+
+    /// Configuration of another operator in a namespace that exists, for that namespace alone. Its objects must
+    /// name it by the annotation `operator-namespace`, else the world's operator takes them. CRDs and the webhook stay with the
+    /// world's operator: this one has the same certificate.
+    pub async fn operator_config(&self, namespace: &str) -> kube::Result<OperatorConfig> {
+        let mut secret = self.webhook_secret().await?;
+        secret.metadata = ObjectMeta {
+            name: secret.metadata.name,
+            annotations: secret.metadata.annotations,
+            ..ObjectMeta::default()
+        };
+        self.secrets(namespace)
+            .create(&PostParams::default(), &secret)
+            .await?;
+        Ok(OperatorConfig {
+            namespace: namespace.to_owned(),
+            target_namespaces: vec![namespace.to_owned()],
+            crd_management: CrdManagement::None,
+            webhook_reach: WebhookReach::Url(format!("https://{}/convert", self.parts.webhook)),
+            ..self.parts.config.clone()
+        })
+    }
+
+    fn secrets(&self, namespace: &str) -> Api<Secret> {
+        Api::namespaced(self.parts.client.clone(), namespace)
+    }
+
     /// Objects of a namespace.
     pub fn objects(&self, namespace: &str) -> Objects {
         Objects::new(self.parts.client.clone(), namespace)
@@ -114,12 +181,15 @@ impl Parts {
         std::fs::write(&ca_file, azure.ca_pem())?;
         let client = plane.client().await?;
         create_namespace(&client, OPERATOR_NAMESPACE).await?;
-        let operator = Operator::start(config(&plane, azure.endpoint(), ca_file).await?)
+        let config = config(&plane, azure.endpoint(), ca_file).await?;
+        let operator = Operator::start(config.clone())
             .await
             .context("the operator does not start")?;
         Ok(Self {
             plane,
             azure,
+            config,
+            webhook: operator.webhook_address(),
             _operator: operator,
             client,
             _folder: folder,
@@ -132,23 +202,12 @@ async fn config(
     azure: &str,
     ca_file: PathBuf,
 ) -> anyhow::Result<OperatorConfig> {
-    let settings = armature_simulator::Settings::default();
-    let variable = |name: &str| {
-        let value = match name {
-            "AZURE_SUBSCRIPTION_ID" => settings.subscriptions.first()?.as_str(),
-            "AZURE_TENANT_ID" => settings.tenant.as_str(),
-            "AZURE_CLIENT_ID" => "00000000-0000-0000-0000-00000000000a",
-            "AZURE_CLIENT_SECRET" => "a secret of the tests",
-            _ => return None,
-        };
-        Some(value.to_owned())
-    };
     Ok(OperatorConfig {
         kubernetes: plane.client_config().await?,
         kinds: armature_generated::KINDS,
         arm: ClientSettings {
             cloud: Cloud::new(azure, azure, "https://management.azure.com")?,
-            identity: operator_identity(variable)?,
+            identity: identity("00000000-0000-0000-0000-00000000000a")?,
             ca_file: Some(ca_file),
             user_agent_suffix: None,
             token_file: None,
@@ -160,11 +219,29 @@ async fn config(
         crd_versions: VersionChoice::All,
         webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
         webhook_reach: WebhookReach::Loopback,
-        webhook_secret: "webhook".to_owned(),
+        webhook_secret: WEBHOOK_SECRET.to_owned(),
+        certificate_check: Duration::from_millis(200),
+        today: pretended_today,
+        leader_election: None,
         health_listen: None,
         default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
+    })
+}
+
+/// An operator's own identity in the simulated Azure, whose log shows the client id.
+pub fn identity(client_id: &str) -> Result<Option<Identity>, CredentialError> {
+    let settings = armature_simulator::Settings::default();
+    operator_identity(|name: &str| {
+        let value = match name {
+            "AZURE_SUBSCRIPTION_ID" => settings.subscriptions.first()?.as_str(),
+            "AZURE_TENANT_ID" => settings.tenant.as_str(),
+            "AZURE_CLIENT_ID" => client_id,
+            "AZURE_CLIENT_SECRET" => "a secret of the tests",
+            _ => return None,
+        };
+        Some(value.to_owned())
     })
 }
 

@@ -6,15 +6,23 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod certificate;
 mod crds;
+mod drift;
 mod kusto;
+mod leader;
 mod lifecycle;
+mod policy;
 mod private_endpoint;
+mod restart;
 mod rules;
+mod samples;
 mod typed;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use armature_e2e::World;
+use armature_simulator::Query;
 use serde_json::Value;
 
 /// Subscription of the simulated Azure.
@@ -41,4 +49,28 @@ metadata: {{name: {name}, namespace: {namespace}}}
 spec: {{location: westeurope}}
 "
     )
+}
+
+/// How often a request of a method was sent for exactly this resource.
+fn sent(world: &World, method: &str, id: &str) -> usize {
+    let query = Query {
+        method: Some(method.to_owned()),
+        path: Some(id.to_owned()),
+        ..Query::default()
+    };
+    let requests = world.azure().requests(&query);
+    let same = |path: &str| path.eq_ignore_ascii_case(id);
+    requests
+        .iter()
+        .filter(|request| same(&request.path))
+        .count()
+}
+
+/// Waits until something holds; panics with its name when the limit passes.
+async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

@@ -1,0 +1,80 @@
+//! What manages objects: watches, queue and reconciler of one operator.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use armature_runtime::arm;
+use armature_runtime::kubernetes::{Clients, Cluster, Watches};
+use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
+use armature_runtime::reconcile::driver::{Reconciler, Settings, SystemClock};
+use armature_runtime::reconcile::queue::{Queue, QueueSettings};
+use armature_runtime::resource::ObjectKey;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::OperatorConfig;
+use crate::operator::StartError;
+
+/// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole
+/// operator, so that the Lease can be given back.
+const DRAIN: Duration = Duration::from_secs(14);
+
+/// Ready to run.
+pub struct Manager {
+    queue: Queue,
+    reconciler: Reconciler,
+    watches: Watches,
+}
+
+impl Manager {
+    /// Puts the parts together; nothing is watched yet. `cancellation` tells running passes that the operator
+    /// stops.
+    pub fn new(
+        config: &OperatorConfig,
+        clients: Clients,
+        cancellation: CancellationToken,
+    ) -> Result<Self, StartError> {
+        let settings = QueueSettings {
+            workers_per_kind: config.max_concurrent_reconciles,
+            periods: Periods {
+                sync: config.sync_period,
+            },
+            drain: DRAIN,
+            ..QueueSettings::default()
+        };
+        let queue = Queue::new(settings, Arc::new(SystemRandom));
+        let woken = queue.clone();
+        let wake = Arc::new(move |key: ObjectKey| woken.add(key));
+        let cluster = Cluster::new(clients, config.kinds, wake);
+        let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
+        let reconciler = Reconciler {
+            kubernetes: Arc::new(cluster.clone()),
+            arm: Arc::new(arm),
+            extensions: armature_customizations::registry()?,
+            clock: Arc::new(SystemClock),
+            settings: Settings {
+                operator_namespace: config.namespace.clone(),
+                operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+                default_policy: config.default_policy,
+            },
+            cancellation,
+        };
+        Ok(Self {
+            queue,
+            reconciler,
+            watches: Watches::new(cluster, config.target_namespaces.clone()),
+        })
+    }
+
+    /// Watches objects and reconciles them until told to stop; running passes are finished then.
+    pub async fn run(self, stop: CancellationToken) {
+        let reconciler = self.reconciler;
+        let work = |key: ObjectKey| {
+            let reconciler = reconciler.clone();
+            async move { reconciler.reconcile(&key).await }
+        };
+        tokio::join!(
+            self.queue.run(work, stop.clone()),
+            self.watches.run(stop.clone())
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! The webhook's certificate is renewed under a running operator.
+
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+use armature_e2e::World;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::wait_until;
+
+/// The certificate that is served there, checked against these authorities.
+fn served(address: SocketAddr, authorities: &[u8]) -> Vec<u8> {
+    let mut roots = RootCertStore::empty();
+    for authority in CertificateDer::pem_slice_iter(authorities) {
+        roots.add(authority.unwrap()).unwrap();
+    }
+    let config = ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::IpAddress(address.ip().into());
+    let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(connection, TcpStream::connect(address).unwrap());
+    stream.flush().unwrap();
+    stream.conn.peer_certificates().unwrap()[0].to_vec()
+}
+
+#[test]
+fn conversion_goes_on_when_the_certificate_is_renewed() {
+    World::shared().run("certificate", async |world, objects| {
+        let read = async || world.webhook_secret().await.unwrap().data.unwrap();
+        let old = read().await;
+        let address = world.webhook_address();
+        let before = served(address, &old["ca.crt"].0);
+        let manifest = "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: certificate
+  namespace: certificate
+  annotations: {serviceoperator.azure.com/reconcile-policy: skip}
+spec: {location: westeurope}
+";
+        objects.apply(manifest).await.unwrap();
+
+        world.reveal_today();
+        wait_until("another certificate is served", async || {
+            served(address, &old["ca.crt"].0) != before
+        })
+        .await;
+        let new = read().await;
+        assert_ne!(new["tls.crt"], old["tls.crt"]);
+        assert_eq!(
+            new["ca.crt"], old["ca.crt"],
+            "the authority is good for years"
+        );
+        let stored = CertificateDer::from_pem_slice(&new["tls.crt"].0).unwrap();
+        assert_eq!(served(address, &old["ca.crt"].0), stored.to_vec());
+        objects
+            .get("ResourceGroup", "v1api20200601storage", "certificate")
+            .await
+            .unwrap();
+        objects
+            .apply(&manifest.replace("spec: {", "spec: {tags: {a: b}, "))
+            .await
+            .unwrap();
+    });
+}

@@ -1,0 +1,97 @@
+//! What somebody changes in Azure is found and repaired; what nobody changes is left alone.
+
+use std::time::Duration;
+
+use armature::{Operator, OperatorConfig};
+use armature_e2e::World;
+use k8s_openapi::api::core::v1::Event;
+use kube::api::{Api, ListParams};
+use serde_json::json;
+
+use crate::{LIMIT, SUBSCRIPTION, is_ready, sent, wait_until};
+
+fn account(name: &str) -> String {
+    format!(
+        "
+apiVersion: storage.azure.com/v1api20210401
+kind: StorageAccount
+metadata:
+  name: {name}
+  namespace: drift
+  annotations: {{serviceoperator.azure.com/operator-namespace: drift}}
+spec:
+  location: westeurope
+  kind: StorageV2
+  sku: {{name: Standard_LRS}}
+  owner: {{name: drift-rg}}
+  accessTier: Hot
+  minimumTlsVersion: TLS1_2
+  tags: {{team: web}}
+"
+    )
+}
+
+const GROUP: &str = "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: drift-rg
+  namespace: drift
+  annotations: {serviceoperator.azure.com/operator-namespace: drift}
+spec: {location: westeurope}
+";
+
+#[test]
+fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
+    World::shared().run("drift", async |world, objects| {
+        let config = OperatorConfig {
+            sync_period: Some(Duration::from_secs(1)),
+            ..world.operator_config("drift").await.unwrap()
+        };
+        let operator = Operator::start(config).await.unwrap();
+        objects.apply(GROUP).await.unwrap();
+        let id = |name: &str| {
+            format!(
+                "{SUBSCRIPTION}/resourceGroups/drift-rg/providers/Microsoft.Storage/storageAccounts/{name}"
+            )
+        };
+        for name in ["driftchanged", "driftquiet"] {
+            objects.apply(&account(name)).await.unwrap();
+            objects.wait_ready("StorageAccount", name, LIMIT, is_ready).await;
+        }
+        let (changed, quiet) = (id("driftchanged"), id("driftquiet"));
+
+        world
+            .azure()
+            .drift(&changed, &json!({"properties": {"minimumTlsVersion": "TLS1_0"}}))
+            .unwrap();
+        wait_until("the repair", async || sent(world, "PUT", &changed) == 2).await;
+        objects
+            .wait_ready("StorageAccount", "driftchanged", LIMIT, is_ready)
+            .await;
+        let repaired = world.azure().resource(&changed).unwrap();
+        assert_eq!(repaired["properties"]["minimumTlsVersion"], "TLS1_2");
+        let event = async || {
+            let events: Api<Event> = Api::namespaced(world.client().clone(), "drift");
+            let events = events.list(&ListParams::default()).await.unwrap().items;
+            events.into_iter().find(|event| event.reason.as_deref() == Some("Drifted"))
+        };
+        wait_until("the event", async || event().await.is_some()).await;
+        let event = event().await.unwrap();
+        assert_eq!(event.involved_object.name.as_deref(), Some("driftchanged"));
+        let message = event.message.unwrap();
+        for part in ["properties.minimumTlsVersion", "TLS1_0", "TLS1_2"] {
+            assert!(message.contains(part), "{message}");
+        }
+
+        let looks = |id: &str| sent(world, "GET", id);
+        let before = (looks(&changed), looks(&quiet));
+        wait_until("three more syncs", async || {
+            looks(&changed) >= before.0 + 3 && looks(&quiet) >= before.1 + 3
+        })
+        .await;
+        assert_eq!(sent(world, "PUT", &changed), 2);
+        assert_eq!(sent(world, "PUT", &quiet), 1);
+        operator.stop().await;
+    });
+}

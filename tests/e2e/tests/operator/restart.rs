@@ -1,0 +1,92 @@
+//! An operator that is stopped while Azure works goes on where it was.
+
+use std::time::Duration;
+
+use armature::Operator;
+use armature_e2e::World;
+use armature_simulator::{OperationRule, Query, Style};
+
+use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, sent, wait_until};
+
+const TYPE: &str = "Microsoft.Network/publicIPAddresses";
+
+const MANIFESTS: [&str; 2] = [
+    "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: restart-rg
+  namespace: restart
+  annotations: {serviceoperator.azure.com/operator-namespace: restart}
+spec: {location: westeurope}
+",
+    "
+apiVersion: network.azure.com/v1api20201101
+kind: PublicIPAddress
+metadata:
+  name: restart-ip
+  namespace: restart
+  annotations: {serviceoperator.azure.com/operator-namespace: restart}
+spec:
+  location: westeurope
+  owner: {name: restart-rg}
+  sku: {name: Standard}
+  publicIPAllocationMethod: Static
+",
+];
+
+#[test]
+fn a_running_operation_is_resumed_after_a_restart() {
+    World::shared().run("restart", async |world, objects| {
+        let slow = OperationRule {
+            put: Some(Style::AsyncOperation),
+            latency: Some(Duration::from_secs(4)),
+            retry_after: Some(1),
+            ..OperationRule::default()
+        };
+        world.azure().set_operation_rule(Some(TYPE), slow);
+        let config = world.operator_config("restart").await.unwrap();
+        let operator = Operator::start(config.clone()).await.unwrap();
+        for manifest in MANIFESTS {
+            objects.apply(manifest).await.unwrap();
+        }
+        objects
+            .wait_ready(
+                "PublicIPAddress",
+                "restart-ip",
+                LIMIT,
+                has_reason("Reconciling"),
+            )
+            .await;
+        let id = format!("{SUBSCRIPTION}/resourceGroups/restart-rg/providers/{TYPE}/restart-ip");
+        wait_until("the PUT is sent", async || sent(world, "PUT", &id) == 1).await;
+        operator.stop().await;
+
+        let object = objects
+            .get("PublicIPAddress", "v1api20201101", "restart-ip")
+            .await
+            .unwrap();
+        let token =
+            &object["metadata"]["annotations"]["serviceoperator.azure.com/poller-resume-token"];
+        assert!(
+            token.is_string(),
+            "the operation is not in the object: {object:#}"
+        );
+        let last = world.azure().requests(&Query::default());
+        let last = last.last().map(|request| request.sequence);
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let meanwhile = Query {
+            after: last,
+            path: Some("**/restart-ip".into()),
+            ..Query::default()
+        };
+        assert!(world.azure().requests(&meanwhile).is_empty());
+
+        let operator = Operator::start(config).await.unwrap();
+        objects
+            .wait_ready("PublicIPAddress", "restart-ip", LIMIT, is_ready)
+            .await;
+        assert_eq!(sent(world, "PUT", &id), 1);
+        operator.stop().await;
+    });
+}
