@@ -24,7 +24,7 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if policy.allows_put() {
         bring_about(view, observed)?;
     } else {
-        found(observed)?;
+        found(view, observed)?;
     }
     conclude(view, observed)
 }
@@ -81,6 +81,11 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
         }
         (Some(Poll::Running(after)), _) => Break(progress("waiting for Azure", wait(*after))),
         (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
+        // While the owner blocks, what Azure made of the PUT cannot be read: the operation is kept until then.
+        (Some(Poll::Succeeded), StoredOperation::Put) => {
+            checks(view, observed)?;
+            Break(Action::ForgetOperation)
+        }
         (Some(_), StoredOperation::Put) => Break(Action::ForgetOperation),
         (Some(Poll::Failed(failure)), _) => Break(Action::Finish(
             Finish::failed(failure).and_warn(names::event::PUT_FAILED, &failure.message),
@@ -94,9 +99,16 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
     }
 }
 
+/// The only way to a GET while the object lives: step 10 comes first, under every policy and after a finished
+/// operation too.
+fn get<'a>(view: &ResourceView, observed: &'a Observed) -> Step<&'a Resource> {
+    checks(view, observed)?;
+    known(&observed.resource, Action::Get, fail)
+}
+
 /// Step 6s and 15: what must exist, because nothing will be created here.
-fn found(observed: &Observed) -> Step<&Provisioning> {
-    match known(&observed.resource, Action::Get, fail)? {
+fn found<'a>(view: &ResourceView, observed: &'a Observed) -> Step<&'a Provisioning> {
+    match get(view, observed)? {
         Resource::Found(provisioning) => Continue(provisioning),
         Resource::Missing => Break(fail(&Failure::warning(
             reason::AZURE_RESOURCE_NOT_FOUND,
@@ -110,13 +122,12 @@ fn found(observed: &Observed) -> Step<&Provisioning> {
 fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
     known(&observed.inputs, Action::ResolveInputs, fail)?;
     if observed.wrote() {
-        return settle(observed);
+        return settle(view, observed);
     }
     if let Some(put) = &observed.put {
         return Break(put_outcome(observed, put));
     }
-    checks(view, observed)?;
-    let resource = known(&observed.resource, Action::Get, fail)?;
+    let resource = get(view, observed)?;
     pre_check(view, observed)?;
     if let Resource::Found(Provisioning::Running(state)) = resource {
         return Break(progress(
@@ -126,7 +137,7 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
     }
     known(&observed.payload, Action::BuildPayload, fail)?;
     match resource {
-        Resource::Missing if view.observe => found(observed).map_continue(|_| ()),
+        Resource::Missing if view.observe => found(view, observed).map_continue(|_| ()),
         Resource::Missing if view.was_reconciled() => Break(Action::Put {
             event: warning(
                 names::event::DRIFTED,
@@ -235,8 +246,8 @@ fn put_outcome(observed: &Observed, put: &Write) -> Action {
 }
 
 /// Step 15 after a PUT: read back, and remember what Azure made of what was sent.
-fn settle(observed: &Observed) -> Step<()> {
-    let provisioning = found(observed)?;
+fn settle(view: &ResourceView, observed: &Observed) -> Step<()> {
+    let provisioning = found(view, observed)?;
     known(&observed.payload, Action::BuildPayload, fail)?;
     match observed.baseline {
         None => return Break(Action::RecordBaseline),

@@ -124,6 +124,70 @@ fn step_10_owner_check_comes_before_any_get() {
 }
 
 #[test]
+fn step_10_owner_check_comes_before_the_get_of_step_6s_and_step_15() {
+    let mut skip = view();
+    skip.policy = Some(Policy::Skip);
+    let rows = [
+        ("6s: skip", skip.clone(), None),
+        (
+            "6s: skip, operation done",
+            skip,
+            Some(crate::reconcile::observed::Poll::Succeeded),
+        ),
+        (
+            "15: operation done",
+            view(),
+            Some(crate::reconcile::observed::Poll::Succeeded),
+        ),
+        (
+            "15: operation lost",
+            view(),
+            Some(crate::reconcile::observed::Poll::Lost),
+        ),
+    ];
+    for (step, mut view, poll) in rows {
+        view.steps.owner_check = true;
+        let mut observed = Observed {
+            credential: credential(),
+            inputs: Some(Ok(())),
+            poll,
+            ..Observed::default()
+        };
+        assert_eq!(decide(&view, &observed), CheckOwner, "{step}");
+        let block = crate::extension::PreCheck::Block("updating".to_owned());
+        observed.owner_check = Some(Ok(block));
+        ends(&view, &observed, "ReconciliationBlocked", slow());
+        observed.owner_check = Some(Ok(crate::extension::PreCheck::Proceed));
+        assert_eq!(decide(&view, &observed), Get, "{step}");
+    }
+}
+
+#[test]
+fn step_14_a_finished_operation_is_kept_while_the_owner_blocks() {
+    let mut running = ResourceView {
+        operation: StoredOperation::Put,
+        ..view()
+    };
+    running.steps.owner_check = true;
+    let mut observed = Observed {
+        credential: credential(),
+        ..Observed::default()
+    };
+    assert_eq!(
+        decide(&running, &observed),
+        Poll,
+        "our own operation is followed"
+    );
+    observed.poll = Some(crate::reconcile::observed::Poll::Succeeded);
+    assert_eq!(decide(&running, &observed), CheckOwner);
+    let block = crate::extension::PreCheck::Block("updating".to_owned());
+    observed.owner_check = Some(Ok(block));
+    ends(&running, &observed, "ReconciliationBlocked", slow());
+    observed.owner_check = Some(Ok(crate::extension::PreCheck::Proceed));
+    assert_eq!(decide(&running, &observed), ForgetOperation);
+}
+
+#[test]
 fn step_10_pre_check_comes_after_get_and_before_payload() {
     let mut view = view();
     view.steps.pre_check = true;

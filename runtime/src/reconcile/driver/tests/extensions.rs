@@ -421,6 +421,46 @@ async fn a_blocking_owner_keeps_every_request_away() {
     }
 }
 
+/// Nor under `skip`, which only reads, nor for reading back what a finished operation made.
+#[tokio::test]
+async fn a_blocking_owner_keeps_later_gets_away_too() {
+    const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/x/operations/1";
+    for skip in [true, false] {
+        let (mut world, _) = World::with_store().await;
+        let registry = Registry::builder().register_owner_checker(StoreSettled);
+        world.extensions = registry.build().expect("one");
+        let boxed = world.boxed();
+        let headers = [("azure-asyncoperation", OPERATION)];
+        let running = response(201, &headers, None);
+        world.azure.script(Method::Put, BOX, running);
+        assert_eq!(world.pass(&boxed).await, Requeue::Backoff(RetryClass::Poll));
+        if skip {
+            let annotation = names::RECONCILE_POLICY;
+            world.cluster.annotate(&boxed, annotation, Some("skip"));
+        }
+        let mut store = world.azure.get(STORE).unwrap();
+        store["properties"]["provisioningState"] = json!("Updating");
+        world.azure.set(STORE, store.clone());
+        world.azure.set(BOX, json!({"properties": {"size": 3}}));
+        for _ in 0..2 {
+            let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+            world.azure.script(Method::Get, OPERATION, done);
+            world.forget();
+            assert_eq!(world.pass(&boxed).await, Requeue::Backoff(RetryClass::Slow));
+            assert_eq!(world.ready(&boxed), "False/Warning/ReconciliationBlocked");
+            let expected = [format!("GET {OPERATION}"), format!("GET {STORE}")];
+            assert_eq!(world.requests(), expected, "skip: {skip}");
+        }
+        // The operation is over and gone: only the resource is left to be asked.
+        for name in [names::POLLER_RESUME_ID, names::POLLER_RESUME_TOKEN] {
+            world.cluster.annotate(&boxed, name, None);
+        }
+        world.forget();
+        assert_eq!(world.pass(&boxed).await, Requeue::Backoff(RetryClass::Slow));
+        assert_eq!(world.requests(), [format!("GET {STORE}")], "skip: {skip}");
+    }
+}
+
 /// An owner checker that is written for another kind than the owner turns out to be.
 struct WrongOwner;
 
