@@ -26,11 +26,11 @@ pub use access::{
     AnyStruct, EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef,
     ViewMut,
 };
-pub use check::{Direction, check, check_arm};
+pub use check::check;
 pub(crate) use codec::integer;
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode, recode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
-pub use problem::{Problem, ProblemKind, Severity};
+pub use problem::{Problem, ProblemKind};
 pub use suggest::nearest;
 pub use table::{
     ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,

@@ -4,22 +4,11 @@ use std::fmt;
 
 use super::codec::did_you_mean;
 
-/// How bad a problem is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Will be accepted, and is probably not what was meant.
-    Warning,
-    /// Will be refused.
-    Error,
-}
-
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// Where: `spec.rules[2].action`.
     pub path: String,
-    /// How bad it is.
-    pub severity: Severity,
     /// What it is.
     pub kind: ProblemKind,
 }

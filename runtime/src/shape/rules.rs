@@ -72,21 +72,12 @@ fn check_number(rules: &Rules, number: f64) -> Vec<String> {
     problems
 }
 
-/// Whether a text is a known value: `exact`ly, as the API server wants it, or in any casing, as ARM takes it.
-pub(super) fn check_enum(shape: &EnumShape, text: &str, exact: bool) -> Option<ProblemKind> {
-    let canonical = shape.canonical(text);
-    let in_any_case = shape.values.contains(&canonical);
-    if shape.values.is_empty() || in_any_case && (!exact || canonical == text) {
+/// Whether a text is a known value exactly, as the API server wants it.
+pub(super) fn check_enum(shape: &EnumShape, text: &str) -> Option<ProblemKind> {
+    if shape.values.is_empty() || shape.values.contains(&text) {
         return None;
     }
-    let values = shape.values.iter().copied();
-    let suggestion = if in_any_case {
-        values
-            .clone()
-            .find(|known| known.eq_ignore_ascii_case(text))
-    } else {
-        nearest(text, values)
-    };
+    let suggestion = nearest(text, shape.values.iter().copied());
     Some(ProblemKind::NotInEnum {
         found: text.to_owned(),
         suggestion,
