@@ -46,370 +46,167 @@ fn name_progress(progress: &Progress) -> String {
     }
 }
 
-#[test]
-fn beginnings() {
-    use Method::{Delete, Put};
-    let asynchronous = ("azure-asyncoperation", ASYNC);
-    let location = ("location", "https://arm.test/l");
-    let resource_poll = format!("Resource {URL}");
-    let table: Vec<(Method, Response, String)> = vec![
-        (Put, answer(200, &[], json!({})), "done".into()),
-        (Put, answer(201, &[], state("Succeeded")), "done".into()),
-        (
-            Put,
-            answer(200, &[], state("RegisteringDns")),
-            resource_poll.clone(),
-        ),
-        (
-            Put,
-            answer(201, &[location], state("Creating")),
-            resource_poll.clone(),
-        ),
-        (Put, answer(201, &[location], json!({})), "done".into()),
-        (Put, answer(202, &[], Value::Null), resource_poll.clone()),
-        (
-            Put,
-            answer(202, &[location], Value::Null),
-            "Location https://arm.test/l".into(),
-        ),
-        (
-            Put,
-            answer(201, &[asynchronous, location], state("Creating")),
-            format!("AsyncOperation {ASYNC}"),
-        ),
-        // Finished resource, unfinished operation: the header wins.
-        (
-            Put,
-            answer(200, &[asynchronous], state("Succeeded")),
-            format!("AsyncOperation {ASYNC}"),
-        ),
-        (
-            Put,
-            answer(202, &[("operation-location", ASYNC), location], Value::Null),
-            format!("OperationLocation {ASYNC}"),
-        ),
-        (
-            Put,
-            answer(200, &[], state("Failed")),
-            "failed OperationFailed".into(),
-        ),
-        (
-            Put,
-            answer(200, &[], state("canceled")),
-            "failed OperationCanceled".into(),
-        ),
-        (
-            Put,
-            answer(
-                409,
-                &[],
-                json!({"error": {"code": "Conflict", "message": "m"}}),
-            ),
-            "failed Conflict".into(),
-        ),
-        (
-            Put,
-            answer(404, &[], Value::Null),
-            "failed UnknownError".into(),
-        ),
-        (Delete, answer(200, &[], Value::Null), "done".into()),
-        (Delete, answer(204, &[], Value::Null), "done".into()),
-        (Delete, answer(404, &[], Value::Null), "done".into()),
-        (
-            Delete,
-            answer(202, &[location], Value::Null),
-            "Location https://arm.test/l".into(),
-        ),
-        (Delete, answer(202, &[], Value::Null), resource_poll.clone()),
-        (Delete, answer(200, &[], state("Deleting")), resource_poll),
-        (
-            Delete,
-            answer(202, &[asynchronous, location], Value::Null),
-            format!("AsyncOperation {ASYNC}"),
-        ),
-        (
-            Delete,
-            answer(409, &[], json!({"code": "ScopeLocked"})),
-            "failed ScopeLocked".into(),
-        ),
-    ];
-    for (method, response, expected) in table {
-        let begun = begin(method, URL, &response, now());
-        assert_eq!(name_begun(&begun), expected, "{method} {response:?}");
+const NEXT: &str = "https://arm.test/2";
+const ASYNC_HEADER: (&str, &str) = ("azure-asyncoperation", ASYNC);
+const LOCATION_HEADER: (&str, &str) = ("location", NEXT);
+
+fn failure(code: &str) -> Value {
+    json!({"error": {"code": code, "message": "m"}})
+}
+
+/// How a write begins.
+fn beginning(method: Method, response: &Response) -> String {
+    match name_begun(&begin(method, URL, response, now())) {
+        name if name == format!("Resource {URL}") => "Resource".to_owned(),
+        name => name,
+    }
+}
+
+/// What one look at an operation says; `running` alone goes on at the same URL.
+fn look(method: Method, style: Style, url: &str, response: &Response) -> String {
+    let operation = Operation {
+        method,
+        style,
+        url: url.to_owned(),
+    };
+    match name_progress(&poll(&operation, &resource(), response, now())) {
+        name if name == format!("running {url}") => "running".to_owned(),
+        name => name,
     }
 }
 
 #[test]
-fn polls() {
+fn beginnings_without_headers() {
     use Method::{Delete, Put};
-    use Style::{AsyncOperation, Location, Resource};
-    let own = "https://arm.test/SUBSCRIPTIONS/s/resourcegroups/g/providers/Microsoft.A/bs/b/operations/1?x=y";
-    let error = json!({"status": "Failed", "error": {"code": "ServerIsBusy", "message": "m"}});
-    let busy = json!({"error": {"code": "Busy", "message": "m"}});
-    let running = format!("running {ASYNC}");
-    let table: Vec<(Method, Style, &str, Response, &str)> = vec![
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], json!({"status": "InProgress"})),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(202, &[], json!({"status": "InProgress"})),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(202, &[], Value::Null),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], json!({"status": "CreatingAgentPool: 0/1"})),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], json!({"status": "succeeded"})),
-            "succeeded",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], error),
-            "failed ServerIsBusy",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], json!({"status": "Failed", "error": null})),
-            "failed OperationFailed",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(
-                200,
-                &[],
-                json!({"status": "Canceled", "error": {"code": "By", "message": "m"}}),
-            ),
-            "canceled By",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], state("Creating")),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(200, &[], json!({"id": "x", "properties": {}})),
-            "succeeded",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(204, &[], Value::Null),
-            "succeeded",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(
-                200,
-                &[("azure-asyncoperation", "https://arm.test/2")],
-                json!({"status": "Running"}),
-            ),
-            "running https://arm.test/2",
-        ),
-        // A status that cannot be read says nothing about the operation.
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(500, &[], Value::Null),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(503, &[], busy.clone()),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(429, &[], busy.clone()),
-            &running,
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(400, &[], busy.clone()),
-            "lost",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(403, &[], busy.clone()),
-            "lost",
-        ),
-        (
-            Put,
-            AsyncOperation,
-            ASYNC,
-            answer(404, &[], Value::Null),
-            "lost",
-        ),
-        (
-            Delete,
-            AsyncOperation,
-            ASYNC,
-            answer(404, &[], Value::Null),
-            "lost",
-        ),
-        (
-            Put,
-            Location,
-            ASYNC,
-            answer(202, &[], Value::Null),
-            &running,
-        ),
-        (
-            Put,
-            Location,
-            ASYNC,
-            answer(202, &[("location", "https://arm.test/2")], Value::Null),
-            "running https://arm.test/2",
-        ),
-        (
-            Put,
-            Location,
-            ASYNC,
-            answer(200, &[], json!({})),
-            "succeeded",
-        ),
-        (
-            Put,
-            Location,
-            ASYNC,
-            answer(409, &[], busy.clone()),
-            "failed Busy",
-        ),
-        (Put, Location, own, answer(404, &[], Value::Null), "lost"),
-        (
-            Delete,
-            Location,
-            ASYNC,
-            answer(200, &[], Value::Null),
-            "succeeded",
-        ),
-        (
-            Delete,
-            Location,
-            ASYNC,
-            answer(204, &[], Value::Null),
-            "succeeded",
-        ),
-        (
-            Delete,
-            Location,
-            ASYNC,
-            answer(404, &[], Value::Null),
-            "lost",
-        ),
-        (
-            Delete,
-            Location,
-            own,
-            answer(404, &[], Value::Null),
-            "succeeded",
-        ),
-        (
-            Put,
-            Resource,
-            URL,
-            answer(200, &[], state("Updating")),
-            "running /subscriptions/s/resourceGroups/g/providers/Microsoft.A/bs/b?api-version=2020-01-01",
-        ),
-        (
-            Put,
-            Resource,
-            URL,
-            answer(404, &[], Value::Null),
-            "running /subscriptions/s/resourceGroups/g/providers/Microsoft.A/bs/b?api-version=2020-01-01",
-        ),
-        (
-            Put,
-            Resource,
-            URL,
-            answer(200, &[], state("Succeeded")),
-            "succeeded",
-        ),
-        (Put, Resource, URL, answer(200, &[], json!({})), "succeeded"),
-        (
-            Put,
-            Resource,
-            URL,
-            answer(200, &[], state("Failed")),
-            "failed OperationFailed",
-        ),
-        (
-            Delete,
-            Resource,
-            URL,
-            answer(404, &[], Value::Null),
-            "succeeded",
-        ),
-        (
-            Delete,
-            Resource,
-            URL,
-            answer(200, &[], state("Succeeded")),
-            "running /subscriptions/s/resourceGroups/g/providers/Microsoft.A/bs/b?api-version=2020-01-01",
-        ),
-        (
-            Delete,
-            Resource,
-            URL,
-            answer(200, &[], state("Failed")),
-            "failed OperationFailed",
-        ),
+    let table = [
+        (Put, 200, json!({}), "done"),
+        (Put, 201, state("Succeeded"), "done"),
+        (Put, 200, state("RegisteringDns"), "Resource"),
+        (Put, 202, Value::Null, "Resource"),
+        (Put, 200, state("Failed"), "failed OperationFailed"),
+        (Put, 200, state("canceled"), "failed OperationCanceled"),
+        (Put, 409, failure("Conflict"), "failed Conflict"),
+        (Put, 404, Value::Null, "failed UnknownError"),
+        (Delete, 200, Value::Null, "done"),
+        (Delete, 204, Value::Null, "done"),
+        (Delete, 404, Value::Null, "done"),
+        (Delete, 202, Value::Null, "Resource"),
+        (Delete, 200, state("Deleting"), "Resource"),
+        (Delete, 409, json!({"code": "Locked"}), "failed Locked"),
     ];
-    for (method, style, url, response, expected) in table {
-        let operation = Operation {
-            method,
-            style,
-            url: url.to_owned(),
-        };
-        let progress = poll(&operation, &resource(), &response, now());
-        assert_eq!(
-            name_progress(&progress),
-            expected,
-            "{operation:?} {response:?}"
-        );
+    for (method, status, body, expected) in table {
+        let response = answer(status, &[], body);
+        assert_eq!(beginning(method, &response), expected, "{response:?}");
+    }
+}
+
+#[test]
+fn beginnings_by_headers() {
+    use Method::{Delete, Put};
+    let both = [ASYNC_HEADER, LOCATION_HEADER];
+    let at_operation = format!("AsyncOperation {ASYNC}");
+    let at_location = format!("Location {NEXT}");
+    let legacy = [("operation-location", ASYNC), LOCATION_HEADER];
+    let at_legacy = format!("OperationLocation {ASYNC}");
+    let table: [(_, _, &[_], _, &str); 9] = [
+        (Put, 201, &both[1..], state("Creating"), "Resource"),
+        (Put, 201, &both[1..], json!({}), "done"),
+        (Put, 202, &both[1..], Value::Null, &at_location),
+        (Put, 201, &both, state("Creating"), &at_operation),
+        // Finished resource, unfinished operation: the header wins.
+        (Put, 200, &both[..1], state("Succeeded"), &at_operation),
+        (Put, 202, &legacy, Value::Null, &at_legacy),
+        (Delete, 202, &both[1..], Value::Null, &at_location),
+        (Delete, 202, &both, Value::Null, &at_operation),
+        (Delete, 202, &legacy, Value::Null, &at_legacy),
+    ];
+    for (method, status, headers, body, expected) in table {
+        let response = answer(status, headers, body);
+        assert_eq!(beginning(method, &response), expected, "{response:?}");
+    }
+}
+
+#[test]
+fn polls_of_operations() {
+    let steps = json!({"status": "CreatingAgentPool: 0/1"});
+    let failed = json!({"status": "Failed", "error": {"code": "ServerIsBusy", "message": "m"}});
+    let bare = json!({"status": "Failed", "error": null});
+    let canceled = json!({"status": "Canceled", "error": {"code": "By", "message": "m"}});
+    let table = [
+        (200, json!({"status": "InProgress"}), "running"),
+        (202, json!({"status": "InProgress"}), "running"),
+        (202, Value::Null, "running"),
+        (200, steps, "running"),
+        (200, json!({"status": "succeeded"}), "succeeded"),
+        (200, failed, "failed ServerIsBusy"),
+        (200, bare, "failed OperationFailed"),
+        (200, canceled, "canceled By"),
+        (200, state("Creating"), "running"),
+        (200, json!({"id": "x", "properties": {}}), "succeeded"),
+        (204, Value::Null, "succeeded"),
+        // A status that cannot be read says nothing about the operation.
+        (500, Value::Null, "running"),
+        (503, failure("Busy"), "running"),
+        (429, failure("Busy"), "running"),
+        (400, failure("Busy"), "lost"),
+        (403, failure("Busy"), "lost"),
+        (404, Value::Null, "lost"),
+    ];
+    for (status, body, expected) in table {
+        let response = answer(status, &[], body);
+        let seen = look(Method::Put, Style::AsyncOperation, ASYNC, &response);
+        assert_eq!(seen, expected, "{response:?}");
+    }
+    let gone = answer(404, &[], Value::Null);
+    let seen = look(Method::Delete, Style::AsyncOperation, ASYNC, &gone);
+    assert_eq!(seen, "lost");
+    let headers = [("azure-asyncoperation", NEXT)];
+    let moved = answer(200, &headers, json!({"status": "Running"}));
+    let seen = look(Method::Put, Style::AsyncOperation, ASYNC, &moved);
+    assert_eq!(seen, format!("running {NEXT}"));
+}
+
+#[test]
+fn polls_of_locations() {
+    use Method::{Delete, Put};
+    let own = "https://arm.test/SUBSCRIPTIONS/s/resourcegroups/g/providers/Microsoft.A/bs/b/operations/1?x=y";
+    let table = [
+        (Put, ASYNC, 202, Value::Null, "running"),
+        (Put, ASYNC, 200, json!({}), "succeeded"),
+        (Put, ASYNC, 409, failure("Busy"), "failed Busy"),
+        (Put, own, 404, Value::Null, "lost"),
+        (Delete, ASYNC, 200, Value::Null, "succeeded"),
+        (Delete, ASYNC, 204, Value::Null, "succeeded"),
+        (Delete, ASYNC, 404, Value::Null, "lost"),
+        (Delete, own, 404, Value::Null, "succeeded"),
+    ];
+    for (method, url, status, body, expected) in table {
+        let response = answer(status, &[], body);
+        let seen = look(method, Style::Location, url, &response);
+        assert_eq!(seen, expected, "{method} {url} {response:?}");
+    }
+    let moved = answer(202, &[LOCATION_HEADER], Value::Null);
+    let seen = look(Put, Style::Location, ASYNC, &moved);
+    assert_eq!(seen, format!("running {NEXT}"));
+}
+
+#[test]
+fn polls_of_resources() {
+    use Method::{Delete, Put};
+    let table = [
+        (Put, 200, state("Updating"), "running"),
+        (Put, 404, Value::Null, "running"),
+        (Put, 200, state("Succeeded"), "succeeded"),
+        (Put, 200, json!({}), "succeeded"),
+        (Put, 200, state("Failed"), "failed OperationFailed"),
+        (Delete, 404, Value::Null, "succeeded"),
+        (Delete, 200, state("Succeeded"), "running"),
+        (Delete, 200, state("Failed"), "failed OperationFailed"),
+    ];
+    for (method, status, body, expected) in table {
+        let response = answer(status, &[], body);
+        let seen = look(method, Style::Resource, URL, &response);
+        assert_eq!(seen, expected, "{method} {response:?}");
     }
 }
 
