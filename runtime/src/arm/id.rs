@@ -215,13 +215,6 @@ impl ResourceId {
         self.arm_type().eq_ignore_ascii_case(arm_type)
     }
 
-    /// Whether the resource is this one or hangs below it.
-    pub fn is_within(&self, other: &ResourceId) -> bool {
-        let (mine, theirs) = (self.0.to_ascii_lowercase(), other.0.to_ascii_lowercase());
-        mine.strip_prefix(&theirs)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-
     fn child(&self, kind: &KindInfo, name: &str) -> Self {
         let segment = kind.arm_type.rsplit('/').next().unwrap_or(kind.arm_type);
         Self(format!("{self}/{segment}/{name}"))
@@ -350,72 +343,46 @@ mod tests {
 
     #[test]
     fn parses_ids_and_their_parts() {
-        let group = "/subscriptions/s/resourceGroups/g";
-        // (id, type, name, subscription, resource group)
-        let table = [
+        const GROUP: &str = "/subscriptions/s/resourceGroups/g";
+        let inner = format!("{GROUP}/providers/Microsoft.A/bs/b");
+        let parse = |text: &str| ResourceId::parse(text).expect(text);
+        // (id, type, name)
+        let table: [(&str, &str, &str); 8] = [
+            ("/subscriptions/s", SUBSCRIPTION_TYPE, "s"),
+            (GROUP, RESOURCE_GROUP_TYPE, "g"),
             (
-                "/subscriptions/s".to_owned(),
-                SUBSCRIPTION_TYPE,
-                "s",
-                Some("s"),
-                None,
-            ),
-            (
-                group.to_owned(),
+                "/SUBSCRIPTIONS/s/RESOURCEgroups/g/",
                 RESOURCE_GROUP_TYPE,
                 "g",
-                Some("s"),
-                Some("g"),
             ),
+            (&inner, "Microsoft.A/bs", "b"),
+            (&format!("{inner}/cs/c"), "Microsoft.A/bs/cs", "c"),
             (
-                "/SUBSCRIPTIONS/s/RESOURCEgroups/g/".to_owned(),
-                RESOURCE_GROUP_TYPE,
-                "g",
-                Some("s"),
-                Some("g"),
-            ),
-            (
-                format!("{group}/providers/Microsoft.A/bs/b"),
-                "Microsoft.A/bs",
-                "b",
-                Some("s"),
-                Some("g"),
-            ),
-            (
-                format!("{group}/providers/Microsoft.A/bs/b/cs/c"),
-                "Microsoft.A/bs/cs",
-                "c",
-                Some("s"),
-                Some("g"),
-            ),
-            (
-                format!("{group}/providers/Microsoft.A/bs/b/providers/Microsoft.E/es/e"),
+                &format!("{inner}/providers/Microsoft.E/es/e"),
                 "Microsoft.E/es",
                 "e",
-                Some("s"),
-                Some("g"),
             ),
+            ("/providers/Microsoft.M/ms/m", "Microsoft.M/ms", "m"),
             (
-                "/providers/Microsoft.M/ms/m".to_owned(),
-                "Microsoft.M/ms",
-                "m",
-                None,
-                None,
-            ),
-            (
-                "/subscriptions/s/providers/Microsoft.A/bs/b".to_owned(),
+                "/subscriptions/s/providers/Microsoft.A/bs/b",
                 "Microsoft.A/bs",
                 "b",
-                Some("s"),
-                None,
             ),
         ];
-        for (text, arm_type, name, subscription, resource_group) in table {
-            let id = ResourceId::parse(&text).expect(&text);
-            assert_eq!(id.arm_type(), arm_type, "{text}");
-            assert_eq!(id.name(), name, "{text}");
+        for (text, arm_type, name) in table {
+            let id = parse(text);
+            assert_eq!(
+                (id.arm_type().as_str(), id.name()),
+                (arm_type, name),
+                "{text}"
+            );
+            let subscription = (!text.starts_with("/providers")).then_some("s");
             assert_eq!(id.subscription(), subscription, "{text}");
-            assert_eq!(id.resource_group(), resource_group, "{text}");
+            let group = text
+                .to_lowercase()
+                .contains("resourcegroups")
+                .then_some("g");
+            assert_eq!(id.resource_group(), group, "{text}");
         }
     }
 
@@ -442,71 +409,77 @@ mod tests {
         }
     }
 
+    /// The id of `n`, which is of this type and scope and has this owner.
+    fn id_of(arm_type: &'static str, scope: Scope, owner: Option<&str>) -> String {
+        let owner = owner.map(|owner| ResourceId::parse(owner).expect(owner));
+        let id = ResourceId::of(&kind(arm_type, scope), owner.as_ref(), SUBSCRIPTION, "n");
+        id.expect("an id").0
+    }
+
     #[test]
-    fn builds_ids_from_owners() {
-        let group = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/g");
-        let parent = format!("{group}/providers/microsoft.a/BS/b");
-        let extension = format!("{parent}/providers/Microsoft.E/es/e");
-        let table: [(&'static str, Scope, Option<&str>, String); 9] = [
+    fn builds_ids_without_owners() {
+        let subscription = format!("/subscriptions/{SUBSCRIPTION}");
+        for (arm_type, scope, expected) in [
             (
                 RESOURCE_GROUP_TYPE,
                 Scope::Subscription,
-                None,
-                format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/n"),
-            ),
-            (
-                "Microsoft.A/bs",
-                Scope::ResourceGroup,
-                Some(&group),
-                format!("{group}/providers/Microsoft.A/bs/n"),
-            ),
-            (
-                "Microsoft.A/bs/cs",
-                Scope::ResourceGroup,
-                Some(&parent),
-                format!("{parent}/cs/n"),
+                format!("{subscription}/resourceGroups/n"),
             ),
             (
                 "Microsoft.A/subs",
                 Scope::Subscription,
-                None,
-                format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.A/subs/n"),
+                format!("{subscription}/providers/Microsoft.A/subs/n"),
             ),
             (
                 "Microsoft.A/tenants",
                 Scope::Tenant,
-                None,
                 "/providers/Microsoft.A/tenants/n".to_owned(),
             ),
+        ] {
+            assert_eq!(id_of(arm_type, scope, None), expected);
+        }
+    }
+
+    #[test]
+    fn builds_ids_from_owners() {
+        use Scope::{Extension, ResourceGroup};
+        let group = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/g");
+        let parent = format!("{group}/providers/microsoft.a/BS/b");
+        let extension = format!("{parent}/providers/Microsoft.E/es/e");
+        // (type, scope, owner, what comes after the owner's id)
+        let table = [
+            (
+                "Microsoft.A/bs",
+                ResourceGroup,
+                &group,
+                "providers/Microsoft.A/bs/n",
+            ),
+            ("Microsoft.A/bs/cs", ResourceGroup, &parent, "cs/n"),
             (
                 "Microsoft.E/es",
-                Scope::Extension,
-                Some(&parent),
-                format!("{parent}/providers/Microsoft.E/es/n"),
+                Extension,
+                &parent,
+                "providers/Microsoft.E/es/n",
             ),
             (
                 "Microsoft.E/es",
-                Scope::Extension,
-                Some(&group),
-                format!("{group}/providers/Microsoft.E/es/n"),
+                Extension,
+                &group,
+                "providers/Microsoft.E/es/n",
             ),
-            (
-                "Microsoft.E/es/fs",
-                Scope::Extension,
-                Some(&extension),
-                format!("{extension}/fs/n"),
-            ),
+            ("Microsoft.E/es/fs", Extension, &extension, "fs/n"),
             (
                 "Microsoft.E/es",
-                Scope::Extension,
-                Some(&extension),
-                format!("{extension}/providers/Microsoft.E/es/n"),
+                Extension,
+                &extension,
+                "providers/Microsoft.E/es/n",
             ),
         ];
-        for (arm_type, scope, owner, expected) in table {
-            let owner = owner.map(|owner| ResourceId::parse(owner).expect(owner));
-            let id = ResourceId::of(&kind(arm_type, scope), owner.as_ref(), SUBSCRIPTION, "n");
-            assert_eq!(id.map(|id| id.0), Ok(expected));
+        for (arm_type, scope, owner, below) in table {
+            assert_eq!(
+                id_of(arm_type, scope, Some(owner)),
+                format!("{owner}/{below}")
+            );
         }
     }
 
@@ -540,11 +513,6 @@ mod tests {
         let lower = ResourceId::parse("/subscriptions/s/resourcegroups/my group").expect("id");
         let upper = ResourceId::parse("/SUBSCRIPTIONS/S/resourceGroups/MY GROUP").expect("id");
         assert_eq!(lower, upper);
-        let inner = ResourceId::parse("/subscriptions/S/resourceGroups/My Group/providers/A/b/c")
-            .expect("id");
-        assert!(inner.is_within(&lower) && !lower.is_within(&inner));
-        let sibling = ResourceId::parse("/subscriptions/s/resourceGroups/my group2").expect("id");
-        assert!(!sibling.is_within(&lower));
         assert_eq!(
             lower.url("2020-06-01"),
             "/subscriptions/s/resourcegroups/my%20group?api-version=2020-06-01"

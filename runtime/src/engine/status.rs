@@ -1,4 +1,4 @@
-//! From ARM's JSON to Kubernetes' words: the status of an object, and the spec that would produce it.
+//! From ARM's JSON to Kubernetes' words: the status of an object.
 
 use serde_json::{Map, Value};
 
@@ -13,14 +13,6 @@ use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
 /// a field beats no status. Secrets never enter. `conditions` are the reconciler's and are not set here.
 pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
     from_arm(version.status, arm)
-}
-
-/// The spec that describes an ARM resource: for importing what exists.
-///
-/// References come out as `{armId}`; secrets cannot be read back and are absent; `owner` and `azureName` are
-/// the caller's, who knows the ARM id.
-pub fn spec_from_arm(version: &VersionInfo, arm: &Value) -> Value {
-    from_arm(version.spec, arm)
 }
 
 fn from_arm(shape: &StructShape, arm: &Value) -> Value {
@@ -139,11 +131,11 @@ mod tests {
     fn discriminator_chooses_the_variant() {
         let arm = json!({"properties": {"source": {"kind": "BLOB", "properties": {"uri": "u"}}}});
         assert_eq!(
-            spec_from_arm(&VERSION, &arm),
+            from_arm(VERSION.spec, &arm),
             json!({"source": {"blob": {"uri": "u"}}})
         );
         let arm = json!({"properties": {"source": {"kind": "Other"}}});
-        assert_eq!(spec_from_arm(&VERSION, &arm), json!({"source": {}}));
+        assert_eq!(from_arm(VERSION.spec, &arm), json!({"source": {}}));
     }
 
     #[test]
@@ -153,7 +145,7 @@ mod tests {
             "properties": {"subnet": {"id": "/subnets/1"}, "password": "p", "protectedSettings": {"a": "b"}},
         });
         assert_eq!(
-            spec_from_arm(&VERSION, &arm),
+            from_arm(VERSION.spec, &arm),
             json!({
                 "identity": {
                     "type": "UserAssigned",

@@ -70,44 +70,9 @@ impl Points {
         self.post_checker.is_some()
     }
 
-    /// Whether there is a [`ArmResourceModifier`].
-    pub fn has_modifier(&self) -> bool {
-        self.modifier.is_some()
-    }
-
-    /// Whether there is a [`Claimer`].
-    pub fn has_claimer(&self) -> bool {
-        self.claimer.is_some()
-    }
-
-    /// Whether there is a [`Deleter`].
-    pub fn has_deleter(&self) -> bool {
-        self.deleter.is_some()
-    }
-
-    /// Whether there is a [`ErrorClassifier`].
-    pub fn has_error_classifier(&self) -> bool {
-        self.error_classifier.is_some()
-    }
-
-    /// Whether there is a [`Importer`].
-    pub fn has_importer(&self) -> bool {
-        self.importer.is_some()
-    }
-
     /// Whether there is a [`SuccessfulCreationHandler`].
     pub fn has_success_handler(&self) -> bool {
         self.success_handler.is_some()
-    }
-
-    /// Whether there is a [`KubernetesSecretExporter`].
-    pub fn has_secret_exporter(&self) -> bool {
-        self.secret_exporter.is_some()
-    }
-
-    /// Whether there is a [`KubernetesConfigExporter`].
-    pub fn has_config_exporter(&self) -> bool {
-        self.config_exporter.is_some()
     }
 }
 

@@ -18,10 +18,6 @@ pub const RESOURCE_ID: &str = "serviceoperator.azure.com/resource-id";
 pub const POLLER_RESUME_TOKEN: &str = "serviceoperator.azure.com/poller-resume-token";
 /// Annotation by the operator: which operation is running.
 pub const POLLER_RESUME_ID: &str = "serviceoperator.azure.com/poller-resume-id";
-/// Value of [`POLLER_RESUME_ID`] for a PUT.
-pub const POLLER_PUT: &str = "GenericClient.CreateOrUpdateByID";
-/// Value of [`POLLER_RESUME_ID`] for a DELETE.
-pub const POLLER_DELETE: &str = "GenericClient.DeleteByID";
 /// Annotation by the operator: generation that the latest PUT was built from.
 pub const LATEST_RECONCILED_GENERATION: &str =
     "serviceoperator.azure.com/latest-reconciled-generation";

@@ -34,7 +34,7 @@ async fn follows_a_long_delete_over_restarts() {
     assert_eq!(world.pass(&store).await, seconds(15));
     assert_eq!(world.ready(&store), "False/Info/Deleting");
     let id = world.cluster.annotation(&store, names::POLLER_RESUME_ID);
-    assert_eq!(id.as_deref(), Some(names::POLLER_DELETE));
+    assert_eq!(id.as_deref(), Some("GenericClient.DeleteByID"));
     world.azure.script(
         Method::Get,
         OPERATION,

@@ -20,7 +20,7 @@ async fn runs_through(put: crate::arm::Response, poll: &str, done: crate::arm::R
     let annotation = |name| world.cluster.annotation(&store, name);
     assert_eq!(
         annotation(names::POLLER_RESUME_ID).as_deref(),
-        Some(names::POLLER_PUT)
+        Some("GenericClient.CreateOrUpdateByID")
     );
     assert_eq!(
         annotation(names::LATEST_RECONCILED_GENERATION).as_deref(),
@@ -206,7 +206,7 @@ async fn the_state_of_an_operation_survives_a_conflict() {
     world.cluster.interfere(2);
     assert_eq!(world.pass(&store).await, seconds(15));
     let id = world.cluster.annotation(&store, names::POLLER_RESUME_ID);
-    assert_eq!(id.as_deref(), Some(names::POLLER_PUT));
+    assert_eq!(id.as_deref(), Some("GenericClient.CreateOrUpdateByID"));
 }
 
 #[tokio::test]
