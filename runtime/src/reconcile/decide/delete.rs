@@ -77,7 +77,8 @@ fn unsupported(observed: &Observed) -> Step<Action> {
     match known(&observed.resource, Action::Get, fail)? {
         Resource::Missing => Continue(Action::RemoveFinalizer),
         Resource::Found(_) => {
-            let message = "Azure cannot delete resources of this type; they go with their owner. Set reconcile-policy to detach-on-delete to let the object go";
+            let message = "Azure cannot delete resources of this type; they go with their owner. \
+                Set reconcile-policy to detach-on-delete to let the object go";
             let failure = Failure::warning(
                 reason::DELETION_NOT_SUPPORTED,
                 RetryClass::VerySlow,

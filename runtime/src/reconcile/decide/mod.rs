@@ -1,8 +1,9 @@
 //! The decision: from what the object says and what the pass has found out to the one next step.
 //!
 //! Pure. Each function answers "what is still missing here?": `Break` is the step that is missing,
-//! `Continue` goes on to the next question. The order of the questions is the state machine of ASO behaviour §1.3 (create, update) and §1.9 (delete). What we do
-//! otherwise than ASO: a GET comes before the PUT, and the PUT only follows when something differs.
+//! `Continue` goes on to the next question. The order of the questions is the state machine of ASO behaviour
+//! §1.3 (create, update) and §1.9 (delete). What we do otherwise than ASO: a GET comes before the PUT, and the
+//! PUT only follows when something differs.
 
 mod apply;
 mod delete;
@@ -71,7 +72,8 @@ fn credential(view: &ResourceView, observed: &Observed, fail: fn(&Failure) -> Ac
             Break(fail(&Failure::error(
                 reason::SUBSCRIPTION_MISMATCH,
                 format!(
-                    "the resource is in subscription {subscription}, but the credential is for {}; use a credential for {subscription}",
+                    "the resource is in subscription {subscription}, but the credential is for {}; \
+                     use a credential for {subscription}",
                     credential.subscription
                 ),
             )))

@@ -227,7 +227,11 @@ impl Pass<'_> {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = &registered {
-            tracing::warn!(reason = %failure.reason, message = %failure.message, "the provider could not be registered");
+            tracing::warn!(
+                reason = %failure.reason,
+                message = %failure.message,
+                "the provider could not be registered"
+            );
         }
         self.observed.registration = Some(registered);
     }

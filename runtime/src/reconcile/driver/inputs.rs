@@ -75,7 +75,8 @@ impl Pass<'_> {
         match id.subscription() {
             Some(other) if !other.eq_ignore_ascii_case(&subscription) => {
                 let message = format!(
-                    "the owner is in subscription {other}, but the credential is for {subscription}; use a credential for {other}"
+                    "the owner is in subscription {other}, but the credential is for {subscription}; \
+                     use a credential for {other}"
                 );
                 Ok(Err(Failure::error(reason::SUBSCRIPTION_MISMATCH, message)))
             }
