@@ -13,6 +13,8 @@
 //! | 6 hub | [`hub`] | versions of a kind → hub type and one conversion plan per version |
 //! | 7 emit | [`emit`] | model → files in memory, deterministic to the byte |
 //!
+//! Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
+//!
 //! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree.
 //!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
@@ -21,6 +23,7 @@ pub mod curate;
 pub mod discover;
 pub mod emit;
 pub mod hub;
+pub mod inherit;
 pub mod load;
 pub mod model;
 pub mod pipeline;

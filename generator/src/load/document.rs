@@ -214,6 +214,21 @@ impl Schema {
     }
 }
 
+impl Schema {
+    /// Schemas that stand directly within this one.
+    pub(crate) fn inner_mut(&mut self) -> impl Iterator<Item = &mut Schema> {
+        let additional = match &mut self.additional {
+            Additional::Of(inner) => Some(inner.as_mut()),
+            _ => None,
+        };
+        self.properties
+            .values_mut()
+            .chain(&mut self.all_of)
+            .chain(self.items.as_deref_mut())
+            .chain(additional)
+    }
+}
+
 /// Declared type of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaType {

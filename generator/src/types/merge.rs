@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use crate::load::{Additional, Schema, SchemaType, SpecSet};
 
 /// What a schema says with all that it includes. Own properties win over included ones of the same name.
-pub(super) struct Merged<'a> {
+pub(crate) struct Merged<'a> {
     /// The schema behind all references.
     pub schema: &'a Schema,
     /// Included properties first, in order.
@@ -25,7 +25,7 @@ pub(super) struct Merged<'a> {
 }
 
 /// Merges. `load` has made sure that no `allOf` leads back to itself.
-pub(super) fn merge<'a>(set: &'a SpecSet, schema: &'a Schema) -> Merged<'a> {
+pub(crate) fn merge<'a>(set: &'a SpecSet, schema: &'a Schema) -> Merged<'a> {
     let schema = set.resolve(schema);
     let mut merged = Merged {
         schema,

@@ -11,11 +11,11 @@
 mod build;
 pub mod embedded;
 mod flatten;
-mod merge;
+pub(crate) mod merge;
 pub mod naming;
 mod objects;
 mod table;
-mod variants;
+pub(crate) mod variants;
 
 use crate::discover::DiscoveredResource;
 use crate::load::{Source, SpecSet};

@@ -9,7 +9,7 @@ use crate::model::{Discriminated, EnumType, ObjectType, Property, TypeDef, TypeR
 
 /// Schemas that stand for one variant each of `base`, nearest first: all that include it, directly or not.
 /// A variant with a discriminator of its own is one variant here and tells its own ones apart inside.
-pub(super) fn variants<'a>(set: &'a SpecSet, base: &'a Schema) -> Vec<&'a Schema> {
+pub(crate) fn variants<'a>(set: &'a SpecSet, base: &'a Schema) -> Vec<&'a Schema> {
     let mut found: Vec<&Schema> = Vec::new();
     let mut waiting: Vec<&Schema> = set.derived(&base.source).collect();
     waiting.reverse();
@@ -28,7 +28,7 @@ pub(super) fn variants<'a>(set: &'a SpecSet, base: &'a Schema) -> Vec<&'a Schema
 }
 
 /// Value of the discriminator that means `schema`: what the spec says, else the definition's name.
-pub(super) fn value(schema: &Schema) -> String {
+pub(crate) fn value(schema: &Schema) -> String {
     schema
         .discriminator_value
         .clone()
@@ -36,7 +36,7 @@ pub(super) fn value(schema: &Schema) -> String {
 }
 
 /// Name of a schema: its own, else the last part of its pointer.
-pub(super) fn definition_name(schema: &Schema) -> &str {
+pub(crate) fn definition_name(schema: &Schema) -> &str {
     let place = || schema.source.pointer.rsplit('/').next();
     schema.name.as_deref().or_else(place).unwrap_or_default()
 }

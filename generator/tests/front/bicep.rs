@@ -1,10 +1,22 @@
 //! The Bicep front end through passes 1 to 3, on small files of our own.
 
+use std::collections::BTreeMap;
+
 use armature_generator::discover::discover;
+use armature_generator::inherit::inherit;
+use armature_generator::load::SpecSet;
 use armature_generator::model::ApiVersion;
 use armature_generator::types::build;
 
 use crate::{load_specs, render};
+
+const VERSION: &str = "2024-01-01";
+
+fn rendered(set: &SpecSet) -> String {
+    let found = discover(set).expect("resources");
+    let version = build(set, ApiVersion::new(VERSION), &found).expect("types");
+    render::version(&version)
+}
 
 #[test]
 fn every_kind_of_type_and_flag() {
@@ -31,4 +43,40 @@ fn faults_name_their_place() {
         })
         .collect();
     insta::assert_snapshot!(messages.join("\n"));
+}
+
+/// Lines that inheritance takes away and adds.
+#[test]
+fn openapi_adds_what_bicep_does_not_say() {
+    let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
+    let openapi = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
+    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), openapi)]);
+    let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
+    let (before, after) = (rendered(&set), rendered(&inherited));
+    let lines_of = |text: &str| -> Vec<String> {
+        text.lines()
+            .filter(|line| !line.is_empty() && *line != "}")
+            .map(str::to_owned)
+            .collect()
+    };
+    let (before, after) = (lines_of(&before), lines_of(&after));
+    let gone = before.iter().filter(|line| !after.contains(line));
+    let new = after.iter().filter(|line| !before.contains(line));
+    let lines: Vec<String> = gone
+        .map(|line| format!("- {line}"))
+        .chain(new.map(|line| format!("+ {line}")))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn without_an_openapi_version_only_the_envelope_is_flattened() {
+    let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
+    let inherited = inherit(&set, &ApiVersion::new(VERSION), &BTreeMap::new()).expect("resources");
+    let text = rendered(&inherited);
+    assert!(
+        text.contains("paper: BookPropertiesPaper at [properties/paper] required"),
+        "{text}"
+    );
+    assert!(!text.contains("(long)"), "{text}");
 }

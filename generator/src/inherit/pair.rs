@@ -1,0 +1,148 @@
+//! Schemas of two sources side by side, from a resource's body down: what one says and the other cannot.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
+use crate::types::merge::merge;
+use crate::types::variants::{definition_name, value, variants};
+
+/// What OpenAPI says of a schema at its place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Facts {
+    pub flatten: bool,
+    secret: bool,
+    answered: bool,
+    fraction: bool,
+    format: Option<String>,
+    multiple_of: Option<f64>,
+    mutability: Vec<String>,
+    identifiers: Vec<String>,
+    variant_name: Option<String>,
+}
+
+impl Facts {
+    /// Adds the facts to a schema that does not say the same things itself.
+    pub fn apply(&self, schema: &mut Schema) {
+        schema.flatten |= self.flatten;
+        schema.secret |= self.secret;
+        schema.write_only &= !self.answered;
+        if schema.mutability.is_empty() {
+            schema.mutability.clone_from(&self.mutability);
+        }
+        if schema.identifiers.is_empty() {
+            schema.identifiers.clone_from(&self.identifiers);
+        }
+        if self.variant_name.is_some() {
+            schema.name.clone_from(&self.variant_name);
+        }
+        if schema.reference.is_none() {
+            if self.fraction && schema.ty == Some(SchemaType::Integer) {
+                schema.ty = Some(SchemaType::Number);
+            }
+            let rules = &mut schema.rules;
+            rules.format = rules.format.take().or_else(|| self.format.clone());
+            rules.multiple_of = rules.multiple_of.or(self.multiple_of);
+        }
+    }
+
+    /// Adds what a schema says at its place and behind its references; the first word counts.
+    fn learn(&mut self, set: &SpecSet, theirs: &Schema) {
+        let mut current = Some(theirs);
+        while let Some(schema) = current {
+            self.flatten |= schema.flatten;
+            self.secret |= schema.secret;
+            if self.mutability.is_empty() {
+                self.mutability.clone_from(&schema.mutability);
+            }
+            if self.identifiers.is_empty() {
+                self.identifiers.clone_from(&schema.identifiers);
+            }
+            current = schema.reference.as_ref().and_then(|to| set.schema(to));
+        }
+        let merged = merge(set, theirs);
+        self.fraction |= merged.ty == Some(&SchemaType::Number);
+        let rules = &merged.value.rules;
+        self.format = self.format.take().or_else(|| rules.format.clone());
+        self.multiple_of = self.multiple_of.or(rules.multiple_of);
+    }
+}
+
+/// The walk over one resource.
+pub(super) struct Pairing<'a, 'f> {
+    ours: &'a SpecSet,
+    theirs: &'a SpecSet,
+    facts: &'f mut BTreeMap<Source, Facts>,
+    seen: HashSet<(Source, Source)>,
+    answer: bool,
+}
+
+impl<'a, 'f> Pairing<'a, 'f> {
+    pub fn new(
+        ours: &'a SpecSet,
+        theirs: &'a SpecSet,
+        facts: &'f mut BTreeMap<Source, Facts>,
+    ) -> Self {
+        Self {
+            ours,
+            theirs,
+            facts,
+            seen: HashSet::new(),
+            answer: false,
+        }
+    }
+
+    /// Pairs the bodies of PUT.
+    pub fn body(&mut self, ours: &'a Schema, theirs: &'a Schema) {
+        self.answer = false;
+        self.seen.clear();
+        self.inside(ours, theirs);
+    }
+
+    /// Pairs the answers of GET.
+    pub fn answer(&mut self, ours: &'a Schema, theirs: &'a Schema) {
+        self.answer = true;
+        self.seen.clear();
+        self.inside(ours, theirs);
+    }
+
+    fn place(&mut self, ours: &'a Schema, theirs: &'a Schema) {
+        let facts = self.facts.entry(ours.source.clone()).or_default();
+        facts.answered |= self.answer;
+        facts.learn(self.theirs, theirs);
+        self.inside(ours, theirs);
+    }
+
+    fn inside(&mut self, ours: &'a Schema, theirs: &'a Schema) {
+        let (left, right) = (merge(self.ours, ours), merge(self.theirs, theirs));
+        let key = (left.schema.source.clone(), right.schema.source.clone());
+        if !self.seen.insert(key) {
+            return;
+        }
+        for (name, property) in &left.properties {
+            if let Some(other) = right.properties.get(name) {
+                self.place(property, other);
+            }
+        }
+        if let (Some(item), Some(other)) = (&left.value.items, &right.value.items) {
+            self.place(item, other);
+        }
+        if let (Additional::Of(item), Additional::Of(other)) = (left.additional, right.additional) {
+            self.place(item, other);
+        }
+        if left.schema.discriminator.is_some() {
+            self.variants(left.schema, right.schema);
+        }
+    }
+
+    fn variants(&mut self, ours: &'a Schema, theirs: &'a Schema) {
+        let theirs = variants(self.theirs, theirs);
+        for variant in variants(self.ours, ours) {
+            let known = value(variant);
+            if let Some(other) = theirs.iter().find(|other| value(other) == known) {
+                let facts = self.facts.entry(variant.source.clone()).or_default();
+                facts.variant_name = Some(definition_name(other).to_owned());
+                self.inside(variant, other);
+            }
+        }
+    }
+}
