@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use armature::command::{Cli, output};
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -10,13 +11,13 @@ fn main() -> ExitCode {
         .install_default()
         .is_err()
     {
-        eprintln!("error: another cryptography provider is installed already");
+        output::print_error("another cryptography provider is installed already");
         return ExitCode::FAILURE;
     }
-    match armature::command::Cli::parse().run() {
+    match Cli::parse().run() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            output::print_error(output::message(&error));
             ExitCode::FAILURE
         }
     }

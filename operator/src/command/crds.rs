@@ -1,16 +1,16 @@
 //! `armature crds`: the CRDs as manifests, without a cluster.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use armature_runtime::engine::crd::{CrdOptions, ServedVersions, custom_resource_definition};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::CrdPattern;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::output;
 use crate::config::VersionChoice;
 
 /// Arguments of `armature crds`.
@@ -46,8 +46,7 @@ impl CrdsArguments {
     /// Prints the CRDs.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let kinds = self.kinds(armature_generated::KINDS)?;
-        let mut output = std::io::stdout().lock();
-        write(&mut output, &self.compose(&kinds), self.output).context("cannot write the CRDs")?;
+        output::print(&format(&self.compose(&kinds), self.output)?)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -100,21 +99,22 @@ fn is_group(group: &str, wanted: &str) -> bool {
             .is_some_and(|short| short.eq_ignore_ascii_case(wanted))
 }
 
-fn write(output: &mut impl Write, crds: &[Value], format: Format) -> anyhow::Result<()> {
+fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
+    let mut text = String::new();
     match format {
         Format::Yaml => {
             for crd in crds {
-                writeln!(output, "---")?;
-                write!(output, "{}", serde_saphyr::to_string(crd)?)?;
+                text.push_str("---\n");
+                text.push_str(&serde_saphyr::to_string(crd)?);
             }
         }
         Format::Json => {
             let list = json!({"apiVersion": "v1", "kind": "List", "items": crds});
-            serde_json::to_writer_pretty(&mut *output, &list)?;
-            writeln!(output)?;
+            text = serde_json::to_string_pretty(&list)?;
+            text.push('\n');
         }
     }
-    Ok(())
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -134,18 +134,15 @@ mod tests {
             json!({"kind": "A", "text": "yes", "pattern": "^a:\\d+$"}),
             json!({"kind": "B", "number": 1.5}),
         ];
-        let mut yaml = Vec::new();
-        write(&mut yaml, &crds, Format::Yaml).unwrap();
-        let text = String::from_utf8(yaml).unwrap();
+        let text = format(&crds, Format::Yaml).unwrap();
         let documents: Vec<Value> = text
             .split("---\n")
             .filter(|document| !document.is_empty())
             .map(|document| serde_saphyr::from_str(document).unwrap())
             .collect();
         assert_eq!(documents, crds);
-        let mut json = Vec::new();
-        write(&mut json, &crds, Format::Json).unwrap();
-        let list: Value = serde_json::from_slice(&json).unwrap();
+        let json = format(&crds, Format::Json).unwrap();
+        let list: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(list["items"], Value::Array(crds));
     }
 }

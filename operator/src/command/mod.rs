@@ -1,6 +1,7 @@
-//! The command line of `armature`: one module per subcommand.
+//! The command line of `armature`: one module per subcommand, and [`output`] for what all print.
 
 pub mod crds;
+pub mod output;
 pub mod render;
 pub mod run;
 pub mod version;

@@ -1,12 +1,12 @@
 //! `armature render`: prints the ARM requests that manifests would lead to (see [`crate::render`]).
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
+use super::output;
 use crate::render::{self, PLACEHOLDER_SUBSCRIPTION, RenderedRequest};
 
 /// Arguments of `armature render`.
@@ -23,12 +23,14 @@ pub struct RenderArguments {
     )]
     paths: Vec<PathBuf>,
 
-    /// Subscription of the rendered ids.
+    /// Subscription of the rendered ids: a GUID, or /subscriptions/GUID. Zeros when it is not set.
     #[arg(
         long,
         env = "AZURE_SUBSCRIPTION_ID",
         value_name = "ID",
-        default_value = PLACEHOLDER_SUBSCRIPTION
+        default_value = PLACEHOLDER_SUBSCRIPTION,
+        hide_default_value = true,
+        value_parser = subscription
     )]
     subscription: String,
 
@@ -51,24 +53,46 @@ impl RenderArguments {
     /// # Errors
     /// When a request cannot be written as text.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        // A variable that is set to nothing is not set.
-        let subscription = match self.subscription.trim() {
-            "" => PLACEHOLDER_SUBSCRIPTION,
-            given => given,
-        };
-        let rendering = render::render_paths(&self.paths, armature_generated::KINDS, subscription);
+        let kinds = armature_generated::KINDS;
+        let rendering = render::render_paths(&self.paths, kinds, &self.subscription);
         let text = format(&rendering.requests, self.output)?;
-        std::io::stdout()
-            .write_all(text.as_bytes())
-            .context("cannot write the requests")?;
+        output::print(&text)?;
         for error in &rendering.errors {
-            eprintln!("error: {error}");
+            output::print_error(error);
         }
         Ok(match rendering.errors.is_empty() {
             true => ExitCode::SUCCESS,
             false => ExitCode::FAILURE,
         })
     }
+}
+
+/// The GUID of a subscription, from itself or from the id of the subscription.
+fn subscription(text: &str) -> Result<String, String> {
+    const PREFIX: &str = "/subscriptions/";
+    let text = text.trim();
+    // A variable that is set to nothing is not set.
+    if text.is_empty() {
+        return Ok(PLACEHOLDER_SUBSCRIPTION.to_owned());
+    }
+    let guid = match text.get(..PREFIX.len()) {
+        Some(start) if start.eq_ignore_ascii_case(PREFIX) => &text[PREFIX.len()..],
+        _ => text,
+    };
+    if is_guid(guid) {
+        return Ok(guid.to_owned());
+    }
+    Err(format!(
+        "expected a GUID such as {PLACEHOLDER_SUBSCRIPTION}, or {PREFIX}GUID; `az account show --query id` prints yours"
+    ))
+}
+
+/// Whether a text is 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+fn is_guid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let mut digits = groups.iter().flat_map(|group| group.bytes());
+    lengths == [8, 4, 4, 4, 12] && digits.all(|digit| digit.is_ascii_hexdigit())
 }
 
 fn format(requests: &[RenderedRequest], output: Output) -> anyhow::Result<String> {
@@ -95,4 +119,33 @@ fn format(requests: &[RenderedRequest], output: Output) -> anyhow::Result<String
         }
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subscriptions_are_guids_or_ids() {
+        let guid = "1234abcd-0000-4000-8000-00000000000A";
+        for (text, expected) in [
+            (guid, guid),
+            (&*format!("/subscriptions/{guid}"), guid),
+            (&*format!(" /Subscriptions/{guid}\n"), guid),
+            ("", PLACEHOLDER_SUBSCRIPTION),
+        ] {
+            assert_eq!(subscription(text).as_deref(), Ok(expected), "{text:?}");
+        }
+        let longer = format!("/subscriptions/{guid}/resourceGroups/g");
+        for wrong in [
+            "a b",
+            "my-subscription",
+            "/subscriptions/",
+            &longer,
+            &guid[1..],
+        ] {
+            let message = subscription(wrong).unwrap_err();
+            assert!(message.starts_with("expected a GUID"), "{wrong}: {message}");
+        }
+    }
 }

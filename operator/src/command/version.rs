@@ -11,7 +11,7 @@ pub struct VersionArguments {}
 impl VersionArguments {
     /// Prints the version.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
-        println!("armature {}", env!("CARGO_PKG_VERSION"));
+        super::output::print(concat!("armature ", env!("CARGO_PKG_VERSION"), "\n"))?;
         Ok(ExitCode::SUCCESS)
     }
 }
