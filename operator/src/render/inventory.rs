@@ -1,6 +1,6 @@
 //! Objects, Secrets and ConfigMaps of the inputs, found by name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use armature_runtime::engine::collect::KeyReference;
 use armature_runtime::kind::{KindInfo, VersionInfo};
@@ -208,9 +208,14 @@ impl Inventory {
         kind: &str,
     ) -> Result<(&'static KindInfo, &'static VersionInfo), (&'static str, String)> {
         let Some((group, version)) = api_version.split_once('/') else {
-            let message = format!(
-                "there is no kind {kind} in '{api_version}'; only Azure resources, Secrets and ConfigMaps are rendered"
-            );
+            let hint = match self.kinds.iter().find(|info| info.kind == kind) {
+                Some(info) => {
+                    let newest = info.versions.last().map_or("", |version| version.name);
+                    format!(", did you mean '{}/{newest}'?", info.group)
+                }
+                None => "; only Azure resources, Secrets and ConfigMaps are rendered".to_owned(),
+            };
+            let message = format!("there is no kind {kind} in '{api_version}'{hint}");
             return Err(("apiVersion", message));
         };
         let of_group: Vec<_> = self
@@ -219,41 +224,59 @@ impl Inventory {
             .filter(|info| info.group == group)
             .collect();
         if of_group.is_empty() {
-            let message = format!("unknown group '{group}'{}", self.proposed_group(group));
+            let message = format!("unknown group '{group}'{}", self.group_hint(group, kind));
             return Err(("apiVersion", message));
         }
         let Some(info) = of_group.iter().find(|info| info.kind == kind) else {
             let kinds = of_group.iter().map(|info| info.kind);
-            let message = format!("unknown kind '{kind}' in {group}{}", proposal(kind, kinds));
-            return Err(("kind", message));
+            let hint = match nearest(kind, kinds.clone()) {
+                None if self.kinds.iter().any(|info| info.kind == kind) => {
+                    self.group_hint("", kind)
+                }
+                _ => hint(kind, kinds),
+            };
+            return Err(("kind", format!("unknown kind '{kind}' in {group}{hint}")));
         };
         match info.version(version) {
             Some(version) => Ok((info, version)),
             None => {
-                let versions: Vec<_> = info.versions.iter().map(|version| version.name).collect();
-                let message = format!(
-                    "unknown version '{version}' of {kind}; known are {}",
-                    versions.join(", ")
-                );
+                let versions = info.versions.iter().map(|version| version.name);
+                let hint = hint(version, versions);
+                let message = format!("unknown version '{version}' of {kind}{hint}");
                 Err(("apiVersion", message))
             }
         }
     }
 
-    /// The nearest group by its first word: the rest is the same for all.
-    fn proposed_group(&self, group: &str) -> String {
-        let short = |group: &'_ str| group.split('.').next().unwrap_or_default().to_owned();
-        let groups: Vec<_> = self.kinds.iter().map(|info| short(info.group)).collect();
-        let near = nearest(&short(group), groups.iter().map(String::as_str));
-        let info = near.and_then(|near| self.kinds.iter().find(|info| short(info.group) == near));
-        info.map_or_else(String::new, |info| {
-            format!(", did you mean '{}'?", info.group)
-        })
+    /// The group that the kind is in; else the nearest by its first word, as the rest is the same for all; else all.
+    fn group_hint(&self, group: &str, kind: &str) -> String {
+        fn short(group: &str) -> &str {
+            group.split('.').next().unwrap_or_default()
+        }
+        let groups: BTreeSet<_> = self.kinds.iter().map(|info| info.group).collect();
+        let of_kind = self.kinds.iter().find(|info| info.kind == kind);
+        let near = || {
+            let near = nearest(short(group), groups.iter().map(|group| short(group)))?;
+            groups.iter().copied().find(|group| short(group) == near)
+        };
+        match of_kind.map(|info| info.group).or_else(near) {
+            Some(group) => format!(", did you mean '{group}'?"),
+            None => known(groups),
+        }
     }
 }
 
-fn proposal<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    nearest(name, candidates).map_or_else(String::new, |near| format!(", did you mean '{near}'?"))
+/// The nearest name, or all of them.
+fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, candidates.clone()) {
+        Some(near) => format!(", did you mean '{near}'?"),
+        None => known(candidates),
+    }
+}
+
+fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.into_iter().collect();
+    format!("; known are {}", names.join(", "))
 }
 
 fn annotations(manifest: &Value) -> BTreeMap<String, String> {

@@ -1,9 +1,10 @@
 //! Reading manifests: files and folders, several documents in each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use serde_saphyr::{MessageFormatter, UserMessageFormatter};
 
 use super::{Origin, RenderError};
 
@@ -22,28 +23,49 @@ pub struct Document {
 /// Reads files, and folders with everything below them in order of name. What cannot be read becomes an error;
 /// the rest is read all the same.
 pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<RenderError>) {
-    let (mut files, mut errors) = (Vec::new(), Vec::new());
-    for path in paths {
-        if let Err(error) = find(path, &mut files) {
-            errors.push(failure(path, &error));
-        }
-    }
-    // A file that is named and in a named folder is read once. One that does not exist stays, and is told below.
-    let mut seen = BTreeSet::new();
-    files.retain(|file| file.canonicalize().map_or(true, |file| seen.insert(file)));
+    let (files, mut errors) = list(paths);
     let mut documents = Vec::new();
-    for (order, file) in files.iter().enumerate() {
+    // Named path → whether there was anything in it.
+    let mut found = BTreeMap::new();
+    for (order, (path, file)) in files.iter().enumerate() {
         let origin = Origin {
             order,
             file: file.display().to_string(),
             document: 0,
         };
+        let before = documents.len() + errors.len();
         match std::fs::read_to_string(file) {
             Ok(text) => parse(&origin, &text, &mut documents, &mut errors),
-            Err(error) => errors.push(failure(file, &error)),
+            Err(error) => errors.push(unreadable(file, &error)),
+        }
+        *found.entry(path).or_insert(false) |= documents.len() + errors.len() > before;
+    }
+    let empty = found.into_iter().filter(|(_, has_content)| !has_content);
+    errors.extend(empty.map(|(path, _)| failure(path, "holds no manifest")));
+    (documents, errors)
+}
+
+/// The files of all paths, each with the path that led to it.
+fn list(paths: &[PathBuf]) -> (Vec<(&Path, PathBuf)>, Vec<RenderError>) {
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        let mut found = Vec::new();
+        match find(path, &mut found) {
+            Err(error) => errors.push(unreadable(path, &error)),
+            Ok(()) if found.is_empty() => {
+                let suffixes = SUFFIXES.map(|suffix| format!(".{suffix}")).join(", ");
+                errors.push(failure(
+                    path,
+                    format!("holds no file with a suffix {suffixes}"),
+                ));
+            }
+            Ok(()) => files.extend(found.into_iter().map(|file| (path.as_path(), file))),
         }
     }
-    (documents, errors)
+    // A file that is named and in a named folder is read once. One that does not exist stays, and is told later.
+    let mut seen = BTreeSet::new();
+    files.retain(|(_, file)| file.canonicalize().map_or(true, |file| seen.insert(file)));
+    (files, errors)
 }
 
 /// Splits a text into its documents and parses each on its own, so that one broken document does not hide the
@@ -64,21 +86,64 @@ pub fn parse(
             document: number,
             ..origin.clone()
         };
-        match serde_saphyr::from_str::<Value>(&part) {
+        match read_document(&part) {
             Ok(value) => add(origin, value, documents),
             Err(error) => {
-                let line = error
-                    .location()
-                    .map(|location| first_line + location.line() as usize - 1);
-                let text = error.without_snippet().to_string();
-                let text = text.lines().next().unwrap_or("it is no YAML").to_owned();
-                let message = match line {
-                    Some(line) => format!("line {line}: {text}"),
-                    None => text,
-                };
-                errors.push(RenderError::of_document(&origin, message));
+                errors.push(RenderError::of_document(
+                    &origin,
+                    yaml_message(&error, first_line),
+                ));
             }
         }
+    }
+}
+
+/// One document as kubectl reads it: `yes`, `no`, `on` and `off` are booleans, `y` and `n` are strings. The YAML
+/// reader knows either all of these as booleans or none, so it reads twice and each scalar is taken from the reading
+/// that is right for it. In quotes they are strings in both.
+fn read_document(text: &str) -> Result<Value, serde_saphyr::Error> {
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let mut value = serde_saphyr::from_str_with_options::<Value>(text, options)?;
+    let other = serde_saphyr::from_str::<Value>(text)?;
+    take_booleans(&mut value, other);
+    Ok(value)
+}
+
+fn take_booleans(value: &mut Value, other: Value) {
+    match (value, other) {
+        (value @ Value::String(_), other @ Value::Bool(_)) => {
+            let is_letter = value.as_str().is_some_and(|text| text.trim().len() == 1);
+            if !is_letter {
+                *value = other;
+            }
+        }
+        (Value::Array(items), Value::Array(others)) => {
+            for (item, other) in items.iter_mut().zip(others) {
+                take_booleans(item, other);
+            }
+        }
+        (Value::Object(members), Value::Object(mut others)) => {
+            for (name, member) in members {
+                if let Some(other) = others.remove(name) {
+                    take_booleans(member, other);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What is wrong, with the line of the file in which the document begins at `first_line`.
+fn yaml_message(error: &serde_saphyr::Error, first_line: usize) -> String {
+    let text = UserMessageFormatter.format_message(error.without_snippet());
+    let text = text.lines().next().unwrap_or("it is no YAML");
+    match error.location() {
+        Some(location) => format!(
+            "line {}, column {}: {text}",
+            first_line + location.line() as usize - 1,
+            location.column()
+        ),
+        None => text.to_owned(),
     }
 }
 
@@ -142,12 +207,16 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn failure(path: &Path, error: &std::io::Error) -> RenderError {
+fn unreadable(path: &Path, error: &std::io::Error) -> RenderError {
+    failure(path, format!("cannot be read: {error}"))
+}
+
+fn failure(path: &Path, message: impl Into<String>) -> RenderError {
     let origin = Origin {
         file: path.display().to_string(),
         ..Origin::default()
     };
-    RenderError::of_document(&origin, format!("cannot be read: {error}"))
+    RenderError::of_document(&origin, message)
 }
 
 #[cfg(test)]
@@ -182,6 +251,75 @@ mod tests {
             errors[0].starts_with("f.yaml: document 2: line "),
             "{errors:?}"
         );
+    }
+
+    #[test]
+    fn words_for_booleans_are_read_as_kubectl_reads_them() {
+        let (documents, errors) = parsed(
+            "[y, N, yes, No, on, OFF, true, False, 'yes', \"no\", {n: y, on: [n, off]}, 1, ~]",
+        );
+        assert_eq!(errors, Vec::<String>::new());
+        assert_eq!(
+            documents,
+            [(
+                1,
+                json!([
+                    "y", "N", true, false, true, false, true, false, "yes", "no",
+                    {"n": "y", "on": ["n", false]}, 1, null
+                ])
+            )]
+        );
+    }
+
+    #[test]
+    fn broken_yaml_is_told_with_one_line_of_the_file_and_without_advice_to_programmers() {
+        for (text, expected) in [
+            (
+                "a: 1\n---\nb: 1\nc: 2\nb: 3\n",
+                "f.yaml: document 2: line 5, column 1: duplicate mapping key: b not allowed here",
+            ),
+            (
+                "a: 1\n---\nb: *nowhere\n",
+                "f.yaml: document 2: line 3, column 4: ",
+            ),
+        ] {
+            let (_, errors) = parsed(text);
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert!(errors[0].starts_with(expected), "{errors:?}");
+            assert_eq!(errors[0].matches("line").count(), 1, "{errors:?}");
+            assert!(!errors[0].contains("Options"), "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn paths_without_a_manifest_are_problems() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for name in ["empty", "texts", "comments", "some"] {
+            std::fs::create_dir(path(name)).expect("a folder");
+        }
+        for (name, text) in [
+            ("texts/x.txt", "n: 9"),
+            ("comments/a.yaml", "# later\n---\n"),
+            ("some/a.yaml", ""),
+            ("some/b.yaml", "n: 1"),
+            ("alone.yaml", "\n"),
+        ] {
+            std::fs::write(path(name), text).expect("written");
+        }
+        let paths = ["empty", "texts", "comments", "some", "alone.yaml"].map(path);
+        let (documents, errors) = read(&paths);
+        assert_eq!(documents.len(), 1);
+        let mut errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+        errors.sort();
+        let expected = [
+            ("alone.yaml", "holds no manifest"),
+            ("comments", "holds no manifest"),
+            ("empty", "holds no file with a suffix .yaml, .yml, .json"),
+            ("texts", "holds no file with a suffix .yaml, .yml, .json"),
+        ];
+        let expected = expected.map(|(name, what)| format!("{}: {what}", path(name).display()));
+        assert_eq!(errors, expected);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use super::inventory::{InputObject, Inventory};
 
 /// Owners of owners of owners: no ARM type is nested this deep, so a longer chain is a circle.
 const DEEPEST_OWNER: usize = 20;
+/// Path of the owner.
+const OWNER: &str = "spec.owner";
 /// Annotation that keeps the operator from writing.
 const RECONCILE_POLICY: &str = "serviceoperator.azure.com/reconcile-policy";
 
@@ -42,11 +44,12 @@ pub fn render(
     inventory: &Inventory,
     subscription: &str,
 ) -> Result<Option<RenderedRequest>, Vec<RenderError>> {
-    let mut errors = check(object);
+    let mut unresolved = Vec::new();
     let id = resource_id(object, inventory, subscription, 0)
-        .map_err(|error| errors.push(error))
+        .map_err(|error| unresolved.push(error))
         .ok();
-    let resolved = resolve(object, inventory, subscription, &mut errors);
+    let resolved = resolve(object, inventory, subscription, &mut unresolved);
+    let errors = merge(object, check(object), unresolved);
     let Some(id) = id.filter(|_| errors.is_empty()) else {
         return Err(errors);
     };
@@ -63,6 +66,25 @@ pub fn render(
         url: id.url(object.version.api_version),
         body,
     }))
+}
+
+/// All problems, with one for what is both wrong by itself and therefore not resolved.
+fn merge(
+    object: &InputObject,
+    mut errors: Vec<RenderError>,
+    unresolved: Vec<RenderError>,
+) -> Vec<RenderError> {
+    for error in unresolved {
+        let is_absent = error.path == OWNER && object.spec.get("owner").is_none();
+        if is_absent {
+            // That it is required says less than what to set.
+            errors.retain(|known| known.path != OWNER);
+        }
+        if !errors.iter().any(|known| known.path == error.path) {
+            errors.push(error);
+        }
+    }
+    errors
 }
 
 /// Unknown fields, wrong types and broken rules. A name that is taken over from the metadata has to keep the
@@ -102,12 +124,12 @@ fn resource_id(
     depth: usize,
 ) -> Result<ResourceId, RenderError> {
     if depth > DEEPEST_OWNER {
-        return Err(object.error("spec.owner", "the owners form a circle"));
+        return Err(object.error(OWNER, "the owners form a circle"));
     }
     let owner = owner_id(object, inventory, subscription, depth)?;
     let name = azure_name(object, inventory)?;
     ResourceId::of(object.kind, owner.as_ref(), subscription, &name)
-        .map_err(|error| object.error("spec.owner", error.to_string()))
+        .map_err(|error| object.error(OWNER, error.to_string()))
 }
 
 fn owner_id(
@@ -132,14 +154,14 @@ fn owner_id(
             OwnerRule::Any => "is missing: set armId, or group, kind and name",
             _ => "is missing: set name or armId",
         };
-        return Err(object.error("spec.owner", message));
+        return Err(object.error(OWNER, message));
     };
     let owner = find(object, inventory, group, kind, name)
         .map_err(|message| object.error("spec.owner.name", message))?;
     match resource_id(owner, inventory, subscription, depth + 1) {
         Ok(id) => Ok(Some(id)),
         Err(reason) => Err(object.error(
-            "spec.owner",
+            OWNER,
             format!("{} has no id: {}", owner.title(), reason.message),
         )),
     }

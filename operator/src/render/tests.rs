@@ -118,6 +118,18 @@ fn names_are_looked_for_in_the_same_namespace_only() {
     );
 }
 
+#[test]
+fn an_owner_that_is_not_given_is_one_problem() {
+    let at = "1.yaml: document 1: Cluster team/cluster: spec.owner: ";
+    for (owner, expected) in [
+        ("", "is missing: set name or armId"),
+        ("owner: {}", "set exactly one of name and armId"),
+    ] {
+        let error = one_error(&CLUSTER.replace("owner: {name: rg}", owner));
+        assert_eq!(error, format!("{at}{expected}"));
+    }
+}
+
 const VAULT: &str = "
 apiVersion: keyvault.azure.com/v1api20230701
 kind: Vault
@@ -207,16 +219,33 @@ fn problems_name_file_document_object_and_path() {
     for (from, to, expected) in [
         ("ResourceGroup", "ResourceGrop", "1.yaml: document 1: ResourceGrop team/rg: kind: unknown kind 'ResourceGrop' in resources.azure.com, did you mean 'ResourceGroup'?".to_owned()),
         ("resources.azure.com", "resource.azure.com", format!("{at}apiVersion: unknown group 'resource.azure.com', did you mean 'resources.azure.com'?")),
-        ("v1api20200601", "v1api20200602", format!("{at}apiVersion: unknown version 'v1api20200602' of ResourceGroup; known are v1api20200601")),
+        ("v1api20200601", "v1api20200602", format!("{at}apiVersion: unknown version 'v1api20200602' of ResourceGroup, did you mean 'v1api20200601'?")),
         ("location: westeurope", "location: westeurope, lokation: x", format!("{at}spec.lokation: no such field, did you mean `location`?")),
         ("location: westeurope", "location: 3", format!("{at}spec.location: expected a string, found an integer")),
         ("location: westeurope, ", "", format!("{at}spec.location: required, but not set")),
         ("spec:", "extra: 1\nspec:", format!("{at}extra: no such field")),
         ("name: rg, ", "", "1.yaml: document 1: ResourceGroup: metadata.name: is missing: every document needs apiVersion, kind and metadata.name".to_owned()),
-        ("resources.azure.com/v1api20200601", "v1", format!("{at}apiVersion: there is no kind ResourceGroup in 'v1'; only Azure resources, Secrets and ConfigMaps are rendered")),
+        ("resources.azure.com/v1api20200601", "nosuch.example.org/v1", format!("{at}apiVersion: unknown group 'nosuch.example.org', did you mean 'resources.azure.com'?")),
+        ("resources.azure.com", "storage.azure.com", format!("{at}kind: unknown kind 'ResourceGroup' in storage.azure.com, did you mean 'resources.azure.com'?")),
+        ("v1api20200601", "beta", format!("{at}apiVersion: unknown version 'beta' of ResourceGroup; known are v1api20200601")),
+        ("resources.azure.com/v1api20200601", "v1", format!("{at}apiVersion: there is no kind ResourceGroup in 'v1', did you mean 'resources.azure.com/v1api20200601'?")),
     ] {
         assert_eq!(one_error(&GROUP.replace(from, to)), expected);
     }
+    let error = one_error(
+        &GROUP
+            .replace("resources.azure.com/v1api20200601", "apps/v1")
+            .replace("ResourceGroup", "Deployment"),
+    );
+    let start =
+        "1.yaml: document 1: Deployment team/rg: apiVersion: unknown group 'apps'; known are ";
+    assert!(error.starts_with(start), "{error}");
+    let error = one_error(
+        &GROUP
+            .replace("resources.azure.com/v1api20200601", "batch")
+            .replace("ResourceGroup", "Job"),
+    );
+    assert!(error.ends_with("apiVersion: there is no kind Job in 'batch'; only Azure resources, Secrets and ConfigMaps are rendered"), "{error}");
     assert!(one_error("a: [").starts_with("1.yaml: document 1: line "));
 }
 
