@@ -5,6 +5,7 @@
 
 mod dev;
 mod generate;
+mod output;
 mod parity;
 mod specs;
 mod survey;

@@ -88,6 +88,23 @@ impl Progress {
             _ => self.update(&format!("{text}: {} MB", done / 1_000_000)),
         }
     }
+
+    /// As [`Progress::update`], with a bar of `done` out of `total` steps.
+    pub fn steps(&self, text: &str, done: usize, total: usize) {
+        let Output::Terminal(bar) = &self.0 else {
+            return self.update(&format!("{done}/{total} {text}"));
+        };
+        if bar.length() != Some(total as u64) {
+            if let Ok(style) =
+                ProgressStyle::with_template("{spinner} [{bar:30}] {pos}/{len} {msg}")
+            {
+                bar.set_style(style);
+            }
+            bar.set_length(total as u64);
+        }
+        bar.set_message(text.to_owned());
+        bar.set_position(done as u64);
+    }
 }
 
 impl Default for Progress {

@@ -120,8 +120,10 @@ struct Reporter {
 
 impl Reporter {
     fn new(total: usize) -> Self {
+        let progress = Progress::new();
+        progress.steps("", 0, total);
         Self {
-            progress: Progress::new(),
+            progress,
             total,
             done: std::sync::atomic::AtomicUsize::new(0),
         }
@@ -131,8 +133,7 @@ impl Reporter {
 impl pipeline::Progress for Reporter {
     fn group(&self, summary: &GroupSummary) {
         let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.progress
-            .update(&format!("{done}/{} {}", self.total, summary.group));
+        self.progress.steps(&summary.group, done, self.total);
     }
 }
 

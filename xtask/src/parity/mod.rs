@@ -8,13 +8,14 @@ mod report;
 mod schema;
 mod target;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, ValueEnum};
 
-use crate::{specs, workspace};
+use crate::{output, specs, workspace};
 
 /// Arguments of `parity`.
 #[derive(Debug, Args)]
@@ -55,27 +56,36 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         Some(file) => workspace::read(file)?,
         None => print_crds(&root, &arguments.group).await?,
     };
-    let mut ours = schema::parse_crds(&text)?;
-    let wanted = |group: &str| {
-        let short = group.split('.').next();
-        let mut groups = arguments.group.iter();
-        groups.any(|wanted| wanted == group || Some(wanted.as_str()) == short)
-    };
-    ours.retain(|group, _| arguments.group.is_empty() || wanted(group));
-    anyhow::ensure!(
-        !ours.is_empty(),
-        "there are no CRDs to compare; are the groups right?"
-    );
+    let ours = select(schema::parse_crds(&text)?, &arguments.group)?;
     let mut kinds = Vec::new();
     for (group, group_kinds) in &ours {
         let target = read_target(&folder.join(format!("{group}.json")))?;
         kinds.extend(compare::group(group, group_kinds, &target));
     }
-    match arguments.output {
-        Format::Text => print!("{}", report::text(&kinds, arguments.all)),
-        Format::Json => println!("{}", serde_json::to_string_pretty(&report::json(&kinds))?),
-    }
+    let text = match arguments.output {
+        Format::Text => report::text(&kinds, arguments.all),
+        Format::Json => serde_json::to_string_pretty(&report::json(&kinds))? + "\n",
+    };
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The groups that are wanted, all when none is named, each in full or by its first word.
+fn select<T>(
+    mut groups: BTreeMap<String, T>,
+    wanted: &[String],
+) -> anyhow::Result<BTreeMap<String, T>> {
+    let is = |group: &str, wanted: &str| wanted == group || Some(wanted) == group.split('.').next();
+    anyhow::ensure!(!groups.is_empty(), "there are no CRDs to compare");
+    for wanted in wanted {
+        anyhow::ensure!(
+            groups.keys().any(|group| is(group, wanted)),
+            "there are no CRDs of group `{wanted}`; there are: {}",
+            groups.keys().cloned().collect::<Vec<_>>().join(", ")
+        );
+    }
+    groups.retain(|group, _| wanted.is_empty() || wanted.iter().any(|wanted| is(group, wanted)));
+    Ok(groups)
 }
 
 /// The target of a group; a group that the target does not have has no kinds there.
@@ -103,4 +113,25 @@ async fn print_crds(root: &Utf8Path, groups: &[String]) -> anyhow::Result<String
         .context("cannot run cargo")?;
     anyhow::ensure!(output.status.success(), "`armature crds` failed, see above");
     String::from_utf8(output.stdout).context("`armature crds` printed something that is not UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_chosen_by_name_and_an_unknown_one_is_told_with_all_there_are() {
+        let groups = || ["a.azure.com", "b.azure.com"].map(|name| (name.to_owned(), ()));
+        let chosen = |wanted: &[&str]| {
+            let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
+            select(BTreeMap::from(groups()), &wanted)
+                .map(|groups| groups.into_keys().collect::<Vec<_>>().join(" "))
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(chosen(&[]).as_deref(), Ok("a.azure.com b.azure.com"));
+        assert_eq!(chosen(&["b"]).as_deref(), Ok("b.azure.com"));
+        assert_eq!(chosen(&["a.azure.com"]).as_deref(), Ok("a.azure.com"));
+        let error = "there are no CRDs of group `c`; there are: a.azure.com, b.azure.com";
+        assert_eq!(chosen(&["a", "c"]), Err(error.to_owned()));
+    }
 }
