@@ -22,6 +22,16 @@ pub enum GeneratorError {
     /// A spec file cannot be read.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A curation file lists a spec file that does not exist.
+    #[error("{path}:{line}: {error}")]
+    Listed {
+        /// Curation file.
+        path: String,
+        /// Line of the api-version, from 1.
+        line: usize,
+        /// Which spec file.
+        error: Box<LoadError>,
+    },
     /// Resources of an api-version contradict each other.
     #[error(transparent)]
     Discover(#[from] DiscoverError),
@@ -182,7 +192,18 @@ fn version(
     config: &GroupConfig,
     api_version: &crate::model::ApiVersion,
 ) -> Result<Version, GeneratorError> {
-    let set = load(specs, &config.files(api_version.as_str()))?;
+    let version = api_version.as_str();
+    let set = load(specs, &config.files(version)).map_err(|error| match error {
+        LoadError::MissingFile {
+            referenced_from: None,
+            ..
+        } => GeneratorError::Listed {
+            path: config.path.clone(),
+            line: config.version_line(version),
+            error: Box::new(error),
+        },
+        error => error.into(),
+    })?;
     let discovered = discover(&set)?;
     let embedding = Embedding {
         whole: config.parts(),
@@ -198,4 +219,21 @@ fn version(
         is_exported,
     )?;
     Ok(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_file_that_does_not_exist_is_told_with_the_line_that_lists_it() {
+        let text = "group = \"g\"\nspecs = \"nowhere\"\nnaming = \"new\"\n[kinds]\n[versions]\n\"2023-01-01\" = [\"a.json\"]\n";
+        let config = GroupConfig::parse("specs/g.toml", text).unwrap();
+        let specs = SpecRoot::new("/no/specs");
+        let error = curated_group(&specs, &config).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "specs/g.toml:6: spec file `nowhere/stable/2023-01-01/a.json` does not exist under `/no/specs`"
+        );
+    }
 }

@@ -286,6 +286,14 @@ impl GroupConfig {
             .collect()
     }
 
+    /// Line (from 1) on which the files of an api-version are listed.
+    pub fn version_line(&self, version: &str) -> usize {
+        let mut names = self.rules.versions.keys();
+        names
+            .find(|name| name.get_ref() == version)
+            .map_or(1, |name| self.line(name))
+    }
+
     /// api-versions that the file names, oldest first.
     pub fn api_versions(&self) -> Vec<ApiVersion> {
         let mut versions = self
