@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use armature_runtime::arm::ClientSettings;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::{CrdPattern, LeaseTimes};
+use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
 use armature_runtime::reconcile::policy::Policy;
 use jiff::civil::Date;
 
@@ -67,6 +67,8 @@ pub struct OperatorConfig {
     pub crd_pattern: CrdPattern,
     /// Which versions of each kind are served.
     pub crd_versions: VersionChoice,
+    /// Labels on the CRDs that are installed.
+    pub crd_labels: CrdLabels,
     /// Where the conversion webhook listens.
     pub webhook_listen: SocketAddr,
     /// How the API server reaches it.
@@ -81,6 +83,8 @@ pub struct OperatorConfig {
     pub leader_election: Option<LeaseTimes>,
     /// Where `/healthz` and `/readyz` are served, if anywhere.
     pub health_listen: Option<SocketAddr>,
+    /// Where `/metrics` is served, if anywhere.
+    pub metrics_listen: Option<SocketAddr>,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
     /// How often a resource that is ready is compared with Azure; never when absent.

@@ -17,6 +17,7 @@ pub mod config;
 mod health;
 pub mod logging;
 mod manager;
+mod metrics;
 pub mod operator;
 pub mod render;
 mod webhook;

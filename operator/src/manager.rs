@@ -9,9 +9,11 @@ use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings, SystemClock};
 use armature_runtime::reconcile::queue::{Queue, QueueSettings};
 use armature_runtime::resource::ObjectKey;
+use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
+use crate::metrics::Metrics;
 use crate::operator::StartError;
 
 /// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole
@@ -23,6 +25,8 @@ pub struct Manager {
     queue: Queue,
     reconciler: Reconciler,
     watches: Watches,
+    metrics: Metrics,
+    cluster: Cluster,
 }
 
 impl Manager {
@@ -46,9 +50,10 @@ impl Manager {
         let wake = Arc::new(move |key: ObjectKey| woken.add(key));
         let cluster = Cluster::new(clients, config.kinds, wake);
         let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
+        let metrics = Metrics::default();
         let reconciler = Reconciler {
-            kubernetes: Arc::new(cluster.clone()),
-            arm: Arc::new(arm),
+            kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),
+            arm: metrics.transport(Arc::new(arm)),
             extensions: armature_customizations::registry()?,
             clock: Arc::new(SystemClock),
             settings: Settings {
@@ -61,16 +66,27 @@ impl Manager {
         Ok(Self {
             queue,
             reconciler,
-            watches: Watches::new(cluster, config.target_namespaces.clone()),
+            watches: Watches::new(cluster.clone(), config.target_namespaces.clone()),
+            metrics,
+            cluster,
         })
+    }
+
+    /// What `/metrics` shows of this manager.
+    pub fn registry(&self) -> Registry {
+        self.metrics
+            .registry(self.queue.clone(), self.cluster.clone())
     }
 
     /// Watches objects and reconciles them until told to stop; running passes are finished then.
     pub async fn run(self, stop: CancellationToken) {
         let reconciler = self.reconciler;
         let work = |key: ObjectKey| {
-            let reconciler = reconciler.clone();
-            async move { reconciler.reconcile(&key).await }
+            let (reconciler, metrics) = (reconciler.clone(), self.metrics.clone());
+            async move {
+                let pass = reconciler.reconcile(&key);
+                metrics.reconcile(key.kind, pass).await
+            }
         };
         tokio::join!(
             self.queue.run(work, stop.clone()),

@@ -86,6 +86,7 @@ pub struct Operator {
     stop: CancellationToken,
     tasks: JoinSet<()>,
     webhook: SocketAddr,
+    metrics: Option<SocketAddr>,
 }
 
 impl Operator {
@@ -96,6 +97,7 @@ impl Operator {
             stop: CancellationToken::new(),
             tasks: JoinSet::new(),
             webhook: config.webhook_listen,
+            metrics: None,
         };
         let (ready, is_ready) = watch::channel(false);
         if let Some(address) = config.health_listen {
@@ -105,7 +107,7 @@ impl Operator {
         }
         let clients = Clients::connect(&config.kubernetes, config.kinds.len())?;
         operator.serve_conversion(&config, &clients).await?;
-        operator.manage(&config, clients)?;
+        operator.manage(&config, clients).await?;
         // Nobody listens when no health address is configured.
         ready.send(true).ok();
         tracing::info!(webhook = %operator.webhook, "running");
@@ -115,6 +117,11 @@ impl Operator {
     /// Where the conversion webhook listens.
     pub fn webhook_address(&self) -> SocketAddr {
         self.webhook
+    }
+
+    /// Where `/metrics` is served, if anywhere.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics
     }
 
     /// Resolves when a part of the operator ends by itself, which none should.
@@ -135,13 +142,23 @@ impl Operator {
     }
 
     /// Manages objects in the background; with leader election, from the moment on which this replica leads.
-    fn manage(&mut self, config: &OperatorConfig, clients: Clients) -> Result<(), StartError> {
+    async fn manage(
+        &mut self,
+        config: &OperatorConfig,
+        clients: Clients,
+    ) -> Result<(), StartError> {
         let election = config.leader_election.map(|times| {
             let client = clients.requests().clone();
             let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "armature".to_owned());
             Election::new(client, &config.namespace, LEASE, &host, times)
         });
         let manager = Manager::new(config, clients, self.stop.clone())?;
+        if let Some(address) = config.metrics_listen {
+            let listener = listen(address, "metrics").await?;
+            self.metrics = listener.local_addr().ok();
+            let serving = crate::metrics::serve(listener, manager.registry(), self.stop.clone());
+            self.tasks.spawn(serving);
+        }
         let stop = self.stop.clone();
         match election {
             None => self.tasks.spawn(manager.run(stop)),
@@ -178,7 +195,7 @@ impl Operator {
         let webhook = Webhook::new(listener, Arc::clone(&serving), config.kinds)?;
         self.tasks.spawn(webhook.run(self.stop.clone()));
 
-        let installer = CrdInstaller::new(client.clone(), endpoint);
+        let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
         let kinds = install_crds(config, &installer, &current.bundle).await?;
         let renewal = Renewal {
             store,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use armature_runtime::engine::crd::{CrdOptions, ServedVersions, custom_resource_definition};
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::CrdPattern;
+use armature_runtime::kubernetes::{CrdLabels, CrdPattern};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -30,6 +30,15 @@ pub struct CrdsArguments {
     /// API versions to serve of each kind.
     #[arg(long, value_enum, default_value_t = VersionChoice::All)]
     crd_versions: VersionChoice,
+
+    /// Labels on the CRDs: name=value, several separated by commas.
+    #[arg(
+        long,
+        default_value = "",
+        value_name = "LABELS",
+        hide_default_value = true
+    )]
+    crd_labels: CrdLabels,
 
     /// Output format: several YAML documents, or one JSON List.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
@@ -75,6 +84,7 @@ impl CrdsArguments {
     fn compose(&self, kinds: &[&'static KindInfo]) -> Vec<Value> {
         let options = CrdOptions {
             conversion: None,
+            labels: self.crd_labels.0.clone(),
             versions: match self.crd_versions {
                 VersionChoice::All => ServedVersions::All,
                 VersionChoice::Latest => ServedVersions::Latest {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
-use armature_runtime::kubernetes::{CrdPattern, LeaseTimes, today};
+use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::policy::Policy;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
@@ -49,6 +49,15 @@ pub struct RunArguments {
     /// API versions to serve of each kind: all, or the newest stable one beside those that are served already.
     #[arg(long, value_enum, default_value_t = VersionChoice::All)]
     crd_versions: VersionChoice,
+
+    /// Labels on the CRDs that the operator installs: name=value, several separated by commas.
+    #[arg(
+        long,
+        default_value = "",
+        value_name = "LABELS",
+        hide_default_value = true
+    )]
+    crd_labels: CrdLabels,
 
     /// Namespace of the operator itself. It must exist; the webhook's certificate is kept there.
     #[arg(long, env = "POD_NAMESPACE", value_name = "NAMESPACE")]
@@ -117,6 +126,10 @@ pub struct RunArguments {
     /// Address and port of /healthz and /readyz; '0' serves none.
     #[arg(long, default_value = "0.0.0.0:8081", value_parser = optional_address, value_name = "ADDRESS:PORT")]
     health_addr: OptionalAddress,
+
+    /// Address and port of /metrics in plain HTTP, for Prometheus; '0' serves none.
+    #[arg(long, default_value = "0", value_parser = optional_address, value_name = "ADDRESS:PORT")]
+    metrics_addr: OptionalAddress,
 
     /// PEM file of certificate authorities to trust for Azure beside the system's.
     #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
@@ -198,6 +211,7 @@ impl RunArguments {
             crd_management: self.crd_management,
             crd_pattern: self.crd_pattern,
             crd_versions: self.crd_versions,
+            crd_labels: self.crd_labels,
             webhook_listen: self
                 .webhook_listen
                 .unwrap_or(SocketAddr::new(any, self.webhook_port)),
@@ -207,6 +221,7 @@ impl RunArguments {
             today,
             leader_election: self.enable_leader_election.then(LeaseTimes::default),
             health_listen: self.health_addr.0,
+            metrics_listen: self.metrics_addr.0,
             default_policy: self.default_reconcile_policy,
             sync_period: self.sync_period.0,
             max_concurrent_reconciles: self.max_concurrent_reconciles,

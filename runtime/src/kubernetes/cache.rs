@@ -44,6 +44,13 @@ impl ObjectCache {
         self.read().synced.contains(&kind)
     }
 
+    /// All objects that are known.
+    pub fn all(&self) -> Vec<Arc<Object>> {
+        let state = self.read();
+        let entries = state.objects.values();
+        entries.map(|entry| Arc::clone(&entry.object)).collect()
+    }
+
     /// How many objects are known, by kind.
     pub fn counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::error::message;
 use super::installed::InstalledCrd;
+use super::labels::CrdLabels;
 use super::names::FIELD_MANAGER;
 use crate::engine::crd::{
     ConversionWebhook, CrdOptions, ServedVersions, WebhookEndpoint, custom_resource_definition,
@@ -62,14 +63,16 @@ pub enum CrdError {
 pub struct CrdInstaller {
     crds: Api<InstalledCrd>,
     endpoint: WebhookEndpoint,
+    labels: CrdLabels,
 }
 
 impl CrdInstaller {
-    /// An installer whose CRDs convert through the webhook at this endpoint.
-    pub fn new(client: Client, endpoint: WebhookEndpoint) -> Self {
+    /// An installer whose CRDs convert through the webhook at this endpoint, and that carry these labels.
+    pub fn new(client: Client, endpoint: WebhookEndpoint, labels: CrdLabels) -> Self {
         Self {
             crds: Api::all(client),
             endpoint,
+            labels,
         }
     }
 
@@ -133,6 +136,7 @@ impl CrdInstaller {
                 ca_bundle: Some(BASE64_STANDARD.encode(bundle)),
             }),
             versions,
+            labels: self.labels.0.clone(),
             operator_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         custom_resource_definition(kind, &options)

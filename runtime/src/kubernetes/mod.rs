@@ -13,6 +13,7 @@ mod error;
 mod event;
 mod filter;
 mod installed;
+mod labels;
 mod lease;
 mod names;
 mod namespace;
@@ -28,6 +29,7 @@ pub use certificate::{CertificateError, CertificateStore, Material, ServingCerti
 pub use client::{ClientError, Clients};
 pub use crd::{CrdError, CrdInstaller};
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
+pub use labels::{CrdLabels, LabelsError};
 pub use lease::{Election, LeaseLost, LeaseTimes};
 pub use pattern::{CrdPattern, PatternError};
 pub use port::Cluster;

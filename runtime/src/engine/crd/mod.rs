@@ -7,7 +7,7 @@
 mod rules;
 mod schema;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -62,6 +62,8 @@ pub struct CrdOptions {
     pub versions: ServedVersions,
     /// The operator's version, for the label `app.kubernetes.io/version`.
     pub operator_version: String,
+    /// Labels that the user wants on CRDs, beside ours.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// Name of a kind's CRD: `storageaccounts.storage.azure.com`.
@@ -89,15 +91,19 @@ pub fn custom_resource_definition(kind: &KindInfo, options: &CrdOptions) -> Valu
         spec.insert("conversion".to_owned(), conversion(webhook));
     }
     spec.insert("versions".to_owned(), Value::Array(versions));
+    let mut labels = json!({
+        "app.kubernetes.io/name": "armature",
+        "app.kubernetes.io/version": options.operator_version,
+    });
+    for (name, value) in &options.labels {
+        labels[name] = json!(value);
+    }
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {
             "name": name(kind),
-            "labels": {
-                "app.kubernetes.io/name": "armature",
-                "app.kubernetes.io/version": options.operator_version,
-            },
+            "labels": labels,
         },
         "spec": spec,
     })

@@ -19,6 +19,8 @@ fn every_kind_is_served_and_stored_at_its_storage_version() {
     for kind in armature_generated::KINDS {
         let crd = installed.items.iter().find(|crd| crd.is_of(kind));
         let crd = crd.unwrap_or_else(|| panic!("{} is not installed", kind.kind));
+        let labels = crd.metadata.labels.as_ref().unwrap();
+        assert_eq!(labels["tests"], "labelled", "{}", kind.kind);
         assert!(crd.serves(kind), "{} is not served", kind.kind);
         assert_eq!(crd.status.stored_versions, [kind.hub.storage_version]);
     }

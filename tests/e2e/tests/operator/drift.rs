@@ -1,5 +1,7 @@
 //! What somebody changes in Azure is found and repaired; what nobody changes is left alone.
 
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use armature::{Operator, OperatorConfig};
@@ -46,6 +48,7 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
     World::shared().run("drift", async |world, objects| {
         let config = OperatorConfig {
             sync_period: Some(Duration::from_secs(1)),
+            metrics_listen: Some("127.0.0.1:0".parse().unwrap()),
             ..world.operator_config("drift").await.unwrap()
         };
         let operator = Operator::start(config).await.unwrap();
@@ -92,6 +95,46 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
         .await;
         assert_eq!(sent(world, "PUT", &changed), 2);
         assert_eq!(sent(world, "PUT", &quiet), 1);
+        check_metrics(&scrape(operator.metrics_address().unwrap()));
         operator.stop().await;
     });
+}
+
+/// What `/metrics` says.
+fn scrape(address: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// One account drifted once; three objects are ready; their names are nowhere.
+fn check_metrics(text: &str) {
+    let account = r#"group="storage.azure.com",kind="StorageAccount""#;
+    for line in [
+        format!("armature_drift_total{{{account}}} 1\n"),
+        format!("armature_objects{{{account},reason=\"Succeeded\"}} 2\n"),
+        "armature_queue_keys{state=\"known\"} 3\n".to_owned(),
+        format!(
+            "armature_build_info{{version=\"{}\"}} 1\n",
+            env!("CARGO_PKG_VERSION")
+        ),
+        "# EOF".to_owned(),
+    ] {
+        assert!(text.contains(&line), "no {line:?} in {text}");
+    }
+    for start in [
+        format!("armature_reconciles_total{{{account},result=\"done\"}}"),
+        format!("armature_reconcile_seconds_count{{{account}}}"),
+        "armature_arm_requests_total{method=\"PUT\",status=\"20".to_owned(),
+        "armature_arm_request_seconds_count{method=\"GET\"}".to_owned(),
+    ] {
+        assert!(text.contains(&start), "no {start:?} in {text}");
+    }
+    assert!(
+        !text.contains("driftchanged") && !text.contains("drift-rg"),
+        "{text}"
+    );
 }

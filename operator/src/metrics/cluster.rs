@@ -1,0 +1,81 @@
+//! Counts drift by the events that the driver records; everything else passes through.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::names::event;
+use armature_runtime::reconcile::port::{
+    DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+};
+use armature_runtime::resource::{Object, ObjectKey};
+use serde_json::Value;
+
+use super::Metrics;
+
+/// A cluster whose drift is counted.
+pub struct Counted {
+    cluster: Arc<dyn KubernetesPort>,
+    metrics: Metrics,
+}
+
+impl Counted {
+    /// Counts what is recorded through this port.
+    pub fn new(cluster: Arc<dyn KubernetesPort>, metrics: Metrics) -> Self {
+        Self { cluster, metrics }
+    }
+}
+
+#[async_trait::async_trait]
+impl KubernetesPort for Counted {
+    async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        self.cluster.get(key).await
+    }
+
+    fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
+        self.cluster.kind(group, kind)
+    }
+
+    async fn patch_metadata(
+        &self,
+        object: &Object,
+        patch: MetadataPatch,
+    ) -> Result<Object, KubernetesError> {
+        self.cluster.patch_metadata(object, patch).await
+    }
+
+    async fn patch_status(
+        &self,
+        object: &Object,
+        status: Value,
+    ) -> Result<Object, KubernetesError> {
+        self.cluster.patch_status(object, status).await
+    }
+
+    async fn read_data(
+        &self,
+        kind: DataKind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<KeyedData>, KubernetesError> {
+        self.cluster.read_data(kind, namespace, name).await
+    }
+
+    async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
+        self.cluster.write_data(owner, export).await
+    }
+
+    async fn namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        self.cluster.namespace_annotations(name).await
+    }
+
+    async fn record(&self, object: &Object, note: EventNote) {
+        if note.reason == event::DRIFTED {
+            self.metrics.drifted(object.kind);
+        }
+        self.cluster.record(object, note).await;
+    }
+}

@@ -1,0 +1,198 @@
+//! What the operator does, in figures that Prometheus reads.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | `azure` | counts requests to ARM |
+//! | `cluster` | counts drift, by the events that the driver records |
+//! | `state` | the queue and the objects, looked at when somebody asks |
+//!
+//! Labels are kinds, methods, statuses and reasons: sets that are known beforehand. Names of objects are none.
+
+mod azure;
+mod cluster;
+mod state;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Instant;
+
+use armature_runtime::arm::Transport;
+use armature_runtime::kubernetes::Cluster;
+use armature_runtime::reconcile::backoff::Requeue;
+use armature_runtime::reconcile::port::KubernetesPort;
+use armature_runtime::reconcile::queue::Queue;
+use armature_runtime::resource::Kind;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Everything that is counted. Clones count together.
+#[derive(Clone)]
+pub struct Metrics {
+    reconciles: Family<ReconcileLabels, Counter>,
+    reconcile_seconds: Family<KindLabels, Histogram, Seconds>,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Family<MethodLabels, Histogram, Seconds>,
+    drift: Family<KindLabels, Counter>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabels {
+    group: &'static str,
+    kind: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReconcileLabels {
+    group: &'static str,
+    kind: &'static str,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    status: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MethodLabels {
+    method: String,
+}
+
+/// Makes histograms from 5 milliseconds to 80 seconds, where ARM cuts requests off.
+#[derive(Clone, Copy)]
+struct Seconds;
+
+impl MetricConstructor<Histogram> for Seconds {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(exponential_buckets(0.005, 2.0, 15))
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            reconciles: Family::default(),
+            reconcile_seconds: Family::new_with_constructor(Seconds),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(Seconds),
+            drift: Family::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Requests that are counted on their way to ARM.
+    pub fn transport(&self, arm: Arc<dyn Transport>) -> Arc<dyn Transport> {
+        Arc::new(azure::Counted::new(arm, self.clone()))
+    }
+
+    /// A cluster whose drift events are counted.
+    pub fn kubernetes(&self, cluster: Arc<dyn KubernetesPort>) -> Arc<dyn KubernetesPort> {
+        Arc::new(cluster::Counted::new(cluster, self.clone()))
+    }
+
+    /// Counts and times one pass.
+    pub async fn reconcile(&self, kind: Kind, pass: impl Future<Output = Requeue>) -> Requeue {
+        let started = Instant::now();
+        let requeue = pass.await;
+        let (group, kind) = (kind.0.group, kind.0.kind);
+        let labels = KindLabels { group, kind };
+        let seconds = started.elapsed().as_secs_f64();
+        self.reconcile_seconds
+            .get_or_create(&labels)
+            .observe(seconds);
+        let result = match requeue {
+            Requeue::Never | Requeue::Sync => "done",
+            Requeue::Now | Requeue::After(_) => "progress",
+            Requeue::Backoff(_) | Requeue::BackoffAtLeast(..) => "retry",
+        };
+        let labels = ReconcileLabels {
+            group,
+            kind,
+            result,
+        };
+        self.reconciles.get_or_create(&labels).inc();
+        requeue
+    }
+
+    fn drifted(&self, kind: Kind) {
+        let labels = KindLabels {
+            group: kind.0.group,
+            kind: kind.0.kind,
+        };
+        self.drift.get_or_create(&labels).inc();
+    }
+
+    /// All of it under its names, with the state of a queue and a cluster.
+    pub fn registry(&self, queue: Queue, cluster: Cluster) -> Registry {
+        let mut registry = Registry::with_prefix("armature");
+        registry.register(
+            "reconciles",
+            "Passes over objects, by what came of them",
+            self.reconciles.clone(),
+        );
+        registry.register(
+            "reconcile_seconds",
+            "Duration of passes",
+            self.reconcile_seconds.clone(),
+        );
+        registry.register(
+            "arm_requests",
+            "Requests to Azure Resource Manager, by HTTP status; status none is no answer",
+            self.requests.clone(),
+        );
+        registry.register(
+            "arm_request_seconds",
+            "Duration of requests to Azure Resource Manager",
+            self.request_seconds.clone(),
+        );
+        registry.register(
+            "drift",
+            "Resources that were found changed in Azure",
+            self.drift.clone(),
+        );
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The running program", build);
+        registry.register_collector(Box::new(state::State::new(queue, cluster)));
+        registry
+    }
+}
+
+/// Serves `/metrics` until told to stop.
+pub async fn serve(listener: TcpListener, registry: Registry, stop: CancellationToken) {
+    let registry = Arc::new(registry);
+    let answer = move || {
+        let mut text = String::new();
+        let encoded = encode(&mut text, &registry);
+        async move {
+            match encoded {
+                Ok(()) => ([(CONTENT_TYPE, CONTENT)], text).into_response(),
+                Err(error) => {
+                    (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
+                }
+            }
+        }
+    };
+    let router = Router::new().route("/metrics", get(answer));
+    let served = axum::serve(listener, router)
+        .with_graceful_shutdown(async move { stop.cancelled().await })
+        .await;
+    if let Err(error) = served {
+        tracing::error!(%error, "the metrics endpoint stopped");
+    }
+}

@@ -1,0 +1,143 @@
+//! Figures that are looked up when somebody asks: the queue, and objects by what `Ready` says.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use armature_runtime::kubernetes::Cluster;
+use armature_runtime::reconcile::condition::reason;
+use armature_runtime::reconcile::queue::Queue;
+use armature_runtime::resource::Object;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::gauge::ConstGauge;
+use serde::Deserialize;
+
+/// Reasons with a label of their own. Azure's error codes are reasons too, and there is no end of them.
+const REASONS: [&str; 16] = [
+    reason::SUCCEEDED,
+    reason::RECONCILING,
+    reason::DELETING,
+    reason::WAITING_FOR_OWNER,
+    reason::REFERENCE_NOT_FOUND,
+    reason::SECRET_NOT_FOUND,
+    reason::CONFIG_MAP_NOT_FOUND,
+    reason::SUBSCRIPTION_MISMATCH,
+    reason::AZURE_RESOURCE_NOT_FOUND,
+    reason::EXPORT_FAILED,
+    reason::BLOCKED,
+    reason::POSTPONED,
+    reason::POST_CHECK_FAILED,
+    reason::DELETION_NOT_SUPPORTED,
+    reason::FAILED,
+    reason::UNKNOWN_ERROR,
+];
+
+/// Label of reasons that Azure gave.
+const AZURE_ERROR: &str = "AzureError";
+
+/// Label of objects without the condition.
+const NONE: &str = "None";
+
+/// A queue and a cluster whose state is shown.
+pub struct State {
+    queue: Queue,
+    cluster: Cluster,
+}
+
+impl State {
+    /// Shows these.
+    pub fn new(queue: Queue, cluster: Cluster) -> Self {
+        Self { queue, cluster }
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+impl Collector for State {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let depth = self.queue.depth();
+        let states = [
+            ("known", depth.known),
+            ("due", depth.due),
+            ("running", depth.running),
+        ];
+        let mut family = encoder.encode_descriptor(
+            "queue_keys",
+            "Objects in the queue: all, those that wait for a worker, those being worked on",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        for (state, count) in states {
+            gauge(count).encode(family.encode_family(&[("state", state)])?)?;
+        }
+        let mut objects: BTreeMap<[&'static str; 3], usize> = BTreeMap::new();
+        for object in self.cluster.cache().all() {
+            let kind = object.kind.0;
+            *objects
+                .entry([kind.group, kind.kind, ready_reason(&object)])
+                .or_default() += 1;
+        }
+        let mut family = encoder.encode_descriptor(
+            "objects",
+            "Objects by the reason of their Ready condition",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        for ([group, kind, reason], count) in objects {
+            let labels = [("group", group), ("kind", kind), ("reason", reason)];
+            gauge(count).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn gauge(count: usize) -> ConstGauge<i64> {
+    ConstGauge::new(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn ready_reason(object: &Object) -> &'static str {
+    #[derive(Deserialize)]
+    struct Status {
+        #[serde(default)]
+        conditions: Vec<Condition>,
+    }
+    #[derive(Deserialize)]
+    struct Condition {
+        #[serde(default, rename = "type")]
+        condition_type: String,
+        #[serde(default)]
+        reason: String,
+    }
+    let status = object.status.as_ref();
+    let conditions = status
+        .and_then(|text| serde_json::from_str::<Status>(text.get()).ok())
+        .map(|status| status.conditions)
+        .unwrap_or_default();
+    let ready = conditions
+        .into_iter()
+        .find(|found| found.condition_type == "Ready");
+    match ready {
+        None => NONE,
+        Some(ready) => bounded(&ready.reason),
+    }
+}
+
+fn bounded(reason: &str) -> &'static str {
+    let known = REASONS.into_iter().find(|known| *known == reason);
+    known.unwrap_or(AZURE_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_azure_share_one_label() {
+        assert_eq!(bounded("Succeeded"), "Succeeded");
+        assert_eq!(bounded("SkuNotAvailable"), AZURE_ERROR);
+    }
+}
