@@ -5,7 +5,8 @@
 //! alike in all api-versions of a type, so the nearest OpenAPI version of the same ARM type tells.
 //!
 //! Here: finding that version, and pairing its schemas with ours ([`pair`]). Nothing that Bicep says is overruled, but
-//! for `write_only` where OpenAPI's answer has the property, and integers that OpenAPI knows to be fractions.
+//! for `write_only` where OpenAPI's answer has the property, `read_only` where its body has it, and integers that
+//! OpenAPI knows to be fractions.
 
 mod pair;
 

@@ -11,7 +11,10 @@ use crate::types::variants::{definition_name, value, variants};
 pub(super) struct Facts {
     pub flatten: bool,
     secret: bool,
+    sent: bool,
+    written: bool,
     answered: bool,
+    free_object: bool,
     fraction: bool,
     format: Option<String>,
     multiple_of: Option<f64>,
@@ -26,6 +29,7 @@ impl Facts {
         schema.flatten |= self.flatten;
         schema.secret |= self.secret;
         schema.write_only &= !self.answered;
+        schema.read_only &= !self.written;
         if schema.mutability.is_empty() {
             schema.mutability.clone_from(&self.mutability);
         }
@@ -39,6 +43,9 @@ impl Facts {
             if self.fraction && schema.ty == Some(SchemaType::Integer) {
                 schema.ty = Some(SchemaType::Number);
             }
+            if self.free_object && schema.ty.is_none() {
+                schema.ty = Some(SchemaType::Object);
+            }
             let rules = &mut schema.rules;
             rules.format = rules.format.take().or_else(|| self.format.clone());
             rules.multiple_of = rules.multiple_of.or(self.multiple_of);
@@ -46,12 +53,13 @@ impl Facts {
     }
 
     /// Adds what a schema says at its place and behind its references; the first word counts.
-    fn learn(&mut self, set: &SpecSet, theirs: &Schema) {
+    fn learn(&mut self, set: &SpecSet, theirs: &Schema, answer: bool) {
         let mut current = Some(theirs);
         while let Some(schema) = current {
-            self.flatten |= schema.flatten;
+            // Bicep has one schema for both sides. Where OpenAPI has two, what users write counts.
+            self.flatten |= schema.flatten && !(answer && self.sent);
             self.secret |= schema.secret;
-            if self.mutability.is_empty() {
+            if self.mutability.is_empty() && !(answer && self.sent) {
                 self.mutability.clone_from(&schema.mutability);
             }
             if self.identifiers.is_empty() {
@@ -60,6 +68,9 @@ impl Facts {
             current = schema.reference.as_ref().and_then(|to| set.schema(to));
         }
         let merged = merge(set, theirs);
+        self.free_object |= merged.ty == Some(&SchemaType::Object) && merged.properties.is_empty();
+        // Bicep takes a definition's word for read-only; only the place has one.
+        self.written |= !answer && !theirs.read_only;
         self.fraction |= merged.ty == Some(&SchemaType::Number);
         let rules = &merged.value.rules;
         self.format = self.format.take().or_else(|| rules.format.clone());
@@ -107,8 +118,9 @@ impl<'a, 'f> Pairing<'a, 'f> {
 
     fn place(&mut self, ours: &'a Schema, theirs: &'a Schema) {
         let facts = self.facts.entry(ours.source.clone()).or_default();
+        facts.learn(self.theirs, theirs, self.answer);
         facts.answered |= self.answer;
-        facts.learn(self.theirs, theirs);
+        facts.sent |= !self.answer;
         self.inside(ours, theirs);
     }
 

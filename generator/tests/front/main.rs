@@ -8,6 +8,7 @@ mod faults;
 mod mutations;
 mod real;
 mod render;
+mod sources;
 mod survey;
 mod types;
 

@@ -11,7 +11,7 @@ use armature_generator::types::build;
 use rayon::prelude::*;
 
 /// Folder with Azure's data, where there is one.
-fn data() -> Option<PathBuf> {
+pub fn data() -> Option<PathBuf> {
     std::env::var_os("ARMATURE_AZURE_DATA")
         .map(PathBuf::from)
         .or_else(|| {
@@ -47,7 +47,7 @@ fn folders(root: &Path, at: &Path, found: &mut Vec<String>) {
     }
 }
 
-fn files(root: &Path, folder: &str) -> Vec<String> {
+pub fn files(root: &Path, folder: &str) -> Vec<String> {
     let mut files: Vec<String> = std::fs::read_dir(root.join(folder))
         .expect("readable folder")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
