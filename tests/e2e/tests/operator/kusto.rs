@@ -1,5 +1,7 @@
 //! A Kusto database waits while its cluster is busy, without a request under its own path.
 
+use std::time::{Duration, Instant};
+
 use armature_e2e::World;
 use armature_simulator::{ClusterState, Query};
 
@@ -35,12 +37,15 @@ fn nothing_is_sent_for_a_database_while_its_cluster_is_updating() {
             };
             world.azure().set_cluster_state(&wanted).unwrap();
         };
-        let database_requests = || {
+        let requests = |method: Option<&str>, path: &str| {
             world.azure().requests(&Query {
-                path: Some("/clusters/busycluster/databases/orders".into()),
+                method: method.map(str::to_owned),
+                path: Some(path.to_owned()),
                 ..Query::default()
             })
         };
+        let database_requests = || requests(None, "/clusters/busycluster/databases/orders");
+        let looks = || requests(Some("GET"), "/clusters/busycluster$").len();
         objects
             .apply(&resource_group("kusto-rg", "kusto"))
             .await
@@ -51,6 +56,7 @@ fn nothing_is_sent_for_a_database_while_its_cluster_is_updating() {
             .await;
 
         set_state("Updating");
+        let before = looks();
         objects.apply(DATABASE).await.unwrap();
         let (blocked, _) = objects
             .wait_ready(
@@ -64,8 +70,12 @@ fn nothing_is_sent_for_a_database_while_its_cluster_is_updating() {
             blocked["message"].as_str().unwrap().contains("Updating"),
             "{blocked}"
         );
-        // Long enough for another look at it.
-        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        // It looks at the cluster again and again, and still asks nothing of the database.
+        let started = Instant::now();
+        while looks() < before + 2 {
+            assert!(started.elapsed() < LIMIT, "only {} looks", looks() - before);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         assert!(database_requests().is_empty(), "{:#?}", database_requests());
 
         set_state("Succeeded");

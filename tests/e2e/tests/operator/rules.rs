@@ -71,7 +71,7 @@ fn dry_run() -> PostParams {
 }
 
 #[test]
-fn every_kind_accepts_a_sound_object_and_refuses_one_with_two_owners() {
+fn every_kind_accepts_a_sound_object_and_refuses_two_owners_and_no_variant() {
     World::shared().run("owner-forms", async |_, objects| {
         for kind in armature_generated::KINDS {
             let version = newest(kind);
@@ -79,6 +79,14 @@ fn every_kind_accepts_a_sound_object_and_refuses_one_with_two_owners() {
             let sound = least(kind, version, "sound");
             let accepted = api.create(&dry_run(), &sound).await;
             assert!(accepted.is_ok(), "{}: {accepted:?} {sound:?}", kind.kind);
+            if let Some(one_of) = version.spec.one_of {
+                let mut none = sound.clone();
+                let members = none.data["spec"].as_object_mut().unwrap();
+                members.retain(|name, _| one_of.variants.iter().all(|one| one.field != name));
+                let refused = api.create(&dry_run(), &none).await.unwrap_err().to_string();
+                let message = "set exactly one of";
+                assert!(refused.contains(message), "{}: {refused}", kind.kind);
+            }
             if version.spec.field("owner").is_none() {
                 continue;
             }
