@@ -29,7 +29,9 @@ pub fn registry() -> Result<Registry, RegisterError> {
 #[cfg(test)]
 mod tests {
     use armature_generated::{kusto, network};
+    use armature_runtime::kind::SecretSource;
     use armature_runtime::resource::Kind;
+    use armature_runtime::shape::{StructShape, Type};
 
     #[test]
     fn every_extension_is_registered_for_its_kind() {
@@ -40,5 +42,37 @@ mod tests {
         assert!(database.has_owner_checker() && !database.has_pre_checker());
         let endpoint = registry.of(Kind(&network::kinds::PRIVATE_ENDPOINT));
         assert!(endpoint.has_post_checker() && !endpoint.has_pre_checker());
+    }
+
+    /// Whether a path of JSON names leads to a field.
+    fn leads_to_a_field(shape: &StructShape, path: &[&str]) -> bool {
+        let Some((name, rest)) = path.split_first() else {
+            return true;
+        };
+        shape.field(name).is_some_and(|field| match field.ty {
+            Type::Struct(inner) => leads_to_a_field(inner, rest),
+            _ => rest.is_empty(),
+        })
+    }
+
+    #[test]
+    fn every_secret_has_a_source_and_every_status_path_a_field() {
+        let registry = super::registry().expect("no two extensions for one point");
+        for kind in armature_generated::KINDS {
+            let points = registry.of(Kind(kind));
+            let status = kind.hub.status;
+            for row in kind.secrets {
+                let is_found = match row.source {
+                    SecretSource::Status(path) => leads_to_a_field(status, path),
+                    SecretSource::Extension => points.has_secret_exporter(),
+                    SecretSource::Subscription | SecretSource::Action { .. } => true,
+                };
+                assert!(is_found, "{}: secret {}", kind.kind, row.key);
+            }
+            for row in kind.config_maps {
+                let is_found = leads_to_a_field(status, row.status_path);
+                assert!(is_found, "{}: config map {}", kind.kind, row.key);
+            }
+        }
     }
 }

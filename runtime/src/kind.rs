@@ -28,7 +28,7 @@ pub struct KindInfo {
     /// The hub: union of all versions, and the form that is stored.
     pub hub: HubInfo,
     /// Keys of `operatorSpec.secrets` that the kind can export.
-    pub secrets: &'static [&'static str],
+    pub secrets: &'static [SecretExport],
     /// Keys of `operatorSpec.configMaps` that the kind can export.
     pub config_maps: &'static [ConfigMapExport],
 }
@@ -202,6 +202,47 @@ pub struct ConfigMapExport {
     pub key: &'static str,
     /// JSON names in the status, from the top; empty where a handwritten exporter fills the value.
     pub status_path: &'static [&'static str],
+}
+
+/// One key of `operatorSpec.secrets`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecretExport {
+    /// JSON name of the destination.
+    pub key: &'static str,
+    /// Where the value is found.
+    pub source: SecretSource,
+}
+
+/// Where a value of `operatorSpec.secrets` is found (ASO behaviour §2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretSource {
+    /// JSON names in the hub's status, from the top.
+    Status(&'static [&'static str]),
+    /// The subscription in the ARM id.
+    Subscription,
+    /// The answer to a POST below the resource.
+    Action {
+        /// Last segment of the URL: `listKeys`.
+        action: &'static str,
+        /// Way to the value in the answer.
+        value: &'static [AnswerStep],
+    },
+    /// A handwritten exporter gets it.
+    Extension,
+}
+
+/// One step on the way to a value in the answer to an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerStep {
+    /// Into this member of an object.
+    Member(&'static str),
+    /// To the item of a list whose member has this text. Azure does not promise an order.
+    Item {
+        /// Member of the item: `keyName`.
+        member: &'static str,
+        /// Its text: `key1`.
+        is: &'static str,
+    },
 }
 
 /// A kind and version as a type: what `kube::Api` and typed code name.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
-use super::CurateError;
+use super::{CurateError, SecretRule};
 use crate::model::ApiVersion;
 
 /// One curation file.
@@ -85,9 +85,9 @@ pub struct KindRules {
     pub arm_type: Spanned<String>,
     /// api-versions that export the kind; all that have the ARM type when absent.
     pub versions: Option<Vec<Spanned<String>>>,
-    /// Keys of `operatorSpec.secrets`.
+    /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
-    pub secrets: Vec<String>,
+    pub secrets: BTreeMap<String, SecretRule>,
     /// First api-version with [`Self::secrets`].
     pub secrets_from: Option<String>,
     /// Keys of `operatorSpec.configMaps`, each with the dotted status path of the value; empty when a

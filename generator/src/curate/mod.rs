@@ -12,6 +12,7 @@ pub use config::{
     GroupConfig, GroupRules, KindRules, Naming, PlainType, PropertyRule, Side, Treatment,
 };
 pub use error::CurateError;
+pub use secret::SecretRule;
 
 use rules::RuleBook;
 use transform::Transform;
@@ -22,6 +23,7 @@ mod naming;
 mod pattern;
 mod roots;
 mod rules;
+mod secret;
 mod select;
 mod transform;
 

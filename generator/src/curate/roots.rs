@@ -112,7 +112,7 @@ fn operator_spec(resource: &Resource, types: &mut TypeTable) -> Property {
         operator("secretExpressions", list(CommonType::DestinationExpression)),
     ];
     let config_maps = resource.config_maps.iter().map(|(key, _)| key.as_str());
-    let secrets = resource.secrets.iter().map(String::as_str);
+    let secrets = resource.secrets.iter().map(|(key, _)| key.as_str());
     let destinations: [(&str, &str, CommonType, Vec<&str>); 2] = [
         (
             "configMaps",

@@ -80,7 +80,10 @@ fn export(
         .as_ref()
         .is_none_or(|from| *api_version >= ApiVersion::new(from));
     if has_secrets {
-        resource.secrets.clone_from(&rules.secrets);
+        let secrets = rules.secrets.iter();
+        resource.secrets = secrets
+            .map(|(key, source)| (key.clone(), source.0.clone()))
+            .collect();
     }
     resource.config_maps = rules
         .config_maps

@@ -10,7 +10,9 @@ use super::ident::{constant, snake, type_name};
 use super::types::rules;
 use super::{KindVersions, WRITER, module_name};
 use crate::hub::{KindHub, Plan, Step};
-use crate::model::{Group, NameRule, Owner, Resource, Scope, TypeName, Verbs, Version};
+use crate::model::{
+    AnswerStep, Group, NameRule, Owner, Resource, Scope, SecretSource, TypeName, Verbs, Version,
+};
 
 /// The module `kinds`, a file per kind: name below the module's folder → text.
 pub fn files(
@@ -101,7 +103,8 @@ fn kind_file(group: &Group, kind: &KindVersions<'_>) -> Result<String, FormatErr
 }
 
 /// Names of `runtime::kind`, each with the text that shows its use.
-const USED: [(&str, &str); 10] = [
+const USED: [(&str, &str); 13] = [
+    ("AnswerStep", "AnswerStep::"),
     ("ConfigMapExport", "ConfigMapExport {"),
     ("HubInfo", "HubInfo {"),
     ("KindInfo", "KindInfo"),
@@ -109,7 +112,10 @@ const USED: [(&str, &str); 10] = [
     ("OwnerRule", "OwnerRule::"),
     ("Plan", "Plan"),
     ("Scope", "Scope::"),
-    ("Step", "Step::"),
+    ("SecretExport", "SecretExport {"),
+    ("SecretSource", "SecretSource::"),
+    // Other than in `AnswerStep::`.
+    ("Step", "Step::Re"),
     ("Verbs", "Verbs {"),
     ("VersionInfo", "VersionInfo"),
 ];
@@ -133,7 +139,10 @@ fn descriptor(group: &Group, kind: &KindVersions<'_>) -> TokenStream {
         })
     });
     let hub = hub_info(kind.hub);
-    let secrets = &newest.secrets;
+    let secrets = newest.secrets.iter().map(|(key, source)| {
+        let source = secret_source(source);
+        quote!(SecretExport { key: #key, source: #source })
+    });
     let config_maps = newest
         .config_maps
         .iter()
@@ -154,6 +163,23 @@ fn descriptor(group: &Group, kind: &KindVersions<'_>) -> TokenStream {
             secrets: &[#(#secrets),*],
             config_maps: &[#(#config_maps),*],
         };
+    }
+}
+
+fn secret_source(source: &SecretSource) -> TokenStream {
+    match source {
+        SecretSource::Status(path) => quote!(SecretSource::Status(&[#(#path),*])),
+        SecretSource::Subscription => quote!(SecretSource::Subscription),
+        SecretSource::Action { action, value } => {
+            let value = value.iter().map(|step| match step {
+                AnswerStep::Member(member) => quote!(AnswerStep::Member(#member)),
+                AnswerStep::Item { member, is } => {
+                    quote!(AnswerStep::Item { member: #member, is: #is })
+                }
+            });
+            quote!(SecretSource::Action { action: #action, value: &[#(#value),*] })
+        }
+        SecretSource::Extension => quote!(SecretSource::Extension),
     }
 }
 

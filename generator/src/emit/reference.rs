@@ -59,6 +59,7 @@ fn section(group: &Group, kind: &KindVersions<'_>) -> KindSection {
         names.map(move |name| (name.clone(), api_version.clone()))
     });
     let listed = |names: Vec<&str>| names.join(", ");
+    let secrets = resource.secrets.iter().map(|(key, _)| key.as_str());
     let config_maps = resource.config_maps.iter().map(|(key, _)| key.as_str());
     KindSection {
         kind: kind.kind.to_owned(),
@@ -67,7 +68,7 @@ fn section(group: &Group, kind: &KindVersions<'_>) -> KindSection {
         storage_version: kind.hub.storage_version.clone(),
         owner: owner(group, &resource.owner, resource.scope),
         name: name(&resource.name),
-        secrets: listed(resource.secrets.iter().map(String::as_str).collect()),
+        secrets: listed(secrets.collect()),
         config_maps: listed(config_maps.collect()),
         newest: resource.version_names.last().cloned().unwrap_or_default(),
         spec: rows(&version.types, &resource.spec),

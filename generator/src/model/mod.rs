@@ -8,7 +8,9 @@ mod resource;
 mod ty;
 
 pub use name::{ApiVersion, TypeName};
-pub use resource::{Group, NameRule, Owner, Resource, Scope, SourceFile, Verbs, Version};
+pub use resource::{
+    AnswerStep, Group, NameRule, Owner, Resource, Scope, SecretSource, SourceFile, Verbs, Version,
+};
 pub use ty::{
     CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules,
     TypeDef, TypeRef, TypeTable, VariantType, reachable,

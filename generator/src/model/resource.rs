@@ -59,14 +59,46 @@ pub struct Resource {
     pub status: TypeName,
     /// Served version names: `["v1api20230101", "v20230101"]`; set by curation.
     pub version_names: Vec<String>,
-    /// Keys of `operatorSpec.secrets`; set by curation.
-    pub secrets: Vec<String>,
+    /// Keys of `operatorSpec.secrets` with the place of each value; set by curation.
+    pub secrets: Vec<(String, SecretSource)>,
     /// Keys of `operatorSpec.configMaps` with the status path (JSON names) each is read from; an empty path
     /// means a handwritten exporter fills it. Set by curation.
     pub config_maps: Vec<(String, Vec<String>)>,
     /// ARM paths of lists whose items are kinds of their own (subnets of a virtual network), which specs
     /// therefore leave out. Set by curation.
     pub child_lists: Vec<Vec<String>>,
+}
+
+/// Where a value of `operatorSpec.secrets` is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SecretSource {
+    /// JSON names in the status, from the top.
+    Status(Vec<String>),
+    /// The subscription in the ARM id.
+    Subscription,
+    /// The answer to a POST below the resource.
+    Action {
+        /// Last segment of the URL: `listKeys`.
+        action: String,
+        /// Way to the value in the answer.
+        value: Vec<AnswerStep>,
+    },
+    /// A handwritten exporter gets it.
+    Extension,
+}
+
+/// One step on the way to a value in the answer to an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerStep {
+    /// Into this member of an object.
+    Member(String),
+    /// To the item of a list whose member has this text.
+    Item {
+        /// Member of the item: `keyName`.
+        member: String,
+        /// Its text: `key1`.
+        is: String,
+    },
 }
 
 /// Where a resource hangs in ARM (ASO behaviour §4.1).

@@ -47,7 +47,7 @@ fn roots_get_the_operators_fields_and_lose_arms_envelope() {
         vec![object("Unreached", vec![string("x")])],
     );
     let rules = r#"
-secrets = ["key1"]
+secrets = { key1 = { action = "listKeys", value = "keys[keyName=key1].value" }, id = { id = "subscription" } }
 config-maps = { endpoint = "endpoints.web", other = "" }
 "#;
     insta::assert_snapshot!(curated(group, rules));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use armature_generator::emit::{emit, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::model::{
-    Discriminated, Group, Property, Rules, TypeDef, TypeRef, VariantType,
+    AnswerStep, Discriminated, Group, Property, Rules, SecretSource, TypeDef, TypeRef, VariantType,
 };
 use armature_generator::share::share;
 use camino::Utf8PathBuf;
@@ -67,6 +67,28 @@ fn model() -> Group {
         thing.plural = "things".to_owned();
         thing.version_names = names.iter().map(|name| (*name).to_owned()).collect();
         thing.child_lists = vec![vec!["properties".to_owned(), "parts".to_owned()]];
+        thing.secrets = vec![
+            (
+                "key".to_owned(),
+                SecretSource::Action {
+                    action: "listKeys".to_owned(),
+                    value: vec![
+                        AnswerStep::Member("keys".to_owned()),
+                        AnswerStep::Item {
+                            member: "keyName".to_owned(),
+                            is: "key1".to_owned(),
+                        },
+                        AnswerStep::Member("value".to_owned()),
+                    ],
+                },
+            ),
+            (
+                "web".to_owned(),
+                SecretSource::Status(vec!["a".to_owned(), "b".to_owned()]),
+            ),
+            ("subscription".to_owned(), SecretSource::Subscription),
+            ("kubeconfig".to_owned(), SecretSource::Extension),
+        ];
         thing.config_maps = vec![("web".to_owned(), vec!["a".to_owned(), "b".to_owned()])];
         thing
     };

@@ -6,6 +6,7 @@
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
+//! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
@@ -24,6 +25,7 @@ pub mod observed;
 pub mod policy;
 pub mod port;
 pub mod queue;
+pub mod secret_source;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod view;

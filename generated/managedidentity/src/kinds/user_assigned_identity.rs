@@ -8,6 +8,8 @@ use armature_runtime::kind::{
     OwnerRule,
     Plan,
     Scope,
+    SecretExport,
+    SecretSource,
     Verbs,
     VersionInfo,
 };
@@ -35,7 +37,24 @@ pub static USER_ASSIGNED_IDENTITY: KindInfo = KindInfo {
         spec: <hub::UserAssignedIdentitySpec as Shaped>::SHAPE,
         status: <hub::UserAssignedIdentityStatus as Shaped>::SHAPE,
     },
-    secrets: &["clientId", "principalId", "tenantId", "subscriptionId"],
+    secrets: &[
+        SecretExport {
+            key: "clientId",
+            source: SecretSource::Status(&["clientId"]),
+        },
+        SecretExport {
+            key: "principalId",
+            source: SecretSource::Status(&["principalId"]),
+        },
+        SecretExport {
+            key: "subscriptionId",
+            source: SecretSource::Subscription,
+        },
+        SecretExport {
+            key: "tenantId",
+            source: SecretSource::Status(&["tenantId"]),
+        },
+    ],
     config_maps: &[
         ConfigMapExport {
             key: "clientId",

@@ -1,16 +1,17 @@
 //! Secrets and ConfigMaps that the object wants written (ASO behaviour §1.6).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::pass::{Pass, document};
 use crate::engine::conversion;
-use crate::extension::{Next, SecretValues};
+use crate::extension::{ExtensionError, Next, SecretValues};
 use crate::reconcile::backoff::RetryClass;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
 use crate::reconcile::port::{DataExport, DataKind, KubernetesError};
+use crate::reconcile::secret_source;
 
 /// Targets by kind and name.
 type Exports = BTreeMap<(DataKind, String), DataExport>;
@@ -66,17 +67,41 @@ impl Pass<'_> {
         if wanted.is_empty() {
             return Ok(SecretValues::default());
         }
-        let Some(exporter) = self.points.secret_exporter.clone() else {
+        let exporter = self.points.secret_exporter.clone();
+        if exporter.is_none() && secret_source::needs_extension(self.kind(), &wanted) {
             return Err(export_failure(format!(
-                "spec.operatorSpec.secrets: this version cannot read secrets of a {}",
+                "spec.operatorSpec.secrets: this version cannot read some of the secrets of a {}",
                 self.kind().kind
             )));
+        }
+        let answers = self.answers(&wanted).await;
+        let answers = self.outcome(answers).await?;
+        let status = self.hub_status();
+        let known =
+            secret_source::values(self.kind(), &wanted, &status, self.id.as_ref(), &answers);
+        let Some(exporter) = exporter else {
+            return Ok(known);
         };
-        let next = Next::value(SecretValues::default());
+        let next = Next::value(known);
         let exported = exporter
             .export(&self.context(), &self.current(), &wanted, next)
             .await;
         self.outcome(exported).await
+    }
+
+    /// Answers to the actions that the wanted secrets need.
+    async fn answers(
+        &self,
+        wanted: &BTreeSet<String>,
+    ) -> Result<BTreeMap<&'static str, Value>, ExtensionError> {
+        let context = self.context();
+        let mut answers = BTreeMap::new();
+        for action in secret_source::actions(self.kind(), wanted) {
+            let url = context.action_url(action)?;
+            let answer = context.arm.post(&url, None).await?;
+            answers.insert(action, answer.unwrap_or_default());
+        }
+        Ok(answers)
     }
 
     async fn config_map_values(&self) -> Result<BTreeMap<String, String>, Failure> {
@@ -97,9 +122,7 @@ impl Pass<'_> {
 
     /// Values of `operatorSpec.configMaps` that status fields have.
     fn values_in_status(&self) -> BTreeMap<String, String> {
-        let stored = document(&self.object, &self.spec, &self.status);
-        let hub = conversion::stored_to_hub(self.kind(), &stored).unwrap_or(stored);
-        let status = &hub["status"];
+        let status = &self.hub_status();
         let exports = self.kind().config_maps.iter();
         exports
             .filter(|export| !export.status_path.is_empty())
@@ -114,6 +137,13 @@ impl Pass<'_> {
                 Some((export.key.to_owned(), text))
             })
             .collect()
+    }
+
+    /// The status in the form of the hub, which rows of exports name their paths in.
+    fn hub_status(&self) -> Value {
+        let stored = document(&self.object, &self.spec, &self.status);
+        let mut hub = conversion::stored_to_hub(self.kind(), &stored).unwrap_or(stored);
+        hub["status"].take()
     }
 
     /// Puts each value where the object wants it; two values for one place are an error.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::field;
 use crate::kind::{
-    ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, TypedKind, Verbs,
-    VersionInfo,
+    AnswerStep, ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, SecretExport,
+    SecretSource, TypedKind, Verbs, VersionInfo,
 };
 use crate::resource::{
     Condition, ConfigMapDestination, ConfigMapReference, DestinationExpression,
@@ -56,6 +56,12 @@ shaped! {
     StoreSecrets {
         /// Key.
         key: Box<SecretDestination> = "key";
+        /// Key that the kind's row finds.
+        primary: Box<SecretDestination> = "primary";
+        /// Endpoint.
+        endpoint: Box<SecretDestination> = "endpoint";
+        /// Subscription.
+        subscription: Box<SecretDestination> = "subscription";
     }
 }
 
@@ -202,7 +208,34 @@ pub static STORE: KindInfo = KindInfo {
     name: NameRule::Free(&Rules::NONE),
     versions: &[version(StoreSpec::SHAPE, StoreStatus::SHAPE)],
     hub: hub(StoreSpec::SHAPE, StoreStatus::SHAPE),
-    secrets: &["key"],
+    secrets: &[
+        SecretExport {
+            key: "key",
+            source: SecretSource::Extension,
+        },
+        SecretExport {
+            key: "primary",
+            source: SecretSource::Action {
+                action: "listKeys",
+                value: &[
+                    AnswerStep::Member("keys"),
+                    AnswerStep::Item {
+                        member: "keyName",
+                        is: "primary",
+                    },
+                    AnswerStep::Member("value"),
+                ],
+            },
+        },
+        SecretExport {
+            key: "endpoint",
+            source: SecretSource::Status(&["endpoint"]),
+        },
+        SecretExport {
+            key: "subscription",
+            source: SecretSource::Subscription,
+        },
+    ],
     config_maps: &[
         ConfigMapExport {
             key: "endpoint",

@@ -7,6 +7,7 @@
 )]
 
 mod certificate;
+mod children;
 mod crds;
 mod drift;
 mod kusto;
@@ -17,6 +18,7 @@ mod private_endpoint;
 mod restart;
 mod rules;
 mod samples;
+mod secrets;
 mod typed;
 
 use std::time::{Duration, Instant};

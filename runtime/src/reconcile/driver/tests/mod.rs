@@ -3,6 +3,7 @@
 mod create;
 mod delete;
 mod drift;
+mod exports;
 mod extensions;
 mod operations;
 

@@ -1,0 +1,127 @@
+//! What Azure makes for a resource, written to Secrets that the user names.
+
+use std::collections::BTreeMap;
+
+use armature_e2e::World;
+use armature_simulator::Query;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::Api;
+
+use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+
+const ACCOUNT: &str = "
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: secretssa, namespace: secrets}
+spec:
+  location: westeurope
+  kind: StorageV2
+  sku: {name: Standard_LRS}
+  owner: {name: secrets-rg}
+  operatorSpec:
+    secrets:
+      key1: {name: account, key: first}
+      key2: {name: account, key: second}
+      blobEndpoint: {name: account, key: blob}
+";
+
+const WITHOUT_KEYS: &str = "
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: secretskeyless, namespace: secrets}
+spec:
+  location: westeurope
+  kind: StorageV2
+  sku: {name: Standard_LRS}
+  owner: {name: secrets-rg}
+  operatorSpec:
+    secrets:
+      queueEndpoint: {name: keyless, key: queue}
+";
+
+const IDENTITY: &str = "
+apiVersion: managedidentity.azure.com/v1api20230131
+kind: UserAssignedIdentity
+metadata: {name: secrets-identity, namespace: secrets}
+spec:
+  location: westeurope
+  owner: {name: secrets-rg}
+  operatorSpec:
+    secrets:
+      clientId: {name: identity, key: client}
+      principalId: {name: identity, key: principal}
+      tenantId: {name: identity, key: tenant}
+      subscriptionId: {name: identity, key: subscription}
+";
+
+/// Entries of a Secret as text.
+async fn data(world: &World, name: &str) -> BTreeMap<String, String> {
+    let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "secrets");
+    let secret = secrets.get(name).await.unwrap();
+    let data = secret.data.unwrap_or_default().into_iter();
+    data.map(|(key, value)| (key, String::from_utf8(value.0).unwrap()))
+        .collect()
+}
+
+fn posts(world: &World, account: &str) -> Vec<String> {
+    let requests = world.azure().requests(&Query {
+        method: Some("POST".into()),
+        ..Query::default()
+    });
+    let paths = requests.into_iter().map(|request| request.path);
+    paths.filter(|path| path.contains(account)).collect()
+}
+
+#[test]
+fn keys_endpoints_and_ids_are_exported() {
+    World::shared().run("secrets", async |world, objects| {
+        let group = resource_group("secrets-rg", "secrets");
+        for manifest in [group.as_str(), ACCOUNT, WITHOUT_KEYS, IDENTITY] {
+            objects.apply(manifest).await.unwrap();
+        }
+        for (kind, name) in [
+            ("StorageAccount", "secretssa"),
+            ("StorageAccount", "secretskeyless"),
+            ("UserAssignedIdentity", "secrets-identity"),
+        ] {
+            objects.wait_ready(kind, name, LIMIT, is_ready).await;
+        }
+
+        let account = data(world, "account").await;
+        assert_eq!(account["blob"], "https://secretssa.blob.core.windows.net/");
+        // 64 bytes in base64.
+        assert_eq!(account["first"].len(), 88, "length of key1");
+        assert_eq!(account["second"].len(), 88, "length of key2");
+        assert_ne!(account["first"], account["second"]);
+
+        let keyless = data(world, "keyless").await;
+        assert_eq!(
+            keyless["queue"],
+            "https://secretskeyless.queue.core.windows.net/"
+        );
+        assert_eq!(posts(world, "secretskeyless"), [""; 0]);
+        let calls = posts(world, "secretssa");
+        assert!(
+            !calls.is_empty()
+                && calls
+                    .iter()
+                    .all(|path| path.ends_with("secretssa/listKeys")),
+            "{calls:?}"
+        );
+
+        let identity = data(world, "identity").await;
+        let object = objects
+            .get("UserAssignedIdentity", "v1api20230131", "secrets-identity")
+            .await
+            .unwrap();
+        for (key, field) in [
+            ("client", "clientId"),
+            ("principal", "principalId"),
+            ("tenant", "tenantId"),
+        ] {
+            assert_eq!(identity[key], object["status"][field], "{key}");
+        }
+        assert!(SUBSCRIPTION.ends_with(&identity["subscription"]));
+        assert_eq!(identity["subscription"].len(), 36);
+    });
+}
