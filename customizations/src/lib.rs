@@ -7,6 +7,7 @@
 //! What does not live here: plumbing (requests, retries, conditions: `armature_runtime`), and behaviour that is
 //! only data, which is a row in the group's `specs/<group>.toml`.
 
+pub mod keyvault;
 pub mod kusto;
 pub mod network;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use armature_runtime::extension::{RegisterError, Registry};
 /// When two of them want the same point of the same kind; a test rules this out.
 pub fn registry() -> Result<Registry, RegisterError> {
     Registry::builder()
+        .register_modifier(keyvault::VaultCreateMode)
         .register_pre_checker(kusto::ClusterState)
         .register_owner_checker(kusto::DatabaseOwnerState)
         .register_post_checker(network::PrivateEndpointApproval)
@@ -28,7 +30,7 @@ pub fn registry() -> Result<Registry, RegisterError> {
 
 #[cfg(test)]
 mod tests {
-    use armature_generated::{kusto, network};
+    use armature_generated::{keyvault, kusto, network};
     use armature_runtime::kind::SecretSource;
     use armature_runtime::resource::Kind;
     use armature_runtime::shape::{StructShape, Type};
@@ -36,6 +38,8 @@ mod tests {
     #[test]
     fn every_extension_is_registered_for_its_kind() {
         let registry = super::registry().expect("no two extensions for one point");
+        let vault = registry.of(Kind(&keyvault::kinds::VAULT));
+        assert!(vault.has_modifier() && !vault.has_pre_checker());
         let cluster = registry.of(Kind(&kusto::kinds::CLUSTER));
         assert!(cluster.has_pre_checker() && !cluster.has_owner_checker());
         let database = registry.of(Kind(&kusto::kinds::DATABASE));

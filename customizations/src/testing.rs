@@ -1,8 +1,8 @@
 //! Doubles for tests of extensions: a cluster and an Azure that count how often they are asked.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use armature_runtime::arm::{CredentialKey, Request, Response, Transport, TransportError};
 use armature_runtime::extension::{
@@ -16,13 +16,28 @@ use armature_runtime::resource::{Kind, Object, ObjectKey};
 use async_trait::async_trait;
 use serde_json::Value;
 
-/// Counts calls; knows nothing and does nothing.
+/// Counts calls. Kubernetes knows nothing and does nothing; Azure has nothing, or one answer to everything.
 #[derive(Clone, Default)]
 pub struct Doubles {
     calls: Arc<AtomicUsize>,
+    requests: Arc<Mutex<Vec<String>>>,
+    answer: Option<Value>,
 }
 
 impl Doubles {
+    /// An Azure that answers everything with this body.
+    pub fn answering(body: Value) -> Self {
+        Self {
+            answer: Some(body),
+            ..Self::default()
+        }
+    }
+
+    /// Requests to Azure so far: method, path and query.
+    pub fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no test fails inside").clone()
+    }
+
     /// A context in namespace `test`, without an owner.
     pub fn context(&self) -> Context {
         let key = CredentialKey::Global;
@@ -49,10 +64,16 @@ impl Doubles {
 
 #[async_trait]
 impl Transport for Doubles {
-    async fn send(&self, _: Request) -> Result<Response, TransportError> {
+    async fn send(&self, request: Request) -> Result<Response, TransportError> {
         self.count();
+        let line = format!("{} {}", request.method, request.url);
+        self.requests
+            .lock()
+            .expect("no test fails inside")
+            .push(line);
         Ok(Response {
-            status: 404,
+            status: if self.answer.is_some() { 200 } else { 404 },
+            body: self.answer.clone(),
             ..Response::default()
         })
     }

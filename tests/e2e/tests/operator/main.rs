@@ -20,6 +20,7 @@ mod rules;
 mod samples;
 mod secrets;
 mod typed;
+mod vault;
 
 use std::time::{Duration, Instant};
 
