@@ -55,6 +55,16 @@ impl Points {
             || self.config_exporter.is_some()
     }
 
+    /// Whether there is an [`ArmResourceModifier`].
+    pub fn has_modifier(&self) -> bool {
+        self.modifier.is_some()
+    }
+
+    /// Whether there is a [`KubernetesSecretExporter`].
+    pub fn has_secret_exporter(&self) -> bool {
+        self.secret_exporter.is_some()
+    }
+
     /// Whether there is a [`PreReconciliationOwnerChecker`].
     pub fn has_owner_checker(&self) -> bool {
         self.owner_checker.is_some()
