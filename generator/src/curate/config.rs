@@ -245,7 +245,8 @@ impl GroupConfig {
     /// Reads a curation file.
     ///
     /// # Errors
-    /// [`CurateError::Form`] for broken TOML, an unknown key, a missing key or a value of the wrong type, with the line.
+    /// [`CurateError::Form`] for broken TOML, an unknown key, a missing key or a value of the wrong type,
+    /// with the line.
     pub fn parse(
         path: impl Into<String>,
         text: impl Into<String>,

@@ -50,7 +50,8 @@ pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
         .max_by(|(left, _), (right, _)| left.total_cmp(right));
     match nearest {
         Some((_, candidate)) if candidate == name => {
-            "it exists only where the rule does not apply: on the other side, in other api-versions, or in no exported kind"
+            "it exists only where the rule does not apply: on the other side, in other api-versions, or \
+             in no exported kind"
                 .to_owned()
         }
         Some((score, candidate)) if score > 0.7 => format!("did you mean `{candidate}`?"),

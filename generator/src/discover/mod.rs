@@ -51,7 +51,8 @@ pub enum DiscoverError {
     },
     /// Two resources would have the same kind.
     #[error(
-        "{second}: kind {kind} is also that of {first}; their ARM types differ in nothing that a kind shows, so list only one of the two files"
+        "{second}: kind {kind} is also that of {first}; their ARM types differ in nothing that a \
+         kind shows, so list only one of the two files"
     )]
     DuplicateKind {
         /// The kind.

@@ -86,9 +86,24 @@ fn range(low: Option<u64>, high: Option<u64>, unit: &str) -> Option<String> {
     }
 }
 
+/// The type of a property, or what it is for where it is an object without a place of its own in ARM's JSON.
+fn what(property: &Property, types: &TypeTable) -> String {
+    let words = type_words(&property.ty, types);
+    if words != "object" || !property.arm.is_empty() {
+        return words;
+    }
+    let purpose = match (&property.meaning, property.name.as_str()) {
+        (Meaning::Operator, "secrets") => "Secrets that the operator writes",
+        (Meaning::Operator, "configMaps") => "ConfigMaps that the operator writes",
+        (Meaning::Operator, _) => "settings of the operator",
+        _ => "variant",
+    };
+    purpose.to_owned()
+}
+
 /// The doc line of a property: type, constraints, ARM path.
 pub fn property(property: &Property, types: &TypeTable) -> String {
-    let mut parts = vec![capitalised(&type_words(&property.ty, types))];
+    let mut parts = vec![capitalised(&what(property, types))];
     parts.extend(rule_words(&property.rules));
     let items = rule_words(&property.item_rules);
     parts.extend(items.into_iter().map(|words| format!("items: {words}")));
@@ -121,7 +136,7 @@ pub fn object(object: &ObjectType) -> String {
             "Exactly one of the variants that ARM tells apart by `{}`,",
             one_of.property
         ),
-        None if object.source.is_empty() => "Object of the operator".to_owned(),
+        None if object.source.is_empty() => "Settings of the operator".to_owned(),
         None => "Object".to_owned(),
     };
     format!("{what}{}.", origin(&object.source))
@@ -130,10 +145,15 @@ pub fn object(object: &ObjectType) -> String {
 /// The doc line of an enum type.
 pub fn enumeration(definition: &EnumType) -> String {
     format!(
-        "String with {} known values{}.",
-        definition.values.len(),
+        "String with {}{}.",
+        count(definition.values.len(), "known value"),
         origin(&definition.source)
     )
+}
+
+fn count(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{ending}")
 }
 
 /// Where a type was read from: the file's own name and the pointer in it.
@@ -181,5 +201,11 @@ mod tests {
             property(&ids, &types),
             "List of user-assigned identities; ARM `ids`."
         );
+    }
+
+    #[test]
+    fn one_value_is_singular() {
+        assert_eq!(count(1, "known value"), "1 known value");
+        assert_eq!(count(2, "known value"), "2 known values");
     }
 }

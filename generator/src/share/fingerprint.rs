@@ -76,7 +76,8 @@ fn shape(ty: &TypeRef) -> String {
     }
 }
 
-/// Everything about a property but its type, its prose and its history. Destructured, so that a new fact is not forgotten.
+/// Everything about a property but its type, its prose and its history. Destructured, so that a new fact is not
+/// forgotten.
 fn facts(property: &Property) -> String {
     let Property {
         name,

@@ -58,6 +58,7 @@ pub(super) enum Position {
 }
 
 impl<'a, 'b> Builder<'a, 'b> {
+    /// A builder of one side of a resource; types go to `table`.
     pub fn new(
         set: &'a SpecSet,
         rule: &'b Rule<'a>,

@@ -4,8 +4,8 @@
 //! Spec and status sides are separate types from here on: the spec side has no read-only properties and keeps all
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
-//! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening ([`flatten`]),
-//! variants ([`variants`]), resources within resources ([`embedded`]), names ([`naming`]) and the table itself
+//! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening
+//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`naming`]) and the table itself
 //! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
 
 mod build;

@@ -13,7 +13,7 @@ pub struct VaultSpec {
     pub azure_name: Option<String>,
     /// String; required; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<VaultOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

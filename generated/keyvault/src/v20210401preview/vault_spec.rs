@@ -237,7 +237,7 @@ impl shape::Shaped for Sku {
 }
 
 string_enum! {
-    /// String with 1 known values from `keyvault.json#/definitions/Sku/properties/family`.
+    /// String with 1 known value from `keyvault.json#/definitions/Sku/properties/family`.
     SkuFamily {
         A = "A",
     }
@@ -271,7 +271,7 @@ string_enum! {
     }
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VaultOperatorSpec {
     /// List of exports by CEL expression.
@@ -413,7 +413,7 @@ pub struct VaultSpec {
     pub azure_name: Option<String>,
     /// String; required; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<VaultOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -15,15 +15,15 @@ use super::{
 pub struct DataConnectionSpec {
     /// String; pattern `^.*$`.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Variant.
     pub cosmos_db_data_connection: Option<Box<CosmosDbDataConnection>>,
-    /// Object.
+    /// Variant.
     pub event_grid_data_connection: Option<Box<EventGridDataConnection>>,
-    /// Object.
+    /// Variant.
     pub event_hub_data_connection: Option<Box<EventHubDataConnection>>,
-    /// Object.
+    /// Variant.
     pub iot_hub_data_connection: Option<Box<IotHubDataConnection>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<DataConnectionOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -9,11 +9,11 @@ use super::{DatabaseOperatorSpec, ReadWriteDatabase};
 pub struct DatabaseSpec {
     /// String; pattern `^.*$`.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<DatabaseOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,
-    /// Object.
+    /// Variant.
     pub read_write_database: Option<Box<ReadWriteDatabase>>,
     /// String.
     pub original_version: Option<String>,

@@ -146,7 +146,7 @@ string_enum! {
     }
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterOperatorSpec {
     /// List of exports by CEL expression.
@@ -199,7 +199,7 @@ pub struct ClusterSpec {
     pub language_extensions: Option<Box<LanguageExtensionsList>>,
     /// String; required; settable on creation only; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<ClusterOperatorSpec>>,
     /// Object; ARM `properties.optimizedAutoscale`.
     pub optimized_autoscale: Option<Box<OptimizedAutoscale>>,

@@ -94,13 +94,13 @@ impl shape::Shaped for CosmosDbDataConnection {
 }
 
 string_enum! {
-    /// String with 1 known values from `kusto.json#/definitions/CosmosDbDataConnection`.
+    /// String with 1 known value from `kusto.json#/definitions/CosmosDbDataConnection`.
     CosmosDbDataConnectionKind {
         COSMOS_DB = "CosmosDb",
     }
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataConnectionOperatorSpec {
     /// List of exports by CEL expression.
@@ -130,15 +130,15 @@ impl shape::Shaped for DataConnectionOperatorSpec {
 pub struct DataConnectionSpec {
     /// String; pattern `^.*$`.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Variant.
     pub cosmos_db_data_connection: Option<Box<CosmosDbDataConnection>>,
-    /// Object.
+    /// Variant.
     pub event_grid_data_connection: Option<Box<EventGridDataConnection>>,
-    /// Object.
+    /// Variant.
     pub event_hub_data_connection: Option<Box<EventHubDataConnection>>,
-    /// Object.
+    /// Variant.
     pub iot_hub_data_connection: Option<Box<IotHubDataConnection>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<DataConnectionOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,
@@ -297,7 +297,7 @@ impl shape::Shaped for EventGridDataConnection {
 }
 
 string_enum! {
-    /// String with 1 known values from `kusto.json#/definitions/EventGridDataConnection`.
+    /// String with 1 known value from `kusto.json#/definitions/EventGridDataConnection`.
     EventGridDataConnectionKind {
         EVENT_GRID = "EventGrid",
     }
@@ -408,7 +408,7 @@ impl shape::Shaped for EventHubDataConnection {
 }
 
 string_enum! {
-    /// String with 1 known values from `kusto.json#/definitions/EventHubDataConnection`.
+    /// String with 1 known value from `kusto.json#/definitions/EventHubDataConnection`.
     EventHubDataConnectionKind {
         EVENT_HUB = "EventHub",
     }
@@ -514,7 +514,7 @@ impl shape::Shaped for IotHubDataConnection {
 }
 
 string_enum! {
-    /// String with 1 known values from `kusto.json#/definitions/IotHubDataConnection`.
+    /// String with 1 known value from `kusto.json#/definitions/IotHubDataConnection`.
     IotHubDataConnectionKind {
         IOT_HUB = "IotHub",
     }

@@ -102,13 +102,13 @@ impl shape::Shaped for CosmosDbDataConnectionStatus {
 pub struct DataConnectionStatus {
     /// List of conditions.
     pub conditions: Option<Vec<resource::Condition>>,
-    /// Object.
+    /// Variant.
     pub cosmos_db: Option<Box<CosmosDbDataConnectionStatus>>,
-    /// Object.
+    /// Variant.
     pub event_grid: Option<Box<EventGridDataConnectionStatus>>,
-    /// Object.
+    /// Variant.
     pub event_hub: Option<Box<EventHubDataConnectionStatus>>,
-    /// Object.
+    /// Variant.
     pub iot_hub: Option<Box<IotHubDataConnectionStatus>>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,

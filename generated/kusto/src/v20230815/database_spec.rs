@@ -8,7 +8,7 @@ use armature_runtime::{field, resource, shape, string_enum};
 
 use super::KeyVaultProperties;
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DatabaseOperatorSpec {
     /// List of exports by CEL expression.
@@ -35,11 +35,11 @@ impl shape::Shaped for DatabaseOperatorSpec {
 pub struct DatabaseSpec {
     /// String; pattern `^.*$`.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<DatabaseOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,
-    /// Object.
+    /// Variant.
     pub read_write_database: Option<Box<ReadWriteDatabase>>,
 }
 
@@ -122,7 +122,7 @@ impl shape::Shaped for ReadWriteDatabase {
 }
 
 string_enum! {
-    /// String with 1 known values from `kusto.json#/definitions/ReadWriteDatabase`.
+    /// String with 1 known value from `kusto.json#/definitions/ReadWriteDatabase`.
     ReadWriteDatabaseKind {
         READ_WRITE = "ReadWrite",
     }

@@ -34,7 +34,7 @@ pub struct DatabaseStatus {
     pub conditions: Option<Vec<resource::Condition>>,
     /// String; set by Azure; ARM `name`.
     pub name: Option<String>,
-    /// Object.
+    /// Variant.
     pub read_write: Option<Box<ReadWriteDatabaseStatus>>,
 }
 

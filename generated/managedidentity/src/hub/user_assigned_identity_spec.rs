@@ -13,7 +13,7 @@ pub struct UserAssignedIdentitySpec {
     pub azure_name: Option<String>,
     /// String; required; settable on creation only; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<UserAssignedIdentityOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use armature_runtime::{field, resource, shape};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserAssignedIdentityOperatorConfigMaps {
     /// Place in a ConfigMap.
@@ -31,12 +31,12 @@ impl shape::Shaped for UserAssignedIdentityOperatorConfigMaps {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserAssignedIdentityOperatorSpec {
     /// List of exports by CEL expression.
     pub config_map_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// ConfigMaps that the operator writes.
     pub config_maps: Option<Box<UserAssignedIdentityOperatorConfigMaps>>,
     /// List of exports by CEL expression.
     pub secret_expressions: Option<Vec<resource::DestinationExpression>>,
@@ -68,7 +68,7 @@ pub struct UserAssignedIdentitySpec {
     pub azure_name: Option<String>,
     /// String; required; settable on creation only; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<UserAssignedIdentityOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

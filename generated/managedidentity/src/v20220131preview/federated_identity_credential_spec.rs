@@ -4,7 +4,7 @@
 
 use armature_runtime::{field, resource, shape};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FederatedIdentityCredentialOperatorSpec {
     /// List of exports by CEL expression.
@@ -43,7 +43,7 @@ pub struct FederatedIdentityCredentialSpec {
     pub issuer: Option<String>,
     /// Key of a ConfigMap; ARM `properties.issuer`.
     pub issuer_from_config: Option<Box<resource::ConfigMapReference>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<FederatedIdentityCredentialOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

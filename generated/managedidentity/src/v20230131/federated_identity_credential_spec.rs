@@ -17,7 +17,7 @@ pub struct FederatedIdentityCredentialSpec {
     pub issuer: Option<String>,
     /// Key of a ConfigMap; ARM `properties.issuer`.
     pub issuer_from_config: Option<Box<resource::ConfigMapReference>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<FederatedIdentityCredentialOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

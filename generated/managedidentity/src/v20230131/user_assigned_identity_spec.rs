@@ -8,7 +8,7 @@ use armature_runtime::{field, resource, shape};
 
 use super::UserAssignedIdentityOperatorConfigMaps;
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserAssignedIdentityOperatorSecrets {
     /// Place in a Secret.
@@ -38,16 +38,16 @@ impl shape::Shaped for UserAssignedIdentityOperatorSecrets {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserAssignedIdentityOperatorSpec {
     /// List of exports by CEL expression.
     pub config_map_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// ConfigMaps that the operator writes.
     pub config_maps: Option<Box<UserAssignedIdentityOperatorConfigMaps>>,
     /// List of exports by CEL expression.
     pub secret_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// Secrets that the operator writes.
     pub secrets: Option<Box<UserAssignedIdentityOperatorSecrets>>,
 }
 
@@ -78,7 +78,7 @@ pub struct UserAssignedIdentitySpec {
     pub azure_name: Option<String>,
     /// String; required; settable on creation only; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<UserAssignedIdentityOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -13,7 +13,7 @@ pub struct NetworkSecurityGroupSpec {
     pub azure_name: Option<String>,
     /// String; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<NetworkSecurityGroupOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

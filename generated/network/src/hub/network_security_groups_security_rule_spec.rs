@@ -31,7 +31,7 @@ pub struct NetworkSecurityGroupsSecurityRuleSpec {
     pub destination_port_ranges: Option<Vec<String>>,
     /// Enum; required; ARM `properties.direction`.
     pub direction: Option<SecurityRuleDirection>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<NetworkSecurityGroupsSecurityRuleOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

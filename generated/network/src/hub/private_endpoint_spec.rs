@@ -31,7 +31,7 @@ pub struct PrivateEndpointSpec {
     pub manual_private_link_service_connections: Option<
         Vec<PrivateLinkServiceConnection>,
     >,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PrivateEndpointOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

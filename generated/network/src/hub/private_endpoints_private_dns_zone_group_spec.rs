@@ -9,7 +9,7 @@ use super::{PrivateDnsZoneConfig, PrivateEndpointsPrivateDnsZoneGroupOperatorSpe
 pub struct PrivateEndpointsPrivateDnsZoneGroupSpec {
     /// String.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PrivateEndpointsPrivateDnsZoneGroupOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

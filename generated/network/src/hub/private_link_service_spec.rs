@@ -32,7 +32,7 @@ pub struct PrivateLinkServiceSpec {
     pub load_balancer_frontend_ip_configurations: Option<Vec<SubResource>>,
     /// String; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PrivateLinkServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -66,7 +66,7 @@ pub struct PublicIPAddressSpec {
     pub location: Option<String>,
     /// Object; ARM `properties.natGateway`.
     pub nat_gateway: Option<Box<SubResource>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PublicIPAddressOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

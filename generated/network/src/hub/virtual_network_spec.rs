@@ -36,7 +36,7 @@ pub struct VirtualNetworkSpec {
     pub ip_allocations: Option<Vec<VirtualNetworkSubResource>>,
     /// String; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<VirtualNetworkOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -31,7 +31,7 @@ pub struct VirtualNetworksSubnetSpec {
     pub nat_gateway: Option<Box<VirtualNetworksSubnetSubResource>>,
     /// Object; ARM `properties.networkSecurityGroup`.
     pub network_security_group: Option<Box<SubResource>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<VirtualNetworksSubnetOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use armature_runtime::{field, resource, shape};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetworkSecurityGroupOperatorSpec {
     /// List of exports by CEL expression.
@@ -54,7 +54,7 @@ pub struct NetworkSecurityGroupSpec {
     pub azure_name: Option<String>,
     /// String; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<NetworkSecurityGroupOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

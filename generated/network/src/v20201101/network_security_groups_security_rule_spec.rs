@@ -18,7 +18,7 @@
 
 use armature_runtime::{field, resource, shape, string_enum};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetworkSecurityGroupsSecurityRuleOperatorSpec {
     /// List of exports by CEL expression.
@@ -69,7 +69,7 @@ pub struct NetworkSecurityGroupsSecurityRuleSpec {
     pub destination_port_ranges: Option<Vec<String>>,
     /// Enum; required; ARM `properties.direction`.
     pub direction: Option<SecurityRuleDirection>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<NetworkSecurityGroupsSecurityRuleOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -80,7 +80,7 @@ impl shape::Shaped for ExtendedLocation {
 }
 
 string_enum! {
-    /// String with 1 known values from `network.json#/definitions/ExtendedLocationType`.
+    /// String with 1 known value from `network.json#/definitions/ExtendedLocationType`.
     ExtendedLocationType {
         EDGE_ZONE = "EdgeZone",
     }
@@ -151,7 +151,7 @@ impl shape::Shaped for PublicIPAddressDnsSettings {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PublicIPAddressOperatorSpec {
     /// List of exports by CEL expression.
@@ -237,7 +237,7 @@ pub struct PublicIPAddressSpec {
     pub location: Option<String>,
     /// Object; ARM `properties.natGateway`.
     pub nat_gateway: Option<Box<SubResource>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PublicIPAddressOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

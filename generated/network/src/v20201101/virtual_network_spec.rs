@@ -85,7 +85,7 @@ impl shape::Shaped for VirtualNetworkBgpCommunities {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VirtualNetworkOperatorSpec {
     /// List of exports by CEL expression.
@@ -133,7 +133,7 @@ pub struct VirtualNetworkSpec {
     pub ip_allocations: Option<Vec<VirtualNetworkSubResource>>,
     /// String; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<VirtualNetworkOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

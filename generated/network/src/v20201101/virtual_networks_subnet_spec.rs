@@ -82,7 +82,7 @@ string_enum! {
     }
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VirtualNetworksSubnetOperatorSpec {
     /// List of exports by CEL expression.
@@ -129,7 +129,7 @@ pub struct VirtualNetworksSubnetSpec {
     pub nat_gateway: Option<Box<VirtualNetworksSubnetSubResource>>,
     /// Object; ARM `properties.networkSecurityGroup`.
     pub network_security_group: Option<Box<SubResource>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<VirtualNetworksSubnetOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -77,7 +77,7 @@ impl shape::Shaped for PrivateEndpointIPConfiguration {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateEndpointOperatorConfigMaps {
     /// Place in a ConfigMap.
@@ -99,12 +99,12 @@ impl shape::Shaped for PrivateEndpointOperatorConfigMaps {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateEndpointOperatorSpec {
     /// List of exports by CEL expression.
     pub config_map_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// ConfigMaps that the operator writes.
     pub config_maps: Option<Box<PrivateEndpointOperatorConfigMaps>>,
     /// List of exports by CEL expression.
     pub secret_expressions: Option<Vec<resource::DestinationExpression>>,
@@ -146,7 +146,7 @@ pub struct PrivateEndpointSpec {
     pub manual_private_link_service_connections: Option<
         Vec<PrivateLinkServiceConnection>,
     >,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PrivateEndpointOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -45,7 +45,7 @@ impl shape::Shaped for PrivateDnsZoneConfig {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateEndpointsPrivateDnsZoneGroupOperatorSpec {
     /// List of exports by CEL expression.
@@ -80,7 +80,7 @@ impl shape::Shaped for PrivateEndpointsPrivateDnsZoneGroupOperatorSpec {
 pub struct PrivateEndpointsPrivateDnsZoneGroupSpec {
     /// String.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PrivateEndpointsPrivateDnsZoneGroupOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -69,7 +69,7 @@ impl shape::Shaped for PrivateLinkServiceIpConfiguration {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateLinkServiceOperatorConfigMaps {
     /// Place in a ConfigMap.
@@ -88,12 +88,12 @@ impl shape::Shaped for PrivateLinkServiceOperatorConfigMaps {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateLinkServiceOperatorSpec {
     /// List of exports by CEL expression.
     pub config_map_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// ConfigMaps that the operator writes.
     pub config_maps: Option<Box<PrivateLinkServiceOperatorConfigMaps>>,
     /// List of exports by CEL expression.
     pub secret_expressions: Option<Vec<resource::DestinationExpression>>,
@@ -181,7 +181,7 @@ pub struct PrivateLinkServiceSpec {
     pub load_balancer_frontend_ip_configurations: Option<Vec<SubResource>>,
     /// String; Azure location; ARM `location`.
     pub location: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<PrivateLinkServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

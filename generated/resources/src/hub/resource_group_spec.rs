@@ -15,7 +15,7 @@ pub struct ResourceGroupSpec {
     pub location: Option<String>,
     /// String; ARM `managedBy`.
     pub managed_by: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<ResourceGroupOperatorSpec>>,
     /// Map of strings; ARM `tags`.
     pub tags: Option<BTreeMap<String, String>>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use armature_runtime::{field, resource, shape};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceGroupOperatorSpec {
     /// List of exports by CEL expression.
@@ -39,7 +39,7 @@ pub struct ResourceGroupSpec {
     pub location: Option<String>,
     /// String; ARM `managedBy`.
     pub managed_by: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<ResourceGroupOperatorSpec>>,
     /// Map of strings; ARM `tags`.
     pub tags: Option<BTreeMap<String, String>>,

@@ -27,7 +27,7 @@ pub struct StorageAccountsBlobServicesContainerSpec {
     pub immutable_storage_with_versioning: Option<Box<ImmutableStorageWithVersioning>>,
     /// Map of strings; ARM `properties.metadata`.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsBlobServicesContainerOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

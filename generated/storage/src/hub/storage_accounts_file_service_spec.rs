@@ -14,7 +14,7 @@ use super::{
 pub struct StorageAccountsFileServiceSpec {
     /// Object; ARM `properties.cors`.
     pub cors: Option<Box<CorsRules>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsFileServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -23,7 +23,7 @@ pub struct StorageAccountsFileServicesShareSpec {
     pub enabled_protocols: Option<EnabledProtocols>,
     /// Map of strings; ARM `properties.metadata`.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsFileServicesShareOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -7,7 +7,7 @@ use super::{ManagementPolicySchema, StorageAccountsManagementPolicyOperatorSpec}
 /// Object from `storage.json#/definitions/ManagementPolicy`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsManagementPolicySpec {
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsManagementPolicyOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -13,7 +13,7 @@ pub struct StorageAccountsQueueServicesQueueSpec {
     pub azure_name: Option<String>,
     /// Map of strings; ARM `properties.metadata`.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsQueueServicesQueueOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

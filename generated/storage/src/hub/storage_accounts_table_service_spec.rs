@@ -9,7 +9,7 @@ use super::{CorsRules, StorageAccountsTableServiceOperatorSpec};
 pub struct StorageAccountsTableServiceSpec {
     /// Object; ARM `properties.cors`.
     pub cors: Option<Box<CorsRules>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsTableServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -9,7 +9,7 @@ use super::{StorageAccountsTableServicesTableOperatorSpec, TableSignedIdentifier
 pub struct StorageAccountsTableServicesTableSpec {
     /// String; 3 to 63 characters; pattern `^[A-Za-z][A-Za-z0-9]{2,62}$`.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsTableServicesTableOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

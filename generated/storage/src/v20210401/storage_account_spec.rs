@@ -22,7 +22,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// String with 1 known values from `storage.json#/definitions/VirtualNetworkRule/properties/action`.
+    /// String with 1 known value from `storage.json#/definitions/VirtualNetworkRule/properties/action`.
     Action {
         ALLOW = "Allow",
     }
@@ -276,7 +276,7 @@ impl shape::Shaped for EncryptionServices {
 }
 
 string_enum! {
-    /// String with 1 known values from `storage.json#/definitions/SasPolicy/properties/expirationAction`.
+    /// String with 1 known value from `storage.json#/definitions/SasPolicy/properties/expirationAction`.
     ExpirationAction {
         LOG = "Log",
     }
@@ -305,7 +305,7 @@ impl shape::Shaped for ExtendedLocation {
 }
 
 string_enum! {
-    /// String with 1 known values from `storage.json#/definitions/ExtendedLocationType`.
+    /// String with 1 known value from `storage.json#/definitions/ExtendedLocationType`.
     ExtendedLocationType {
         EDGE_ZONE = "EdgeZone",
     }
@@ -641,7 +641,7 @@ string_enum! {
     }
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountOperatorConfigMaps {
     /// Place in a ConfigMap.
@@ -675,7 +675,7 @@ impl shape::Shaped for StorageAccountOperatorConfigMaps {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountOperatorSecrets {
     /// Place in a Secret.
@@ -715,16 +715,16 @@ impl shape::Shaped for StorageAccountOperatorSecrets {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountOperatorSpec {
     /// List of exports by CEL expression.
     pub config_map_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// ConfigMaps that the operator writes.
     pub config_maps: Option<Box<StorageAccountOperatorConfigMaps>>,
     /// List of exports by CEL expression.
     pub secret_expressions: Option<Vec<resource::DestinationExpression>>,
-    /// Object.
+    /// Secrets that the operator writes.
     pub secrets: Option<Box<StorageAccountOperatorSecrets>>,
 }
 
@@ -787,7 +787,7 @@ pub struct StorageAccountSpec {
     pub minimum_tls_version: Option<MinimumTlsVersion>,
     /// Object; ARM `properties.networkAcls`.
     pub network_acls: Option<Box<NetworkRuleSet>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -196,7 +196,7 @@ impl shape::Shaped for LastAccessTimeTrackingPolicy {
 }
 
 string_enum! {
-    /// String with 1 known values from `blob.json#/definitions/LastAccessTimeTrackingPolicy/properties/name`.
+    /// String with 1 known value from `blob.json#/definitions/LastAccessTimeTrackingPolicy/properties/name`.
     Name {
         ACCESS_TIME_TRACKING = "AccessTimeTracking",
     }
@@ -234,7 +234,7 @@ impl shape::Shaped for RestorePolicyProperties {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsBlobServiceOperatorSpec {
     /// List of exports by CEL expression.
@@ -281,7 +281,7 @@ pub struct StorageAccountsBlobServiceSpec {
     pub is_versioning_enabled: Option<bool>,
     /// Object; ARM `properties.lastAccessTimeTrackingPolicy`.
     pub last_access_time_tracking_policy: Option<Box<LastAccessTimeTrackingPolicy>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsBlobServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

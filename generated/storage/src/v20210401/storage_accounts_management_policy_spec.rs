@@ -308,13 +308,13 @@ impl shape::Shaped for ManagementPolicyVersion {
 }
 
 string_enum! {
-    /// String with 1 known values from `storage.json#/definitions/ManagementPolicyRule/properties/type`.
+    /// String with 1 known value from `storage.json#/definitions/ManagementPolicyRule/properties/type`.
     RuleType {
         LIFECYCLE = "Lifecycle",
     }
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsManagementPolicyOperatorSpec {
     /// List of exports by CEL expression.
@@ -345,7 +345,7 @@ impl shape::Shaped for StorageAccountsManagementPolicyOperatorSpec {
 /// Object from `storage.json#/definitions/ManagementPolicy`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsManagementPolicySpec {
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsManagementPolicyOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -13,7 +13,7 @@ use armature_runtime::{field, resource, shape};
 
 use super::CorsRules;
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsQueueServiceOperatorSpec {
     /// List of exports by CEL expression.
@@ -46,7 +46,7 @@ impl shape::Shaped for StorageAccountsQueueServiceOperatorSpec {
 pub struct StorageAccountsQueueServiceSpec {
     /// Object; ARM `properties.cors`.
     pub cors: Option<Box<CorsRules>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsQueueServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use armature_runtime::{field, resource, shape};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsQueueServicesQueueOperatorSpec {
     /// List of exports by CEL expression.
@@ -50,7 +50,7 @@ pub struct StorageAccountsQueueServicesQueueSpec {
     pub azure_name: Option<String>,
     /// Map of strings; ARM `properties.metadata`.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsQueueServicesQueueOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -152,7 +152,7 @@ pub struct StorageAccountsBlobServiceSpec {
     pub is_versioning_enabled: Option<bool>,
     /// Object; ARM `properties.lastAccessTimeTrackingPolicy`.
     pub last_access_time_tracking_policy: Option<Box<LastAccessTimeTrackingPolicy>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsBlobServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -86,7 +86,7 @@ impl shape::Shaped for SmbSetting {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsFileServiceOperatorSpec {
     /// List of exports by CEL expression.
@@ -119,7 +119,7 @@ impl shape::Shaped for StorageAccountsFileServiceOperatorSpec {
 pub struct StorageAccountsFileServiceSpec {
     /// Object; ARM `properties.cors`.
     pub cors: Option<Box<CorsRules>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsFileServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -105,7 +105,7 @@ impl shape::Shaped for SignedIdentifier {
     };
 }
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsFileServicesShareOperatorSpec {
     /// List of exports by CEL expression.
@@ -144,7 +144,7 @@ pub struct StorageAccountsFileServicesShareSpec {
     pub enabled_protocols: Option<EnabledProtocols>,
     /// Map of strings; ARM `properties.metadata`.
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsFileServicesShareOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

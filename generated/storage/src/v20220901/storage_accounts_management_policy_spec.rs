@@ -348,7 +348,7 @@ impl shape::Shaped for ManagementPolicyVersion {
 /// Object from `storage.json#/definitions/ManagementPolicy`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsManagementPolicySpec {
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsManagementPolicyOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

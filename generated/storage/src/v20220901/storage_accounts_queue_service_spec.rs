@@ -19,7 +19,7 @@ use super::{CorsRules, StorageAccountsQueueServiceOperatorSpec};
 pub struct StorageAccountsQueueServiceSpec {
     /// Object; ARM `properties.cors`.
     pub cors: Option<Box<CorsRules>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsQueueServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -14,7 +14,7 @@ use armature_runtime::{field, resource, shape};
 
 use super::CorsRules;
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsTableServiceOperatorSpec {
     /// List of exports by CEL expression.
@@ -47,7 +47,7 @@ impl shape::Shaped for StorageAccountsTableServiceOperatorSpec {
 pub struct StorageAccountsTableServiceSpec {
     /// Object; ARM `properties.cors`.
     pub cors: Option<Box<CorsRules>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsTableServiceOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

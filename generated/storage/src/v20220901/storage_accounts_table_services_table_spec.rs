@@ -12,7 +12,7 @@
 
 use armature_runtime::{field, resource, shape};
 
-/// Object of the operator.
+/// Settings of the operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageAccountsTableServicesTableOperatorSpec {
     /// List of exports by CEL expression.
@@ -47,7 +47,7 @@ impl shape::Shaped for StorageAccountsTableServicesTableOperatorSpec {
 pub struct StorageAccountsTableServicesTableSpec {
     /// String; 3 to 63 characters; pattern `^[A-Za-z][A-Za-z0-9]{2,62}$`.
     pub azure_name: Option<String>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountsTableServicesTableOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,

@@ -90,7 +90,7 @@ pub struct StorageAccountSpec {
     pub minimum_tls_version: Option<MinimumTlsVersion>,
     /// Object; ARM `properties.networkAcls`.
     pub network_acls: Option<Box<NetworkRuleSet>>,
-    /// Object.
+    /// Settings of the operator.
     pub operator_spec: Option<Box<StorageAccountOperatorSpec>>,
     /// Owner; required.
     pub owner: Option<Box<resource::KnownResourceReference>>,
