@@ -57,7 +57,7 @@ spec: {location: westeurope, tags: {team: web}}
 
 #[test]
 fn every_kind_has_a_sample_that_is_accepted() {
-    World::shared().run("samples", async |_, objects| {
+    World::shared().run("accepted", async |_, objects| {
         let mut accepted = BTreeSet::new();
         for mut manifest in samples() {
             manifest["metadata"]["namespace"] = objects.namespace().into();
