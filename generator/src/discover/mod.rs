@@ -128,7 +128,12 @@ fn resources_at<'a>(set: &'a SpecSet, path: &'a Path) -> Vec<DiscoveredResource<
         .iter()
         .find(|parameter| parameter.place == ParameterPlace::Body)
         .map(|parameter| &parameter.schema);
-    path::read(&path.template, &parameters)
+    let in_path: Vec<path::PathParameter<'_>> = parameters
+        .iter()
+        .filter(|parameter| parameter.place == ParameterPlace::Path)
+        .map(|parameter| (parameter.name.as_str(), set.resolve(&parameter.schema)))
+        .collect();
+    path::read(&path.template, &in_path)
         .into_iter()
         .map(|facts| DiscoveredResource {
             kind: kind::propose(&facts.arm_type),

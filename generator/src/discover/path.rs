@@ -1,6 +1,6 @@
 //! What a resource's path tells: ARM type, scope, owner and rules of the name.
 
-use crate::load::{Parameter, ParameterPlace, Schema};
+use crate::load::Schema;
 use crate::model::{NameRule, Owner, Rules, Scope};
 
 /// ARM type of resource groups, whose path names no provider.
@@ -16,9 +16,12 @@ pub(super) struct PathFacts {
     pub name: NameRule,
 }
 
+/// A parameter of the path: name and schema.
+pub(super) type PathParameter<'a> = (&'a str, &'a Schema);
+
 /// Reads a path template. Several resources come of a path in which an enum stands for the type, none of one
 /// that does not end in pairs of type and name below a provider.
-pub(super) fn read(template: &str, parameters: &[&Parameter]) -> Vec<PathFacts> {
+pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Vec<PathFacts> {
     let segments: Vec<&str> = template
         .split('/')
         .filter(|part| !part.is_empty())
@@ -74,7 +77,7 @@ pub(super) fn read(template: &str, parameters: &[&Parameter]) -> Vec<PathFacts> 
 fn resource_group(
     template: &str,
     segments: &[&str],
-    parameters: &[&Parameter],
+    parameters: &[PathParameter<'_>],
 ) -> Option<PathFacts> {
     let [subscriptions, _, groups, name] = segments else {
         return None;
@@ -119,7 +122,7 @@ fn owner(types: &[String], scope: Scope) -> Owner {
     }
 }
 
-fn name_rule(segment: &str, parameters: &[&Parameter]) -> NameRule {
+fn name_rule(segment: &str, parameters: &[PathParameter<'_>]) -> NameRule {
     let Some(name) = parameter_name(segment) else {
         return NameRule::Fixed(segment.to_owned());
     };
@@ -133,13 +136,11 @@ fn name_rule(segment: &str, parameters: &[&Parameter]) -> NameRule {
     }
 }
 
-fn find<'a>(parameters: &[&'a Parameter], name: &str) -> Option<&'a Schema> {
+fn find<'a>(parameters: &[PathParameter<'a>], name: &str) -> Option<&'a Schema> {
     parameters
         .iter()
-        .find(|parameter| {
-            parameter.place == ParameterPlace::Path && parameter.name.eq_ignore_ascii_case(name)
-        })
-        .map(|parameter| &parameter.schema)
+        .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        .map(|(_, schema)| *schema)
 }
 
 fn parameter_name(segment: &str) -> Option<&str> {

@@ -37,11 +37,30 @@ pub enum LoadError {
     },
     /// A file is in no format that a front end reads.
     #[error(
-        "spec file `{file}` is neither Swagger 2.0 (`\"swagger\": \"2.0\"` at its top) nor a list of Bicep types"
+        "spec file `{file}` is neither Swagger 2.0 (`\"swagger\": \"2.0\"` at its top) nor OpenAPI 3.0 \
+         (`\"openapi\": \"3.0.x\"`) nor a list of Bicep types"
     )]
     UnknownFormat {
         /// The file.
         file: String,
+    },
+    /// A version of OpenAPI that no front end reads.
+    #[error(
+        "spec file `{file}` is OpenAPI {version}; OpenAPI 3.0 and Swagger 2.0 are supported, so emit it as one of these"
+    )]
+    UnsupportedVersion {
+        /// The file.
+        file: String,
+        /// What it says.
+        version: String,
+    },
+    /// An object is not what its format asks for, or nothing that can be followed.
+    #[error("{at}: {reason}")]
+    Invalid {
+        /// Where it stands.
+        at: Source,
+        /// What is wrong there.
+        reason: String,
     },
     /// A reference that is not a path within the spec tree.
     #[error(

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Document, LoadError, bicep, swagger};
+use super::{Document, LoadError, bicep, openapi3, swagger};
 
 /// A format, told by what stands at the top of a file.
 struct Format {
@@ -11,7 +11,7 @@ struct Format {
     read: fn(&str, &[u8]) -> Result<Document, LoadError>,
 }
 
-const FORMATS: [Format; 2] = [
+const FORMATS: [Format; 3] = [
     Format {
         is_this: |head| {
             head.swagger
@@ -19,6 +19,10 @@ const FORMATS: [Format; 2] = [
                 .is_some_and(|version| version == "2.0")
         },
         read: swagger::document,
+    },
+    Format {
+        is_this: |head| head.openapi.is_some(),
+        read: openapi3::document,
     },
     Format {
         is_this: |head| head.is_list,
@@ -30,6 +34,7 @@ const FORMATS: [Format; 2] = [
 #[derive(Deserialize)]
 struct Head {
     swagger: Option<Value>,
+    openapi: Option<Value>,
     /// The file is a list and has no members.
     #[serde(skip)]
     is_list: bool,
@@ -40,6 +45,7 @@ impl Head {
         if text.trim_ascii_start().starts_with(b"[") {
             return Ok(Self {
                 swagger: None,
+                openapi: None,
                 is_list: true,
             });
         }

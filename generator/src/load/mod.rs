@@ -2,13 +2,16 @@
 //!
 //! Here: finding, reading and caching files ([`SpecRoot`]), following references to other files, and the document
 //! model that every front end lowers to ([`document`]). Front ends are one module each, chosen by [`format`];
-//! [`swagger`] reads Swagger 2.0, [`bicep`] the types of Bicep. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
+//! [`swagger`] reads Swagger 2.0, [`openapi3`] OpenAPI 3.0 and [`bicep`] the types of Bicep; what the first two write
+//! alike is in [`schema`]. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
 
 mod bicep;
 pub mod document;
 mod error;
 mod format;
+mod openapi3;
 mod root;
+mod schema;
 mod set;
 mod swagger;
 

@@ -241,9 +241,11 @@ fn find_schema<'a>(document: &'a Document, pointer: &str) -> Option<&'a Schema> 
     if let Some(schema) = document.schemas.get(pointer) {
         return Some(schema);
     }
-    let mut parts = pointer.split('/').skip(1);
-    let named = format!("/{}/{}", parts.next()?, parts.next()?);
-    let mut schema = document.schemas.get(&named)?;
+    let (named, mut schema) = pointer.match_indices('/').find_map(|(end, _)| {
+        let named = document.schemas.get(&pointer[..end])?;
+        Some((end, named))
+    })?;
+    let mut parts = pointer[named + 1..].split('/');
     while let Some(part) = parts.next() {
         schema = match part {
             "properties" => schema.properties.get(&unescape(parts.next()?))?,
