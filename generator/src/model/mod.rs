@@ -1,6 +1,6 @@
 //! The one model that every pass reads or writes.
 //!
-//! Front ends (Swagger 2.0 now; OpenAPI 3 and Bicep types later) end here and nothing after them knows which
+//! Front ends (Swagger 2.0, OpenAPI 3.0, Bicep types) end here and nothing after them knows which
 //! one it was. The model holds facts about Azure's API and our choices; it holds no Rust and no CRD.
 
 mod name;

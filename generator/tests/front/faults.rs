@@ -44,7 +44,7 @@ fn files() {
             "missing-file",
             "broken",
             "wrong-shape",
-            "openapi3"
+            "no-spec"
         ],
         load_error
     ));

@@ -6,6 +6,7 @@ mod bicep;
 mod discover;
 mod faults;
 mod mutations;
+mod openapi3;
 mod real;
 mod render;
 mod sources;

@@ -47,7 +47,7 @@ fn counts_are_by_folder_and_leave_out_what_is_no_spec() {
         .iter()
         .filter(|report| matches!(report.outcome, Outcome::Unknown { .. }))
         .count();
-    assert_eq!(unknown, 1, "faults/openapi3.json");
+    assert_eq!(unknown, 1, "faults/no-spec.json");
     assert_eq!(total.files, reports.len() - unknown);
     assert_eq!(total.files, total.read + total.refused);
     assert_eq!(

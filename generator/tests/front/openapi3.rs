@@ -1,0 +1,38 @@
+//! The OpenAPI 3.0 front end, on small files of our own: as TypeSpec's emitter writes them, and with faults.
+
+use armature_generator::discover::discover;
+use armature_generator::model::ApiVersion;
+use armature_generator::types::build;
+
+use crate::{load_specs, render};
+
+#[test]
+fn every_kind_of_schema_and_place() {
+    let set = load_specs(&["openapi3/gadgets.json"]).expect("loads");
+    let versions: Vec<_> = set.listed().map(|it| it.api_version.clone()).collect();
+    assert_eq!(versions, [Some("2024-01-01".to_owned())]);
+    let found = discover(&set).expect("resources");
+    let version = build(&set, ApiVersion::new("2024-01-01"), &found).expect("types");
+    insta::assert_snapshot!(render::version(&version));
+}
+
+#[test]
+fn faults_name_their_place() {
+    let names = [
+        "31",
+        "3-no-paths",
+        "3-schema",
+        "3-extension",
+        "3-variant",
+        "3-mapping",
+        "3-path",
+    ];
+    let messages: Vec<String> = names
+        .iter()
+        .map(|name| {
+            let file = format!("faults/openapi{name}.json");
+            load_specs(&[&file]).expect_err("a fault").to_string()
+        })
+        .collect();
+    insta::assert_snapshot!(messages.join("\n"));
+}
