@@ -1,4 +1,5 @@
-//! Comparing what Armature would send with what was recorded between a peer and the real Azure.
+//! Comparing what Armature would send with what was recorded between a peer and the real Azure, and what must
+//! hold for every generated kind and version.
 //!
 //! | module | what lives here |
 //! |---|---|
@@ -6,10 +7,12 @@
 //! | [`renaming`] | bringing samples into the form in which the recorded test applied them |
 //! | [`comparison`] | one recorded PUT against one rendered request |
 //! | [`differences`] | the checked-in list of differences that are known, with reasons |
+//! | [`properties`] | running properties over arbitrary values of all kinds and versions |
 //!
-//! The data is not part of the project; tests say so and pass when it is absent.
+//! The recorded data is not part of the project; tests say so and pass when it is absent.
 
 pub mod comparison;
 pub mod data;
 pub mod differences;
+pub mod properties;
 pub mod renaming;

@@ -60,6 +60,24 @@ fn a_property_bag_entry_that_nobody_knows_stays_where_it_is() {
     assert_eq!(to_hub(&MODEL, NEW, &there).unwrap(), stored);
 }
 
+#[test]
+fn a_member_that_no_version_has_travels_in_the_annotation_from_every_level() {
+    let stored = served(
+        "v20210101storage",
+        &json!({
+            "originalVersion": OLD, "owner": {"name": "rg", "novel": {"a": null}},
+            "$propertyBag": {"Legacy": "{\"uri\":\"u\",\"novel\":[]}"},
+        }),
+    );
+    let there = from_hub(&MODEL, OLD, &stored).unwrap();
+    // The API server would drop what the schema does not have.
+    assert_eq!(
+        there["spec"],
+        json!({"owner": {"name": "rg"}, "legacy": {"uri": "u"}})
+    );
+    assert_eq!(to_hub(&MODEL, OLD, &there).unwrap(), stored);
+}
+
 fn new_spec() -> Value {
     json!({
         "owner": {"name": "rg"}, "accessTier": "Cool", "capacity": 3, "tags": {"a": "b"},
@@ -152,8 +170,10 @@ fn status_is_converted_beside_the_spec() {
     object["status"] = json!({"id": "/x", "novel": 1});
     let stored = to_hub(&MODEL, NEW, &object).unwrap();
     assert_eq!(stored["status"], object["status"]);
-    let back = from_hub(&MODEL, OLD, &stored).unwrap();
-    assert_eq!(back["status"], json!({"id": "/x", "novel": 1}));
+    let old = from_hub(&MODEL, OLD, &stored).unwrap();
+    assert_eq!(old["status"], json!({"id": "/x"}));
+    let back = to_hub(&MODEL, OLD, &old).unwrap();
+    assert_eq!(back["status"], object["status"]);
 }
 
 #[test]
