@@ -1,234 +1,287 @@
-//! Compares kinds, versions and paths. Pure.
+//! Compares our kinds with the target's, version by version and path by path. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
 
 use serde::Serialize;
 
-use super::{
-    schema::{Facts, Paths, Versions},
-    target,
-};
+use super::schema::{Definition, Facts, Group, Paths, Version, Versions};
 
-/// One kind that we have.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Kind {
+/// One version of a kind that we have, compared.
+#[derive(Debug, Serialize)]
+pub struct Compared {
     /// API group.
     pub group: String,
-    /// Name.
+    /// Kind.
     pub kind: String,
-    /// Versions that both have.
-    pub versions: BTreeMap<String, Version>,
-    /// Versions of this kind that only the target has.
-    pub missing_versions: Vec<String>,
-    /// Versions that only we have.
-    pub extra_versions: Vec<String>,
-}
-
-/// One version that both have.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Version {
+    /// Version.
+    pub version: String,
+    /// Who has the version.
+    pub presence: Presence,
     /// Paths below `spec`.
-    pub spec: Side,
+    pub spec: Counts,
     /// Paths below `status`.
-    pub status: Side,
+    pub status: Counts,
+    /// Everything that is not equal.
+    pub findings: Vec<Finding>,
 }
 
-/// Spec or status.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Side {
-    /// Paths of the target that we have with the same facts.
-    pub matched: usize,
+/// Who has a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Presence {
+    /// Both.
+    Both,
+    /// The target alone: all of its paths count as missing.
+    OnlyTarget,
+    /// We alone: there is nothing to compare with.
+    OnlyOurs,
+}
+
+/// How many paths agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
     /// Paths of the target.
     pub total: usize,
-    /// Paths that only the target has.
-    pub missing: Vec<String>,
-    /// Paths that both have with different facts.
-    pub different: Vec<Difference>,
+    /// Of these, those that we have.
+    pub present: usize,
+    /// Of these, those with the target's type.
+    pub same_type: usize,
+    /// Of those we have, those with the target's enum values.
+    pub same_enum: usize,
+    /// Of those we have, those with the target's required flag.
+    pub same_required: usize,
+    /// Those that agree in all three: parity.
+    pub matched: usize,
+    /// Of those we have, those with the target's pattern, format, bounds and lengths. Not part of `matched`.
+    pub same_limits: usize,
     /// Paths that only we have.
-    pub extra: Vec<String>,
+    pub extra: usize,
 }
 
-/// A path with different facts.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// The path.
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.total += other.total;
+        self.present += other.present;
+        self.same_type += other.same_type;
+        self.same_enum += other.same_enum;
+        self.same_required += other.same_required;
+        self.matched += other.matched;
+        self.same_limits += other.same_limits;
+        self.extra += other.extra;
+    }
+}
+
+/// Something that is not equal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Which of its sides differs.
+    pub aspect: Aspect,
+    /// The path; empty for a whole version.
     pub path: String,
     /// What differs: ours against the target's.
     pub what: String,
 }
 
-/// Compares our kinds of a group with the target's.
-pub fn group(name: &str, ours: &BTreeMap<String, Versions>, target: &target::Group) -> Vec<Kind> {
+/// What can differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Aspect {
+    /// Only one side has the version.
+    Version,
+    /// Names and printer columns.
+    Definition,
+    /// Only the target has the path.
+    Missing,
+    /// The type.
+    Type,
+    /// The enum values.
+    Enum,
+    /// The required flag.
+    Required,
+    /// Pattern, format, bounds and lengths.
+    Limits,
+    /// Only we have the path.
+    Extra,
+}
+
+/// Compares our kinds of a group with the target's. Kinds that we do not have are not looked at.
+pub fn group(name: &str, ours: &Group, target: &Group) -> Vec<Compared> {
     let none = Versions::new();
-    ours.iter()
-        .map(|(kind, ours)| {
-            let theirs = target.get(kind).unwrap_or(&none);
-            let both = ours.iter().filter_map(|(version, ours)| {
-                let theirs = theirs.get(version)?;
-                Some((version.clone(), compare(ours, theirs)))
-            });
-            Kind {
+    let mut compared = Vec::new();
+    for (kind, ours) in ours {
+        let theirs = target.get(kind).unwrap_or(&none);
+        let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+        for version in names {
+            let (presence, counts, findings) = sides(ours.get(version), theirs.get(version));
+            compared.push(Compared {
                 group: name.to_owned(),
                 kind: kind.clone(),
-                versions: both.collect(),
-                missing_versions: only_in(theirs, ours),
-                extra_versions: only_in(ours, theirs),
-            }
+                version: version.clone(),
+                presence,
+                spec: counts[0],
+                status: counts[1],
+                findings,
+            });
+        }
+    }
+    compared
+}
+
+/// Compares one version, as far as there are two of it; counts of spec and status.
+fn sides(
+    ours: Option<&Version>,
+    target: Option<&Version>,
+) -> (Presence, [Counts; 2], Vec<Finding>) {
+    let finding = |what: String| Finding {
+        aspect: Aspect::Version,
+        path: String::new(),
+        what,
+    };
+    match (ours, target) {
+        (Some(ours), Some(target)) => {
+            let mut findings = definition(&ours.definition, &target.definition);
+            let counts = paths(&ours.paths, &target.paths, &mut findings);
+            (Presence::Both, counts, findings)
+        }
+        (Some(ours), None) => {
+            let what = format!("only ours, with {} paths", ours.paths.len());
+            let findings = vec![finding(what)];
+            (Presence::OnlyOurs, Default::default(), findings)
+        }
+        (None, target) => {
+            let none = Paths::new();
+            let target = target.map_or(&none, |version| &version.paths);
+            // One finding for the version, not one for each of its paths.
+            let counts = paths(&none, target, &mut Vec::new());
+            let what = format!("not ours, {} paths missing", target.len());
+            (Presence::OnlyTarget, counts, vec![finding(what)])
+        }
+    }
+}
+
+fn definition(ours: &Definition, target: &Definition) -> Vec<Finding> {
+    let names: BTreeSet<&String> = ours.keys().chain(target.keys()).collect();
+    let shown = |side: &Definition, name: &str| {
+        side.get(name)
+            .map_or_else(|| "nothing".into(), ToString::to_string)
+    };
+    names
+        .into_iter()
+        .filter(|name| ours.get(*name) != target.get(*name))
+        .map(|name| Finding {
+            aspect: Aspect::Definition,
+            path: name.clone(),
+            what: format!("{}, expected {}", shown(ours, name), shown(target, name)),
         })
         .collect()
 }
 
-fn only_in(these: &Versions, those: &Versions) -> Vec<String> {
-    let missing = these.keys().filter(|name| !those.contains_key(*name));
-    missing.cloned().collect()
-}
-
-fn compare(ours: &Paths, theirs: &Paths) -> Version {
-    let mut version = Version::default();
-    for (path, target) in theirs {
-        let side = version.side(path);
-        side.total += 1;
-        match ours.get(path).map(|facts| differences(facts, target)) {
-            None => side.missing.push(path.clone()),
-            Some(what) if what.is_empty() => side.matched += 1,
-            Some(what) => side.different.push(Difference {
+/// Compares the paths of one version; counts of spec and status.
+fn paths(ours: &Paths, target: &Paths, findings: &mut Vec<Finding>) -> [Counts; 2] {
+    let mut counts = [Counts::default(); 2];
+    for (path, expected) in target {
+        let counts = &mut counts[side(path)];
+        counts.total += 1;
+        let Some(facts) = ours.get(path) else {
+            findings.push(Finding {
+                aspect: Aspect::Missing,
                 path: path.clone(),
-                what,
-            }),
-        }
-    }
-    for path in ours.keys().filter(|path| !theirs.contains_key(*path)) {
-        version.side(path).extra.push(path.clone());
-    }
-    version
-}
-
-impl Version {
-    fn side(&mut self, path: &str) -> &mut Side {
-        if path == "status" || path.starts_with("status.") {
-            &mut self.status
-        } else {
-            &mut self.spec
-        }
-    }
-}
-
-/// What differs, in words; empty if nothing does.
-fn differences(ours: &Facts, target: &Facts) -> String {
-    let mut found = Vec::new();
-    if ours.value_type != target.value_type {
-        let name = |facts: &Facts| {
-            facts
-                .value_type
-                .clone()
-                .unwrap_or_else(|| "anything".into())
+                what: "missing".to_owned(),
+            });
+            continue;
         };
-        found.push(format!("type {}, expected {}", name(ours), name(target)));
+        let differences = differences(facts, expected);
+        let same = |aspect| usize::from(!differences.contains_key(&aspect));
+        let [same_type, same_enum, same_required] =
+            [Aspect::Type, Aspect::Enum, Aspect::Required].map(same);
+        counts.present += 1;
+        counts.same_type += same_type;
+        counts.same_enum += same_enum;
+        counts.same_required += same_required;
+        counts.matched += same_type * same_enum * same_required;
+        counts.same_limits += same(Aspect::Limits);
+        findings.extend(differences.into_iter().map(|(aspect, what)| Finding {
+            aspect,
+            path: path.clone(),
+            what,
+        }));
     }
-    if ours.allowed != target.allowed {
-        let missing: Vec<_> = target.allowed.difference(&ours.allowed).cloned().collect();
-        let extra: Vec<_> = ours.allowed.difference(&target.allowed).cloned().collect();
-        found.push(match (ours.allowed.is_empty(), target.allowed.is_empty()) {
-            (true, _) => "no enum, expected one".to_owned(),
-            (_, true) => "an enum, expected none".to_owned(),
-            _ => format!(
-                "enum lacks [{}], has beyond [{}]",
-                missing.join(", "),
-                extra.join(", ")
-            ),
+    for path in ours.keys().filter(|path| !target.contains_key(*path)) {
+        counts[side(path)].extra += 1;
+        findings.push(Finding {
+            aspect: Aspect::Extra,
+            path: path.clone(),
+            what: "only ours".to_owned(),
         });
     }
-    if ours.required != target.required {
+    counts
+}
+
+/// Index of the counts that a path belongs to: 0 for spec, 1 for status.
+fn side(path: &str) -> usize {
+    usize::from(path == "status" || path.starts_with("status."))
+}
+
+/// What differs, in words.
+fn differences(ours: &Facts, target: &Facts) -> BTreeMap<Aspect, String> {
+    let mut found = BTreeMap::new();
+    if ours.value_type != target.value_type {
         let name = |facts: &Facts| {
-            if facts.required {
-                "required"
-            } else {
-                "optional"
-            }
+            let name = facts.value_type.clone();
+            name.unwrap_or_else(|| "anything".to_owned())
         };
-        found.push(format!("{}, expected {}", name(ours), name(target)));
+        let what = format!("type {}, expected {}", name(ours), name(target));
+        found.insert(Aspect::Type, what);
     }
-    found.join("; ")
+    if ours.allowed != target.allowed {
+        found.insert(Aspect::Enum, enum_difference(ours, target));
+    }
+    if ours.required != target.required {
+        let what = match ours.required {
+            true => "required, expected optional",
+            false => "optional, expected required",
+        };
+        found.insert(Aspect::Required, what.to_owned());
+    }
+    if ours.limits != target.limits {
+        found.insert(Aspect::Limits, limits_difference(ours, target));
+    }
+    found
+}
+
+fn enum_difference(ours: &Facts, target: &Facts) -> String {
+    let beyond = |these: &Facts, those: &Facts| {
+        let values: Vec<_> = these.allowed.difference(&those.allowed).cloned().collect();
+        values.join(", ")
+    };
+    match (ours.allowed.is_empty(), target.allowed.is_empty()) {
+        (true, _) => "no enum, expected one".to_owned(),
+        (_, true) => "an enum, expected none".to_owned(),
+        _ => format!(
+            "enum lacks [{}], has beyond [{}]",
+            beyond(target, ours),
+            beyond(ours, target)
+        ),
+    }
+}
+
+fn limits_difference(ours: &Facts, target: &Facts) -> String {
+    let keywords: BTreeSet<_> = ours.limits.keys().chain(target.limits.keys()).collect();
+    let shown = |facts: &Facts, keyword: &str| {
+        let value = facts.limits.get(keyword);
+        value.map_or_else(|| "none".to_owned(), ToString::to_string)
+    };
+    let differences: Vec<String> = keywords
+        .into_iter()
+        .filter(|keyword| ours.limits.get(*keyword) != target.limits.get(*keyword))
+        .map(|keyword| {
+            let (ours, target) = (shown(ours, keyword), shown(target, keyword));
+            format!("{keyword} {ours}, expected {target}")
+        })
+        .collect();
+    differences.join("; ")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn facts(value_type: &str, allowed: &[&str], required: bool) -> Facts {
-        Facts {
-            value_type: (!value_type.is_empty()).then(|| value_type.to_owned()),
-            allowed: allowed.iter().map(|value| (*value).to_owned()).collect(),
-            required,
-        }
-    }
-
-    #[test]
-    fn says_what_differs() {
-        let string = facts("string", &[], false);
-        let table = [
-            (facts("string", &[], false), string.clone(), ""),
-            (
-                facts("integer", &[], true),
-                string.clone(),
-                "type integer, expected string; required, expected optional",
-            ),
-            (
-                facts("", &[], false),
-                string.clone(),
-                "type anything, expected string",
-            ),
-            (
-                facts("string", &["a"], false),
-                string.clone(),
-                "an enum, expected none",
-            ),
-            (
-                string,
-                facts("string", &["a"], false),
-                "no enum, expected one",
-            ),
-            (
-                facts("string", &["a", "c"], false),
-                facts("string", &["a", "b"], false),
-                "enum lacks [b], has beyond [c]",
-            ),
-        ];
-        for (ours, target, expected) in table {
-            assert_eq!(differences(&ours, &target), expected);
-        }
-    }
-
-    #[test]
-    fn counts_by_side_and_lists_versions() {
-        let paths = |names: &[&str]| -> Paths {
-            let path = |name: &&str| ((*name).to_owned(), facts("string", &[], false));
-            names.iter().map(path).collect()
-        };
-        let ours = BTreeMap::from([(
-            "Thing".to_owned(),
-            Versions::from([
-                ("v1".to_owned(), paths(&["spec.a", "spec.ours", "status.x"])),
-                ("v9".to_owned(), paths(&[])),
-            ]),
-        )]);
-        let target = target::Group::from([(
-            "Thing".to_owned(),
-            Versions::from([
-                (
-                    "v1".to_owned(),
-                    paths(&["spec.a", "spec.theirs", "status.x"]),
-                ),
-                ("v2".to_owned(), paths(&[])),
-            ]),
-        )]);
-        let kinds = group("a.azure.com", &ours, &target);
-        let version = &kinds[0].versions["v1"];
-        assert_eq!((version.spec.matched, version.spec.total), (1, 2));
-        assert_eq!((version.status.matched, version.status.total), (1, 1));
-        assert_eq!(version.spec.missing, ["spec.theirs"]);
-        assert_eq!(version.spec.extra, ["spec.ours"]);
-        assert_eq!(kinds[0].missing_versions, ["v2"]);
-        assert_eq!(kinds[0].extra_versions, ["v9"]);
-    }
-}
+mod tests;

@@ -1,34 +1,57 @@
 //! `cargo xtask parity`: our CRDs against the schema paths of Azure Service Operator's, the compatibility target.
 //!
-//! [`target`] reads the target, [`schema`] flattens our CRDs to the same form, [`compare`] compares, [`report`] prints.
+//! | module | what lives here |
+//! |---|---|
+//! | [`target`] | reading the target |
+//! | [`schema`] | our CRDs in the same form |
+//! | [`compare`] | what differs |
+//! | [`reasons`] | why: the reviewed list `reasons.toml` |
+//! | [`totals`] | sums, and the shares that are asked for |
+//! | [`report`], [`page`] | telling: text, data, `docs/parity.md` |
+//!
 //! The target's data lie beside the clone (`crd-shapes/`), not in it.
 
 mod compare;
+mod page;
+mod reasons;
 mod report;
 mod schema;
 mod target;
+mod totals;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::{output, specs, workspace};
+use crate::output::{self, Format};
+use crate::{specs, workspace};
+
+/// The page that `--write` writes.
+const PAGE: &str = "docs/parity.md";
+/// The reviewed reasons of differences.
+const REASONS: &str = "xtask/src/parity/reasons.toml";
 
 /// Arguments of `parity`.
 #[derive(Debug, Args)]
 pub struct ParityArguments {
     /// Only this group, for example `kusto`; may be repeated.
-    #[arg(long, value_name = "GROUP")]
+    #[arg(long, value_name = "GROUP", conflicts_with_all = ["write", "check"])]
     group: Vec<String>,
-    /// Format of the result.
+    /// Format of the result; jsonl has a line for each version.
     #[arg(short, long, value_enum, default_value_t = Format::Text)]
     output: Format,
-    /// List every path; without it, the first ten of each list.
+    /// List every difference; without it, the first ten of each version.
     #[arg(long)]
     all: bool,
+    /// Also write docs/parity.md.
+    #[arg(long, conflicts_with = "check")]
+    write: bool,
+    /// Fail also when docs/parity.md is not what --write would write.
+    #[arg(long)]
+    check: bool,
     /// CRDs to compare, as `armature crds -o json` prints them. Default: build and run that.
     #[arg(long, value_name = "FILE")]
     crds: Option<Utf8PathBuf>,
@@ -37,17 +60,10 @@ pub struct ParityArguments {
     from: Option<Utf8PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
-/// Runs `parity`. Differences are a result, not a failure.
+/// Runs `parity`. Fails when too few paths match, and when differences and reasons do not go together.
 pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
-    let (data, origin) = specs::data_folder(&root, arguments.from.as_deref());
-    let folder = data.join("crd-shapes");
+    let (folder, origin) = shapes(&root, arguments.from.as_deref());
     anyhow::ensure!(
         folder.is_dir(),
         "{folder} ({origin}) is not there: point --from or $ARMATURE_AZURE_DATA at a folder that holds crd-shapes/"
@@ -57,17 +73,40 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         None => print_crds(&root, &arguments.group).await?,
     };
     let ours = select(schema::parse_crds(&text)?, &arguments.group)?;
-    let mut kinds = Vec::new();
-    for (group, group_kinds) in &ours {
+    let mut compared = Vec::new();
+    for (group, kinds) in &ours {
         let target = read_target(&folder.join(format!("{group}.json")))?;
-        kinds.extend(compare::group(group, group_kinds, &target));
+        compared.extend(compare::group(group, kinds, &target));
     }
+    let reasons = reasons::parse(&workspace::read(&root.join(REASONS))?).context(REASONS)?;
+    let explanation = reasons::explain(&reasons, &compared);
     let text = match arguments.output {
-        Format::Text => report::text(&kinds, arguments.all),
-        Format::Json => serde_json::to_string_pretty(&report::json(&kinds))? + "\n",
+        Format::Text => report::text(&compared, arguments.all),
+        Format::Jsonl => output::lines(&compared)?,
+        format => format.document(&report::document(&compared))?,
     };
     output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    let mut faults = report::faults(&compared, &explanation, arguments.group.is_empty());
+    let (file, page) = (root.join(PAGE), page::page(&compared, &explanation));
+    if arguments.write {
+        workspace::write(&file, page)?;
+        eprintln!("{PAGE} is written");
+    } else if arguments.check && workspace::read(&file).ok() != Some(page) {
+        faults.push(format!("{PAGE} is stale: run `cargo xtask parity --write`"));
+    }
+    for fault in &faults {
+        eprintln!("error: {fault}");
+    }
+    Ok(match faults.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Folder of the target's shapes, and where it comes from.
+fn shapes(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, specs::Origin) {
+    let (data, origin) = specs::data_folder(root, from);
+    (data.join("crd-shapes"), origin)
 }
 
 /// The groups that are wanted, all when none is named, each in full or by its first word.
@@ -89,9 +128,9 @@ fn select<T>(
 }
 
 /// The target of a group; a group that the target does not have has no kinds there.
-fn read_target(file: &Utf8Path) -> anyhow::Result<target::Group> {
+fn read_target(file: &Utf8Path) -> anyhow::Result<schema::Group> {
     if !file.is_file() {
-        return Ok(target::Group::new());
+        return Ok(schema::Group::new());
     }
     target::parse(&workspace::read(file)?)
         .with_context(|| format!("{file} is not in the form of crd-shapes"))

@@ -1,187 +1,176 @@
-//! The comparison as text for people and as JSON for programs.
+//! The comparison as text for people and as data for programs.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::compare::{Kind, Side};
+use super::compare::{Compared, Counts, Presence};
+use super::reasons::Explanation;
+use super::totals::{Totals, percent};
 
-/// Paths shown of each list, unless all are asked for.
+/// Differences shown of each version, unless all are asked for.
 const SHOWN: usize = 10;
 
 /// Text that ends with the line `parity: N of M paths`.
-pub fn text(kinds: &[Kind], all: bool) -> String {
+pub fn text(compared: &[Compared], all: bool) -> String {
     let mut out = String::new();
-    for kind in kinds {
-        for (version, sides) in &kind.versions {
-            let _ = writeln!(out, "{}/{version} {}", kind.group, kind.kind);
-            side(&mut out, "spec", &sides.spec, all);
-            side(&mut out, "status", &sides.status, all);
+    for version in compared {
+        let absent = match version.presence {
+            Presence::Both => "",
+            Presence::OnlyTarget => " (not ours)",
+            Presence::OnlyOurs => " (only ours)",
+        };
+        let Compared {
+            group,
+            kind,
+            version: name,
+            ..
+        } = version;
+        let _ = writeln!(out, "{group}/{name} {kind}{absent}");
+        side(&mut out, "spec", &version.spec);
+        side(&mut out, "status", &version.status);
+        let total = version.findings.len();
+        let shown = if all { total } else { SHOWN };
+        for finding in version.findings.iter().take(shown) {
+            let _ = writeln!(out, "    {} {}", finding.path, finding.what);
+        }
+        if total > shown {
+            let _ = writeln!(out, "    and {} more (--all)", total - shown);
         }
     }
-    for kind in kinds {
-        versions(&mut out, kind, "lacks", &kind.missing_versions);
-        versions(
-            &mut out,
-            kind,
-            "has beyond the target",
-            &kind.extra_versions,
+    let totals = Totals::of(compared);
+    let _ = writeln!(out, "versions: {} of {}", totals.present, totals.versions);
+    for (name, counts, bar) in totals.bars() {
+        let _ = writeln!(
+            out,
+            "{name}: {} of {} paths, {:.2} % (at least {bar} %)",
+            counts.matched,
+            counts.total,
+            percent(&counts)
         );
     }
-    let totals = Totals::of(kinds);
-    let _ = writeln!(out, "spec:   {}", totals.spec);
-    let _ = writeln!(out, "status: {}", totals.status);
     let both = totals.both();
     let _ = writeln!(out, "parity: {} of {} paths", both.matched, both.total);
     out
 }
 
-fn side(out: &mut String, name: &str, side: &Side, all: bool) {
+fn side(out: &mut String, name: &str, counts: &Counts) {
     let _ = writeln!(
         out,
         "  {name:<7} {} of {} matched, {} missing, {} different, {} extra",
-        side.matched,
-        side.total,
-        side.missing.len(),
-        side.different.len(),
-        side.extra.len()
+        counts.matched,
+        counts.total,
+        counts.total - counts.present,
+        counts.present - counts.matched,
+        counts.extra
     );
-    list(out, '-', side.missing.iter().cloned(), all);
-    let different = side
-        .different
-        .iter()
-        .map(|difference| format!("{}: {}", difference.path, difference.what));
-    list(out, '~', different, all);
-    list(out, '+', side.extra.iter().cloned(), all);
-}
-
-fn list(out: &mut String, mark: char, paths: impl ExactSizeIterator<Item = String>, all: bool) {
-    let total = paths.len();
-    let shown = if all { total } else { SHOWN };
-    for path in paths.take(shown) {
-        let _ = writeln!(out, "    {mark} {path}");
-    }
-    if total > shown {
-        let _ = writeln!(out, "    {mark} and {} more (--all)", total - shown);
-    }
-}
-
-fn versions(out: &mut String, kind: &Kind, what: &str, versions: &[String]) {
-    if !versions.is_empty() {
-        let list = versions.join(", ");
-        let _ = writeln!(out, "{} {} {what}: {list}", kind.group, kind.kind);
-    }
 }
 
 /// Everything, with totals.
-pub fn json(kinds: &[Kind]) -> Value {
-    let totals = Totals::of(kinds);
-    let count = |count: Count| json!({"matched": count.matched, "total": count.total});
-    json!({
-        "kinds": kinds,
-        "totals": {
-            "spec": count(totals.spec),
-            "status": count(totals.status),
-            "all": count(totals.both()),
-        },
-    })
+pub fn document(compared: &[Compared]) -> Value {
+    json!({"versions": compared, "totals": Totals::of(compared)})
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Count {
-    matched: usize,
-    total: usize,
-}
-
-#[derive(Debug, Default)]
-struct Totals {
-    spec: Count,
-    status: Count,
-}
-
-impl Totals {
-    fn of(kinds: &[Kind]) -> Self {
-        let mut totals = Self::default();
-        for version in kinds.iter().flat_map(|kind| kind.versions.values()) {
-            totals.spec.add(&version.spec);
-            totals.status.add(&version.status);
-        }
-        totals
-    }
-
-    fn both(&self) -> Count {
-        Count {
-            matched: self.spec.matched + self.status.matched,
-            total: self.spec.total + self.status.total,
+/// What keeps the comparison from being accepted, one line each. `is_whole`: all groups were compared, so that a reason
+/// must explain something.
+pub fn faults(compared: &[Compared], explanation: &Explanation<'_>, is_whole: bool) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (name, counts, bar) in Totals::of(compared).bars() {
+        let share = percent(&counts);
+        if share < bar && counts.total > 0 {
+            faults.push(format!(
+                "{share:.2} % of the {name} paths match, expected {bar} %"
+            ));
         }
     }
-}
-
-impl Count {
-    fn add(&mut self, side: &Side) {
-        self.matched += side.matched;
-        self.total += side.total;
+    for (version, finding) in &explanation.unexplained {
+        faults.push(format!(
+            "no reason for {}/{} {} {} {}: fix it, or say why in xtask/src/parity/reasons.toml",
+            version.group, version.kind, version.version, finding.path, finding.what
+        ));
     }
-}
-
-impl std::fmt::Display for Count {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let percent = 100.0 * self.matched as f64 / self.total.max(1) as f64;
-        write!(
-            f,
-            "{} of {} paths, {percent:.2} %",
-            self.matched, self.total
-        )
+    if is_whole {
+        faults.extend(explanation.unused().map(|reason| {
+            format!(
+                "a reason explains nothing, remove it from xtask/src/parity/reasons.toml: {reason}"
+            )
+        }));
     }
+    faults
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::parity::compare::{Difference, Version};
+    use crate::parity::compare::{Aspect, Finding};
+    use crate::parity::reasons;
 
-    fn kinds() -> Vec<Kind> {
-        let spec = Side {
-            matched: 3,
+    fn compared() -> Vec<Compared> {
+        let finding = |i| Finding {
+            aspect: Aspect::Missing,
+            path: format!("spec.p{i}"),
+            what: "missing".into(),
+        };
+        let spec = Counts {
             total: 16,
-            missing: (0..12).map(|i| format!("spec.p{i}")).collect(),
-            different: vec![Difference {
-                path: "spec.d".into(),
-                what: "required, expected optional".into(),
-            }],
-            extra: Vec::new(),
+            present: 4,
+            matched: 3,
+            ..Counts::default()
         };
-        let status = Side {
-            matched: 4,
+        let status = Counts {
             total: 4,
-            ..Side::default()
+            present: 4,
+            matched: 4,
+            ..Counts::default()
         };
-        vec![Kind {
+        vec![Compared {
             group: "a.azure.com".into(),
             kind: "Thing".into(),
-            versions: BTreeMap::from([("v1".into(), Version { spec, status })]),
-            missing_versions: vec!["v2".into()],
-            extra_versions: Vec::new(),
+            version: "v1".into(),
+            presence: Presence::Both,
+            spec,
+            status,
+            findings: (0..12).map(finding).collect(),
         }]
     }
 
     #[test]
     fn text_shortens_lists_and_ends_with_the_total() {
-        let short = text(&kinds(), false);
+        let short = text(&compared(), false);
         let head =
             "a.azure.com/v1 Thing\n  spec    3 of 16 matched, 12 missing, 1 different, 0 extra";
         assert!(short.contains(head), "{short}");
         assert!(short.contains("and 2 more"), "{short}");
-        assert!(short.contains("a.azure.com Thing lacks: v2"), "{short}");
+        assert!(short.contains("versions: 1 of 1"), "{short}");
         assert!(short.ends_with("parity: 7 of 20 paths\n"), "{short}");
-        assert!(!text(&kinds(), true).contains("more"));
+        assert!(!text(&compared(), true).contains("more"));
     }
 
     #[test]
-    fn json_has_totals() {
-        let totals = json(&kinds())["totals"]["spec"].clone();
-        assert_eq!(totals, json!({"matched": 3, "total": 16}));
+    fn the_document_has_totals_and_findings() {
+        let document = document(&compared());
+        assert_eq!(document["totals"]["spec"]["matched"], 3);
+        assert_eq!(document["versions"][0]["findings"][0]["aspect"], "missing");
+    }
+
+    #[test]
+    fn a_low_share_a_difference_without_reason_and_a_reason_without_difference_are_faults() {
+        let compared = compared();
+        let toml = "[[reason]]\naspect = \"missing\"\npath = \"spec.p*\"\nbecause = \"x\"\n";
+        let low = "18.75 % of the spec paths match, expected 99 %";
+        let found = |toml: &str, is_whole| {
+            let reasons = reasons::parse(toml).unwrap();
+            faults(&compared, &reasons::explain(&reasons, &compared), is_whole)
+        };
+        assert_eq!(found(toml, true), [low]);
+        let without = found("", true);
+        assert_eq!(without.len(), 13);
+        assert!(
+            without[1].starts_with("no reason for a.azure.com/Thing v1 spec.p0 missing"),
+            "{without:?}"
+        );
+        let unused = format!("{toml}[[reason]]\naspect = \"extra\"\nbecause = \"y\"\n");
+        assert!(found(&unused, true)[1].contains("explains nothing"));
+        assert_eq!(found(&unused, false), [low]);
     }
 }

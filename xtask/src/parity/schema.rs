@@ -1,4 +1,4 @@
-//! CRD schemas as flat paths: `spec.subnets[].name`, `spec.tags{}`.
+//! CRDs as flat paths: `spec.subnets[].name`, `spec.tags{}`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,14 +17,43 @@ pub struct Facts {
     pub allowed: BTreeSet<String>,
     /// Whether the field must be there when its object is.
     pub required: bool,
+    /// Pattern, format, bounds and lengths, by keyword.
+    #[serde(flatten)]
+    pub limits: BTreeMap<&'static str, Value>,
 }
 
 /// Path → facts.
 pub type Paths = BTreeMap<String, Facts>;
-/// Version → paths.
-pub type Versions = BTreeMap<String, Paths>;
-/// Group → kind → version → paths.
-pub type Crds = BTreeMap<String, BTreeMap<String, Versions>>;
+/// What a CRD says of itself beside its schema: `names.categories`, `printerColumns`.
+pub type Definition = BTreeMap<String, Value>;
+
+/// One version of a kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Version {
+    /// Names and columns.
+    pub definition: Definition,
+    /// The schema of spec and status.
+    pub paths: Paths,
+}
+
+/// Version → what it is.
+pub type Versions = BTreeMap<String, Version>;
+/// Kind → its versions.
+pub type Group = BTreeMap<String, Versions>;
+/// Group → its kinds.
+pub type Crds = BTreeMap<String, Group>;
+
+/// The keywords that limit values of a type.
+const LIMITS: [&str; 8] = [
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+];
 
 /// Reads CRDs: a `List`, an array or one. The storage version is left out: it is for the operator alone.
 pub fn parse_crds(text: &str) -> anyhow::Result<Crds> {
@@ -50,10 +79,24 @@ pub fn parse_crds(text: &str) -> anyhow::Result<Crds> {
                 continue;
             }
             let name = version["name"].as_str().context("a version has no name")?;
-            kind.insert(name.to_owned(), paths(version));
+            let version = Version {
+                definition: definition(&crd["spec"]["names"], &version["additionalPrinterColumns"]),
+                paths: paths(version),
+            };
+            kind.insert(name.to_owned(), version);
         }
     }
     Ok(crds)
+}
+
+/// Names, one by one, and columns in their order.
+pub fn definition(names: &Value, columns: &Value) -> Definition {
+    let names = names.as_object().into_iter().flatten();
+    let mut definition: Definition = names
+        .map(|(name, value)| (format!("names.{name}"), value.clone()))
+        .collect();
+    definition.insert("printerColumns".to_owned(), columns.clone());
+    definition
 }
 
 fn paths(version: &Value) -> Paths {
@@ -80,6 +123,7 @@ fn flatten(schema: &Value, path: &str, required: bool, paths: &mut Paths) {
             value_type: value_type.map(str::to_owned),
             allowed: allowed(&schema["enum"]),
             required,
+            limits: limits(schema),
         },
     );
     let must_have: BTreeSet<&str> = schema["required"]
@@ -95,6 +139,12 @@ fn flatten(schema: &Value, path: &str, required: bool, paths: &mut Paths) {
     flatten(&schema["items"], &format!("{path}[]"), false, paths);
     let values = &schema["additionalProperties"];
     flatten(values, &format!("{path}{{}}"), false, paths);
+}
+
+/// The limits that a schema sets.
+pub fn limits(schema: &Value) -> BTreeMap<&'static str, Value> {
+    let limit = |keyword: &&'static str| Some((*keyword, schema.get(*keyword)?.clone()));
+    LIMITS.iter().filter_map(limit).collect()
 }
 
 /// The values of an `enum`, as JSON text so that numbers and strings differ.
@@ -119,13 +169,13 @@ mod tests {
             "group": "a.azure.com",
             "names": {"kind": "Thing"},
             "versions": [
-                {"name": "v1", "storage": false, "schema": {"openAPIV3Schema": {"required": ["spec"], "properties": {
+                {"name": "v1", "storage": false, "additionalPrinterColumns": [{"name": "Ready"}], "schema": {"openAPIV3Schema": {"required": ["spec"], "properties": {
                     "metadata": {"type": "object"},
                     "spec": {"type": "object", "required": ["mode"], "properties": {
                         "mode": {"type": "string", "enum": ["b", "a"]},
                         "list": {"type": "array", "items": {"type": "object", "required": ["x"],
                             "properties": {"x": {"type": "integer"}}}},
-                        "tags": {"type": "object", "additionalProperties": {"type": "string"}},
+                        "tags": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 9}},
                         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
                     }}}}}},
                 {"name": "v1storage", "storage": true, "schema": {}},
@@ -134,7 +184,12 @@ mod tests {
         let crds = parse_crds(&crd.to_string()).unwrap();
         let versions = &crds["a.azure.com"]["Thing"];
         assert_eq!(versions.keys().collect::<Vec<_>>(), ["v1"]);
-        let shown: Vec<String> = versions["v1"]
+        let definition = &versions["v1"].definition;
+        assert_eq!(definition["names.kind"], "Thing");
+        assert_eq!(definition["printerColumns"], json!([{"name": "Ready"}]));
+        let paths = &versions["v1"].paths;
+        assert_eq!(paths["spec.tags{}"].limits["maxLength"], 9);
+        let shown: Vec<String> = paths
             .iter()
             .map(|(path, facts)| {
                 let kind = facts.value_type.as_deref().unwrap_or("anything");

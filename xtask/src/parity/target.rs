@@ -1,14 +1,12 @@
-//! Reads `crd-shapes/<group>.json`: kind → `versions` → path → facts, or `same-as` another version of the kind.
+//! Reads `crd-shapes/<group>.json`: kind → `names`, `printerColumns` and `versions` → path → facts, or `same-as`
+//! another version of the kind.
 
 use std::collections::BTreeMap;
 
 use anyhow::Context;
 use serde_json::{Map, Value};
 
-use super::schema::{Facts, Paths, Versions, allowed};
-
-/// Kind → version → paths.
-pub type Group = BTreeMap<String, Versions>;
+use super::schema::{Facts, Group, Paths, Version, allowed, definition, limits};
 
 /// Parses the file of one group.
 pub fn parse(text: &str) -> anyhow::Result<Group> {
@@ -19,9 +17,15 @@ pub fn parse(text: &str) -> anyhow::Result<Group> {
             let versions = entry["versions"]
                 .as_object()
                 .with_context(|| format!("{kind} has no `versions`"))?;
+            let definition = definition(&entry["names"], &entry["printerColumns"]);
+            let version = |name: &String| {
+                let paths = paths(versions, name)?;
+                let definition = definition.clone();
+                Ok((name.clone(), Version { definition, paths }))
+            };
             let versions = versions
                 .keys()
-                .map(|name| Ok((name.clone(), paths(versions, name)?)))
+                .map(version)
                 .collect::<anyhow::Result<_>>()
                 .with_context(|| kind.clone())?;
             Ok((kind, versions))
@@ -51,6 +55,7 @@ fn facts(value: &Value) -> Facts {
         value_type: value["type"].as_str().map(str::to_owned),
         allowed: allowed(&value["enum"]),
         required: value["required"] == true,
+        limits: limits(value),
     }
 }
 
@@ -60,14 +65,17 @@ mod tests {
 
     #[test]
     fn same_as_is_followed() {
-        let text = r#"{"Thing": {"versions": {
-            "v1": {"spec.a": {"type": "string", "required": true}, "spec.b": {"anything": true}},
+        let text = r#"{"Thing": {"names": {"plural": "things"}, "versions": {
+            "v1": {"spec.a": {"type": "string", "required": true, "minLength": 1}, "spec.b": {"anything": true}},
             "v2": {"same-as": "v1"},
             "v3": {"same-as": "v2"}}}}"#;
         let group = parse(text).unwrap();
         assert_eq!(group["Thing"]["v3"], group["Thing"]["v1"]);
-        assert!(group["Thing"]["v3"]["spec.a"].required);
-        assert_eq!(group["Thing"]["v3"]["spec.b"].value_type, None);
+        let version = &group["Thing"]["v3"];
+        assert!(version.paths["spec.a"].required);
+        assert_eq!(version.paths["spec.a"].limits["minLength"], 1);
+        assert_eq!(version.paths["spec.b"].value_type, None);
+        assert_eq!(version.definition["names.plural"], "things");
     }
 
     #[test]

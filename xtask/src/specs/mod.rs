@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
-pub use locate::{data_folder, locate};
+pub use locate::{Origin, data_folder, locate};
 pub use lock::{LOCK_FILE, Lock, Source, hash};
 
 use crate::workspace;
