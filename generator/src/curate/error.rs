@@ -1,60 +1,80 @@
-//! What can be wrong with curation.
+//! What can be wrong with a curation file, and how it is told.
 
-/// A curation file that cannot be applied. Every message names file and line.
-#[derive(Debug, thiserror::Error, PartialEq)]
-pub enum CurateError {
-    /// The file is not valid TOML or not of the known form.
-    #[error("{path}:{line}: {message}")]
-    Form {
-        /// File.
-        path: String,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// A rule names something that no api-version of the group has.
-    #[error("{path}:{line}: no {what} `{name}` in any api-version of the group; {hint}")]
-    NoMatch {
-        /// File.
-        path: String,
-        /// Line, from 1.
-        line: usize,
-        /// `ARM type`, `type`, `property of …`.
-        what: String,
-        /// What the file names.
-        name: String,
-        /// The nearest names, or that the rule should go.
-        hint: String,
-    },
-    /// A rule matches and cannot be applied there.
-    #[error("{path}:{line}: {message}")]
-    Inapplicable {
-        /// File.
-        path: String,
-        /// Line, from 1.
-        line: usize,
-        /// Why.
-        message: String,
-    },
+use std::fmt;
+
+/// A curation file that cannot be applied: everything found wrong with it, by place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CurateError {
+    /// The file.
+    pub path: String,
+    /// What is wrong; never empty.
+    pub problems: Vec<Problem>,
 }
 
-/// A hint for a name that was not found.
-pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let nearest = known
-        .into_iter()
-        .map(|candidate| {
-            let (left, right) = (name.to_lowercase(), candidate.to_lowercase());
-            (strsim::jaro_winkler(&left, &right), candidate)
-        })
-        .max_by(|(left, _), (right, _)| left.total_cmp(right));
-    match nearest {
-        Some((_, candidate)) if candidate == name => {
-            "it exists only where the rule does not apply: on the other side, in other api-versions, or \
-             in no exported kind"
-                .to_owned()
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1, in characters.
+    pub column: usize,
+    /// What is wrong, what was expected, and what to do.
+    pub message: String,
+}
+
+impl CurateError {
+    /// An error of these problems, or none if there are none.
+    pub(super) fn check(path: &str, mut problems: Vec<Problem>) -> Result<(), Box<Self>> {
+        if problems.is_empty() {
+            return Ok(());
         }
-        Some((score, candidate)) if score > 0.7 => format!("did you mean `{candidate}`?"),
-        _ => "remove the rule, or check the name against the spec".to_owned(),
+        problems.sort();
+        problems.dedup();
+        Err(Box::new(Self {
+            path: path.to_owned(),
+            problems,
+        }))
+    }
+}
+
+impl std::error::Error for CurateError {}
+
+impl fmt::Display for CurateError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                writeln!(formatter)?;
+            }
+            let Problem {
+                line,
+                column,
+                message,
+            } = problem;
+            write!(formatter, "{}:{line}:{column}: {message}", self.path)?;
+        }
+        Ok(())
+    }
+}
+
+/// The known name that is most like `name`, if any is like it.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const ALIKE: f64 = 0.7;
+    let name = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness > ALIKE)
+        .max_by(|(left, _), (right, _)| left.total_cmp(right))
+        .map(|(_, candidate)| candidate)
+}
+
+/// What to do about a name that was not found.
+pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    match nearest(name, known) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None => "remove the line, or check the name against the spec".to_owned(),
     }
 }

@@ -6,7 +6,8 @@ use super::Member;
 use super::classes::{ClassId, Classes, Node, hub_names, object};
 use super::plan::Step;
 use crate::model::{
-    Discriminated, EnumType, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable,
+    Discriminated, EnumType, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
+    TypeTable,
 };
 
 /// Hub types of one kind.
@@ -142,6 +143,7 @@ fn merge_objects(
         arm_resource: newest.is_some_and(|object| object.arm_resource),
         description: None,
         source: newest.map_or_else(String::new, |object| object.source.clone()),
+        left_out: Vec::new(),
     })
 }
 
@@ -256,6 +258,7 @@ fn merge_forms(group: &Forms<'_>, members: usize) -> Property {
         item_rules: keep(&|form| &form.item_rules),
         was: None,
         description: None,
+        origin: Origin::default(),
         ..newest.clone()
     }
 }

@@ -4,10 +4,12 @@
 //! one it was. The model holds facts about Azure's API and our choices; it holds no Rust and no CRD.
 
 mod name;
+mod origin;
 mod resource;
 mod ty;
 
 pub use name::{ApiVersion, TypeName};
+pub use origin::{DecidedBy, Decision, LeftOut, Origin};
 pub use resource::{
     AnswerStep, Group, NameRule, Owner, Resource, Scope, SecretSource, SourceFile, Verbs, Version,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::TypeName;
+use super::{LeftOut, Origin, TypeName};
 
 /// All types of one api-version, by name. `BTreeMap`, so that no pass depends on insertion order.
 pub type TypeTable = BTreeMap<TypeName, TypeDef>;
@@ -30,6 +30,8 @@ pub struct ObjectType {
     pub description: Option<String>,
     /// Spec file and JSON pointer of the schema this came from, for messages.
     pub source: String,
+    /// Properties that passes left out, for explanations.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The variants of an ARM object that a discriminator tells apart.
@@ -86,6 +88,8 @@ pub struct Property {
     pub stashed: bool,
     /// The spec's text.
     pub description: Option<String>,
+    /// Where it comes from and what made it what it is, for explanations.
+    pub origin: Origin,
 }
 
 impl Property {
@@ -108,6 +112,7 @@ impl Property {
             was: None,
             stashed: false,
             description: None,
+            origin: Origin::default(),
         }
     }
 }

@@ -96,6 +96,7 @@ fn facts(property: &Property) -> String {
         was: _,
         stashed,
         description: _,
+        origin: _,
     } = property;
     let flags = [
         required,

@@ -10,7 +10,9 @@ use super::table::Table;
 use super::variants::definition_name;
 use crate::discover::DiscoveredResource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
-use crate::model::{EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef};
+use crate::model::{
+    Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
+};
 
 /// Which side of a resource is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub(super) struct Builder<'a, 'b> {
     pub open: Vec<&'a Source>,
     /// Below something that Azure sets.
     pub read_only: bool,
+    /// What decided the type that is being asked for.
+    pub decisions: Vec<Decision>,
     done: HashMap<(&'a Source, bool, usize), Option<TypeRef>>,
 }
 
@@ -74,6 +78,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             side,
             open: Vec::new(),
             read_only: false,
+            decisions: Vec::new(),
             done: HashMap::new(),
         }
     }
@@ -150,7 +155,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             return Ok(Some(TypeRef::List(Box::new(TypeRef::Json))));
         };
         let source = &merged.schema.source;
-        if self.times_open(source) > 1 {
+        if self.is_too_deep(source) {
             return Ok(None);
         }
         self.open.push(source);
@@ -167,12 +172,24 @@ impl<'a, 'b> Builder<'a, 'b> {
         self.open.iter().filter(|open| **open == source).count()
     }
 
+    /// Whether a schema is within itself too often to be built again.
+    fn is_too_deep(&mut self, source: &Source) -> bool {
+        let too_deep = self.times_open(source) > 1;
+        if too_deep {
+            let why = "recursion ends here: it is unrolled once";
+            self.decisions.push(Decision::heuristic(why));
+        }
+        too_deep
+    }
+
     /// A number that the spec checks is an integer in Kubernetes, whose conventions ask not to use fractions
     /// (ASO behaviour §3.5). Status is not checked, so there it stays what it is.
-    fn number(&self, rules: &Rules) -> TypeRef {
+    fn number(&mut self, rules: &Rules) -> TypeRef {
         let checked =
             rules.minimum.is_some() || rules.maximum.is_some() || rules.multiple_of.is_some();
         if checked && self.side == Side::Spec {
+            let why = "a number with bounds is an integer in Kubernetes";
+            self.decisions.push(Decision::heuristic(why));
             TypeRef::Integer(None)
         } else {
             TypeRef::Number
@@ -219,17 +236,23 @@ impl<'a, 'b> Builder<'a, 'b> {
         };
         let position = match standing {
             Standing::IdOnly => return Ok(self.id_only(&merged)),
-            Standing::Part => Position::Part,
+            Standing::Part => {
+                let why = "looks like a resource and stays whole: nothing else makes it";
+                self.decisions.push(Decision::heuristic(why));
+                Position::Part
+            }
             Standing::Whole => Position::Inside,
         };
         let source = &merged.schema.source;
-        let times = self.times_open(source);
-        if times > 1 {
+        if self.is_too_deep(source) {
             return Ok(None);
         }
+        let times = self.times_open(source);
         let key = (source, self.read_only, times);
         if let Some(done) = self.done.get(&key) {
-            return Ok(done.clone());
+            let done = done.clone();
+            self.note_object(done.as_ref(), &merged, one_of);
+            return Ok(done);
         }
         let mut name = if is_definition(merged.schema) {
             pascal(definition_name(merged.schema))
@@ -251,8 +274,21 @@ impl<'a, 'b> Builder<'a, 'b> {
             let suffix = self.suffix();
             TypeRef::Named(self.table.intern(&names, suffix, TypeDef::Object(object)))
         });
+        self.note_object(ty.as_ref(), &merged, one_of);
         self.done.insert(key, ty.clone());
         Ok(ty)
+    }
+
+    /// Notes what decided the type of an object.
+    fn note_object(&mut self, ty: Option<&TypeRef>, merged: &Merged<'a>, one_of: bool) {
+        if ty.is_none() {
+            let why = "no member of it is left on this side";
+            self.decisions.push(Decision::heuristic(why));
+        } else if one_of {
+            let discriminator = merged.discriminator.unwrap_or_default();
+            let what = format!("discriminator `{discriminator}`: one property for each variant");
+            self.decisions.push(Decision::spec(what));
+        }
     }
 
     /// An object without properties: a map, or any JSON.
@@ -264,6 +300,8 @@ impl<'a, 'b> Builder<'a, 'b> {
         Ok(match (merged.additional, merged.ty) {
             // Users choose the keys only; all that the values hold is Azure's.
             (Additional::Of(_), _) if self.is_identity_map(place.property) => {
+                let why = "a map of ARM ids: a list of references";
+                self.decisions.push(Decision::heuristic(why));
                 Some(TypeRef::ArmIdKeyed)
             }
             (Additional::Of(inner), _) => self
@@ -272,7 +310,10 @@ impl<'a, 'b> Builder<'a, 'b> {
             (Additional::Any, _) | (Additional::Unsaid, Some(SchemaType::Object)) => {
                 Some(TypeRef::Map(Box::new(TypeRef::Json)))
             }
-            (Additional::Forbidden, _) => None,
+            (Additional::Forbidden, _) => {
+                self.decisions.push(Decision::spec("it has no members"));
+                None
+            }
             (Additional::Unsaid, _) => Some(TypeRef::Json),
         })
     }
@@ -288,7 +329,7 @@ impl<'a, 'b> Builder<'a, 'b> {
         place: &Place<'_>,
     ) -> Result<Option<TypeRef>, TypesError> {
         let free = TypeRef::Map(Box::new(TypeRef::Json));
-        if self.times_open(&schema.source) > 1 {
+        if self.is_too_deep(&schema.source) {
             return Ok(None);
         }
         self.open.push(&schema.source);
@@ -299,17 +340,27 @@ impl<'a, 'b> Builder<'a, 'b> {
 
     /// What is left of a resource inside another one.
     fn id_only(&mut self, merged: &Merged<'a>) -> Option<TypeRef> {
+        let what = format!(
+            "only the id is left: `{}` is a resource with a life of its own",
+            definition_name(merged.schema)
+        );
+        self.decisions.push(Decision::heuristic(what));
         let (name, schema) = merged
             .properties
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case("id"))?;
         if self.side == Side::Spec && self.facts(schema).read_only {
+            self.decisions.push(Decision::spec("its id is `readOnly`"));
             return None;
         }
         let object = ObjectType {
             properties: vec![Property {
                 meaning: Meaning::ArmId,
                 required: self.side == Side::Spec && merged.required.contains(name),
+                origin: Origin {
+                    source: schema.source.to_string(),
+                    decisions: vec![Decision::heuristic("the id of a resource is an ARM id")],
+                },
                 ..Property::new("id", &[*name], TypeRef::String)
             }],
             source: merged.schema.source.to_string(),

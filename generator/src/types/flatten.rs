@@ -1,17 +1,29 @@
 //! Flattening: members of an enveloped object move into the enclosing one.
 
-use crate::model::{ObjectType, Property};
+use crate::model::{Decision, LeftOut, ObjectType, Property};
 
 /// Moves the members of `inner`, the type of `envelope`, into `into`. Their path in ARM keeps the envelope. Required
 /// members stay required even if the envelope is optional: specs mark nearly every `properties` optional and mean
 /// that its members must be there.
-pub(super) fn flatten(envelope: &Property, inner: &ObjectType, into: &mut Vec<Property>) {
+pub(super) fn flatten(
+    envelope: &Property,
+    inner: &ObjectType,
+    into: &mut Vec<Property>,
+    left_out: &mut Vec<LeftOut>,
+) {
+    let below = |arm: &[String]| envelope.arm.iter().chain(arm).cloned().collect();
     for member in &inner.properties {
         let mut property = member.clone();
-        property.arm = envelope.arm.iter().chain(&member.arm).cloned().collect();
+        property.arm = below(&member.arm);
         property.create_only |= envelope.create_only;
+        let why = "`x-ms-client-flatten`: moved out of `properties`";
+        property.origin.decisions.insert(0, Decision::spec(why));
         into.push(property);
     }
+    left_out.extend(inner.left_out.iter().map(|member| LeftOut {
+        arm: below(&member.arm),
+        ..member.clone()
+    }));
 }
 
 /// Gives every property a name of its own. A flattened one whose name is taken puts its envelope's in front:
@@ -26,6 +38,8 @@ pub(super) fn settle_names(properties: &mut [Property]) {
         let mut name = property.name.clone();
         if taken.contains(&name) && property.arm.len() > 1 {
             name = property.arm.join("_");
+            let why = "named after its envelope, too: the object has a member of this name itself";
+            property.origin.decisions.push(Decision::heuristic(why));
         }
         let base = name.clone();
         let mut number = 2;

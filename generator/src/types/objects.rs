@@ -4,8 +4,8 @@ use super::TypesError;
 use super::build::{Builder, DEEPEST, Place, Position, Side};
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
-use crate::load::{Additional, Schema};
-use crate::model::{Meaning, ObjectType, Property, Rules, TypeRef};
+use crate::load::{Additional, Schema, Source};
+use crate::model::{Decision, LeftOut, Meaning, ObjectType, Origin, Property, Rules, TypeRef};
 
 /// What the spec says of a property, from its place and all that it refers to.
 #[derive(Default)]
@@ -28,23 +28,26 @@ impl<'a> Builder<'a, '_> {
         position: Position,
     ) -> Result<Option<ObjectType>, TypesError> {
         let mut properties = Vec::new();
+        let mut left_out = Vec::new();
         for (member, schema) in &merged.properties {
             let facts = self.facts(schema);
-            if self.leaves_out(member, &facts, merged, position) {
+            if let Some(why) = self.why_not(member, &facts, merged, position) {
+                left_out.push(absent(member, &schema.source, vec![why]));
                 continue;
             }
             let place = Place {
                 owner: name,
                 property: member,
             };
-            let outside = self.read_only;
-            self.read_only = outside || facts.read_only;
-            let ty = self.type_of(schema, &place);
-            self.read_only = outside;
-            let Some(ty) = ty? else { continue };
+            let (ty, decisions) = self.member(schema, &place, facts.read_only)?;
+            let Some(ty) = ty else {
+                left_out.push(absent(member, &schema.source, decisions));
+                continue;
+            };
             // Other envelopes stay, whatever the spec says (ASO behaviour §3.5).
             let flat = facts.flatten && *member == "properties";
             let mut property = self.property(member, schema, ty, facts, merged);
+            property.origin.decisions.extend(decisions);
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
                 self.fix_discriminator(&mut property, merged, name);
             }
@@ -56,7 +59,7 @@ impl<'a> Builder<'a, '_> {
                 _ => None,
             };
             match envelope {
-                Some(inner) => flatten(&property, inner, &mut properties),
+                Some(inner) => flatten(&property, inner, &mut properties, &mut left_out),
                 None => properties.push(property),
             }
         }
@@ -71,33 +74,56 @@ impl<'a> Builder<'a, '_> {
             properties,
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
+            left_out,
             ..ObjectType::default()
         }))
     }
 
-    /// Whether a member has no place on this side.
-    fn leaves_out(
+    /// Type of a member if anything of it is left, and what decided that.
+    fn member(
+        &mut self,
+        schema: &'a Schema,
+        place: &Place<'_>,
+        read_only: bool,
+    ) -> Result<(Option<TypeRef>, Vec<Decision>), TypesError> {
+        let outside = (self.read_only, std::mem::take(&mut self.decisions));
+        self.read_only |= read_only;
+        let ty = self.type_of(schema, place);
+        let decisions = std::mem::replace(&mut self.decisions, outside.1);
+        self.read_only = outside.0;
+        Ok((ty?, decisions))
+    }
+
+    /// Why a member has no place on this side, if it has none.
+    fn why_not(
         &self,
         member: &str,
         facts: &Facts,
         merged: &Merged<'a>,
         position: Position,
-    ) -> bool {
+    ) -> Option<Decision> {
         let in_variant = merged.discriminator.is_some();
+        let read_only = || Decision::spec("`readOnly`: only Azure sets it");
         match (self.side, position) {
+            (Side::Spec, _) if facts.read_only => Some(read_only()),
             // The name has rules of its own, and ARM knows the rest from the path.
-            (Side::Spec, Position::Root) => {
-                facts.read_only || matches!(member, "id" | "name" | "type")
-            }
+            (Side::Spec, Position::Root) if matches!(member, "id" | "name" | "type") => Some(
+                Decision::heuristic("the operator makes it of name and owner"),
+            ),
             // A part is told by its name, and Azure makes an id of that.
-            (Side::Spec, Position::Part) => {
-                facts.read_only || member == "id" && merged.properties.contains_key("name")
+            (Side::Spec, Position::Part)
+                if member == "id" && merged.properties.contains_key("name") =>
+            {
+                Some(Decision::heuristic("Azure makes it of the part's name"))
             }
-            (Side::Spec, Position::Inside) => facts.read_only,
-            (Side::Status, _) if facts.write_only => true,
+            (Side::Status, _) if facts.write_only => {
+                Some(Decision::spec("write-only: Azure never answers it"))
+            }
             // Beside the variants, as it is the same in each.
-            (Side::Status, Position::Root) => in_variant && member == "name",
-            (Side::Status, Position::Part | Position::Inside) => false,
+            (Side::Status, Position::Root) if in_variant && member == "name" => {
+                Some(Decision::heuristic("it stands beside the variants"))
+            }
+            _ => None,
         }
     }
 
@@ -119,7 +145,13 @@ impl<'a> Builder<'a, '_> {
             Additional::Any => Some(TypeRef::Json),
             Additional::Unsaid | Additional::Forbidden => None,
         };
-        Ok(item.map(|item| Property::new(NAME, &[], TypeRef::Map(Box::new(item)))))
+        Ok(item.map(|item| Property {
+            origin: Origin {
+                source: merged.schema.source.to_string(),
+                decisions: vec![Decision::spec("members beside the known ones")],
+            },
+            ..Property::new(NAME, &[], TypeRef::Map(Box::new(item)))
+        }))
     }
 
     /// A property with all that the spec says of it.
@@ -141,6 +173,7 @@ impl<'a> Builder<'a, '_> {
             TypeRef::List(item) => **item == TypeRef::String && is_arm_id(&item_rules),
             _ => false,
         };
+        let decisions = words(member, schema, &facts, merged, is_arm_id);
         Property {
             meaning: if is_arm_id {
                 Meaning::ArmId
@@ -163,6 +196,10 @@ impl<'a> Builder<'a, '_> {
             item_rules: if spec { item_rules } else { Rules::default() },
             identifiers: facts.identifiers,
             description: facts.description,
+            origin: Origin {
+                source: schema.source.to_string(),
+                decisions,
+            },
             ..Property::new(member, &[member], ty)
         }
     }
@@ -211,6 +248,47 @@ impl<'a> Builder<'a, '_> {
         }
         facts
     }
+}
+
+/// A member that has no place on a side.
+fn absent(member: &str, source: &Source, decisions: Vec<Decision>) -> LeftOut {
+    LeftOut {
+        name: member.to_owned(),
+        arm: vec![member.to_owned()],
+        origin: Origin {
+            source: source.to_string(),
+            decisions,
+        },
+    }
+}
+
+/// What the spec says of a property beyond its type.
+fn words(
+    member: &str,
+    schema: &Schema,
+    facts: &Facts,
+    merged: &Merged<'_>,
+    is_arm_id: bool,
+) -> Vec<Decision> {
+    let mut words = Vec::new();
+    if !merged.schema.properties.contains_key(member) && schema.source != merged.schema.source {
+        words.push(Decision::spec("included by `allOf`"));
+    }
+    let says = [
+        (facts.read_only, "`readOnly`: only Azure sets it"),
+        (facts.secret, "`x-ms-secret`: a secret"),
+        (is_arm_id, "`format: arm-id`: an ARM id"),
+    ];
+    words.extend(
+        says.iter()
+            .filter(|(said, _)| *said)
+            .map(|(_, what)| Decision::spec(*what)),
+    );
+    if !facts.mutability.is_empty() {
+        let operations = facts.mutability.join(", ");
+        words.push(Decision::spec(format!("`x-ms-mutability`: {operations}")));
+    }
+    words
 }
 
 fn is_arm_id(rules: &Rules) -> bool {

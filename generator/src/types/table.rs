@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{ObjectType, TypeDef, TypeName, TypeTable, reachable};
+use crate::model::{ObjectType, Origin, TypeDef, TypeName, TypeTable, reachable};
 
 /// Names that generated Rust needs for itself: what is in scope everywhere, and what fields are made of.
 const TAKEN: [&str; 24] = [
@@ -87,8 +87,10 @@ fn without_prose(def: &TypeDef) -> TypeDef {
         TypeDef::Object(object) => {
             object.description = None;
             object.source.clear();
+            object.left_out.clear();
             for property in &mut object.properties {
                 property.description = None;
+                property.origin = Origin::default();
             }
         }
         TypeDef::Enum(known) => {

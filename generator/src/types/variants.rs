@@ -5,7 +5,9 @@ use super::build::{Builder, Position, Side};
 use super::merge::{Merged, merge};
 use super::naming::{lower_camel, pascal};
 use crate::load::{Schema, SpecSet};
-use crate::model::{Discriminated, EnumType, ObjectType, Property, TypeDef, TypeRef, VariantType};
+use crate::model::{
+    Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef, VariantType,
+};
 
 /// Schemas that stand for one variant each of `base`, nearest first: all that include it, directly or not.
 /// A variant with a discriminator of its own is one variant here and tells its own ones apart inside.
@@ -65,6 +67,14 @@ impl<'a> Builder<'a, '_> {
             });
             object.properties.push(Property {
                 description: schema.description.clone(),
+                origin: Origin {
+                    source: schema.source.to_string(),
+                    decisions: vec![Decision::spec(format!(
+                        "the variant for `{}` = `{}`",
+                        merged.discriminator.unwrap_or_default(),
+                        value(schema)
+                    ))],
+                },
                 ..Property::new(property, &[], ty)
             });
         }
@@ -142,5 +152,7 @@ impl<'a> Builder<'a, '_> {
         let names = [format!("{name}{}", pascal(&property.name))];
         property.ty = TypeRef::Named(self.table.intern(&names, "", def));
         property.required = true;
+        let why = "discriminator of a variant: one value, required";
+        property.origin.decisions.push(Decision::spec(why));
     }
 }

@@ -1,0 +1,86 @@
+//! Where properties come from and what made them what they are. For people: no later pass reads it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Origin of a property.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Spec file and JSON pointer of the definition; empty where the operator adds the property.
+    pub source: String,
+    /// What decided something about it, in that order.
+    pub decisions: Vec<Decision>,
+}
+
+/// One decision about a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Who decided.
+    pub by: DecidedBy,
+    /// What, and why.
+    pub what: Cow<'static, str>,
+}
+
+/// Who decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecidedBy {
+    /// The spec says so.
+    Spec,
+    /// The spec of another source or api-version of the same ARM type says so.
+    Inherited,
+    /// The generator found it.
+    Heuristic,
+    /// A curation file says so, at this `file:line`.
+    Rule(String),
+}
+
+impl Decision {
+    /// What the spec says.
+    pub fn spec(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(DecidedBy::Spec, what)
+    }
+
+    /// What was taken from another spec.
+    pub fn inherited(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(DecidedBy::Inherited, what)
+    }
+
+    /// What the generator found.
+    pub fn heuristic(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(DecidedBy::Heuristic, what)
+    }
+
+    /// What a curation file says `at` file and line.
+    pub fn rule(at: impl Into<String>, what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(DecidedBy::Rule(at.into()), what)
+    }
+
+    fn new(by: DecidedBy, what: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            by,
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for DecidedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Spec => "spec",
+            Self::Inherited => "inherited",
+            Self::Heuristic => "heuristic",
+            Self::Rule(_) => "rule",
+        })
+    }
+}
+
+/// A property that a pass left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Name it would have.
+    pub name: String,
+    /// Member names in ARM from the enclosing object down.
+    pub arm: Vec<String>,
+    /// Where it comes from; the last decision is why it is left out.
+    pub origin: Origin,
+}
