@@ -1,7 +1,7 @@
 //! The form of `specs/<group>.toml`: what of Azure's API a group exports, and what its specs leave unsaid.
 //!
-//! Only the form is checked here. Whether a rule matches anything is known once types are built: see
-//! [`super::rules`].
+//! Here is what a file says, once [`super::form`] has found nothing wrong with its form. Whether a rule matches
+//! anything is known once types are built: see [`super::rules`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
-use super::{CurateError, SecretRule};
+use super::error::Problem;
+use super::text::Text;
+use super::{CurateError, SecretRule, consistency, form};
 use crate::model::ApiVersion;
 
 /// One curation file.
@@ -18,8 +20,7 @@ use crate::model::ApiVersion;
 pub struct GroupConfig {
     /// Path of the file, for messages.
     pub path: String,
-    /// Text of the file, to turn offsets into lines.
-    text: String,
+    text: Text,
     /// Contents.
     pub rules: GroupRules,
 }
@@ -87,13 +88,13 @@ pub struct KindRules {
     pub versions: Option<Vec<Spanned<String>>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
-    pub secrets: BTreeMap<String, SecretRule>,
+    pub secrets: BTreeMap<Spanned<String>, SecretRule>,
     /// First api-version with [`Self::secrets`].
-    pub secrets_from: Option<String>,
+    pub secrets_from: Option<Spanned<String>>,
     /// Keys of `operatorSpec.configMaps`, each with the dotted status path of the value; empty when a
     /// handwritten exporter finds the value.
     #[serde(default)]
-    pub config_maps: BTreeMap<String, String>,
+    pub config_maps: BTreeMap<Spanned<String>, String>,
 }
 
 impl KindRules {
@@ -122,7 +123,7 @@ struct PropertyRuleTable {
     values: Option<Vec<String>>,
     required: Option<bool>,
     side: Option<Side>,
-    versions: Option<Vec<String>>,
+    versions: Option<Vec<Spanned<String>>>,
     because: Option<String>,
 }
 
@@ -144,7 +145,7 @@ pub struct PropertyRule {
     /// The only side the rule is for.
     pub side: Option<Side>,
     /// The only api-versions that the rule is for.
-    pub versions: Option<Vec<String>>,
+    pub versions: Option<Vec<Spanned<String>>>,
     /// Why, for readers.
     pub because: Option<String>,
 }
@@ -174,7 +175,7 @@ pub enum Treatment {
 }
 
 /// Desired or observed state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// Desired.
@@ -245,29 +246,40 @@ impl GroupConfig {
     /// Reads a curation file.
     ///
     /// # Errors
-    /// [`CurateError::Form`] for broken TOML, an unknown key, a missing key or a value of the wrong type,
-    /// with the line.
+    /// Everything that is wrong with the form: broken TOML, unknown keys, missing keys, values of the wrong type.
     pub fn parse(
         path: impl Into<String>,
         text: impl Into<String>,
     ) -> Result<Self, Box<CurateError>> {
-        let (path, text) = (path.into(), text.into());
-        match toml::from_str(&text) {
-            Ok(rules) => Ok(Self { path, text, rules }),
+        let (path, text) = (path.into(), Text::new(text));
+        CurateError::check(&path, form::check(&text))?;
+        match toml::from_str(text.as_str()) {
+            Ok(rules) => {
+                let config = Self { path, text, rules };
+                CurateError::check(&config.path, consistency::check(&config))?;
+                Ok(config)
+            }
             Err(error) => {
-                let line = error.span().map_or(1, |span| line_at(&text, span.start));
-                Err(Box::new(CurateError::Form {
-                    path,
-                    line,
-                    message: error.message().to_owned(),
-                }))
+                let span = error.span().unwrap_or_default();
+                let problems = vec![text.problem(span, error.message().to_owned())];
+                Err(Box::new(CurateError { path, problems }))
             }
         }
     }
 
+    /// A problem with something in the file.
+    pub(super) fn problem<T>(&self, place: &Spanned<T>, message: String) -> Problem {
+        self.text.problem(place.span(), message)
+    }
+
+    /// File and line of something in the file: `specs/storage.toml:7`.
+    pub fn at<T>(&self, place: &Spanned<T>) -> String {
+        format!("{}:{}", self.path, self.line(place))
+    }
+
     /// Line (from 1) of something in the file.
     pub fn line<T>(&self, spanned: &Spanned<T>) -> usize {
-        line_at(&self.text, spanned.span().start)
+        self.text.place(spanned.span().start).0
     }
 
     /// Spec files of an api-version, relative to the root of the spec tree.
@@ -329,14 +341,6 @@ impl GroupConfig {
     }
 }
 
-fn line_at(text: &str, offset: usize) -> usize {
-    text.bytes()
-        .take(offset)
-        .filter(|byte| *byte == b'\n')
-        .count()
-        + 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,27 +388,5 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
                 .collect::<Vec<_>>(),
             ["2022-01-01-preview", "2023-01-01"]
         );
-    }
-
-    #[test]
-    fn form_errors_name_file_and_line() {
-        let cases = [
-            ("naming = \"hybrid\"", "naming = \"both\"", 4),
-            (
-                "[kinds.StorageAccount]",
-                "[kinds.StorageAccount]\nkind = 1",
-                11,
-            ),
-            ("\"config-map\"", "\"configmap\"", 14),
-            ("type = \"string\"", "typ = \"string\"", 17),
-            ("group = \"storage\"", "group = 7", 2),
-            ("[versions]", "[versions", 6),
-        ];
-        for (from, to, line) in cases {
-            let text = MINIMAL.replacen(from, to, 1);
-            let error = GroupConfig::parse("specs/storage.toml", text).unwrap_err();
-            let prefix = format!("specs/storage.toml:{line}: ");
-            assert!(error.to_string().starts_with(&prefix), "{to}: {error}");
-        }
     }
 }

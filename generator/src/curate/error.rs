@@ -57,15 +57,17 @@ impl fmt::Display for CurateError {
 }
 
 /// The known name that is most like `name`, if any is like it.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const ALIKE: f64 = 0.7;
     let name = name.to_lowercase();
     known
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate))
+        .map(|candidate| {
+            (
+                strsim::jaro_winkler(&name, &candidate.to_lowercase()),
+                candidate,
+            )
+        })
         .filter(|(likeness, _)| *likeness > ALIKE)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, candidate)| candidate)

@@ -70,7 +70,11 @@ pub static FILE: [Key; 8] = [
         Form::Word(&["legacy", "hybrid", "new"]),
         r#"naming = "hybrid""#,
     ),
-    key("explicit-collections", Form::Flag, "explicit-collections = true"),
+    key(
+        "explicit-collections",
+        Form::Flag,
+        "explicit-collections = true",
+    ),
     required(
         "versions",
         Form::Map(&Form::Texts),
@@ -111,7 +115,11 @@ static KIND: [Key; 5] = [
 
 static SECRET: [Key; 4] = [
     key("status", Form::Text, r#"status = "primaryEndpoints.blob""#),
-    key("id", Form::Word(&["subscription"]), r#"id = "subscription""#),
+    key(
+        "id",
+        Form::Word(&["subscription"]),
+        r#"id = "subscription""#,
+    ),
     key("action", Form::Text, r#"action = "listKeys""#),
     key("value", Form::Text, r#"value = "keys[keyName=key1].value""#),
 ];
@@ -134,7 +142,14 @@ static RULE: [Key; 9] = [
     key("was", Form::Text, r#"was = "tier""#),
     key(
         "type",
-        Form::Word(&["boolean", "integer", "number", "string", "json", "string-map"]),
+        Form::Word(&[
+            "boolean",
+            "integer",
+            "number",
+            "string",
+            "json",
+            "string-map",
+        ]),
         r#"type = "string""#,
     ),
     key("values", Form::Texts, r#"values = ["Allow", "Deny"]"#),
@@ -160,12 +175,15 @@ pub(super) fn check(text: &Text) -> Vec<Problem> {
 
 /// A fault of TOML itself.
 fn broken(text: &Text, error: &toml::de::Error) -> Problem {
-    let message = error.message();
-    let advice = match message {
-        "duplicate key" => "; one name may stand once, so remove or merge one of the two",
-        _ => "",
+    let span = error.span().unwrap_or_default();
+    let message = match error.message() {
+        "duplicate key" => {
+            let key = text.as_str().get(span.clone()).unwrap_or_default();
+            format!("`{key}` stands twice; remove or merge one of the two")
+        }
+        message => message.to_owned(),
     };
-    text.problem(error.span().unwrap_or_default(), format!("{message}{advice}"))
+    text.problem(span, message)
 }
 
 struct Check<'t> {
@@ -224,7 +242,10 @@ impl Check<'_> {
             (Form::Word(words) | Form::WordOrTable(words, _), DeValue::String(word)) => {
                 if !words.contains(&word.as_ref()) {
                     let advice = advice(word, words);
-                    self.report(value.span(), format!("`{path}` cannot be `{word}`; {advice}"));
+                    self.report(
+                        value.span(),
+                        format!("`{path}` cannot be `{word}`; {advice}"),
+                    );
                 }
             }
             (Form::Texts, DeValue::Array(items)) => {

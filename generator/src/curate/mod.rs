@@ -2,16 +2,34 @@
 //! Kubernetes users see them: references in place of ARM ids, secrets, config map inputs, `owner`,
 //! `operatorSpec`, `conditions`.
 //!
-//! What a spec says by itself is done by heuristics here; TOML adds and overrules. A rule that matches nothing
-//! is an error, so that curation cannot rot.
+//! What a spec says by itself is done by heuristics here; TOML adds and overrules. A rule that matches or changes
+//! nothing is an error, so that curation cannot rot.
+//!
+//! Here: the form of a file ([`form`], [`config`], [`consistency`]), which resources are kinds ([`kinds`], [`select`]),
+//! what becomes of a property ([`outcome`]) and of a version ([`transform`], [`roots`]), and what each rule did
+//! ([`rules`]). Not here: what the specs say (`types`).
 
+mod aspect;
 mod config;
+mod consistency;
 mod error;
+mod form;
+mod kinds;
+mod naming;
+mod outcome;
+mod pattern;
+mod roots;
+mod rules;
+mod secret;
+mod select;
+mod text;
+mod transform;
 
 pub use config::{
     GroupConfig, GroupRules, KindRules, Naming, PlainType, PropertyRule, Side, Treatment,
 };
-pub use error::CurateError;
+pub use error::{CurateError, Problem};
+pub use form::{FILE, Form, Key};
 pub use secret::SecretRule;
 
 use rules::RuleBook;
@@ -19,26 +37,23 @@ use transform::Transform;
 
 use crate::model::Group;
 
-mod naming;
-mod pattern;
-mod roots;
-mod rules;
-mod secret;
-mod select;
-mod transform;
-
 /// Curates a group.
 ///
 /// # Errors
-/// [`CurateError`], with file and line, for a rule that matches nothing or does not fit where it matches.
+/// [`CurateError`], with everything found wrong: kinds that the specs do not have first, and with these in order,
+/// rules that match nothing, change nothing, disagree, or do not fit where they match.
 pub fn curate(mut group: Group, config: &GroupConfig) -> Result<Group, Box<CurateError>> {
-    select::select(&mut group, config)?;
+    CurateError::check(&config.path, kinds::check(&group, config))?;
+    select::select(&mut group, config);
+    let mut problems = select::check_owners(&group, config);
     let book = RuleBook::new(config);
     let before = group.clone();
     for version in group.versions.values_mut() {
-        Transform::new(config, &book, version).apply(version)?;
+        Transform::new(config, &book, version).apply(version);
         roots::finish(version);
     }
-    book.check_used(&before)?;
+    problems.extend(book.problems(&before));
+    problems.extend(kinds::check_status_paths(&group, config));
+    CurateError::check(&config.path, problems)?;
     Ok(group)
 }

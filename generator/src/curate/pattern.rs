@@ -7,15 +7,10 @@ use crate::model::Rules;
 /// Most repetitions that RE2 takes in `{n}`.
 const MOST_REPETITIONS: u32 = 1000;
 
-/// Drops a pattern that the API server would refuse, such as one that looks ahead. ARM still checks the value.
-pub(super) fn keep_re2(rules: &mut Rules) {
-    if rules
-        .pattern
-        .as_ref()
-        .is_some_and(|pattern| !is_re2(pattern))
-    {
-        rules.pattern = None;
-    }
+/// Drops a pattern that the API server would refuse, such as one that looks ahead, and returns it. ARM still checks
+/// the value.
+pub(super) fn keep_re2(rules: &mut Rules) -> Option<String> {
+    rules.pattern.take_if(|pattern| !is_re2(pattern))
 }
 
 fn is_re2(pattern: &str) -> bool {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::{
-    CommonType, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource, Rules, TypeDef,
-    TypeName, TypeRef, TypeTable, Version, reachable,
+    CommonType, Decision, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource,
+    Rules, TypeDef, TypeName, TypeRef, TypeTable, Version, reachable,
 };
 
 /// Members of ARM's envelope that a spec never holds: the operator derives them.
@@ -44,10 +44,9 @@ fn complete_spec(resource: &Resource, types: &mut TypeTable) {
     let Some(TypeDef::Object(root)) = types.get_mut(&resource.spec) else {
         return;
     };
-    root.properties.retain(|property| {
-        let is_envelope = ENVELOPE.contains(&property.name.as_str()) && property.arm.len() == 1;
-        !is_envelope
-    });
+    let is_envelope =
+        |property: &Property| ENVELOPE.contains(&property.name.as_str()) && property.arm.len() == 1;
+    root.properties.retain(|property| !is_envelope(property));
     root.properties.extend(added);
 }
 
@@ -62,6 +61,8 @@ fn complete_status(resource: &Resource, types: &mut TypeTable) {
 fn operator(name: &str, ty: TypeRef) -> Property {
     let mut property = Property::new(name, &[], ty);
     property.meaning = Meaning::Operator;
+    let why = "the operator's own, beside what Azure has";
+    property.origin.decisions.push(Decision::heuristic(why));
     property
 }
 

@@ -1,23 +1,68 @@
-//! Finding the rule for a property, and whether every rule was of use.
+//! Finding the rules for a property, and judging whether every rule was of use.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
+use super::GroupConfig;
+use super::aspect::Aspect;
 use super::config::{PropertyRule, Side};
-use super::error::hint;
-use super::{CurateError, GroupConfig};
+use super::error::{Problem, hint};
 use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeName};
 
 /// Suffix that tells a status type from the spec type of the same schema.
 pub(super) const STATUS_SUFFIX: &str = "Status";
 
-/// Rules of a file, with a note of those that matched.
+/// Rules of a file, with a note of what each did.
 pub(super) struct RuleBook<'a> {
     config: &'a GroupConfig,
-    used: RefCell<BTreeSet<(String, String)>>,
-    used_parts: RefCell<BTreeSet<String>>,
+    notes: RefCell<Notes<'a>>,
+}
+
+#[derive(Default)]
+struct Notes<'a> {
+    uses: BTreeMap<Key<'a>, Use>,
+    parts: BTreeSet<&'a str>,
+    problems: Vec<Problem>,
+}
+
+/// A rule by name of type and property.
+type Key<'a> = (&'a str, &'a str);
+
+/// What a rule did so far.
+#[derive(Default)]
+struct Use {
+    /// Where properties stand that the rule names.
+    sites: BTreeSet<(Side, ApiVersion)>,
+    /// Statements that changed something.
+    effective: BTreeSet<Aspect>,
+    /// Rules of other names that speak of the same property.
+    rivals: BTreeSet<(String, String)>,
+}
+
+/// One rule of the file with its places in it.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'a> {
+    pub type_name: &'a Spanned<String>,
+    pub property: &'a Spanned<String>,
+    pub rule: &'a PropertyRule,
+}
+
+impl<'a> Entry<'a> {
+    fn key(&self) -> Key<'a> {
+        (self.type_name.get_ref(), self.property.get_ref())
+    }
+
+    /// Whether the rule is for a side and an api-version.
+    fn is_for(&self, side: Side, version: &ApiVersion) -> bool {
+        let versions = self.rule.versions.as_ref();
+        let is_version = |versions: &Vec<Spanned<String>>| {
+            let mut versions = versions.iter();
+            versions.any(|candidate| candidate.get_ref() == version.as_str())
+        };
+        self.rule.side.is_none_or(|only| only == side) && versions.is_none_or(is_version)
+    }
 }
 
 /// The names under which rules may speak of a type: its own, that of the spec side, that of the definition it was
@@ -43,96 +88,254 @@ impl<'a> RuleBook<'a> {
     pub(super) fn new(config: &'a GroupConfig) -> Self {
         Self {
             config,
-            used: RefCell::default(),
-            used_parts: RefCell::default(),
+            notes: RefCell::default(),
         }
     }
 
-    /// Notes that a type exists which the file calls a part.
+    /// Notes that a type is whole only because the file calls it a part.
     pub(super) fn note_part(&self, names: &[&str]) {
-        let parts = self.config.rules.parts.iter().map(Spanned::get_ref);
-        let found = parts.filter(|part| names.contains(&part.as_str()));
-        self.used_parts.borrow_mut().extend(found.cloned());
-    }
-
-    /// The rule for a property (name in ARM) of a type.
-    pub(super) fn find(
-        &self,
-        names: &[&str],
-        property: &str,
-        side: Side,
-        version: &ApiVersion,
-    ) -> Option<&'a PropertyRule> {
-        let mut types = self.config.rules.types.iter();
-        let (type_name, properties) = types.find(|(name, rules)| {
-            names.contains(&name.get_ref().as_str())
-                && rules.keys().any(|key| key.get_ref() == property)
-        })?;
-        let (_, rule) = properties
+        let parts = self
+            .config
+            .rules
+            .parts
             .iter()
-            .find(|(name, _)| name.get_ref() == property)?;
-        let is_for_version = rule.versions.as_ref().is_none_or(|versions| {
-            let mut versions = versions.iter();
-            versions.any(|candidate| candidate == version.as_str())
-        });
-        if !is_for_version || rule.side.is_some_and(|only| only != side) {
-            return None;
-        }
-        self.used
-            .borrow_mut()
-            .insert((type_name.get_ref().clone(), property.to_owned()));
-        Some(rule)
+            .map(|part| part.get_ref().as_str());
+        let found = parts.filter(|part| names.contains(part));
+        self.notes.borrow_mut().parts.extend(found);
     }
 
-    /// Fails for the first rule that matched nothing. `before` is the group as it was before curation.
-    pub(super) fn check_used(&self, before: &Group) -> Result<(), Box<CurateError>> {
-        let known = known_properties(before);
-        for part in &self.config.rules.parts {
-            if !self.used_parts.borrow().contains(part.get_ref()) {
-                let types = known.keys().map(String::as_str);
-                return Err(self.no_match(self.config.line(part), "type", part.get_ref(), types));
+    /// The rules that speak of a type under any of its names.
+    pub(super) fn entries(&self, names: &[&str]) -> Vec<Entry<'a>> {
+        let types = self.config.rules.types.iter();
+        let named = types.filter(|(name, _)| names.contains(&name.get_ref().as_str()));
+        named
+            .flat_map(|(type_name, properties)| {
+                properties.iter().map(move |(property, rule)| Entry {
+                    type_name,
+                    property,
+                    rule,
+                })
+            })
+            .collect()
+    }
+
+    /// The rule to apply to a property (name in ARM), with a note of what each of `entries` does to it. `outcome` is
+    /// what a rule, or none, makes of the property.
+    pub(super) fn find<T: PartialEq>(
+        &self,
+        entries: &[Entry<'a>],
+        property: &str,
+        (side, version): (Side, &ApiVersion),
+        outcome: impl Fn(Option<&PropertyRule>) -> T,
+    ) -> Option<Entry<'a>> {
+        let mut chosen = None::<Entry<'a>>;
+        let named = |entry: &&Entry<'a>| entry.property.get_ref() == property;
+        for entry in entries.iter().filter(named) {
+            let mut notes = self.notes.borrow_mut();
+            let noted = notes.uses.entry(entry.key()).or_default();
+            noted.sites.insert((side, version.clone()));
+            if entry.is_for(side, version) {
+                noted.effective.extend(effective(entry.rule, &outcome));
+                if let Some(first) = chosen {
+                    let (type_name, property) = first.key();
+                    let rival = (type_name.to_owned(), property.to_owned());
+                    noted.rivals.insert(rival);
+                } else {
+                    chosen = Some(*entry);
+                }
+            } else if outcome(Some(entry.rule)) != outcome(None) {
+                noted.effective.extend(withheld(entry, side));
             }
+        }
+        chosen
+    }
+
+    /// Notes that a rule does not fit where it matches.
+    pub(super) fn misfit(&self, entry: &Entry<'a>, message: String) {
+        let problem = self.config.problem(entry.property, message);
+        self.notes.borrow_mut().problems.push(problem);
+    }
+
+    /// Notes that two properties have one name, because of a rule where one is given.
+    pub(super) fn clash(&self, entry: Option<&Entry<'a>>, message: String) {
+        let problem = match entry {
+            Some(entry) => self.config.problem(entry.property, message),
+            None => Problem {
+                line: 1,
+                column: 1,
+                message,
+            },
+        };
+        self.notes.borrow_mut().problems.push(problem);
+    }
+
+    /// Everything that is wrong with the rules. `before` is the group as it was before curation.
+    pub(super) fn problems(&self, before: &Group) -> Vec<Problem> {
+        let known = known_properties(before);
+        let notes = self.notes.take();
+        let mut problems = notes.problems;
+        for part in &self.config.rules.parts {
+            if notes.parts.contains(part.get_ref().as_str()) {
+                continue;
+            }
+            let message = if known.contains_key(part.get_ref()) {
+                format!("`{}` stays whole anyway; remove it", part.get_ref())
+            } else {
+                no_match("type", part.get_ref(), known.keys())
+            };
+            problems.push(self.config.problem(part, message));
         }
         for (type_name, properties) in &self.config.rules.types {
             let Some(known_here) = known.get(type_name.get_ref()) else {
-                let line = self.config.line(type_name);
-                let types = known.keys().map(String::as_str);
-                return Err(self.no_match(line, "type", type_name.get_ref(), types));
+                let message = no_match("type", type_name.get_ref(), known.keys());
+                problems.push(self.config.problem(type_name, message));
+                continue;
             };
-            for (name, rule) in properties {
-                if let Some(was) = &rule.was
-                    && !known_here.contains(was)
-                {
-                    let what = format!("property of `{}` named", type_name.get_ref());
-                    let known_here = known_here.iter().map(String::as_str);
-                    return Err(self.no_match(self.config.line(name), &what, was, known_here));
-                }
-                let key = (type_name.get_ref().clone(), name.get_ref().clone());
-                if !self.used.borrow().contains(&key) {
-                    let what = format!("exported property of `{}` named", type_name.get_ref());
-                    let known_here = known_here.iter().map(String::as_str);
-                    let line = self.config.line(name);
-                    return Err(self.no_match(line, &what, name.get_ref(), known_here));
-                }
+            for (property, rule) in properties {
+                let entry = Entry {
+                    type_name,
+                    property,
+                    rule,
+                };
+                let noted = notes.uses.get(&entry.key());
+                problems.extend(
+                    Judge {
+                        config: self.config,
+                        entry,
+                        known_here,
+                    }
+                    .judge(noted),
+                );
             }
         }
-        Ok(())
+        problems
+    }
+}
+
+/// Statements of a rule without which the outcome would be another.
+fn effective<T: PartialEq>(
+    rule: &PropertyRule,
+    outcome: impl Fn(Option<&PropertyRule>) -> T,
+) -> Vec<Aspect> {
+    let whole = outcome(Some(rule));
+    let matters = |aspect: &Aspect| outcome(Some(&rule.without(*aspect))) != whole;
+    let stated = rule.aspects().filter(|aspect| !aspect.is_restriction());
+    stated.filter(matters).collect()
+}
+
+/// The restriction that keeps a rule from a place where it would do something.
+fn withheld(entry: &Entry<'_>, side: Side) -> Option<Aspect> {
+    if entry.rule.side.is_some_and(|only| only != side) {
+        Some(Aspect::Side)
+    } else {
+        Some(Aspect::Versions)
+    }
+}
+
+fn no_match<'b>(what: &str, name: &str, known: impl Iterator<Item = &'b String>) -> String {
+    let hint = hint(name, known.map(String::as_str));
+    format!("no {what} `{name}` in any api-version of the group; {hint}")
+}
+
+/// Judges one rule by what it did.
+struct Judge<'j> {
+    config: &'j GroupConfig,
+    entry: Entry<'j>,
+    /// Properties of the type that the rule names.
+    known_here: &'j BTreeSet<String>,
+}
+
+impl Judge<'_> {
+    fn judge(&self, noted: Option<&Use>) -> Vec<Problem> {
+        let Entry { property, rule, .. } = self.entry;
+        let at_property = |message| vec![self.config.problem(property, message)];
+        let Some(noted) = noted else {
+            return at_property(self.unknown(property.get_ref()));
+        };
+        if let Some(was) = &rule.was
+            && !self.known_here.contains(was)
+        {
+            return at_property(self.unknown(was));
+        }
+        if let Some((other, _)) = noted.rivals.first() {
+            return at_property(self.rivalry(other));
+        }
+        let unknown_versions = self.unknown_versions(noted);
+        if !unknown_versions.is_empty() {
+            return unknown_versions;
+        }
+        if !noted
+            .sites
+            .iter()
+            .any(|(side, version)| self.entry.is_for(*side, version))
+        {
+            return at_property(format!(
+                "`{}` of `{}` is only where the rule does not hold, on the other side or in other api-versions; \
+                 remove the rule, or its `side` or `versions`",
+                property.get_ref(),
+                self.entry.type_name.get_ref()
+            ));
+        }
+        let idle = rule
+            .aspects()
+            .filter(|aspect| !noted.effective.contains(aspect));
+        let idle: Vec<String> = idle.filter_map(|aspect| rule.written(aspect)).collect();
+        if idle.is_empty() {
+            return Vec::new();
+        }
+        at_property(format!(
+            "`{}` has no effect on `{}` of `{}`: it is so without the rule; remove it",
+            idle.join("` and `"),
+            property.get_ref(),
+            self.entry.type_name.get_ref()
+        ))
     }
 
-    fn no_match<'b>(
-        &self,
-        line: usize,
-        what: &str,
-        name: &str,
-        known: impl Iterator<Item = &'b str>,
-    ) -> Box<CurateError> {
-        Box::new(CurateError::NoMatch {
-            path: self.config.path.clone(),
-            line,
-            what: what.to_owned(),
-            name: name.to_owned(),
-            hint: hint(name, known),
-        })
+    fn unknown(&self, name: &str) -> String {
+        let what = format!("property of `{}` named", self.entry.type_name.get_ref());
+        no_match(&what, name, self.known_here.iter())
+    }
+
+    /// Two names of one type have a rule for the same property.
+    fn rivalry(&self, other: &str) -> String {
+        let (type_name, property) = self.entry.key();
+        let types = &self.config.rules.types;
+        let found = types.get_key_value(other).and_then(|(name, properties)| {
+            let (place, rule) = properties.get_key_value(property)?;
+            Some((name, place, rule))
+        });
+        let line = found.map_or(0, |(_, place, _)| self.config.line(place));
+        let same = found.is_some_and(|(_, _, rule)| rule == self.entry.rule);
+        if same {
+            format!(
+                "`{type_name}` and `{other}` are one type, whose `{property}` has this rule on line {line} already; \
+                 remove one"
+            )
+        } else {
+            format!(
+                "`{type_name}` and `{other}` are one type, and the rules for `{property}` here and on line {line} \
+                 disagree; keep one"
+            )
+        }
+    }
+
+    /// Versions that the rule names and that have no such property.
+    fn unknown_versions(&self, noted: &Use) -> Vec<Problem> {
+        let sites = || noted.sites.iter().map(|(_, version)| version.as_str());
+        let versions = self.entry.rule.versions.iter().flatten();
+        let unknown = versions.filter(|version| !sites().any(|site| site == version.get_ref()));
+        unknown
+            .map(|version| {
+                let message = format!(
+                    "api-version `{}` has no `{}` of `{}`; {}",
+                    version.get_ref(),
+                    self.entry.property.get_ref(),
+                    self.entry.type_name.get_ref(),
+                    hint(version.get_ref(), sites())
+                );
+                self.config.problem(version, message)
+            })
+            .collect()
     }
 }
 

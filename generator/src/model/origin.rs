@@ -1,4 +1,5 @@
-//! Where properties come from and what made them what they are. For people: no later pass reads it.
+//! Where properties come from and what made them what they are: for people, and for judging rules. Nothing that is
+//! generated depends on it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +31,9 @@ pub enum DecidedBy {
     Inherited,
     /// The generator found it.
     Heuristic,
-    /// A curation file says so, at this `file:line`.
+    /// A curation file lists the type as a part.
+    Part,
+    /// A rule of a curation file says so, at this `file:line`.
     Rule(String),
 }
 
@@ -48,6 +51,11 @@ impl Decision {
     /// What the generator found.
     pub fn heuristic(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(DecidedBy::Heuristic, what)
+    }
+
+    /// What the list of parts of a curation file says.
+    pub fn part(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(DecidedBy::Part, what)
     }
 
     /// What a curation file says `at` file and line.
@@ -69,6 +77,7 @@ impl fmt::Display for DecidedBy {
             Self::Spec => "spec",
             Self::Inherited => "inherited",
             Self::Heuristic => "heuristic",
+            Self::Part => "part",
             Self::Rule(_) => "rule",
         })
     }

@@ -242,6 +242,14 @@ impl<'a, 'b> Builder<'a, 'b> {
                 Position::Part
             }
             Standing::Whole => Position::Inside,
+            Standing::Kept => {
+                let what = format!(
+                    "stays whole: `{}` is among `parts`",
+                    definition_name(merged.schema)
+                );
+                self.decisions.push(Decision::part(what));
+                Position::Inside
+            }
         };
         let source = &merged.schema.source;
         if self.is_too_deep(source) {

@@ -36,6 +36,8 @@ pub struct Embedding {
 pub(super) enum Standing {
     /// It stays as it is.
     Whole,
+    /// It would not, and the group's TOML says that it does.
+    Kept,
     /// It stays, and looks like a resource: where it has a name, its id is Azure's.
     Part,
     /// Only its id stays.
@@ -97,9 +99,20 @@ impl<'a> Rule<'a> {
         let mut kinds = names
             .iter()
             .filter_map(|name| self.choices.whole.get(*name));
-        if kinds.any(|kinds| kinds.is_empty() || kinds.contains(&resource.kind)) {
-            return Standing::Whole;
+        let is_kept = kinds.any(|kinds| kinds.is_empty() || kinds.contains(&resource.kind));
+        match self.by_itself(schema, resource, read_only) {
+            Standing::Part | Standing::IdOnly if is_kept => Standing::Kept,
+            standing => standing,
         }
+    }
+
+    /// What becomes of `schema` where the group's TOML says nothing.
+    fn by_itself(
+        &self,
+        schema: &Schema,
+        resource: &DiscoveredResource<'_>,
+        read_only: bool,
+    ) -> Standing {
         if !item::is_resource(self.set, schema) {
             return Standing::Whole;
         }

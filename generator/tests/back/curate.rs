@@ -43,8 +43,15 @@ fn curated(group: Group, rules: &str) -> String {
 fn roots_get_the_operators_fields_and_lose_arms_envelope() {
     let group = things(
         vec![string("name"), string("location"), string("id")],
-        vec![string("name"), string("id")],
-        vec![object("Unreached", vec![string("x")])],
+        vec![
+            string("name"),
+            string("id"),
+            inner("endpoints", named("Endpoints")),
+        ],
+        vec![
+            object("Unreached", vec![string("x")]),
+            object("Endpoints", vec![string("web")]),
+        ],
     );
     let rules = r#"
 secrets = { key1 = { action = "listKeys", value = "keys[keyName=key1].value" }, id = { id = "subscription" } }

@@ -108,7 +108,7 @@ fn errors_of_every_pass_come_through() {
     let missing = config(&CONFIG.replace("test.json", "other.json"));
     assert!(fault(&[missing]).contains("specification/test/stable/2023-01-01/other.json"));
     let wrong = config(&CONFIG.replace("Microsoft.Test/things", "Microsoft.Test/thing"));
-    assert!(fault(&[wrong]).starts_with("specs/test.toml:7: "));
+    assert!(fault(&[wrong]).starts_with("specs/test.toml:7:8: "));
     let mut second = config(CONFIG);
     second.path = "specs/again.toml".to_owned();
     assert_eq!(

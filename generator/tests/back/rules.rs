@@ -1,9 +1,13 @@
-//! Pass 4: every way in which a curation file can be wrong, with the line it is wrong in.
+//! Pass 4: every way in which a curation file can be wrong, with the place it is wrong in and what to do.
+
+use std::fmt::Write as _;
 
 use armature_generator::curate::{GroupConfig, curate};
-use armature_generator::model::{Group, TypeRef};
+use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeName, TypeRef};
 
-use super::models::{group, inner, named, object, resource, string, version};
+use super::models::{
+    enumeration, group, inner, list, map, named, object, resource, string, version,
+};
 
 const HEAD: &str = r#"group = "test"
 specs = "specification/test"
@@ -15,120 +19,242 @@ naming = "legacy"
 type = "Microsoft.Test/things"
 "#;
 
+/// An enum that takes no other value.
+fn closed(name: &str, values: &[&str]) -> (TypeName, TypeDef) {
+    let (name, mut definition) = enumeration(name, values);
+    if let TypeDef::Enum(known) = &mut definition {
+        known.extensible = false;
+    }
+    (name, definition)
+}
+
+/// `Thing` in both api-versions, `Part` in the newer one; `mode` came with the newer one, too.
 fn model() -> Group {
-    let types = || {
+    let arm_id = Property {
+        meaning: Meaning::ArmId,
+        ..inner("vaultId", TypeRef::String)
+    };
+    let secret = Property {
+        secret: true,
+        ..inner("password", TypeRef::String)
+    };
+    let must = Property {
+        required: true,
+        ..inner("must", TypeRef::String)
+    };
+    let spec = [
+        inner("subnetId", TypeRef::String),
+        inner("networkId", TypeRef::String),
+        inner("text", TypeRef::String),
+        inner("count", TypeRef::Integer(None)),
+        inner("rule", named("IpRule")),
+        inner("rules", list(named("IpRule"))),
+        inner("tags", map(TypeRef::String)),
+        inner("sku", named("Sku")),
+        arm_id,
+        secret,
+        must,
+    ];
+    let types = |more: &[Property]| {
+        let properties = spec.iter().chain(more).cloned().collect();
         vec![
+            object("ThingSpec", properties),
             object(
-                "ThingSpec",
-                vec![
-                    inner("subnetId", TypeRef::String),
-                    inner("rule", named("IpRule")),
-                ],
+                "ThingStatus",
+                vec![string("id"), string("phase"), string("text")],
             ),
-            object("ThingStatus", vec![string("id"), string("phase")]),
             object("IpRule", vec![string("value")]),
+            closed("Sku", &["Basic", "Premium"]),
         ]
     };
     let thing = || resource("Thing", "Microsoft.Test/things");
     let part = || resource("Part", "Microsoft.Test/parents/parts");
-    let mut new = types();
+    let mut new = types(&[inner("mode", TypeRef::String)]);
     new.push(object("PartSpec", vec![string("x")]));
     new.push(object("PartStatus", vec![string("x")]));
     group(vec![
-        version("2022-01-01", vec![thing()], types()),
+        version("2022-01-01", vec![thing()], types(&[])),
         version("2023-01-01", vec![thing(), part()], new),
     ])
 }
 
-fn fault(rules: &str) -> String {
-    let config = GroupConfig::parse("specs/test.toml", format!("{HEAD}{rules}")).expect("form");
-    match curate(model(), &config) {
+fn fault(text: &str) -> String {
+    let applied = GroupConfig::parse("test.toml", text).and_then(|it| curate(model(), &it));
+    match applied {
         Ok(_) => "no error".to_owned(),
         Err(error) => error.to_string(),
     }
 }
 
+/// Each of `cases` behind the head of the file, with what is told about it.
+fn table(cases: &[&str]) -> String {
+    let mut table = String::new();
+    for case in cases {
+        let told = fault(&format!("{HEAD}{case}"));
+        let _ = writeln!(
+            table,
+            "{}\n  => {}\n",
+            case.trim_end(),
+            told.replace('\n', "\n  => ")
+        );
+    }
+    table
+}
+
 #[test]
-fn rules_without_a_match_say_where_and_what_is_near() {
-    for (rules, expected) in [
-        (
-            "[kinds.Wrong]\ntype = \"Microsoft.Test/thing\"\n",
-            "specs/test.toml:10: no ARM type `Microsoft.Test/thing` in any api-version of the group; did you mean `Microsoft.Test/things`?",
-        ),
-        (
-            "[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"\nversions = [\"2022-01-01\"]\n",
-            "specs/test.toml:11: no `Part` to export from api-version `2022-01-01` in any api-version of the group; did you mean `2023-01-01`?",
-        ),
-        (
-            "[types.IPRules]\nvalue = \"plain\"\n",
-            "specs/test.toml:9: no type `IPRules` in any api-version of the group; did you mean `IpRule`?",
-        ),
-        (
-            "[types.Thing]\nsubnetID = \"reference\"\n",
-            "specs/test.toml:10: no exported property of `Thing` named `subnetID` in any api-version of the group; did you mean `subnetId`?",
-        ),
-        (
-            "[types.Thing]\nzzz = \"reference\"\n",
-            "specs/test.toml:10: no exported property of `Thing` named `zzz` in any api-version of the group; remove the rule, or check the name against the spec",
-        ),
-        (
-            "[types.Thing]\nphase = { as = \"remove\", side = \"spec\" }\n",
-            "specs/test.toml:10: no exported property of `Thing` named `phase` in any api-version of the group; it exists only where the rule does not apply: on the other side, in other api-versions, or in no exported kind",
-        ),
-        (
-            "[types.Thing]\nsubnetId = { as = \"reference\", versions = [\"2021-01-01\"] }\n",
-            "specs/test.toml:10: no exported property of `Thing` named `subnetId` in any api-version of the group; it exists only where the rule does not apply: on the other side, in other api-versions, or in no exported kind",
-        ),
-        (
-            "[types.Thing]\nsubnetId = { was = \"subNetId\" }\n",
-            "specs/test.toml:10: no property of `Thing` named `subNetId` in any api-version of the group; did you mean `subnetId`?",
-        ),
+fn keys_and_values_of_the_wrong_form() {
+    let table = table(&[
+        "version = [\"2022-01-01\"]",
+        "secret = { key = { status = \"phase\" } }",
+        "zzz = 1",
+        "type = \"again\"",
+        "versions = \"2022-01-01\"",
+        "versions = [2022]",
+        "secrets = { key = \"phase\" }",
+        "secrets = { key = { status = \"phase\", id = \"subscription\" } }",
+        "secrets = { key = { id = \"name\" } }",
+        "config-maps = { key = 7 }",
+        "[kinds]\nWidget = \"Microsoft.Test/widgets\"",
+        "[kinds.Part]\nversions = [\"2023-01-01\"]",
+        "[types]\nThing = \"reference\"",
+        "[types.Thing]\nsubnetId = \"referense\"\ntext = { typ = \"string\" }\ncount = true",
+        "[types.Thing]\ntext = { as = \"Reference\" }\nsubnetId = { side = \"both\" }\ncount = { type = \"int\" }",
+        "[types.Thing]\ncount = { required = \"yes\", values = \"A\" }",
+        "[types.Thing]\ntext = \"remove\"\ntext = \"plain\"",
+        "[kinds.Thing]\ntype = \"Microsoft.Test/others\"",
+        "[type.Thing]\ntext = \"remove\"",
+        "[types.Thing\ntext = ",
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn keys_at_the_top_of_the_wrong_form() {
+    let mut table = String::new();
+    for (from, to) in [
+        ("group = \"test\"\n", ""),
+        ("group = \"test\"", "group = 7"),
+        ("naming = \"legacy\"", "naming = \"both\""),
+        ("naming", "explicit_collections = true\nnaming"),
+        ("naming", "explicit-collections = \"yes\"\nnaming"),
+        ("= [\"test.json\"]", "= \"test.json\""),
+        ("[kinds.Thing]\ntype = \"Microsoft.Test/things\"\n", ""),
     ] {
-        assert_eq!(fault(rules), expected, "{rules}");
+        let told = fault(&HEAD.replacen(from, to, 1));
+        let _ = writeln!(table, "{from:?} -> {to:?}\n  => {told}\n");
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn names_that_nothing_has() {
+    let table = table(&[
+        "[kinds.Wrong]\ntype = \"Microsoft.Test/thing\"",
+        "versions = [\"2021-01-01\"]",
+        "[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"\nversions = [\"2022-01-01\"]",
+        "secrets = { key = { status = \"fase\" } }\nconfig-maps = { text = \"text\", deep = \"phase.inner\" }",
+        "secrets = { key = { status = \"phase\" } }\nsecrets-from = \"2023-02-01\"",
+        "[types.IPRules]\nvalue = \"plain\"",
+        "[types.Thing]\nsubnetID = \"reference\"\nzzz = \"reference\"",
+        "[types.Thing]\nphase = { as = \"remove\", side = \"spec\" }",
+        "[types.Thing]\nsubnetId = { as = \"reference\", versions = [\"2021-01-01\"] }",
+        "[types.Thing]\nmode = { as = \"remove\", versions = [\"2022-01-01\", \"2023-01-01\"] }",
+        "[types.Thing]\nsubnetId = { was = \"subNetId\" }",
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn rules_without_effect() {
+    let table = table(&[
+        "[types.Thing]\nvaultId = \"reference\"",
+        "[types.Thing]\npassword = \"secret\"",
+        "[types.Thing]\ntext = \"plain\"",
+        "[types.Thing]\nmust = { required = true }",
+        "[types.Thing]\nsubnetId = { as = \"reference\", required = false }",
+        "[types.Thing]\ntext = { type = \"string\" }",
+        "[types.Thing]\nsku = { values = [\"Basic\", \"Premium\"] }",
+        "[types.Thing]\ntext = { rename = \"text\" }",
+        "[types.Thing]\ntext = { was = \"text\" }",
+        "[types.Thing]\nphase = \"reference\"",
+        "[types.Thing]\nsubnetId = { as = \"reference\", side = \"spec\" }",
+        "[types.Thing]\nmode = { as = \"remove\", versions = [\"2023-01-01\"] }",
+        "[types.Thing]\ntext = { because = \"of that\" }",
+        "[types.Thing]\ntext = {}",
+        "[types.Thing]",
+        "versions = [\"2022-01-01\", \"2023-01-01\"]",
+        "secrets-from = \"2023-01-01\"",
+        "secrets = { key = { status = \"phase\" } }\nsecrets-from = \"2022-01-01\"",
+        "versions = [\"2023-01-01\"]",
+        "versions = []",
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn rules_that_disagree() {
+    let table = table(&[
+        "[types.Thing]\nsubnetId = \"reference\"\n[types.ThingSpec]\nsubnetId = \"plain\"",
+        "[types.Thing]\nsubnetId = \"reference\"\n[types.ThingSpec]\nsubnetId = \"reference\"",
+        "[types.Thing]\ntext = { as = \"reference\", type = \"string\" }",
+        "[types.Thing]\ntext = { as = \"secret\", values = [\"A\"] }",
+        "[types.Thing]\ntext = { type = \"string\", values = [\"A\"] }",
+        "[types.Thing]\ntext = { as = \"remove\", required = true }",
+        "[types.Thing]\ntext = { required = true, side = \"status\" }",
+        "[types.Thing]\ntext = { as = \"remove\", versions = [\"2023-01-01\", \"2023-01-01\"] }",
+        "[types.Thing]\nsubnetId = { rename = \"place\" }\nnetworkId = { rename = \"place\" }",
+        "[types.Thing]\nsubnetId = { as = \"reference\", rename = \"text\" }",
+        "[kinds.Again]\ntype = \"microsoft.test/THINGS\"",
+        "[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"\n[kinds.PART]\ntype = \"Microsoft.Test/others\"",
+        "secrets = { key = { status = \"phase\" }, Key = { status = \"text\" } }",
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn rules_that_do_not_fit() {
+    let table = table(&[
+        "[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"",
+        "[types.Thing]\ncount = \"reference\"\nrule = \"secret\"\nrules = \"config-map\"\ntext = \"secret-map\"\nsku = \"child-kind\"",
+        "[types.IpRule]\nvalue = \"child-kind\"",
+        "[kinds.thing]\ntype = \"Microsoft.Test/others\"\n[kinds.\"Some Thing\"]\ntype = \"x\"\n[kinds.2Things]\ntype = \"y\"",
+    ]);
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn rules_that_do_something_are_fine() {
+    for rules in [
+        "[types.Thing]\nvaultId = \"plain\"\npassword = \"plain\"",
+        "[types.Thing]\ntext = { as = \"config-map\", required = true }",
+        "[types.Thing]\ntext = { as = \"remove\", side = \"status\" }",
+        "[types.Thing]\nsku = { values = [\"Basic\"] }\nmust = { required = false }",
+        "[types.Thing]\ntext = { as = \"remove\", versions = [\"2023-01-01\"] }",
+        "[types.Thing]\nmode = { was = \"sku\" }",
+        "[types.IpRule]\nvalue = \"well-known-reference\"",
+    ] {
+        assert_eq!(fault(&format!("{HEAD}{rules}")), "no error", "{rules}");
     }
 }
 
 #[test]
-fn parts_that_do_not_exist_are_errors() {
-    let head = HEAD.replace("[versions]", "parts = [\"IPRul\"]\n[versions]");
-    let config = GroupConfig::parse("specs/test.toml", head).expect("form");
-    let error = curate(model(), &config).expect_err("no such part");
-    assert_eq!(
-        error.to_string(),
-        "specs/test.toml:4: no type `IPRul` in any api-version of the group; did you mean `IpRule`?"
-    );
-}
-
-#[test]
-fn kinds_have_names_that_kubernetes_and_rust_take() {
-    for kind in [
-        "thing",
-        "\"Thing{\"",
-        "\"\"",
-        "\"2Things\"",
-        "\"Some Thing\"",
+fn parts_must_exist_and_matter() {
+    let told =
+        |part: &str| fault(&HEAD.replace("[versions]", &format!("parts = [{part}]\n[versions]")));
+    for (part, expected) in [
+        (
+            "\"IPRul\"",
+            "test.toml:4:10: no type `IPRul` in any api-version of the group; did you mean `IpRule`?",
+        ),
+        (
+            "\"IpRule\"",
+            "test.toml:4:10: `IpRule` stays whole anyway; remove it",
+        ),
+        (
+            "\"IpRule\", \"IpRule\"",
+            "test.toml:4:20: `parts` lists `IpRule` twice; remove one",
+        ),
     ] {
-        let head = HEAD.replace("[kinds.Thing]", &format!("[kinds.{kind}]"));
-        let config = GroupConfig::parse("specs/test.toml", head).expect("form");
-        let error = curate(model(), &config).expect_err(kind).to_string();
-        let expected = "is no name for a kind; expected a capital letter, then letters and digits";
-        assert!(error.starts_with("specs/test.toml:7: "), "{error}");
-        assert!(error.ends_with(expected), "{error}");
+        assert_eq!(told(part), expected);
     }
-}
-
-#[test]
-fn rules_that_match_and_do_not_fit_are_errors() {
-    assert_eq!(
-        fault("[kinds.Again]\ntype = \"Microsoft.Test/things\"\n"),
-        "specs/test.toml:8: `Again` exports this ARM type already; remove one of the two"
-    );
-    assert_eq!(
-        fault("[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"\n"),
-        "specs/test.toml:10: `Part` belongs to a `Microsoft.Test/parents`, which no kind exports; export that as well"
-    );
-    assert_eq!(
-        fault("[types.IpRule]\nvalue = \"child-kind\"\n"),
-        "specs/test.toml:9: `child-kind` works for properties of an exported kind, and `IpRule` is none"
-    );
 }

@@ -1,0 +1,221 @@
+//! Whether everything that a file says about kinds fits the group: before they are selected, against what the specs
+//! have, and after curation, against the finished types.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+
+use super::config::KindRules;
+use super::error::{Problem, hint};
+use super::{GroupConfig, naming};
+use crate::model::{ApiVersion, Group, Resource, SecretSource, TypeDef, Version};
+
+/// Checks names, ARM types and api-versions. `group` has all resources of the specs.
+pub(super) fn check(group: &Group, config: &GroupConfig) -> Vec<Problem> {
+    let mut check = Check {
+        group,
+        config,
+        problems: Vec::new(),
+    };
+    let mut arm_types = BTreeMap::<String, &str>::new();
+    let mut plurals = BTreeMap::<String, &str>::new();
+    for (kind, rules) in &config.rules.kinds {
+        let name = kind.get_ref().as_str();
+        if !is_kind(name) {
+            let message = format!(
+                "`{name}` is no name for a kind; expected a capital letter, then letters and digits"
+            );
+            check.report(kind, message);
+        }
+        if let Some(other) = plurals.insert(naming::plural(name), name) {
+            let message = format!(
+                "`{other}` and `{name}` have one plural, which Kubernetes tells kinds by; rename one"
+            );
+            check.report(kind, message);
+        }
+        let arm_type = rules.arm_type.get_ref().to_lowercase();
+        if let Some(other) = arm_types.insert(arm_type, name) {
+            let message = format!("`{other}` exports this ARM type already; remove one of the two");
+            check.report(&rules.arm_type, message);
+        }
+        if rules.versions.as_ref().is_some_and(Vec::is_empty) {
+            let message =
+                format!("`versions` of `{name}` lists none; remove it to export from all");
+            check.report(kind, message);
+        }
+        check.kind(name, rules);
+    }
+    // A wrong name above would be told here a second time.
+    if check.problems.is_empty() {
+        check.versions();
+    }
+    check.problems
+}
+
+fn is_kind(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_uppercase())
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+struct Check<'c> {
+    group: &'c Group,
+    config: &'c GroupConfig,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn report<T>(&mut self, place: &Spanned<T>, message: String) {
+        self.problems.push(self.config.problem(place, message));
+    }
+
+    fn kind(&mut self, kind: &str, rules: &KindRules) {
+        let arm_type = rules.arm_type.get_ref();
+        let (group, config) = (self.group, self.config);
+        let has = |version: &&ApiVersion| {
+            group.versions.get(*version).is_some_and(|found| {
+                let mut resources = found.resources.iter();
+                resources.any(|resource| resource.arm_type.eq_ignore_ascii_case(arm_type))
+            })
+        };
+        let having: Vec<&ApiVersion> = group.versions.keys().filter(has).collect();
+        if having.is_empty() {
+            let known = group.versions.values().flat_map(|version| {
+                let resources = version.resources.iter();
+                resources.map(|resource| resource.arm_type.as_str())
+            });
+            let hint = hint(arm_type, known);
+            let message =
+                format!("no ARM type `{arm_type}` in any api-version of the group; {hint}");
+            self.report(&rules.arm_type, message);
+            return;
+        }
+        let names = || having.iter().map(|version| version.as_str());
+        for version in rules.versions.iter().flatten() {
+            if !names().any(|name| name == version.get_ref()) {
+                let message = format!(
+                    "api-version `{}` has no `{arm_type}`; {}",
+                    version.get_ref(),
+                    hint(version.get_ref(), names())
+                );
+                self.report(version, message);
+            }
+        }
+        let mut listed = rules.versions.iter().flatten();
+        if let Some(first) = listed.next()
+            && having.iter().all(|version| rules.exports(version))
+        {
+            let message = format!(
+                "`versions` of `{kind}` has no effect: it lists every api-version that has the kind; remove it"
+            );
+            self.report(first, message);
+        }
+        let exported: Vec<&str> = having
+            .iter()
+            .filter(|version| rules.exports(version))
+            .map(|version| version.as_str())
+            .collect();
+        self.problems
+            .extend(secrets_from(config, kind, rules, &exported));
+    }
+
+    /// An api-version that no kind is exported from is listed for nothing.
+    fn versions(&mut self) {
+        for version in self.config.rules.versions.keys() {
+            let api_version = ApiVersion::new(version.get_ref());
+            let exports =
+                |resource: &Resource| self.config.exports(&resource.arm_type, &api_version);
+            let found = self.group.versions.get(&api_version);
+            if !found.is_some_and(|found| found.resources.iter().any(exports)) {
+                let message = format!(
+                    "no kind is exported from api-version `{}`; remove the line, or let a kind name it in `versions`",
+                    version.get_ref()
+                );
+                self.report(version, message);
+            }
+        }
+    }
+}
+
+/// `secrets-from` must name an api-version that divides those of the kind, oldest first in `exported`.
+fn secrets_from(
+    config: &GroupConfig,
+    kind: &str,
+    rules: &KindRules,
+    exported: &[&str],
+) -> Option<Problem> {
+    let from = rules.secrets_from.as_ref()?;
+    let version = from.get_ref().as_str();
+    let message = if !exported.contains(&version) {
+        let hint = hint(version, exported.iter().copied());
+        format!("`{kind}` is not exported from api-version `{version}`; {hint}")
+    } else if exported.first() == Some(&version) {
+        format!(
+            "`secrets-from` has no effect: `{version}` is the first api-version of `{kind}`; remove it"
+        )
+    } else {
+        return None;
+    };
+    Some(config.problem(from, message))
+}
+
+/// Checks that status paths lead somewhere. `group` is curated.
+pub(super) fn check_status_paths(group: &Group, config: &GroupConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (kind, rules) in &config.rules.kinds {
+        let mut check = |place: &Spanned<String>, path: &[&str]| {
+            if let Some(message) = dead_end(group, kind.get_ref(), path) {
+                problems.push(config.problem(place, message));
+            }
+        };
+        for (key, source) in &rules.secrets {
+            if let SecretSource::Status(path) = &source.0 {
+                check(key, &path.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+        }
+        for (key, path) in &rules.config_maps {
+            if !path.is_empty() {
+                check(key, &path.split('.').collect::<Vec<_>>());
+            }
+        }
+    }
+    problems
+}
+
+/// What is wrong with a status path, unless an api-version of the kind has it.
+fn dead_end(group: &Group, kind: &str, path: &[&str]) -> Option<String> {
+    let mut fault = None;
+    for version in group.versions.values() {
+        let mut resources = version.resources.iter();
+        if let Some(resource) = resources.find(|resource| resource.kind == kind) {
+            match follow(version, resource, path) {
+                Ok(()) => return None,
+                Err((missing, hint)) => {
+                    fault = Some(format!(
+                        "the status of `{kind}` has no `{missing}` in `{}`; {hint}",
+                        path.join(".")
+                    ));
+                }
+            }
+        }
+    }
+    fault
+}
+
+/// Follows a path from the status down; where it ends, the missing name and what to do.
+fn follow(version: &Version, resource: &Resource, path: &[&str]) -> Result<(), (String, String)> {
+    let mut current = Some(&resource.status);
+    for name in path {
+        let object = match current.and_then(|current| version.types.get(current)) {
+            Some(TypeDef::Object(object)) => Some(object),
+            _ => None,
+        };
+        let properties = || object.iter().flat_map(|object| &object.properties);
+        let found = properties().find(|property| property.name == **name);
+        let Some(property) = found else {
+            let known = properties().map(|property| property.name.as_str());
+            return Err(((*name).to_owned(), hint(name, known)));
+        };
+        current = property.ty.named();
+    }
+    Ok(())
+}
