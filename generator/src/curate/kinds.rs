@@ -57,6 +57,11 @@ fn is_kind(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
+fn has_type(version: &Version, arm_type: &str) -> bool {
+    let mut known = version.arm_types.iter();
+    known.any(|known| known.eq_ignore_ascii_case(arm_type))
+}
+
 struct Check<'c> {
     group: &'c Group,
     config: &'c GroupConfig,
@@ -72,17 +77,16 @@ impl Check<'_> {
         let arm_type = rules.arm_type.get_ref();
         let (group, config) = (self.group, self.config);
         let has = |version: &&ApiVersion| {
-            group.versions.get(*version).is_some_and(|found| {
-                let mut resources = found.resources.iter();
-                resources.any(|resource| resource.arm_type.eq_ignore_ascii_case(arm_type))
-            })
+            let found = group.versions.get(*version);
+            found.is_some_and(|found| has_type(found, arm_type))
         };
         let having: Vec<&ApiVersion> = group.versions.keys().filter(has).collect();
         if having.is_empty() {
-            let known = group.versions.values().flat_map(|version| {
-                let resources = version.resources.iter();
-                resources.map(|resource| resource.arm_type.as_str())
-            });
+            let known = group
+                .versions
+                .values()
+                .flat_map(|version| &version.arm_types);
+            let known = known.map(String::as_str);
             let hint = hint(arm_type, known);
             let message =
                 format!("no ARM type `{arm_type}` in any api-version of the group; {hint}");

@@ -22,6 +22,8 @@ pub struct Version {
     pub api_version: ApiVersion,
     /// Spec files this version was read from, for headers and error messages; sorted.
     pub sources: Vec<SourceFile>,
+    /// Every ARM type that the files describe, exported or not; sorted.
+    pub arm_types: Vec<String>,
     /// Resources in order of ARM type.
     pub resources: Vec<Resource>,
     /// Every type that the resources reach.

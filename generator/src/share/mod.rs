@@ -80,6 +80,7 @@ mod tests {
         let version = Version {
             api_version: api_version.clone(),
             sources: Vec::new(),
+            arm_types: Vec::new(),
             resources: Vec::new(),
             types,
         };

@@ -95,9 +95,13 @@ pub fn build_with(
         .map(|document| SourceFile(document.file.to_string()))
         .collect();
     sources.sort();
+    let mut arm_types: Vec<String> = discovered.iter().map(|it| it.arm_type.clone()).collect();
+    arm_types.sort();
+    arm_types.dedup();
     Ok(Version {
         api_version,
         sources,
+        arm_types,
         resources,
         types: table.finish(),
     })

@@ -92,6 +92,7 @@ pub fn version(
         sources: vec![SourceFile(format!(
             "specification/test/{api_version}/test.json"
         ))],
+        arm_types: resources.iter().map(|it| it.arm_type.clone()).collect(),
         resources,
         types: types.into_iter().collect::<TypeTable>(),
     }
