@@ -3,8 +3,10 @@
 //! One binary for the three passes: each test names the pass it is about.
 
 mod bicep;
+mod convert;
 mod discover;
 mod faults;
+mod formats;
 mod mutations;
 mod openapi3;
 mod real;

@@ -23,7 +23,7 @@ pub fn data() -> Option<PathBuf> {
 }
 
 /// Root of the spec tree, or `None` where there is none.
-fn specification() -> Option<PathBuf> {
+pub fn specification() -> Option<PathBuf> {
     let root = data()?.join("azure-rest-api-specs/specification");
     root.is_dir().then_some(root)
 }

@@ -93,12 +93,10 @@ pub use super::v20220701::{
     PrivateLinkServiceIpConfigurationStatus,
     PrivateLinkServiceOperatorConfigMaps,
     PrivateLinkServiceOperatorSpec,
-    PrivateLinkServicePropertiesAutoApproval,
-    PrivateLinkServicePropertiesAutoApprovalStatus,
-    PrivateLinkServicePropertiesVisibility,
-    PrivateLinkServicePropertiesVisibilityStatus,
     PrivateLinkServiceStatus,
     RecordSetStatus,
+    ResourceSet,
+    ResourceSetStatus,
 };
 
 /// Names `NetworkSecurityGroup` in version `v1api20201101storage`.

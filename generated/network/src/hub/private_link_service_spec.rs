@@ -8,8 +8,7 @@ use super::{
     ExtendedLocation,
     PrivateLinkServiceIpConfiguration,
     PrivateLinkServiceOperatorSpec,
-    PrivateLinkServicePropertiesAutoApproval,
-    PrivateLinkServicePropertiesVisibility,
+    ResourceSet,
     SubResource,
 };
 
@@ -17,7 +16,7 @@ use super::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateLinkServiceSpec {
     /// Object; ARM `properties.autoApproval`.
-    pub auto_approval: Option<Box<PrivateLinkServicePropertiesAutoApproval>>,
+    pub auto_approval: Option<Box<ResourceSet>>,
     /// String.
     pub azure_name: Option<String>,
     /// Boolean; ARM `properties.enableProxyProtocol`.
@@ -39,7 +38,7 @@ pub struct PrivateLinkServiceSpec {
     /// Map of strings; ARM `tags`.
     pub tags: Option<BTreeMap<String, String>>,
     /// Object; ARM `properties.visibility`.
-    pub visibility: Option<Box<PrivateLinkServicePropertiesVisibility>>,
+    pub visibility: Option<Box<ResourceSet>>,
     /// String.
     pub original_version: Option<String>,
 }

@@ -58,15 +58,13 @@ pub use private_link_service_spec::{
     PrivateLinkServiceIpConfiguration,
     PrivateLinkServiceOperatorConfigMaps,
     PrivateLinkServiceOperatorSpec,
-    PrivateLinkServicePropertiesAutoApproval,
-    PrivateLinkServicePropertiesVisibility,
     PrivateLinkServiceSpec,
+    ResourceSet,
 };
 pub use private_link_service_status::{
     PrivateLinkServiceIpConfigurationStatus,
-    PrivateLinkServicePropertiesAutoApprovalStatus,
-    PrivateLinkServicePropertiesVisibilityStatus,
     PrivateLinkServiceStatus,
+    ResourceSetStatus,
 };
 pub use super::v20201101::{
     ExtendedLocationStatus,

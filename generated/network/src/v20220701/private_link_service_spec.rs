@@ -118,55 +118,11 @@ impl shape::Shaped for PrivateLinkServiceOperatorSpec {
     };
 }
 
-/// Object from `privateLinkService.json#/definitions/PrivateLinkServiceProperties/properties/autoApproval`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PrivateLinkServicePropertiesAutoApproval {
-    /// List of strings; ARM `subscriptions`.
-    pub subscriptions: Option<Vec<String>>,
-}
-
-impl shape::Shaped for PrivateLinkServicePropertiesAutoApproval {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<PrivateLinkServicePropertiesAutoApproval>] = &[
-            field!(
-                PrivateLinkServicePropertiesAutoApproval, subscriptions, "subscriptions"
-            )
-                .at(&["subscriptions"]),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            PrivateLinkServicePropertiesAutoApproval,
-        >("PrivateLinkServicePropertiesAutoApproval", FIELDS);
-        &SHAPE
-    };
-}
-
-/// Object from `privateLinkService.json#/definitions/PrivateLinkServiceProperties/properties/visibility`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PrivateLinkServicePropertiesVisibility {
-    /// List of strings; ARM `subscriptions`.
-    pub subscriptions: Option<Vec<String>>,
-}
-
-impl shape::Shaped for PrivateLinkServicePropertiesVisibility {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<PrivateLinkServicePropertiesVisibility>] = &[
-            field!(
-                PrivateLinkServicePropertiesVisibility, subscriptions, "subscriptions"
-            )
-                .at(&["subscriptions"]),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            PrivateLinkServicePropertiesVisibility,
-        >("PrivateLinkServicePropertiesVisibility", FIELDS);
-        &SHAPE
-    };
-}
-
 /// Object from `privateLinkService.json#/definitions/PrivateLinkService`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateLinkServiceSpec {
     /// Object; ARM `properties.autoApproval`.
-    pub auto_approval: Option<Box<PrivateLinkServicePropertiesAutoApproval>>,
+    pub auto_approval: Option<Box<ResourceSet>>,
     /// String.
     pub azure_name: Option<String>,
     /// Boolean; ARM `properties.enableProxyProtocol`.
@@ -188,7 +144,7 @@ pub struct PrivateLinkServiceSpec {
     /// Map of strings; ARM `tags`.
     pub tags: Option<BTreeMap<String, String>>,
     /// Object; ARM `properties.visibility`.
-    pub visibility: Option<Box<PrivateLinkServicePropertiesVisibility>>,
+    pub visibility: Option<Box<ResourceSet>>,
 }
 
 impl shape::Shaped for PrivateLinkServiceSpec {
@@ -221,6 +177,25 @@ impl shape::Shaped for PrivateLinkServiceSpec {
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             PrivateLinkServiceSpec,
         >("PrivateLinkServiceSpec", FIELDS);
+        &SHAPE
+    };
+}
+
+/// Object from `privateLinkService.json#/definitions/ResourceSet`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResourceSet {
+    /// List of strings; ARM `subscriptions`.
+    pub subscriptions: Option<Vec<String>>,
+}
+
+impl shape::Shaped for ResourceSet {
+    const SHAPE: &'static shape::StructShape = {
+        static FIELDS: &[shape::FieldOf<ResourceSet>] = &[
+            field!(ResourceSet, subscriptions, "subscriptions").at(&["subscriptions"]),
+        ];
+        static SHAPE: shape::StructShape = shape::StructShape::of::<
+            ResourceSet,
+        >("ResourceSet", FIELDS);
         &SHAPE
     };
 }

@@ -91,54 +91,6 @@ impl shape::Shaped for PrivateLinkServiceIpConfigurationStatus {
     };
 }
 
-/// Object from `privateLinkService.json#/definitions/PrivateLinkServiceProperties/properties/autoApproval`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PrivateLinkServicePropertiesAutoApprovalStatus {
-    /// List of strings; ARM `subscriptions`.
-    pub subscriptions: Option<Vec<String>>,
-}
-
-impl shape::Shaped for PrivateLinkServicePropertiesAutoApprovalStatus {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<
-            PrivateLinkServicePropertiesAutoApprovalStatus,
-        >] = &[
-            field!(
-                PrivateLinkServicePropertiesAutoApprovalStatus, subscriptions,
-                "subscriptions"
-            )
-                .at(&["subscriptions"]),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            PrivateLinkServicePropertiesAutoApprovalStatus,
-        >("PrivateLinkServicePropertiesAutoApprovalStatus", FIELDS);
-        &SHAPE
-    };
-}
-
-/// Object from `privateLinkService.json#/definitions/PrivateLinkServiceProperties/properties/visibility`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PrivateLinkServicePropertiesVisibilityStatus {
-    /// List of strings; ARM `subscriptions`.
-    pub subscriptions: Option<Vec<String>>,
-}
-
-impl shape::Shaped for PrivateLinkServicePropertiesVisibilityStatus {
-    const SHAPE: &'static shape::StructShape = {
-        static FIELDS: &[shape::FieldOf<PrivateLinkServicePropertiesVisibilityStatus>] = &[
-            field!(
-                PrivateLinkServicePropertiesVisibilityStatus, subscriptions,
-                "subscriptions"
-            )
-                .at(&["subscriptions"]),
-        ];
-        static SHAPE: shape::StructShape = shape::StructShape::of::<
-            PrivateLinkServicePropertiesVisibilityStatus,
-        >("PrivateLinkServicePropertiesVisibilityStatus", FIELDS);
-        &SHAPE
-    };
-}
-
 /// Object from `privateLinkService.json#/definitions/PrivateLinkService`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrivateLinkServiceStatus {
@@ -147,7 +99,7 @@ pub struct PrivateLinkServiceStatus {
     /// String; set by Azure; ARM `properties.alias`.
     pub alias: Option<String>,
     /// Object; ARM `properties.autoApproval`.
-    pub auto_approval: Option<Box<PrivateLinkServicePropertiesAutoApprovalStatus>>,
+    pub auto_approval: Option<Box<ResourceSetStatus>>,
     /// Boolean; ARM `properties.enableProxyProtocol`.
     pub enable_proxy_protocol: Option<bool>,
     /// String; set by Azure; ARM `etag`.
@@ -177,7 +129,7 @@ pub struct PrivateLinkServiceStatus {
     /// String; set by Azure; ARM `type`.
     pub type_: Option<String>,
     /// Object; ARM `properties.visibility`.
-    pub visibility: Option<Box<PrivateLinkServicePropertiesVisibilityStatus>>,
+    pub visibility: Option<Box<ResourceSetStatus>>,
 }
 
 impl shape::Shaped for PrivateLinkServiceStatus {
@@ -236,6 +188,26 @@ impl shape::Shaped for PrivateLinkServiceStatus {
         static SHAPE: shape::StructShape = shape::StructShape::of::<
             PrivateLinkServiceStatus,
         >("PrivateLinkServiceStatus", FIELDS);
+        &SHAPE
+    };
+}
+
+/// Object from `privateLinkService.json#/definitions/ResourceSet`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResourceSetStatus {
+    /// List of strings; ARM `subscriptions`.
+    pub subscriptions: Option<Vec<String>>,
+}
+
+impl shape::Shaped for ResourceSetStatus {
+    const SHAPE: &'static shape::StructShape = {
+        static FIELDS: &[shape::FieldOf<ResourceSetStatus>] = &[
+            field!(ResourceSetStatus, subscriptions, "subscriptions")
+                .at(&["subscriptions"]),
+        ];
+        static SHAPE: shape::StructShape = shape::StructShape::of::<
+            ResourceSetStatus,
+        >("ResourceSetStatus", FIELDS);
         &SHAPE
     };
 }

@@ -63,8 +63,8 @@ impl File {
         for (name, schema) in components.schemas {
             let pointer = child("/components/schemas", &name);
             let at = self.lowering.source(pointer.clone());
-            let raw = self.schemas.component(schema, &at)?;
-            let mut schema = self.lowering.schema(raw, pointer.clone())?;
+            let raw = self.schemas.schema(schema, &at)?;
+            let mut schema = self.lowering.named(raw, pointer.clone())?;
             schema.name = Some(name);
             schemas.insert(pointer, schema);
         }
@@ -240,8 +240,8 @@ impl File {
     }
 
     fn schema(&mut self, raw: ReferenceOr<RawSchema>, at: Source) -> Result<Schema, LoadError> {
-        let raw = self.schemas.place(raw, &at)?;
-        self.lowering.schema(raw, at.pointer)
+        let raw = self.schemas.schema(raw, &at)?;
+        self.lowering.place(raw, at.pointer)
     }
 
     fn refer(&mut self, reference: &str, at: &Source) -> Result<Schema, LoadError> {

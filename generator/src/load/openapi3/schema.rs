@@ -1,8 +1,7 @@
 //! Schemas of OpenAPI 3.0 in the form that Swagger 2.0 has too.
 //!
-//! OpenAPI 3 has no facts beside a reference, so a place that says more wraps the reference in an `allOf` of one. It
-//! becomes a plain reference again. A union of strings is an enum; any other union can be any JSON, unless a
-//! discriminator tells its members apart ([`super::variants`]).
+//! A union of strings is an enum; any other union can be any JSON, unless a discriminator tells its members apart
+//! ([`super::variants`]).
 
 use std::collections::BTreeMap;
 
@@ -41,22 +40,8 @@ impl Schemas {
         }
     }
 
-    /// A schema at any place but a component's own.
-    pub fn place(
-        &mut self,
-        schema: ReferenceOr<Schema>,
-        at: &Source,
-    ) -> Result<RawSchema, LoadError> {
-        let mut raw = self.component(schema, at)?;
-        if raw.all_of.len() == 1 && raw.all_of[0].reference.is_some() && says_no_more(&raw) {
-            raw.reference = raw.all_of.remove(0).reference;
-            raw.ty = None;
-        }
-        Ok(raw)
-    }
-
-    /// A schema as a component.
-    pub fn component(
+    /// A schema and all that stands within it.
+    pub fn schema(
         &mut self,
         schema: ReferenceOr<Schema>,
         at: &Source,
@@ -97,23 +82,23 @@ impl Schemas {
         };
         let list = inside(at, "properties");
         for (name, property) in any.properties {
-            let property = self.place(property.unbox(), &inside(&list, &name))?;
+            let property = self.schema(property.unbox(), &inside(&list, &name))?;
             raw.properties.insert(name, property);
         }
         let list = inside(at, "allOf");
         for (index, part) in any.all_of.into_iter().enumerate() {
-            let part = self.place(part, &inside(&list, &index.to_string()))?;
+            let part = self.schema(part, &inside(&list, &index.to_string()))?;
             raw.all_of.push(part);
         }
         if let Some(items) = any.items {
-            let items = self.place(items.unbox(), &inside(at, "items"))?;
+            let items = self.schema(items.unbox(), &inside(at, "items"))?;
             raw.items = Some(Box::new(items));
         }
         raw.additional = match any.additional_properties {
             None => None,
             Some(AdditionalProperties::Any(flag)) => Some(RawAdditional::Flag(flag)),
             Some(AdditionalProperties::Schema(inner)) => {
-                let inner = self.place(*inner, &inside(at, "additionalProperties"))?;
+                let inner = self.schema(*inner, &inside(at, "additionalProperties"))?;
                 Some(RawAdditional::Schema(Box::new(inner)))
             }
         };
@@ -167,16 +152,6 @@ impl Schemas {
             },
         }
     }
-}
-
-/// Whether a schema with an `allOf` says nothing else about the value.
-fn says_no_more(raw: &RawSchema) -> bool {
-    matches!(raw.ty.as_deref(), None | Some("object"))
-        && raw.properties.is_empty()
-        && raw.required.is_empty()
-        && raw.additional.is_none()
-        && raw.discriminator.is_none()
-        && raw.values.as_ref().is_none_or(Vec::is_empty)
 }
 
 /// A schema of any kind in the most general form.

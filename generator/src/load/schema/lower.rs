@@ -51,8 +51,18 @@ impl Lowering {
         Ok(target)
     }
 
-    /// Lowers a schema and all that stands within it.
-    pub fn schema(&mut self, mut raw: RawSchema, pointer: String) -> Result<Schema, LoadError> {
+    /// Lowers a schema at a place. Where facts cannot stand beside a reference, it is wrapped in an `allOf` of one: a
+    /// reference all the same.
+    pub fn place(&mut self, mut raw: RawSchema, pointer: String) -> Result<Schema, LoadError> {
+        if raw.all_of.len() == 1 && raw.all_of[0].reference.is_some() && raw.says_no_more() {
+            raw.reference = raw.all_of.remove(0).reference;
+            raw.ty = None;
+        }
+        self.named(raw, pointer)
+    }
+
+    /// Lowers a schema that has a name, and all that stands within it.
+    pub fn named(&mut self, mut raw: RawSchema, pointer: String) -> Result<Schema, LoadError> {
         let source = self.source(pointer);
         let reference = match &raw.reference {
             Some(text) => Some(self.reference(text, &source)?),
@@ -106,23 +116,21 @@ impl Lowering {
         let at = schema.source.pointer.clone();
         for (name, property) in inner.properties {
             let place = child(&child(&at, "properties"), &name);
-            schema
-                .properties
-                .insert(name, self.schema(property, place)?);
+            schema.properties.insert(name, self.place(property, place)?);
         }
         for (index, part) in inner.all_of.into_iter().enumerate() {
             let place = child(&child(&at, "allOf"), &index.to_string());
-            schema.all_of.push(self.schema(part, place)?);
+            schema.all_of.push(self.place(part, place)?);
         }
         if let Some(items) = inner.items {
-            schema.items = Some(Box::new(self.schema(*items, child(&at, "items"))?));
+            schema.items = Some(Box::new(self.place(*items, child(&at, "items"))?));
         }
         schema.additional = match inner.additional {
             None => Additional::Unsaid,
             Some(RawAdditional::Flag(false)) => Additional::Forbidden,
             Some(RawAdditional::Flag(true)) => Additional::Any,
             Some(RawAdditional::Schema(inner)) => Additional::Of(Box::new(
-                self.schema(*inner, child(&at, "additionalProperties"))?,
+                self.place(*inner, child(&at, "additionalProperties"))?,
             )),
         };
         Ok(())

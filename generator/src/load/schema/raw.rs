@@ -57,6 +57,19 @@ pub(in crate::load) struct RawSchema {
     pub identifiers: Vec<String>,
 }
 
+impl RawSchema {
+    /// Whether it says nothing about the value beside its `allOf`.
+    pub(super) fn says_no_more(&self) -> bool {
+        matches!(self.ty.as_deref(), None | Some("object"))
+            && self.reference.is_none()
+            && self.properties.is_empty()
+            && self.required.is_empty()
+            && self.additional.is_none()
+            && self.discriminator.is_none()
+            && self.values.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(in crate::load) enum RawAdditional {

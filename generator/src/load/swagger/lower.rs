@@ -13,7 +13,7 @@ pub(super) fn lower(file: &str, raw: Swagger) -> Result<Document, LoadError> {
     let mut schemas = IndexMap::new();
     for (name, schema) in raw.definitions {
         let pointer = child("/definitions", &name);
-        schemas.insert(pointer.clone(), lowering.schema(schema, pointer)?);
+        schemas.insert(pointer.clone(), lowering.named(schema, pointer)?);
     }
     let mut parameters = IndexMap::new();
     for (name, parameter) in raw.parameters {
@@ -68,7 +68,7 @@ impl Lowering {
         for (code, response) in raw.responses {
             if let Some(schema) = response.schema {
                 let at = child(&child(&child(&pointer, "responses"), &code), "schema");
-                responses.push((code, self.schema(schema, at)?));
+                responses.push((code, self.place(schema, at)?));
             }
         }
         Ok(Operation {
@@ -103,7 +103,7 @@ impl Lowering {
             _ => ParameterPlace::Elsewhere,
         };
         let schema = match raw.schema {
-            Some(schema) => self.schema(schema, child(&source.pointer, "schema"))?,
+            Some(schema) => self.place(schema, child(&source.pointer, "schema"))?,
             None => Schema {
                 ty: raw.ty.map(schema_type),
                 values: strings(raw.values),
