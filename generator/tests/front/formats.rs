@@ -44,7 +44,14 @@ fn model(root: &SpecRoot, file: &str) -> Result<Version, String> {
     }
     for def in version.types.values_mut() {
         match def {
-            TypeDef::Object(object) => object.source.clear(),
+            TypeDef::Object(object) => {
+                object.source.clear();
+                let properties = object.properties.iter_mut().map(|it| &mut it.origin);
+                let left_out = object.left_out.iter_mut().map(|it| &mut it.origin);
+                for origin in properties.chain(left_out) {
+                    origin.source.clear();
+                }
+            }
             TypeDef::Enum(known) => known.source.clear(),
         }
     }
