@@ -48,6 +48,15 @@ pub enum Error {
         minimum: &'static str,
     },
 
+    /// There is no helm, and no Go to build it with.
+    #[error(
+        "helm is not on PATH and `go` cannot be started to build it ({source}): install helm 3 (https://helm.sh) or Go (https://go.dev/dl)"
+    )]
+    HelmMissing {
+        /// Error of the operating system.
+        source: std::io::Error,
+    },
+
     /// `go build` failed.
     #[error(
         "go build of {package} failed; it needs a Go module proxy, 4 GB of memory and 3 GB of disk. Its last lines:\n{log}"

@@ -1,7 +1,7 @@
 //! A real Kubernetes control plane, `etcd` and `kube-apiserver` as processes, for tests and `cargo xtask dev`.
 //!
 //! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
-//! and stopping the processes ([`ControlPlane`]), and the progress lines shown meanwhile ([`Progress`]).
+//! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]), and the progress lines shown meanwhile ([`Progress`]).
 //! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
 //!
 //! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
@@ -22,6 +22,7 @@
 mod binaries;
 mod certificates;
 mod error;
+mod helm;
 mod kubeconfig;
 mod plane;
 mod process;
@@ -29,6 +30,7 @@ mod progress;
 
 pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
 pub use error::Error;
+pub use helm::{HELM_VERSION, locate_or_build_helm};
 pub use plane::{ControlPlane, Options};
 pub use process::{LogTail, Supervised};
 pub use progress::Progress;

@@ -124,12 +124,12 @@ pub fn cache_root() -> Result<PathBuf, Error> {
 }
 
 /// Takes the exclusive lock on `path`; it is released when the file is dropped, or its process ends.
-async fn lock(path: &Path, progress: &Progress) -> Result<File, Error> {
+pub(crate) async fn lock(path: &Path, progress: &Progress) -> Result<File, Error> {
     let file = File::create(path).map_err(Error::file("create", path))?;
     if file.try_lock().is_ok() {
         return Ok(file);
     }
-    progress.line("waiting for another process that gets the control plane binaries");
+    progress.line("waiting for another process that gets the same programs");
     let shown = path.to_owned();
     tokio::task::spawn_blocking(move || file.lock().map(|()| file))
         .await

@@ -1,0 +1,47 @@
+//! What helm makes of the chart.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use armature_controlplane::{KUBERNETES_VERSION, Progress, locate_or_build_helm};
+use serde_json::Value;
+
+pub const NAMESPACE: &str = "armature-system";
+
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/chart")
+}
+
+pub async fn helm(arguments: &[&str], settings: &[&str]) -> Output {
+    let helm = locate_or_build_helm(&Progress::default()).await.unwrap();
+    let mut command = tokio::process::Command::new(helm);
+    command.args(arguments).arg(folder());
+    for setting in settings {
+        command.args(["--set", setting]);
+    }
+    command.output().await.unwrap()
+}
+
+/// The manifests that helm would apply.
+pub async fn manifests(settings: &[&str]) -> Vec<Value> {
+    let arguments = [
+        "template",
+        "armature",
+        "--namespace",
+        NAMESPACE,
+        "--kube-version",
+        KUBERNETES_VERSION,
+    ];
+    let output = helm(&arguments, settings).await;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+    serde_saphyr::from_multiple(&String::from_utf8(output.stdout).unwrap()).unwrap()
+}
+
+/// The manifest of a kind and name.
+pub fn find<'m>(manifests: &'m [Value], kind: &str, name: &str) -> &'m Value {
+    manifests
+        .iter()
+        .find(|manifest| manifest["kind"] == kind && manifest["metadata"]["name"] == name)
+        .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
+}

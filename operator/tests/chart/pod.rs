@@ -1,0 +1,115 @@
+//! The binary, run as the rendered Deployment says.
+
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::process::{Child, Command};
+
+use crate::chart::{NAMESPACE, find};
+
+/// A running operator.
+pub struct Pod {
+    child: Child,
+    health: String,
+}
+
+/// What differs from a pod in a cluster.
+pub struct Surroundings<'a> {
+    pub kubeconfig: &'a Path,
+    pub azure_ca: &'a Path,
+    /// Host under which the API server reaches the webhook.
+    pub webhook_host: &'a str,
+    pub ports: Ports,
+}
+
+/// Free ports of this machine.
+#[derive(Clone, Copy)]
+pub struct Ports {
+    pub webhook: u16,
+    pub health: u16,
+}
+
+impl Pod {
+    pub fn start(manifests: &[Value], name: &str, surroundings: &Surroundings<'_>) -> Self {
+        let deployment = find(manifests, "Deployment", "armature");
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+        let Ports { webhook, health } = surroundings.ports;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
+        for argument in container["args"].as_array().unwrap() {
+            let argument = argument.as_str().unwrap();
+            match argument.split_once('=').map_or(argument, |(flag, _)| flag) {
+                "--health-addr" => command.arg(format!("--health-addr=127.0.0.1:{health}")),
+                "--metrics-addr" => command.arg("--metrics-addr=127.0.0.1:0"),
+                _ => command.arg(argument),
+            };
+        }
+        command.arg(format!("--webhook-listen=127.0.0.1:{webhook}"));
+        let host = surroundings.webhook_host;
+        command.arg(format!("--webhook-url=https://{host}:{webhook}/convert"));
+        command.env_clear();
+        for variable in container["env"].as_array().unwrap() {
+            if let Some(value) = value(manifests, variable, name) {
+                command.env(variable["name"].as_str().unwrap(), value);
+            }
+        }
+        command
+            .env("KUBECONFIG", surroundings.kubeconfig)
+            .env("ARMATURE_ARM_CA_FILE", surroundings.azure_ca)
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        Self {
+            child: command.spawn().unwrap(),
+            health: format!("http://127.0.0.1:{health}/readyz"),
+        }
+    }
+
+    pub async fn wait_ready(&mut self, limit: Duration) {
+        let started = Instant::now();
+        while !self.is_ready().await {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                panic!("the operator ended with {status}; its log is above");
+            }
+            assert!(started.elapsed() < limit, "not ready within {limit:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    async fn is_ready(&self) -> bool {
+        let answer = reqwest::get(&self.health).await;
+        answer.is_ok_and(|answer| answer.status().is_success())
+    }
+
+    /// Asks the operator to end, as the kubelet does. Returns how it ended and how long that took.
+    pub async fn terminate(mut self) -> (ExitStatus, Duration) {
+        let started = Instant::now();
+        let id = self.child.id().expect("it runs").to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().await;
+        assert!(sent.unwrap().success());
+        (self.child.wait().await.unwrap(), started.elapsed())
+    }
+}
+
+/// The value of an environment variable of a container; none where an optional Secret lacks it.
+fn value(manifests: &[Value], variable: &Value, pod: &str) -> Option<String> {
+    if let Some(value) = variable["value"].as_str() {
+        return Some(value.to_owned());
+    }
+    let from = &variable["valueFrom"];
+    if let Some(path) = from["fieldRef"]["fieldPath"].as_str() {
+        return Some(match path {
+            "metadata.namespace" => NAMESPACE.to_owned(),
+            "metadata.name" => pod.to_owned(),
+            other => panic!("{other} is not known here"),
+        });
+    }
+    let reference = &from["secretKeyRef"];
+    let secret = find(manifests, "Secret", reference["name"].as_str().unwrap());
+    let entry = &secret["stringData"][reference["key"].as_str().unwrap()];
+    assert!(
+        entry.is_string() || reference["optional"] == true,
+        "{variable} has no value"
+    );
+    entry.as_str().map(str::to_owned)
+}
