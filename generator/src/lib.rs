@@ -15,11 +15,13 @@
 //!
 //! Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
 //!
-//! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree.
+//! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree. [`diff`] compares what pass 4 returns
+//! before and after a change.
 //!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
 pub mod curate;
+pub mod diff;
 pub mod discover;
 pub mod emit;
 pub mod hub;

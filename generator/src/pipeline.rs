@@ -169,6 +169,21 @@ fn group_files(specs: &SpecRoot, config: &GroupConfig) -> Result<GroupFiles, Gen
     Ok((files, summary, kind_constants(&hubs)))
 }
 
+/// All groups as Kubernetes users see them, in order of `configs`.
+///
+/// # Errors
+/// As [`generate`].
+pub fn curated_groups(
+    specs: &SpecRoot,
+    configs: &[GroupConfig],
+) -> Result<Vec<Group>, GeneratorError> {
+    check_groups(configs)?;
+    let groups = configs
+        .par_iter()
+        .map(|config| curated_group(specs, config));
+    groups.collect()
+}
+
 /// A group as Kubernetes users see it: passes 1 to 4.
 ///
 /// # Errors

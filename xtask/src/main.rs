@@ -5,6 +5,7 @@
 
 mod dev;
 mod generate;
+mod git;
 mod output;
 mod parity;
 mod specs;

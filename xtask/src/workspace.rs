@@ -30,6 +30,25 @@ pub fn write(path: &Utf8Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
     std::fs::write(path, content).with_context(|| format!("cannot write {path}"))
 }
 
+/// As [`write`], all or nothing: whoever reads the file finds the old content or the new one, never a part.
+pub fn replace(path: &Utf8Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push_str(".new");
+    let beside = path.with_file_name(name);
+    write(&beside, content)?;
+    std::fs::rename(&beside, path).with_context(|| format!("cannot write {path}"))
+}
+
+/// Deletes a file if it is there; the error names it.
+pub fn remove(path: &Utf8Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot delete {path}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Files below `folder`, relative to it and sorted. A missing folder has none.
 pub fn files_below(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let mut found = Vec::new();

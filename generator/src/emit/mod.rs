@@ -6,7 +6,7 @@
 //! has a page in the reference ([`reference`]). What is written are facts; Azure's prose is left out.
 
 mod crates;
-mod facts;
+pub(crate) mod facts;
 mod format;
 mod ident;
 mod kinds;

@@ -66,7 +66,7 @@ pub fn hubs(group: &Group) -> Hubs {
 
 /// The hub of a kind from its versions, oldest first.
 fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
-    let storage = storage_index(members);
+    let storage = newest_stable(members.iter().map(|member| &member.version.api_version));
     let classes = classes::Classes::of(members);
     let mut merged = merge::merge(members, &classes, storage);
     let plans = members
@@ -81,7 +81,7 @@ fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
     let newest = members.len() - 1;
     let hub_root = |root: &TypeName| merged.names[&classes.of_type(newest, root)].clone();
     let hub = KindHub {
-        storage_version: storage_version(members[storage].resource),
+        storage_version: storage_name(members[storage].resource),
         spec: hub_root(&members[newest].resource.spec),
         status: hub_root(&members[newest].resource.status),
         plans,
@@ -100,17 +100,30 @@ fn original_version() -> Property {
     }
 }
 
+/// Name of the version that a kind is stored in: that of `versions`, oldest first, which [`hubs`] chooses. `None` when
+/// there are no versions.
+pub fn storage_version<'a>(
+    versions: impl IntoIterator<Item = (&'a ApiVersion, &'a Resource)>,
+) -> Option<String> {
+    let versions = versions.into_iter().collect::<Vec<_>>();
+    let (_, resource) = versions.get(newest_stable(versions.iter().map(|(it, _)| *it)))?;
+    Some(storage_name(resource))
+}
+
 /// Index of the newest version that is no preview, else of the newest (ASO behaviour §3.1).
-fn storage_index(members: &[Member<'_>]) -> usize {
-    members
-        .iter()
-        .rposition(|member| !member.version.api_version.is_preview())
-        .unwrap_or(members.len() - 1)
+fn newest_stable<'a>(
+    versions: impl ExactSizeIterator<Item = &'a ApiVersion> + DoubleEndedIterator,
+) -> usize {
+    let newest = versions.len().saturating_sub(1);
+    let mut versions = versions;
+    versions
+        .rposition(|version| !version.is_preview())
+        .unwrap_or(newest)
 }
 
 /// Where one date is served under two names, the storage version is that of the newer name, `v…`: Kubernetes
 /// sorts it first, and older operators that know only `v1api…` do not meet it.
-fn storage_version(resource: &Resource) -> String {
+fn storage_name(resource: &Resource) -> String {
     let name = resource.version_names.last();
     format!("{}storage", name.map_or("", String::as_str))
 }

@@ -3,6 +3,8 @@
 //! The passes live in `armature_generator`; here is only finding the input, comparing with the tree ([`tree`]),
 //! writing, and telling about it.
 
+pub mod diff;
+pub mod state;
 mod tree;
 
 use std::{process::ExitCode, time::Instant};
@@ -30,6 +32,8 @@ pub struct GenerateArguments {
     #[arg(long)]
     check: bool,
     #[command(flatten)]
+    diff: diff::DiffArguments,
+    #[command(flatten)]
     copy: specs::CopyArguments,
 }
 
@@ -37,12 +41,12 @@ pub struct GenerateArguments {
 pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
     let root = workspace::root()?;
+    let from = arguments.copy.from.as_deref();
+    if arguments.diff.is_wanted() {
+        return diff::run(&root, &arguments.diff, &arguments.group, from);
+    }
     let lock = specs::Lock::read(&root)?;
-    let folder = specs::locate(
-        &root,
-        lock.source(specs::AZURE_SPECS)?,
-        arguments.copy.from.as_deref(),
-    )?;
+    let folder = specs::current(&root, lock.source(specs::AZURE_SPECS)?, from)?;
     let configs = group_configs(&root, &arguments.group)?;
     let spec_root = SpecRoot::new(folder.path.clone());
     let scope = Scope::new(&arguments.group);
@@ -83,16 +87,27 @@ fn check(changes: &[Change], groups: &[String]) -> ExitCode {
 }
 
 /// The curation files of `groups`, or all of them.
-fn group_configs(root: &Utf8Path, groups: &[String]) -> anyhow::Result<Vec<GroupConfig>> {
+pub fn group_configs(root: &Utf8Path, groups: &[String]) -> anyhow::Result<Vec<GroupConfig>> {
+    let mut files = Vec::new();
+    for file in workspace::files_below(&root.join("specs"))? {
+        let path = Utf8PathBuf::from("specs").join(file);
+        let text = workspace::read(&root.join(&path))?;
+        files.push((path, text));
+    }
+    parse_configs(files, groups)
+}
+
+/// The curation files of `groups`, or all of them, among the files of the folder `specs`.
+fn parse_configs(
+    files: Vec<(Utf8PathBuf, String)>,
+    groups: &[String],
+) -> anyhow::Result<Vec<GroupConfig>> {
     let mut configs = Vec::new();
     let mut known = Vec::new();
-    let folder = root.join("specs");
-    for file in workspace::files_below(&folder)? {
-        let path = Utf8PathBuf::from("specs").join(&file);
-        if path == specs::LOCK_FILE || file.extension() != Some("toml") {
+    for (path, text) in files {
+        if path == specs::LOCK_FILE || path.extension() != Some("toml") {
             continue;
         }
-        let text = workspace::read(&root.join(&path))?;
         let config = GroupConfig::parse(path.as_str(), &text)?;
         if groups.is_empty() || groups.contains(&config.rules.group) {
             configs.push(config);

@@ -1,41 +1,50 @@
 //! `specs fetch`: the pinned files into the cache folder, each accepted only with its pinned hash.
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
 use anyhow::Context;
 use armature_controlplane::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
-use futures::{StreamExt, TryStreamExt};
+use clap::Args;
 
-use super::{Lock, Source, hash, locate, locate::cache_folder};
+use super::{
+    CopyArguments, Lock, MirrorArguments, Source, hash, locate::cache_folder, upstream::Upstream,
+};
 use crate::workspace;
 
-/// Downloads at a time: polite to the server, and most of the gain.
-const CONCURRENT: usize = 8;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// Arguments of `specs fetch`.
+#[derive(Debug, Args)]
+pub struct FetchArguments {
+    #[command(flatten)]
+    copy: CopyArguments,
+    #[command(flatten)]
+    mirror: MirrorArguments,
+    /// Take the lock as it is committed there, for example HEAD, in place of the one in the working tree.
+    #[arg(long, value_name = "REVISION")]
+    base: Option<String>,
+}
 
-/// Fetches what is missing or changed in the cache, from GitHub or from the copy that `from` names.
-pub async fn fetch(lock: &Lock, from: Option<&Utf8Path>) -> anyhow::Result<ExitCode> {
+/// Fetches what is missing or changed in the cache, from GitHub or from a copy.
+pub async fn fetch(
+    root: &Utf8Path,
+    lock: &Lock,
+    arguments: &FetchArguments,
+) -> anyhow::Result<ExitCode> {
+    let committed = match &arguments.base {
+        Some(revision) => Some(Lock::committed(root, revision)?),
+        None => None,
+    };
+    let lock = committed.as_ref().unwrap_or(lock);
+    let from = arguments.copy.from.as_deref();
     let progress = Progress::new();
     for source in &lock.source {
         let target = cache_folder(source)?.join(&source.name);
         let comparison = source.compare(&target)?;
-        let wanted: Vec<&String> = comparison
-            .missing
-            .iter()
-            .chain(&comparison.changed)
-            .collect();
-        match from {
-            Some(from) => {
-                let origin = locate(&target, source, Some(from))?.path;
-                for file in &wanted {
-                    let bytes = std::fs::read(origin.join(file))
-                        .with_context(|| format!("cannot read {origin}/{file}"))?;
-                    accept(source, &target, file, &bytes)?;
-                }
-            }
-            None => download_all(source, &target, &wanted, &progress).await?,
+        let mut wanted = comparison.missing;
+        wanted.extend(comparison.changed);
+        if !wanted.is_empty() {
+            let upstream = Upstream::new(source, from, &arguments.mirror.mirror)?;
+            get(source, &upstream, &target, &wanted, &progress).await?;
         }
         progress.line(&format!(
             "{}: {} files fetched, {} were there, all verified, in {target}",
@@ -47,49 +56,27 @@ pub async fn fetch(lock: &Lock, from: Option<&Utf8Path>) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-async fn download_all(
+async fn get(
     source: &Source,
+    upstream: &Upstream,
     target: &Utf8PathBuf,
-    wanted: &[&String],
+    wanted: &[String],
     progress: &Progress,
 ) -> anyhow::Result<()> {
-    // The provider may be installed already; either way there is one now.
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(READ_TIMEOUT)
-        .build()?;
     let mut done = 0;
-    let mut downloads = futures::stream::iter(wanted)
-        .map(|file| download(&client, source, target, file))
-        .buffer_unordered(CONCURRENT);
-    while let Some(file) = downloads.try_next().await? {
+    let take = |file: &str, bytes: Option<Vec<u8>>| {
+        let bytes = bytes.with_context(|| {
+            format!(
+                "{file} is pinned and {} has no such file at commit {}",
+                source.repository, source.commit
+            )
+        })?;
+        accept(source, target, file, &bytes)?;
         done += 1;
         progress.update(&format!("{done}/{} {file}", wanted.len()));
-    }
-    Ok(())
-}
-
-async fn download<'a>(
-    client: &reqwest::Client,
-    source: &Source,
-    target: &Utf8Path,
-    file: &'a str,
-) -> anyhow::Result<&'a str> {
-    let url = format!(
-        "https://raw.githubusercontent.com/{}/{}/{file}",
-        source.repository, source.commit
-    );
-    let bytes = async {
-        let response = client.get(&url).send().await?.error_for_status()?;
-        response.bytes().await
-    }
-    .await
-    .with_context(|| {
-        format!("cannot download {url}. Without internet, use --from DIR with a local copy of the repository")
-    })?;
-    accept(source, target, file, &bytes)?;
-    Ok(file)
+        Ok(())
+    };
+    upstream.read_all(wanted, take).await
 }
 
 /// Writes a file into the cache if it has the pinned hash.
@@ -102,7 +89,7 @@ fn accept(source: &Source, target: &Utf8Path, file: &str, bytes: &[u8]) -> anyho
         pinned.unwrap_or("nothing"),
         source.commit
     );
-    workspace::write(&target.join(file), bytes)
+    workspace::replace(&target.join(file), bytes)
 }
 
 #[cfg(test)]

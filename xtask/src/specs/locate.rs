@@ -79,6 +79,40 @@ pub fn locate(
         })
 }
 
+/// The copy to generate from: as [`locate`], but a complete copy in the cache wins over one that was not named for this
+/// run and is not what is pinned, as it is after an update.
+pub fn current(
+    root: &Utf8Path,
+    source: &Source,
+    from: Option<&Utf8Path>,
+) -> anyhow::Result<SpecFolder> {
+    if from.is_none()
+        && let Some(path) = in_folder(source, &cache_folder(source)?)
+        && pinned(root, source).is_ok_and(|found| found == path)
+    {
+        let origin = Origin::Cache;
+        return Ok(SpecFolder { path, origin });
+    }
+    locate(root, source, from)
+}
+
+/// A copy that has every pinned file of `source` with its hash: in the cache folder or in the folder with Azure's data.
+pub fn pinned(root: &Utf8Path, source: &Source) -> anyhow::Result<Utf8PathBuf> {
+    let places = [data_folder(root, None).0, cache_folder(source)?];
+    for folder in places.iter().filter_map(|place| in_folder(source, place)) {
+        if source.compare(&folder)?.is_complete() {
+            return Ok(folder);
+        }
+    }
+    anyhow::bail!(
+        "no copy of {} has the files that are pinned at commit {}; looked in {} and {}",
+        source.repository,
+        source.commit,
+        places[0],
+        places[1]
+    )
+}
+
 /// The folder with Azure's data: `from`, else the variable, else beside the clone, whether it exists or not.
 pub fn data_folder(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, Origin) {
     let variable = || {

@@ -7,14 +7,14 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::workspace;
+use crate::{git, workspace};
 
 /// Path of the lock, relative to the workspace.
 pub const LOCK_FILE: &str = "specs/specs.lock.toml";
 
 const HEADER: &str = "\
-# Spec files that `generated/` is made from. `cargo xtask gen` keeps the list, `cargo xtask specs pin` takes new
-# hashes after a change of commit. Not edited by hand.
+# Spec files that `generated/` is made from. `cargo xtask gen` keeps the list, `cargo xtask specs update` moves to
+# another commit. Not edited by hand.
 
 ";
 
@@ -55,8 +55,17 @@ pub struct Comparison {
 impl Lock {
     /// Reads the lock of the workspace at `root`.
     pub fn read(root: &Utf8Path) -> anyhow::Result<Self> {
-        let text = workspace::read(&root.join(LOCK_FILE))?;
-        toml::from_str(&text).with_context(|| format!("{LOCK_FILE} is not a lock file"))
+        Self::parse(&workspace::read(&root.join(LOCK_FILE))?, LOCK_FILE)
+    }
+
+    /// Reads the lock as it is committed at a revision.
+    pub fn committed(root: &Utf8Path, revision: &str) -> anyhow::Result<Self> {
+        let text = git::read(root, revision, Utf8Path::new(LOCK_FILE))?;
+        Self::parse(&text, &format!("{LOCK_FILE} of {revision}"))
+    }
+
+    fn parse(text: &str, name: &str) -> anyhow::Result<Self> {
+        toml::from_str(text).with_context(|| format!("{name} is not a lock file"))
     }
 
     /// The file's text: the same for the same content.
@@ -66,7 +75,7 @@ impl Lock {
 
     /// Writes the lock of the workspace at `root`.
     pub fn write(&self, root: &Utf8Path) -> anyhow::Result<()> {
-        workspace::write(&root.join(LOCK_FILE), self.render()?)
+        workspace::replace(&root.join(LOCK_FILE), self.render()?)
     }
 
     /// The source with this name.
@@ -92,8 +101,8 @@ impl Lock {
             if let Some(expected) = pinned.files.get(file).filter(|hash| **hash != found) {
                 anyhow::bail!(
                     "{folder}/{file} differs from the file that {LOCK_FILE} pins at commit {} (SHA-256 {found}, pinned \
-                     {expected}). Use a copy of that commit (`cargo xtask specs fetch`), or accept the new files with \
-                     `cargo xtask specs pin --commit SHA`",
+                     {expected}). Use a copy of that commit (`cargo xtask specs fetch`), or move to another \
+                     with `cargo xtask specs update COMMIT`",
                     pinned.commit
                 );
             }
@@ -102,33 +111,32 @@ impl Lock {
         Ok(self.with_files(name, hashes, None))
     }
 
-    /// This lock with the hashes that the pinned files of a source have in the copy at `folder`.
-    pub fn repinned(
+    /// This lock with a source at another commit: exactly `files` of it, hashed in the copy at `folder`.
+    pub fn moved(
         &self,
         name: &str,
+        commit: &str,
         folder: &Utf8Path,
-        commit: Option<String>,
+        files: &[String],
     ) -> anyhow::Result<Self> {
-        let hashes = self
-            .source(name)?
-            .files
-            .keys()
+        let hashes = files
+            .iter()
             .map(|file| Ok((file.clone(), hash_file(folder, file)?)))
             .collect::<anyhow::Result<_>>()?;
-        Ok(self.with_files(name, hashes, commit))
+        Ok(self.with_files(name, hashes, Some(commit)))
     }
 
     fn with_files(
         &self,
         name: &str,
         files: BTreeMap<String, String>,
-        commit: Option<String>,
+        commit: Option<&str>,
     ) -> Self {
         let mut lock = self.clone();
         for source in lock.source.iter_mut().filter(|source| source.name == name) {
             source.files.clone_from(&files);
-            if let Some(commit) = &commit {
-                source.commit.clone_from(commit);
+            if let Some(commit) = commit {
+                commit.clone_into(&mut source.commit);
             }
         }
         lock
@@ -227,14 +235,16 @@ mod tests {
     }
 
     #[test]
-    fn generating_from_other_bytes_is_refused_until_pinned() {
+    fn generating_from_other_bytes_is_refused_until_the_lock_moves() {
         let (_keep, path) = copy(&[("a.json", "new"), ("b.json", "b")]);
         let error = lock()
             .for_files("specs", &path, &["a.json".to_owned()])
             .unwrap_err()
             .to_string();
-        assert!(error.contains("specs pin"), "{error}");
-        let pinned = lock().repinned("specs", &path, Some("def".into())).unwrap();
+        assert!(error.contains("specs update"), "{error}");
+        let pinned = lock()
+            .moved("specs", "def", &path, &["a.json".to_owned()])
+            .unwrap();
         assert_eq!(pinned.source[0].commit, "def");
         assert_eq!(pinned.source[0].files["a.json"], hash(b"new"));
     }

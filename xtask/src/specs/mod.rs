@@ -1,19 +1,21 @@
 //! `cargo xtask specs`: which of Azure's spec files the project is generated from, and where they are here.
 //!
 //! The lock ([`lock`]) pins each source's repository, commit and files. Spec files are not committed: [`locate`] finds
-//! a copy on this machine, [`fetch`] gets one. Reading specs is the generator's part.
+//! a copy on this machine, [`fetch`] gets one, [`update`] moves to another commit. Reading specs is the generator's part.
 
 mod fetch;
 mod locate;
 mod lock;
 mod status;
+mod update;
+mod upstream;
 
 use std::process::ExitCode;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
-pub use locate::{Origin, data_folder, locate};
+pub use locate::{Origin, current, data_folder, locate, pinned};
 pub use lock::{LOCK_FILE, Lock, Source, hash};
 
 use crate::workspace;
@@ -33,11 +35,12 @@ enum SpecsCommand {
     /// Say what is pinned, where a copy was found, and whether it is complete.
     Status(CopyArguments),
     /// Get the pinned files into the cache folder, from GitHub or from a local copy, checking every hash.
-    Fetch(CopyArguments),
+    Fetch(fetch::FetchArguments),
     /// Hash every pinned file of the copy; exit 1 and list those that are missing or differ.
     Verify(CopyArguments),
-    /// Take the hashes of the pinned files from the copy, after it moved to another commit.
-    Pin(PinArguments),
+    /// Get another commit, say in words what it changes for users, and pin it. When anything is wrong with it, the lock
+    /// stays as it is.
+    Update(update::UpdateArguments),
 }
 
 /// Which copy to use.
@@ -49,13 +52,12 @@ pub struct CopyArguments {
     pub from: Option<Utf8PathBuf>,
 }
 
+/// Where files are downloaded from.
 #[derive(Debug, Args)]
-struct PinArguments {
-    #[command(flatten)]
-    copy: CopyArguments,
-    /// Commit that the copy was taken at.
-    #[arg(long, value_name = "SHA")]
-    commit: Option<String>,
+pub struct MirrorArguments {
+    /// Server to download from, with files at REPOSITORY/COMMIT/FILE below this URL.
+    #[arg(long, value_name = "URL", default_value = upstream::GITHUB)]
+    pub mirror: String,
 }
 
 /// Runs `specs`.
@@ -65,13 +67,7 @@ pub async fn run(arguments: SpecsArguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         SpecsCommand::Status(copy) => status::status(&root, &lock, copy.from.as_deref()),
         SpecsCommand::Verify(copy) => status::verify(&root, &lock, copy.from.as_deref()),
-        SpecsCommand::Fetch(copy) => fetch::fetch(&lock, copy.from.as_deref()).await,
-        SpecsCommand::Pin(pin) => {
-            let folder = locate(&root, lock.source(AZURE_SPECS)?, pin.copy.from.as_deref())?;
-            let pinned = lock.repinned(AZURE_SPECS, &folder.path, pin.commit)?;
-            pinned.write(&root)?;
-            println!("{LOCK_FILE} has the hashes of {}", folder.path);
-            Ok(ExitCode::SUCCESS)
-        }
+        SpecsCommand::Fetch(arguments) => fetch::fetch(&root, &lock, &arguments).await,
+        SpecsCommand::Update(arguments) => update::update(&root, &lock, &arguments).await,
     }
 }

@@ -1,0 +1,329 @@
+//! Two properties side by side: what is true of them beside what their types hold.
+
+use super::finding::Side;
+use super::{Change, What, rules};
+use crate::emit::facts::type_words;
+use crate::model::{Meaning, Property, TypeDef, TypeRef, TypeTable};
+
+/// What changed of a property. Destructured, so that a new fact is not forgotten.
+pub(super) fn compare(
+    (old, types_before): (&Property, &TypeTable),
+    (new, types_after): (&Property, &TypeTable),
+    side: Side,
+) -> Vec<Change> {
+    let Property {
+        name: _,
+        arm,
+        ty,
+        meaning: _,
+        required,
+        // A spec has no read-only properties, and a status no others.
+        read_only: _,
+        write_only,
+        create_only,
+        // Says what curation should do; what it did is in the type.
+        secret: _,
+        rules,
+        item_rules,
+        identifiers,
+        explicit,
+        // History and hub, of no version's own surface.
+        was: _,
+        stashed: _,
+        description: _,
+        origin: _,
+    } = new;
+    let mut changes = Vec::new();
+    changes.extend(types((&old.ty, types_before), (ty, types_after), side));
+    if old.arm != *arm && old.meaning != Meaning::Operator && new.meaning != Meaning::Operator {
+        changes.push(Change::moved(place(&old.arm), place(arm)));
+    }
+    // A status is written by the operator: nobody has to fulfil anything there.
+    if side == Side::Status {
+        return changes;
+    }
+    if old.required != *required {
+        changes.push(Change::required(old.required));
+    }
+    changes.extend(rules::compare(&old.rules, rules, ""));
+    changes.extend(rules::compare(&old.item_rules, item_rules, "items: "));
+    changes.extend(switch(
+        What::CreateOnly,
+        [old.create_only, *create_only],
+        ["changeable", "settable on creation only"],
+        "Azure refuses to change it later",
+    ));
+    changes.extend(explicit_change(old.explicit, *explicit));
+    if old.write_only != *write_only {
+        let words = |write_only| {
+            if write_only {
+                "never returned by Azure"
+            } else {
+                "returned by Azure"
+            }
+        };
+        let change = Change::compatible(What::WriteOnly, "");
+        changes.push(change.saying(words(old.write_only), words(*write_only)));
+    }
+    if old.identifiers != *identifiers {
+        let words = |identifiers: &[String]| identifiers.join(", ");
+        let change = Change::compatible(What::Identifiers, "");
+        changes.push(change.saying(words(&old.identifiers), words(identifiers)));
+    }
+    changes
+}
+
+impl Change {
+    /// The value is elsewhere in ARM's JSON.
+    pub(super) fn moved(before: String, after: String) -> Self {
+        Self::compatible(What::ArmName, "manifests stay as they are").saying(before, after)
+    }
+}
+
+fn place(arm: &[String]) -> String {
+    if arm.is_empty() {
+        return "the object itself".to_owned();
+    }
+    format!("`{}`", arm.join("."))
+}
+
+/// A flag that is a burden when it is set.
+fn switch(
+    what: What,
+    [was, is]: [bool; 2],
+    words: [&str; 2],
+    effect: &'static str,
+) -> Option<Change> {
+    let [off, on] = words;
+    match (was, is) {
+        (false, true) => Some(Change::breaking(what, effect).saying(off, on)),
+        (true, false) => Some(Change::compatible(what, "").saying(on, off)),
+        _ => None,
+    }
+}
+
+/// Both directions change what an existing manifest does.
+fn explicit_change(was: bool, is: bool) -> Option<Change> {
+    let words = |explicit: bool| {
+        if explicit {
+            "sent as null when absent"
+        } else {
+            "not sent when absent"
+        }
+    };
+    let effect = if is {
+        "leaving it out now clears what Azure has"
+    } else {
+        "leaving it out no longer clears what Azure has"
+    };
+    (was != is).then(|| Change::breaking(What::Explicit, effect).saying(words(was), words(is)))
+}
+
+/// A change of type. Objects and enums that stay so are compared by what they hold, elsewhere.
+fn types(
+    (old, types_before): (&TypeRef, &TypeTable),
+    (new, types_after): (&TypeRef, &TypeTable),
+    side: Side,
+) -> Option<Change> {
+    match (old, new) {
+        (TypeRef::List(old), TypeRef::List(new)) | (TypeRef::Map(old), TypeRef::Map(new)) => {
+            types((old, types_before), (new, types_after), side)
+        }
+        _ => cores((old, types_before), (new, types_after), side),
+    }
+}
+
+fn cores(
+    (old, types_before): (&TypeRef, &TypeTable),
+    (new, types_after): (&TypeRef, &TypeTable),
+    side: Side,
+) -> Option<Change> {
+    let was = type_words(old, types_before);
+    let is = type_words(new, types_after);
+    match (was.as_str(), is.as_str()) {
+        // Formats of integers are not checked in Kubernetes.
+        (was, is) if was == is => None,
+        ("enum", "string") => strings(side, false, true),
+        ("string", "enum") => {
+            let is_open = is_open_enum(new, types_after);
+            strings(side, true, is_open)
+        }
+        (_, "any JSON") | ("integer", "number") if side == Side::Spec => {
+            Some(Change::compatible(What::Retyped, "manifests stay as they are").saying(was, is))
+        }
+        _ => {
+            let effect = match side {
+                Side::Spec => "manifests with the old form are refused",
+                Side::Status => "what reads it finds another form",
+            };
+            Some(Change::breaking(What::Retyped, effect).saying(was, is))
+        }
+    }
+}
+
+fn is_open_enum(ty: &TypeRef, types: &TypeTable) -> bool {
+    let definition = ty.named().and_then(|name| types.get(name));
+    matches!(definition, Some(TypeDef::Enum(it)) if it.values.is_empty())
+}
+
+/// A string that took any text and takes known values now, or the other way round. In a status both are strings.
+pub(super) fn strings(side: Side, was_open: bool, is_open: bool) -> Option<Change> {
+    let words = ["one of known values", "any text"];
+    if side == Side::Status {
+        return None;
+    }
+    match (was_open, is_open) {
+        (true, false) => {
+            let effect = "manifests with other values are refused";
+            Some(Change::breaking(What::Retyped, effect).saying(words[1], words[0]))
+        }
+        (false, true) => Some(Change::compatible(What::Retyped, "").saying(words[0], words[1])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EnumType, TypeName};
+
+    type Edit = fn(&mut Property);
+
+    fn table() -> TypeTable {
+        let values = EnumType {
+            values: vec!["A".to_owned()],
+            ..EnumType::default()
+        };
+        TypeTable::from([(TypeName::new("Letter"), TypeDef::Enum(values))])
+    }
+
+    /// Changes of a property, `!` before what breaks users.
+    fn said(old: &Property, new: &Property, side: Side) -> Vec<String> {
+        let table = table();
+        let changes = compare((old, &table), (new, &table), side);
+        let words = changes.iter().map(|change| {
+            let mark = if change.breaking { "!" } else { "" };
+            format!("{mark}{}", change.words())
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn types_by_side() {
+        let letter = || TypeRef::Named(TypeName::new("Letter"));
+        let list = |item: TypeRef| TypeRef::List(Box::new(item));
+        let int = |format: &str| TypeRef::Integer(Some(format.to_owned()));
+        let number = "is now number, was integer";
+        let json = "is now any JSON, was string";
+        let table: [(TypeRef, TypeRef, &str, &str); 10] = [
+            (TypeRef::String, TypeRef::String, "", ""),
+            (
+                TypeRef::String,
+                TypeRef::Bool,
+                "!is now boolean, was string",
+                "!is now boolean, was string",
+            ),
+            (
+                TypeRef::String,
+                TypeRef::Secret,
+                "!is now key of a Secret, was string",
+                "!is now key of a Secret, was string",
+            ),
+            (int("int32"), int("int64"), "", ""),
+            (
+                int("int32"),
+                TypeRef::Number,
+                number,
+                "!is now number, was integer",
+            ),
+            (
+                TypeRef::String,
+                TypeRef::Json,
+                json,
+                "!is now any JSON, was string",
+            ),
+            (
+                TypeRef::String,
+                letter(),
+                "!is now one of known values, was any text",
+                "",
+            ),
+            (
+                letter(),
+                TypeRef::String,
+                "is now any text, was one of known values",
+                "",
+            ),
+            (
+                list(letter()),
+                list(TypeRef::String),
+                "is now any text, was one of known values",
+                "",
+            ),
+            (
+                TypeRef::String,
+                list(TypeRef::String),
+                "!is now list of strings, was string",
+                "!is now list of strings, was string",
+            ),
+        ];
+        for (old, new, spec, status) in table {
+            let property = |ty: &TypeRef| Property::new("a", &["a"], ty.clone());
+            for (side, expected) in [(Side::Spec, spec), (Side::Status, status)] {
+                let said = said(&property(&old), &property(&new), side).join("; ");
+                assert_eq!(said, expected, "{old:?} to {new:?} in {side:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn facts_of_a_spec_break_when_they_ask_for_more() {
+        let plain = Property::new("a", &["a"], TypeRef::String);
+        let table: [(Edit, &str, &str); 7] = [
+            (
+                |it| it.required = true,
+                "!is now required, was optional",
+                "is now optional, was required",
+            ),
+            (
+                |it| it.create_only = true,
+                "!is now settable on creation only, was changeable",
+                "is now changeable, was settable on creation only",
+            ),
+            (
+                |it| it.explicit = true,
+                "!is now sent as null when absent, was not sent when absent",
+                "!is now not sent when absent, was sent as null when absent",
+            ),
+            (
+                |it| it.write_only = true,
+                "is now never returned by Azure, was returned by Azure",
+                "is now returned by Azure, was never returned by Azure",
+            ),
+            (
+                |it| it.identifiers = vec!["id".to_owned()],
+                "what tells its items apart is now id",
+                "what tells its items apart is no longer id",
+            ),
+            (
+                |it| it.item_rules.max_length = Some(3),
+                "!the rule is now items: at most 3 characters",
+                "the rule is no longer items: at most 3 characters",
+            ),
+            (
+                |it| it.arm = vec!["properties".to_owned(), "a".to_owned()],
+                "the place in ARM is now `properties.a`, was `a`",
+                "the place in ARM is now `a`, was `properties.a`",
+            ),
+        ];
+        for (edit, there, back) in table {
+            let mut edited = plain.clone();
+            edit(&mut edited);
+            assert_eq!(said(&plain, &edited, Side::Spec), [there]);
+            assert_eq!(said(&edited, &plain, Side::Spec), [back]);
+        }
+        let mut required = plain.clone();
+        required.required = true;
+        assert!(said(&plain, &required, Side::Status).is_empty());
+    }
+}

@@ -1,0 +1,98 @@
+//! One side of a comparison: curation files and copies of the spec sources.
+
+use anyhow::Context;
+use armature_generator::{curate::GroupConfig, load::SpecRoot, model::Group, pipeline};
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::{group_configs, parse_configs};
+use crate::{git, specs};
+
+/// What groups are built from.
+#[derive(Debug)]
+pub struct State {
+    /// For people: `HEAD`, `the working tree`.
+    pub name: String,
+    /// Curation files.
+    pub configs: Vec<GroupConfig>,
+    /// Spec files.
+    pub specs: SpecRoot,
+}
+
+impl State {
+    /// What is committed at a revision, with copies of exactly the files that are pinned there.
+    pub fn committed(root: &Utf8Path, revision: &str, groups: &[String]) -> anyhow::Result<Self> {
+        let lock = specs::Lock::committed(root, revision)?;
+        let mut files = Vec::new();
+        for path in git::files_in(root, revision, "specs")? {
+            let text = git::read(root, revision, &path)?;
+            files.push((path, text));
+        }
+        let configs = parse_configs(files, groups)
+            .with_context(|| format!("the curation files of {revision} cannot be read"))?;
+        let specs = spec_root(&lock, |source| specs::pinned(root, source)).with_context(|| {
+            format!("cannot compare with {revision}; `cargo xtask specs fetch --base {revision}` gets its files")
+        })?;
+        Ok(Self {
+            name: revision.to_owned(),
+            configs,
+            specs,
+        })
+    }
+
+    /// The working tree with copies of exactly the files that it pins.
+    pub fn pinned(root: &Utf8Path) -> anyhow::Result<Self> {
+        let lock = specs::Lock::read(root)?;
+        let specs = spec_root(&lock, |source| specs::pinned(root, source)).context(
+            "cannot compare with what is pinned; `cargo xtask specs fetch` gets its files",
+        )?;
+        Ok(Self {
+            name: "the working tree".to_owned(),
+            configs: group_configs(root, &[])?,
+            specs,
+        })
+    }
+
+    /// The working tree with the copies that `gen` would use, pinned or not.
+    pub fn working(
+        root: &Utf8Path,
+        from: Option<&Utf8Path>,
+        groups: &[String],
+    ) -> anyhow::Result<Self> {
+        let lock = specs::Lock::read(root)?;
+        let specs = spec_root(&lock, |source| {
+            let folder = specs::current(root, source, from)?;
+            Ok(folder.path)
+        })?;
+        Ok(Self {
+            name: "the working tree".to_owned(),
+            configs: group_configs(root, groups)?,
+            specs,
+        })
+    }
+
+    /// The groups as users see them.
+    pub fn groups(&self) -> anyhow::Result<Vec<Group>> {
+        pipeline::curated_groups(&self.specs, &self.configs)
+            .with_context(|| format!("the model of {} cannot be built", self.name))
+    }
+}
+
+/// The sources of a lock as one tree, each in the folder that `folder` says.
+pub fn spec_root(
+    lock: &specs::Lock,
+    folder: impl Fn(&specs::Source) -> anyhow::Result<Utf8PathBuf>,
+) -> anyhow::Result<SpecRoot> {
+    Ok(SpecRoot::new(folder(lock.source(specs::AZURE_SPECS)?)?))
+}
+
+/// Spec files that the curation files list, relative to the root of the specs.
+pub fn listed_files(configs: &[GroupConfig]) -> Vec<String> {
+    let files = configs.iter().flat_map(|config| {
+        let versions = config.api_versions();
+        let files = versions
+            .iter()
+            .map(|version| config.files(version.as_str()));
+        files.flatten().collect::<Vec<_>>()
+    });
+    files.collect()
+}
