@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::collect::{KeyReference, ReferenceTarget};
 use crate::kind::VersionInfo;
+use crate::shape::arm_tree::ArmTree;
 use crate::shape::path::Path;
 use crate::shape::{ArmPath, Field, Flags, OneOf, Semantic, StructShape, Type};
 
@@ -103,7 +104,7 @@ pub fn arm_body(
 
 /// Writes the members of one struct into the ARM object that stands for it.
 fn write_struct(
-    shape: &StructShape,
+    shape: &'static StructShape,
     members: &Map<String, Value>,
     path: &Path<'_>,
     resolved: &Resolved,
@@ -117,6 +118,10 @@ fn write_struct(
             continue;
         }
         let value = members.get(field.name).filter(|value| !value.is_null());
+        if shape.further_members(field).is_some() {
+            // After the known members, which come first.
+            continue;
+        }
         match (field.arm, value) {
             (ArmPath::At(at), Some(value)) => {
                 let below = path.member(field.name);
@@ -131,7 +136,48 @@ fn write_struct(
             _ => {}
         }
     }
+    for field in shape.fields {
+        if let (Some(at), Some(value)) = (shape.further_members(field), members.get(field.name)) {
+            write_further(shape, at, field, value, path, resolved, body)?;
+        }
+    }
     write_explicit_nulls(shape, body);
+    Ok(())
+}
+
+/// Puts what an object has beside its known members into the object, which lies at a path of the body.
+fn write_further(
+    shape: &'static StructShape,
+    at: &[&str],
+    field: &Field,
+    value: &Value,
+    path: &Path<'_>,
+    resolved: &Resolved,
+    body: &mut Map<String, Value>,
+) -> Result<(), PayloadError> {
+    let below = path.member(field.name);
+    if value.is_null() || field.flags.has(Flags::READ_ONLY) {
+        return Ok(());
+    }
+    let Value::Object(further) = arm_value(field.ty, value, &below, resolved)? else {
+        return Ok(());
+    };
+    let tree = ArmTree::of(shape, body);
+    let known = at.iter().try_fold(&tree, |tree, name| tree.member(name));
+    for name in further.keys() {
+        let is_known = known.is_some_and(|known| known.member(name).is_some());
+        if is_known || at.is_empty() && body.contains_key(name) {
+            return Err(PayloadError::Type {
+                path: below.member(name).to_string(),
+                expected: "the name of a member that has no field of its own",
+            });
+        }
+    }
+    if at.is_empty() {
+        body.extend(further);
+    } else if !further.is_empty() {
+        put(body, at, Value::Object(further));
+    }
     Ok(())
 }
 
@@ -151,18 +197,13 @@ fn write_variant(
             expected: "an object",
         });
     };
-    write_struct(variant, members, &below, resolved, body)?;
     if let Some(one_of) = &shape.one_of {
-        let named = one_of
-            .variants
-            .iter()
-            .find(|known| known.field == field.name);
-        if let Some(known) = named {
-            body.entry(one_of.discriminator)
-                .or_insert_with(|| Value::from(known.value));
+        let mut variants = one_of.variants.iter();
+        if let Some(known) = variants.find(|known| known.field == field.name) {
+            body.insert(one_of.discriminator.to_owned(), Value::from(known.value));
         }
     }
-    Ok(())
+    write_struct(variant, members, &below, resolved, body)
 }
 
 fn check_one_of(
@@ -319,7 +360,7 @@ fn arm_id_keyed(
 }
 
 fn arm_struct(
-    shape: &StructShape,
+    shape: &'static StructShape,
     members: &Map<String, Value>,
     value: &Value,
     path: &Path<'_>,

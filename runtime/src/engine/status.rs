@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::kind::VersionInfo;
 use crate::shape::arm_json::find;
-use crate::shape::arm_tree::chosen_variant;
+use crate::shape::arm_tree::{ArmTree, chosen_variant};
 use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
 
 /// The status that an ARM resource has in this version's words.
@@ -15,20 +15,21 @@ pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
     from_arm(version.status, arm)
 }
 
-fn from_arm(shape: &StructShape, arm: &Value) -> Value {
+fn from_arm(shape: &'static StructShape, arm: &Value) -> Value {
     match arm {
         Value::Object(members) => Value::Object(read_struct(shape, members)),
         _ => Value::Object(Map::new()),
     }
 }
 
-fn read_struct(shape: &StructShape, arm: &Map<String, Value>) -> Map<String, Value> {
+fn read_struct(shape: &'static StructShape, arm: &Map<String, Value>) -> Map<String, Value> {
     let mut out = Map::new();
     for field in shape.fields {
-        let value = match field.arm {
-            ArmPath::Absent => None,
-            ArmPath::At(at) => find(arm, at).and_then(|value| read_field(field, value)),
-            ArmPath::Inline => read_variant(shape, field, arm),
+        let value = match (shape.further_members(field), field.arm) {
+            (Some(at), _) => read_further(shape, at, field, arm),
+            (None, ArmPath::Absent) => None,
+            (None, ArmPath::At(at)) => find(arm, at).and_then(|value| read_field(field, value)),
+            (None, ArmPath::Inline) => read_variant(shape, field, arm),
         };
         if let Some(value) = value {
             out.insert(field.name.to_owned(), value);
@@ -37,12 +38,60 @@ fn read_struct(shape: &StructShape, arm: &Map<String, Value>) -> Map<String, Val
     out
 }
 
+/// What the object at a path has beside the members that the shape knows there; absent when there is nothing.
+fn read_further(
+    shape: &'static StructShape,
+    at: &[&str],
+    field: &Field,
+    arm: &Map<String, Value>,
+) -> Option<Value> {
+    let tree = ArmTree::of(shape, arm);
+    let mut known = &tree;
+    for name in at {
+        known = known.member(name)?;
+    }
+    let members = match at {
+        [] => arm,
+        at => find(arm, at)?.as_object()?,
+    };
+    let further = members
+        .iter()
+        .filter(|(name, _)| known.member(name).is_none());
+    let further: Map<_, _> = further
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let read = read_field(field, &Value::Object(further))?;
+    read.as_object()
+        .is_some_and(|further| !further.is_empty())
+        .then_some(read)
+}
+
 /// The variant that the discriminator names, read from the object itself.
-fn read_variant(shape: &StructShape, field: &Field, arm: &Map<String, Value>) -> Option<Value> {
+fn read_variant(
+    shape: &'static StructShape,
+    field: &Field,
+    arm: &Map<String, Value>,
+) -> Option<Value> {
     let Type::Struct(variant) = field.ty else {
         return None;
     };
-    (chosen_variant(shape, arm)? == field.name).then(|| Value::Object(read_struct(variant, arm)))
+    let one_of = shape.one_of.as_ref()?;
+    if chosen_variant(shape, arm)? != field.name {
+        return None;
+    }
+    let mut members = read_struct(variant, arm);
+    // The variant's own shape does not know the discriminator, so it may have taken it for a further member.
+    for field in variant.fields {
+        if let (Some([]), Some(Value::Object(further))) =
+            (variant.further_members(field), members.get_mut(field.name))
+        {
+            further.retain(|name, _| !name.eq_ignore_ascii_case(one_of.discriminator));
+            if further.is_empty() {
+                members.shift_remove(field.name);
+            }
+        }
+    }
+    Some(Value::Object(members))
 }
 
 fn read_field(field: &Field, value: &Value) -> Option<Value> {
@@ -84,7 +133,7 @@ fn read(ty: Type, value: &Value) -> Option<Value> {
     }
 }
 
-fn read_object(shape: &StructShape, value: &Value) -> Option<Value> {
+fn read_object(shape: &'static StructShape, value: &Value) -> Option<Value> {
     match shape.semantic {
         Semantic::Plain | Semantic::ArmIdKeyed => {
             Some(Value::Object(read_struct(shape, value.as_object()?)))
@@ -112,7 +161,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::testing::{MODEL, VERSION};
+    use crate::engine::testing::{MODEL, OPEN, VERSION};
 
     #[test]
     fn envelope_is_flattened_unknown_members_dropped_and_casing_forgiven() {
@@ -155,5 +204,24 @@ mod tests {
             })
         );
         assert_eq!(MODEL.kind, "Gadget");
+    }
+    #[test]
+    fn further_members_are_those_that_no_field_has() {
+        let arm = json!({
+            "odata.type": "Metric", "size": 1, "a.b/c": 2, "text": "not a number", "SIZE": 3,
+            "properties": {"unit": "u", "x": "y", "z": null},
+        });
+        assert_eq!(
+            status_from_arm(&OPEN, &arm),
+            json!({"metric": {
+                "size": 1, "unit": "u", "additionalProperties": {"a.b/c": 2},
+                "properties_additionalProperties": {"x": "y"},
+            }})
+        );
+        let bare = json!({"odata.type": "Metric", "properties": {"unit": "u"}});
+        assert_eq!(
+            status_from_arm(&OPEN, &bare),
+            json!({"metric": {"unit": "u"}})
+        );
     }
 }

@@ -116,6 +116,42 @@ shaped! {
     }
 }
 
+shaped! {
+    /// A variant with further members, of itself and of an envelope below.
+    OpenVariant {
+        /// Known.
+        size: i64 = "size".at(&["size"]);
+        /// Known, in the envelope.
+        unit: String = "unit".at(&["properties", "unit"]);
+        /// Beside the known ones of the envelope.
+        further: BTreeMap<String, String> = "properties_additionalProperties".at(&["properties"]);
+        /// Beside the known ones of the object.
+        additional: BTreeMap<String, i64> = "additionalProperties".inline();
+    }
+}
+
+/// A discriminated object whose variant has further members.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Open {
+    /// The only variant.
+    pub metric: Option<Box<OpenVariant>>,
+}
+
+impl Shaped for Open {
+    const SHAPE: &'static StructShape = {
+        static FIELDS: &[FieldOf<Open>] = &[field!(Open, metric, "metric").inline()];
+        static VARIANTS: &[Variant] = &[Variant {
+            value: "Metric",
+            field: "metric",
+        }];
+        static SHAPE: StructShape = StructShape::of::<Open>("Open", FIELDS).one_of(OneOf {
+            discriminator: "odata.type",
+            variants: VARIANTS,
+        });
+        &SHAPE
+    };
+}
+
 static NAME: Rules = Rules {
     pattern: Some("^[a-z0-9]+$"),
     min_length: Some(3),
@@ -309,6 +345,13 @@ const fn version(name: &'static str) -> VersionInfo {
 
 /// The newer version.
 pub static VERSION: VersionInfo = version("v20210101");
+
+/// A version of objects with members that no spec names.
+pub static OPEN: VersionInfo = VersionInfo {
+    spec: Open::SHAPE,
+    status: Open::SHAPE,
+    ..version("v20220101")
+};
 
 /// The kind.
 pub static MODEL: KindInfo = KindInfo {

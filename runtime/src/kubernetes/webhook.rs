@@ -247,3 +247,32 @@ fn describe(object: &Value) -> String {
         text("/metadata/name")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::testing::MODEL;
+
+    async fn status_of(object: &str) -> StatusCode {
+        let body = format!(
+            "{{\"request\": {{\"uid\": \"u\", \"desiredAPIVersion\": \"toys.azure.com/v20210101\", \
+             \"objects\": [{object}]}}}}"
+        );
+        let kinds = Kinds::from([((MODEL.group, MODEL.kind), &MODEL)]);
+        let answer = review(State(Arc::new(kinds)), Bytes::from(body)).await;
+        answer.status()
+    }
+
+    #[tokio::test]
+    async fn an_object_that_is_nested_too_deeply_is_refused_and_the_webhook_lives_on() {
+        let nested = |levels: usize| {
+            let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+            format!(
+                "{{\"apiVersion\": \"toys.azure.com/v1api20200101\", \"kind\": \"Gadget\", \
+                 \"spec\": {{\"novel\": {open}{close}}}}}"
+            )
+        };
+        assert_eq!(status_of(&nested(200_000)).await, StatusCode::BAD_REQUEST);
+        assert_eq!(status_of(&nested(100)).await, StatusCode::OK);
+    }
+}

@@ -12,6 +12,8 @@ use super::{ArmPath, Field, StructShape, Type};
 pub(crate) struct ArmTree {
     /// Fields with this path. Several when a value and its twin from a ConfigMap or Secret share it.
     pub(crate) fields: Vec<&'static Field>,
+    /// The map of the members that are not among those below.
+    pub(crate) further: Option<&'static Field>,
     /// The member that tells variants apart.
     pub(crate) discriminator: bool,
     /// Members below.
@@ -36,8 +38,12 @@ impl ArmTree {
         }
         let chosen = chosen_variant(shape, members);
         for field in shape.fields {
+            if let Some(path) = shape.further_members(field) {
+                self.at(path).further = Some(field);
+                continue;
+            }
             match (field.arm, field.ty) {
-                (ArmPath::At(path), _) => self.insert(path, field),
+                (ArmPath::At(path), _) => self.at(path).fields.push(field),
                 (ArmPath::Inline, Type::Struct(variant))
                     if chosen.is_none_or(|chosen| chosen == field.name) =>
                 {
@@ -48,12 +54,12 @@ impl ArmTree {
         }
     }
 
-    fn insert(&mut self, path: &'static [&'static str], field: &'static Field) {
+    fn at(&mut self, path: &'static [&'static str]) -> &mut Self {
         let mut tree = self;
         for name in path {
             tree = tree.below.entry(name).or_default();
         }
-        tree.fields.push(field);
+        tree
     }
 
     /// What lies at a member, in any casing.

@@ -58,6 +58,23 @@ impl StructShape {
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
+
+    /// Where a field holds what an ARM object has beside its known members: path from the enclosing object
+    /// down. `None` for fields with a place of their own.
+    pub fn further_members(&self, field: &Field) -> Option<&'static [&'static str]> {
+        let has_below = |path: &[&str]| {
+            let mut fields = self.fields.iter();
+            fields.any(|other| match other.arm {
+                ArmPath::At(longer) => longer.len() > path.len() && longer.starts_with(path),
+                _ => false,
+            })
+        };
+        match (field.arm, field.ty) {
+            (ArmPath::Inline, Type::Map(_)) => Some(&[]),
+            (ArmPath::At(path), Type::Map(_)) if has_below(path) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 /// Structs whose JSON in Kubernetes differs in kind from their JSON in ARM. Engines switch on this.
@@ -164,7 +181,8 @@ pub enum ArmPath {
     Absent,
     /// Member names from the enclosing object down, for example `["properties", "accessTier"]`.
     At(&'static [&'static str]),
-    /// The members of the value sit directly in the enclosing object: variants of a [`OneOf`].
+    /// The members of the value sit directly in the enclosing object: variants of a [`OneOf`], and a map of
+    /// what the object has beside its known members (`additionalProperties` beside `properties`).
     Inline,
 }
 

@@ -103,13 +103,19 @@ fn visit_object(
                     visit_object(tree, value, there, &below, take);
                 }
             }
-            None => take(Leaf {
-                path: below.to_string(),
-                rule: Rule::Json,
-                desired: Some(Cow::Borrowed(value)),
-                observed: there.map(Cow::Borrowed),
-                hidden: true,
-            }),
+            None => match tree.further.map(|field| (field, field.ty)) {
+                Some((field, _)) if is_unseen(field) => {}
+                Some((field, Type::Map(map))) => {
+                    visit_value(map.value, field, value, there, &below, take);
+                }
+                _ => take(Leaf {
+                    path: below.to_string(),
+                    rule: Rule::Json,
+                    desired: Some(Cow::Borrowed(value)),
+                    observed: there.map(Cow::Borrowed),
+                    hidden: true,
+                }),
+            },
         }
     }
 }
@@ -293,7 +299,8 @@ fn identity(item: &Value, names: &[&str]) -> Option<String> {
     texts.map(|texts| texts.join("/"))
 }
 
-/// For each desired item the place of an observed item that equals it; `None` unless all have one.
+/// For each desired item the place of an observed item that has what it asks for; `None` unless all have one of
+/// their own.
 fn matching(
     item: Type,
     field: &'static Field,
@@ -303,28 +310,63 @@ fn matching(
     if desired.len() != observed.len() {
         return None;
     }
-    let mut free: Vec<usize> = (0..observed.len()).collect();
-    let mut order = Vec::with_capacity(desired.len());
-    for value in desired {
-        let place = free.iter().position(|&index| {
-            let mut same = true;
-            let root = Path::Root("");
-            visit_value(
-                item,
-                field,
-                value,
-                Some(&observed[index]),
-                &root,
-                &mut |leaf| {
-                    same &=
-                        super::equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref());
-                },
-            );
-            same
-        })?;
-        order.push(free.remove(place));
+    let fits = |wanted: usize, place: usize| {
+        let mut same = true;
+        let (root, there) = (Path::Root(""), Some(&observed[place]));
+        visit_value(item, field, &desired[wanted], there, &root, &mut |leaf| {
+            same &= super::equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref());
+        });
+        same
+    };
+    let places = 0..observed.len();
+    if places.clone().all(|place| fits(place, place)) {
+        return Some(places.collect());
+    }
+    let candidates: Vec<Vec<usize>> = places
+        .clone()
+        .map(|wanted| {
+            places
+                .clone()
+                .filter(|place| fits(wanted, *place))
+                .collect()
+        })
+        .collect();
+    let mut taken = vec![None; observed.len()];
+    for wanted in places.clone() {
+        let mut tried = vec![false; observed.len()];
+        if !give_place(wanted, &candidates, &mut taken, &mut tried) {
+            return None;
+        }
+    }
+    let mut order = vec![0; observed.len()];
+    for (place, wanted) in taken.into_iter().enumerate() {
+        order[wanted?] = place;
     }
     Some(order)
+}
+
+/// Finds a place for an item, moving others to places that fit them too: an item that asks for little fits many
+/// places, and must not keep the only one of an item that asks for more.
+fn give_place(
+    wanted: usize,
+    candidates: &[Vec<usize>],
+    taken: &mut [Option<usize>],
+    tried: &mut [bool],
+) -> bool {
+    for &place in &candidates[wanted] {
+        if std::mem::replace(&mut tried[place], true) {
+            continue;
+        }
+        let free = match taken[place] {
+            None => true,
+            Some(other) => give_place(other, candidates, taken, tried),
+        };
+        if free {
+            taken[place] = Some(wanted);
+            return true;
+        }
+    }
+    false
 }
 
 /// A leaf's observed value as text that is the same for all values that mean the same.

@@ -57,6 +57,43 @@ fn normalised() -> Value {
 }
 
 #[test]
+fn items_that_ask_for_little_leave_room_for_those_that_ask_for_more() {
+    let rules = |rules: Value| json!({"properties": {"rules": rules}});
+    let few = json!({"properties": {"priority": 1}});
+    let more = json!({"properties": {"priority": 1, "prefixes": ["x"]}});
+    let (desired, observed) = (rules(json!([few, more])), rules(json!([more, few])));
+    assert_eq!(differences(&desired, &observed), Vec::<String>::new());
+    let twice = rules(json!([few, few]));
+    assert_eq!(differences(&desired, &twice).len(), 1);
+}
+
+#[test]
+fn further_members_are_compared_by_the_type_of_their_values() {
+    let desired = json!({"odata.type": "Metric", "a": 1, "properties": {"x": "/subscriptions/S"}});
+    let of = |observed: Value| {
+        let comparison = Comparison {
+            shape: crate::engine::testing::OPEN.spec,
+            ..comparison(&desired, &observed)
+        };
+        let differences = comparison.differences();
+        differences
+            .iter()
+            .map(Difference::to_string)
+            .collect::<Vec<_>>()
+    };
+    let same =
+        json!({"odata.type": "metric", "a": 1.0, "b": 2, "properties": {"x": "/Subscriptions/s"}});
+    assert_eq!(of(same), Vec::<String>::new());
+    assert_eq!(
+        of(json!({"odata.type": "Metric", "a": 2})),
+        [
+            "a: desired 1, Azure has 2",
+            "properties.x: desired \"/subscriptions/S\", Azure has nothing"
+        ]
+    );
+}
+
+#[test]
 fn normalisation_and_defaults_are_no_drift() {
     assert_eq!(differences(&desired(), &normalised()), Vec::<String>::new());
     assert_eq!(differences(&desired(), &desired()), Vec::<String>::new());

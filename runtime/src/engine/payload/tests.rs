@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::engine::testing::VERSION;
+use crate::engine::testing::{OPEN, VERSION};
 
 fn body(spec: &Value) -> Result<Value, PayloadError> {
     let named = ReferenceTarget::Named {
@@ -148,4 +148,43 @@ fn debug_output_of_resolved_values_shows_no_secret() {
         ..Resolved::default()
     };
     assert!(!format!("{resolved:?}").contains("hunter2"));
+}
+
+#[test]
+fn further_members_stand_beside_the_known_ones() {
+    let open = |spec: &Value| arm_body(&OPEN, "o", spec, &Resolved::default());
+    let spec = json!({"metric": {
+        "size": 1, "unit": "u", "additionalProperties": {"a.b/c": 2, "": 3},
+        "properties_additionalProperties": {"x": "y"},
+    }});
+    assert_eq!(
+        open(&spec).unwrap(),
+        json!({
+            "name": "o", "odata.type": "Metric", "size": 1, "a.b/c": 2, "": 3,
+            "properties": {"unit": "u", "x": "y"},
+        })
+    );
+    for (field, name) in [
+        ("additionalProperties", "Size"),
+        ("additionalProperties", "odata.type"),
+        ("additionalProperties", "properties"),
+    ] {
+        let error = open(&json!({"metric": {field: {name: 1}}}))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("spec.metric.additionalProperties"),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("expected the name of a member that has no field of its own"),
+            "{error}"
+        );
+    }
+    assert_eq!(
+        open(&json!({"metric": {"additionalProperties": {"x": "y"}}}))
+            .unwrap_err()
+            .to_string(),
+        "spec.metric.additionalProperties.x: expected an integer"
+    );
 }

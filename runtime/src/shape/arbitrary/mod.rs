@@ -167,6 +167,11 @@ impl Arbitrary {
                 Semantic::Reference | Semantic::WellKnownReference => {
                     json!({"armId": self.arm_id()})
                 }
+                Semantic::SecretReference | Semantic::ConfigMapReference => {
+                    json!({"name": "some", "key": "key"})
+                }
+                Semantic::SecretMapReference => json!({"name": "some"}),
+                Semantic::ArmIdKeyed => json!({"reference": {"armId": self.arm_id()}}),
                 _ => self.object(shape),
             },
             Type::Struct(shape) => self.object(shape),
