@@ -57,7 +57,7 @@ pub fn name(rule: &NameRule) -> String {
     }
 }
 
-fn verbs(resource: &Resource) -> String {
+pub fn verbs(resource: &Resource) -> String {
     let verbs = resource.verbs;
     [
         (verbs.get, "GET"),
@@ -74,7 +74,7 @@ fn verbs(resource: &Resource) -> String {
     .join(" ")
 }
 
-fn notes(object: &ObjectType) -> String {
+pub fn notes(object: &ObjectType) -> String {
     let mut text = String::new();
     if object.arm_resource {
         text.push_str(" (id of a resource)");
@@ -113,7 +113,7 @@ fn member(property: &Property) -> String {
     text + &rules("", &property.rules) + &rules(" items", &property.item_rules)
 }
 
-fn rules(of: &str, rules: &Rules) -> String {
+pub fn rules(of: &str, rules: &Rules) -> String {
     if *rules == Rules::default() {
         return String::new();
     }
