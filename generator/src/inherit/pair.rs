@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
+use crate::model::Rules;
 use crate::types::merge::merge;
 use crate::types::variants::{definition_name, value, variants};
 
@@ -17,6 +18,8 @@ pub(super) struct Facts {
     free_object: bool,
     fraction: bool,
     format: Option<String>,
+    /// Of a string with known values, of which Bicep only says the values.
+    enum_rules: Option<Rules>,
     multiple_of: Option<f64>,
     mutability: Vec<String>,
     identifiers: Vec<String>,
@@ -46,6 +49,12 @@ impl Facts {
             if self.free_object && schema.ty.is_none() {
                 schema.ty = Some(SchemaType::Object);
             }
+            if let Some(rules) = &self.enum_rules
+                && !schema.values.is_empty()
+                && schema.rules == Rules::default()
+            {
+                schema.rules = rules.clone();
+            }
             let rules = &mut schema.rules;
             rules.format = rules.format.take().or_else(|| self.format.clone());
             rules.multiple_of = rules.multiple_of.or(self.multiple_of);
@@ -73,6 +82,9 @@ impl Facts {
         self.written |= !answer && !theirs.read_only;
         self.fraction |= merged.ty == Some(&SchemaType::Number);
         let rules = &merged.value.rules;
+        if !merged.value.values.is_empty() && self.enum_rules.is_none() {
+            self.enum_rules = Some(rules.clone());
+        }
         self.format = self.format.take().or_else(|| rules.format.clone());
         self.multiple_of = self.multiple_of.or(rules.multiple_of);
     }

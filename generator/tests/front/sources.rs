@@ -1,7 +1,9 @@
 //! Api-versions that OpenAPI and Bicep types both describe: after inheritance the models agree, but for what is listed
-//! with a reason. Prose apart, all of the model counts.
+//! with a reason in `sources.toml`. All of the model counts but prose and order. Each version that both have is compared
+//! twice: inheriting from its own OpenAPI, and from that of the versions around it, as versions without OpenAPI do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use armature_generator::discover::discover;
@@ -11,6 +13,7 @@ use armature_generator::model::{
     ApiVersion, ObjectType, Property, Resource, TypeDef, TypeName, TypeRef, Version,
 };
 use armature_generator::types::build;
+use serde::Deserialize;
 
 use crate::real::{data, files};
 use crate::render;
@@ -61,7 +64,12 @@ fn property_facts(version: &Version, property: &Property, place: &str, facts: &m
 }
 
 fn object_facts(version: &Version, object: &ObjectType, place: &str, facts: &mut Facts) {
-    let notes = render::notes(object);
+    // Bicep types sort variants by value.
+    let mut object = object.clone();
+    if let Some(one_of) = &mut object.discriminated {
+        one_of.variants.sort_by(|l, r| l.value.cmp(&r.value));
+    }
+    let notes = render::notes(&object);
     facts.insert((place.to_owned(), "object"), notes);
     for property in &object.properties {
         let place = format!("{place}.{}", property.name);
@@ -155,37 +163,153 @@ fn pairs(specs: &Path, bicep: &Path) -> Vec<Pair> {
     found
 }
 
+/// One difference.
+struct Difference {
+    /// `storage`.
+    provider: String,
+    from: Inherited,
+    place: String,
+    aspect: &'static str,
+    text: String,
+}
+
+/// Which version's OpenAPI the Bicep types inherit from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Inherited {
+    Same,
+    Neighbour,
+}
+
 /// What differs, by place and aspect. Of what only one side has, only the top.
 fn differences(ours: &Facts, theirs: &Facts) -> Vec<(String, &'static str, String)> {
     let places = |facts: &Facts| -> BTreeSet<String> {
         facts.keys().map(|(place, _)| place.clone()).collect()
     };
     let (left, right) = (places(ours), places(theirs));
-    let is_below = |place: &str, missing: &BTreeSet<&String>| {
+    let missing: BTreeSet<&str> = left
+        .symmetric_difference(&right)
+        .map(String::as_str)
+        .collect();
+    let is_top = |place: &str| {
         let mut ends = place.match_indices('.');
-        ends.any(|(end, _)| missing.contains(&place[..end].to_owned()))
+        !ends.any(|(end, _)| missing.contains(&place[..end]))
     };
-    let missing: BTreeSet<&String> = left.symmetric_difference(&right).collect();
     let mut found = Vec::new();
-    for place in &missing {
-        if !is_below(place, &missing) {
-            let only = if left.contains(*place) {
-                "Bicep"
-            } else {
-                "OpenAPI"
-            };
-            found.push(((*place).clone(), "presence", format!("only {only}")));
-        }
+    for place in missing.iter().filter(|place| is_top(place)) {
+        let is_ours = left.contains(*place);
+        let text = if is_ours {
+            "only Bicep"
+        } else {
+            "only OpenAPI"
+        };
+        found.push(((*place).to_owned(), "presence", text.to_owned()));
     }
-    for (key, ours) in ours {
-        if let Some(theirs) = theirs.get(key)
+    for ((place, aspect), ours) in ours {
+        if let Some(theirs) = theirs.get(&(place.clone(), *aspect))
             && ours != theirs
         {
             let text = format!("Bicep {ours:?}, OpenAPI {theirs:?}");
-            found.push((key.0.clone(), key.1, text));
+            found.push((place.clone(), *aspect, text));
         }
     }
     found
+}
+
+/// Differences of one pair: inherited from the same version, and from the versions around it where there are any.
+fn compare(pair: &Pair, specs: &Path, bicep: &Path) -> Vec<Difference> {
+    let tree = |path: &Path| SpecRoot::new(path.to_string_lossy().into_owned());
+    let ours = load(&tree(bicep), &files(bicep, &pair.bicep)).expect("loads");
+    let tree = tree(specs);
+    let load_folder = |(version, folder): (&ApiVersion, &String)| {
+        let set = load(&tree, &files(specs, folder)).expect("loads");
+        (version.clone(), set)
+    };
+    let openapi: BTreeMap<ApiVersion, SpecSet> = pair.openapi.iter().map(load_folder).collect();
+    for document in ours.listed().chain(openapi[&pair.api_version].listed()) {
+        let said = document.api_version.as_deref();
+        assert_eq!(said, Some(pair.api_version.as_str()), "{}", document.file);
+    }
+    let theirs = facts(&openapi[&pair.api_version], &pair.api_version);
+    let (same, neighbours): (BTreeMap<_, _>, BTreeMap<_, _>) = openapi
+        .into_iter()
+        .partition(|(version, _)| *version == pair.api_version);
+    let mut found = Vec::new();
+    for (from, openapi) in [(Inherited::Same, same), (Inherited::Neighbour, neighbours)] {
+        if openapi.is_empty() {
+            continue;
+        }
+        let inherited = inherit(&ours, &pair.api_version, &openapi).expect("resources");
+        let differing = differences(&facts(&inherited, &pair.api_version), &theirs);
+        println!(
+            "{} from {from:?}: {} facts, {} differ",
+            pair.bicep,
+            theirs.len(),
+            differing.len()
+        );
+        let provider = pair.bicep.split('/').next().unwrap_or_default();
+        found.extend(
+            differing
+                .into_iter()
+                .map(|(place, aspect, text)| Difference {
+                    provider: provider.trim_start_matches("microsoft.").to_owned(),
+                    from,
+                    place,
+                    aspect,
+                    text,
+                }),
+        );
+    }
+    found
+}
+
+/// The list of differences with reasons.
+#[derive(Deserialize)]
+struct Listed {
+    reason: Vec<Reason>,
+}
+
+#[derive(Deserialize)]
+struct Reason {
+    because: String,
+    differences: Vec<Line>,
+}
+
+/// Provider, version inherited from, place, aspect and number.
+#[derive(Deserialize)]
+struct Line(String, String, String, String, usize);
+
+impl fmt::Display for Line {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(provider, from, place, aspect, count) = self;
+        write!(
+            formatter,
+            "{provider} from {from}: {place}, {aspect}, {count} times"
+        )
+    }
+}
+
+impl Line {
+    fn has(&self, difference: &Difference) -> bool {
+        let from = match difference.from {
+            Inherited::Same => "same",
+            Inherited::Neighbour => "neighbour",
+        };
+        self.0 == difference.provider
+            && (self.1 == "any" || self.1 == from)
+            && is_like(&difference.place, &self.2)
+            && self.3 == difference.aspect
+    }
+}
+
+/// Whether text has the form of a pattern, in which `*` is any text.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return text == pattern;
+    };
+    text.strip_prefix(start).is_some_and(|text| {
+        let mut ends = text.char_indices().map(|(end, _)| end).chain([text.len()]);
+        ends.any(|end| is_like(&text[end..], rest))
+    })
 }
 
 #[test]
@@ -201,38 +325,38 @@ fn both_sources_give_the_same_model() {
         eprintln!("skipped: no specs with Bicep types on this machine");
         return;
     };
-    let tree = |path: &Path| SpecRoot::new(path.to_string_lossy().into_owned());
-    let (spec_tree, bicep_tree) = (tree(&specs), tree(&bicep));
-    for pair in pairs(&specs, &bicep) {
-        let ours = load(&bicep_tree, &files(&bicep, &pair.bicep)).expect("loads");
-        let openapi: BTreeMap<ApiVersion, SpecSet> = pair
-            .openapi
-            .iter()
-            .map(|(version, folder)| {
-                let set = load(&spec_tree, &files(&specs, folder)).expect("loads");
-                (version.clone(), set)
-            })
-            .collect();
-        let theirs = facts(&openapi[&pair.api_version], &pair.api_version);
-        let (same, others): (BTreeMap<_, _>, BTreeMap<_, _>) = openapi
-            .into_iter()
-            .partition(|(version, _)| *version == pair.api_version);
-        for (from, openapi) in [("same", same), ("neighbour", others)] {
-            if openapi.is_empty() {
-                continue;
-            }
-            let inherited = inherit(&ours, &pair.api_version, &openapi).expect("resources");
-            let ours = facts(&inherited, &pair.api_version);
-            let found = differences(&ours, &theirs);
-            println!(
-                "## {} from {from}: {} facts, {} differ",
-                pair.bicep,
-                theirs.len(),
-                found.len()
-            );
-            for (place, aspect, text) in found {
-                println!("{from} {} | {place} | {aspect} | {text}", pair.bicep);
+    let pairs = pairs(&specs, &bicep);
+    let found: Vec<Difference> = pairs
+        .iter()
+        .flat_map(|pair| compare(pair, &specs, &bicep))
+        .collect();
+    let listed: Listed = toml::from_str(include_str!("sources.toml")).expect("a list");
+    let mut faults = Vec::new();
+    for difference in &found {
+        let lines = || listed.reason.iter().flat_map(|reason| &reason.differences);
+        if !lines().any(|line| line.has(difference)) {
+            let Difference {
+                provider,
+                from,
+                place,
+                aspect,
+                text,
+            } = difference;
+            faults.push(format!(
+                "no reason for {provider} from {from:?}: {place}, {aspect}: {text}"
+            ));
+        }
+    }
+    for reason in &listed.reason {
+        for line in &reason.differences {
+            let count = found.iter().filter(|it| line.has(it)).count();
+            if count != line.4 {
+                let because = &reason.because;
+                faults.push(format!(
+                    "{line}: found {count} times (listed because: {because})"
+                ));
             }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

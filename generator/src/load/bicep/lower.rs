@@ -5,13 +5,17 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::raw::{
-    RawArray, RawDiscriminated, RawObject, RawProperty, RawResource, RawType, Reference,
+    RawArray, RawDiscriminated, RawObject, RawProperty, RawResource, RawString, RawType, Reference,
 };
 use crate::load::{Additional, Document, LoadError, Path, Schema, SchemaType, Source, Target};
 use crate::model::Rules;
 
 /// Member of every resource body that only Bicep knows.
 const API_VERSION: &str = "apiVersion";
+/// Member of every resource body that the path sets.
+const NAME: &str = "name";
+/// How Bicep types write `format: uuid`.
+const UUID_PATTERN: &str = "^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$";
 
 /// Lowers one parsed file.
 pub(super) fn lower(file: &str, types: &[RawType]) -> Result<Document, LoadError> {
@@ -47,6 +51,9 @@ pub(super) fn lower(file: &str, types: &[RawType]) -> Result<Document, LoadError
     for target in body_targets(&paths) {
         if let Some(body) = schemas.get_mut(&target.pointer) {
             body.azure_resource = true;
+            if let Some(name) = body.properties.get_mut(NAME) {
+                name.read_only = true;
+            }
             body.properties.shift_remove(API_VERSION);
             body.required.retain(|name| name != API_VERSION);
         }
@@ -83,6 +90,23 @@ fn strip_variants(schemas: &mut IndexMap<String, Schema>) {
         let mut bases = schema.all_of.iter().filter_map(|it| it.reference.as_ref());
         if bases.any(|base| bodies.contains(base)) {
             schema.properties.shift_remove(API_VERSION);
+        }
+    }
+}
+
+impl RawString {
+    fn rules(&self) -> Rules {
+        if self.pattern.as_deref() == Some(UUID_PATTERN) {
+            return Rules {
+                format: Some("uuid".to_owned()),
+                ..Rules::default()
+            };
+        }
+        Rules {
+            pattern: self.pattern.clone(),
+            min_length: self.min_length,
+            max_length: self.max_length,
+            ..Rules::default()
         }
     }
 }
@@ -172,12 +196,7 @@ impl<'t> Lowering<'t> {
             RawType::String(string) => {
                 schema.ty = Some(SchemaType::String);
                 schema.secret = string.sensitive;
-                schema.rules = Rules {
-                    pattern: string.pattern.clone(),
-                    min_length: string.min_length,
-                    max_length: string.max_length,
-                    ..Rules::default()
-                };
+                schema.rules = string.rules();
             }
             RawType::StringLiteral { value } => {
                 schema.ty = Some(SchemaType::String);
