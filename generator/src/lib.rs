@@ -16,7 +16,7 @@
 //! Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
 //!
 //! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree. [`diff`] compares what pass 4 returns
-//! before and after a change.
+//! before and after a change, [`explain`] tells what the passes noted of their decisions.
 //!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
@@ -24,6 +24,7 @@ pub mod curate;
 pub mod diff;
 pub mod discover;
 pub mod emit;
+pub mod explain;
 pub mod hub;
 pub mod inherit;
 pub mod load;

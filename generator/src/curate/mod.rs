@@ -28,6 +28,7 @@ mod transform;
 pub use config::{
     GroupConfig, GroupRules, KindRules, Naming, PlainType, PropertyRule, Side, Treatment,
 };
+pub(crate) use error::nearest;
 pub use error::{CurateError, Problem};
 pub use form::{FILE, Form, Key};
 pub use secret::SecretRule;
