@@ -6,6 +6,8 @@
 mod curate;
 #[path = "back/emit.rs"]
 mod emit;
+#[path = "back/explain.rs"]
+mod explain;
 #[path = "back/hub.rs"]
 mod hub;
 #[path = "back/models.rs"]

@@ -66,6 +66,14 @@ pub enum Explanation {
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExplainError {
+    /// There is no such group.
+    #[error("there is no group `{group}`; {hint}")]
+    UnknownGroup {
+        /// What was asked about.
+        group: String,
+        /// The nearest group, or all of them.
+        hint: String,
+    },
     /// No group has the kind.
     #[error("there is no kind `{kind}`; {hint}")]
     UnknownKind {
@@ -107,6 +115,17 @@ pub fn explain(
 
 /// The error for a kind that none of the groups has.
 pub fn unknown_kind(question: &Question, configs: &[GroupConfig]) -> ExplainError {
+    let groups: Vec<&str> = configs.iter().map(|it| it.rules.group.as_str()).collect();
+    if let Some(group) = question
+        .group
+        .as_ref()
+        .filter(|it| !groups.contains(&it.as_str()))
+    {
+        return ExplainError::UnknownGroup {
+            group: group.clone(),
+            hint: hint(group, groups),
+        };
+    }
     let is_asked = |config: &&GroupConfig| {
         let group = question.group.as_ref();
         group.is_none_or(|group| *group == config.rules.group)

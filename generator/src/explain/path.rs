@@ -112,21 +112,42 @@ pub(super) fn explain(
         }
     }
     match deepest {
-        Some(missing) if explanation.forms.is_empty() => Err(unknown(question, &missing)),
+        Some(missing) if explanation.forms.is_empty() => Err(unknown(group, question, &missing)),
         _ => Ok(explanation),
     }
 }
 
-fn unknown(question: &Question, missing: &Missing) -> ExplainError {
+fn unknown(group: &Group, question: &Question, missing: &Missing) -> ExplainError {
     let (above, below) = question.path.split_at(missing.depth);
     let name = below.first().cloned().unwrap_or_default();
     let names = std::iter::once(question.kind.as_str()).chain(above.iter().map(String::as_str));
     let known = missing.known.iter().map(String::as_str);
+    let elsewhere =
+        other_side(group, question).map(|path| format!("`{}.{path}` is there", question.kind));
     ExplainError::UnknownProperty {
         at: names.collect::<Vec<_>>().join("."),
-        hint: hint(&name, known.collect()),
+        hint: elsewhere.unwrap_or_else(|| hint(&name, known.collect())),
         name,
     }
+}
+
+/// The same path on the other side, if that has it.
+fn other_side(group: &Group, question: &Question) -> Option<String> {
+    let other = match question.path.first()?.as_str() {
+        "spec" => "status",
+        "status" => "spec",
+        _ => return None,
+    };
+    let mut path = question.path.clone();
+    other.clone_into(path.first_mut()?);
+    let has = |version: &Version| {
+        let mut resources = version
+            .resources
+            .iter()
+            .filter(|it| it.kind == question.kind);
+        resources.any(|resource| form(version, resource, &path).is_ok())
+    };
+    group.versions.values().any(has).then(|| path.join("."))
 }
 
 impl PropertyExplanation {

@@ -68,6 +68,9 @@ impl Display for Form {
         if !self.source.is_empty() {
             row(formatter, "definition", &self.source)?;
         }
+        if self.reasons.is_empty() {
+            row(formatter, "spec", "as it stands there")?;
+        }
         for reason in &self.reasons {
             match &reason.at {
                 Some(at) => row(formatter, &reason.by, &format!("{} ({at})", reason.what))?,

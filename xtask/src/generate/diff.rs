@@ -11,10 +11,10 @@ use armature_generator::{
     model::ApiVersion,
 };
 use camino::Utf8Path;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::state::State;
-use crate::output;
+use crate::output::{self, Format};
 
 /// Arguments of `gen --diff`.
 #[derive(Debug, Args)]
@@ -42,28 +42,6 @@ pub struct DiffArguments {
     /// Exit with 1 when something breaks users; without it, every comparison that succeeds exits with 0.
     #[arg(long, requires = "diff")]
     fail_on_breaking: bool,
-    /// Format of the comparison.
-    #[arg(
-        short,
-        long,
-        value_enum,
-        default_value_t = Format::Text,
-        requires = "diff"
-    )]
-    output: Format,
-}
-
-/// Format of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Words, by group, kind and version.
-    Text,
-    /// One document.
-    Json,
-    /// One document.
-    Yaml,
-    /// One change a line.
-    Jsonl,
 }
 
 /// Two api-versions.
@@ -101,6 +79,7 @@ pub fn run(
     arguments: &DiffArguments,
     groups: &[String],
     from: Option<&Utf8Path>,
+    format: Format,
 ) -> anyhow::Result<ExitCode> {
     let after = State::working(root, from, groups)?;
     let report = match &arguments.versions {
@@ -110,7 +89,7 @@ pub fn run(
             diff::compare(&before.groups()?, &after.groups()?)
         }
     };
-    output::print(&render(&report, arguments.output)?)?;
+    output::print(&render(&report, format)?)?;
     let fails = arguments.fail_on_breaking && report.breaking > 0;
     Ok(if fails {
         ExitCode::FAILURE

@@ -4,6 +4,7 @@
 //! writing, and telling about it.
 
 pub mod diff;
+mod explain;
 pub mod state;
 mod tree;
 
@@ -16,13 +17,14 @@ use armature_generator::{
     pipeline::{self, Generated, GroupSummary},
 };
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use self::tree::{Change, Scope};
-use crate::{specs, workspace};
+use crate::{output, specs, workspace};
 
 /// Arguments of `gen`.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("question").args(["diff", "explain"]))]
 pub struct GenerateArguments {
     /// Only this group, for example `kusto`; may be repeated. The crate of all groups and the spec lock stay as they
     /// are.
@@ -31,6 +33,13 @@ pub struct GenerateArguments {
     /// Write nothing; exit 1 and list the files that are stale.
     #[arg(long)]
     check: bool,
+    /// Write nothing; say which source, heuristic and rule made a kind or a property what it is, for example
+    /// `StorageAccount.spec.sku` or `network/VirtualNetwork`.
+    #[arg(long, value_name = "KIND[.PATH]", conflicts_with = "check")]
+    explain: Option<String>,
+    /// Format of what --diff or --explain says.
+    #[arg(short, long, value_enum, default_value_t, requires = "question")]
+    output: output::Format,
     #[command(flatten)]
     diff: diff::DiffArguments,
     #[command(flatten)]
@@ -43,12 +52,21 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     let from = arguments.copy.from.as_deref();
     if arguments.diff.is_wanted() {
-        return diff::run(&root, &arguments.diff, &arguments.group, from);
+        return diff::run(
+            &root,
+            &arguments.diff,
+            &arguments.group,
+            from,
+            arguments.output,
+        );
     }
     let lock = specs::Lock::read(&root)?;
     let folder = specs::current(&root, lock.source(specs::AZURE_SPECS)?, from)?;
     let configs = group_configs(&root, &arguments.group)?;
     let spec_root = SpecRoot::new(folder.path.clone());
+    if let Some(question) = &arguments.explain {
+        return explain::run(&spec_root, &configs, question, arguments.output);
+    }
     let scope = Scope::new(&arguments.group);
     let mut generated = pipeline::generate(&spec_root, &configs, &Reporter::new(configs.len()))?;
     generated.files.retain(|path, _| scope.contains(path));

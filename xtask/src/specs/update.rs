@@ -20,11 +20,11 @@ use super::{
     upstream::Upstream,
 };
 use crate::generate::{
-    diff::{Format, render},
+    diff::render,
     group_configs,
     state::{State, listed_files, spec_root},
 };
-use crate::{git, output, workspace};
+use crate::{git, output, output::Format, workspace};
 
 /// Arguments of `specs update`.
 #[derive(Debug, Args)]
