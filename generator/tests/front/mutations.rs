@@ -8,12 +8,13 @@ use armature_generator::types::build;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "widgets/widgets.json",
     "variants/stores.json",
     "embedded/network.json",
     "recursion/trees.json",
     "places/places.json",
+    "openapi3/gadgets.json",
 ];
 
 /// What one mutation puts in the place that its number picks.
@@ -102,6 +103,7 @@ fn run(file: &str, document: &Value) -> Result<usize, String> {
         "embedded/shared.json",
         "embedded/gateway.json",
         "embedded/network.json",
+        "openapi3/shared.json",
     ] {
         let target = folder.path().join(name);
         std::fs::create_dir_all(target.parent().expect("parent")).expect("folder");
