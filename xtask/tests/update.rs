@@ -77,7 +77,14 @@ impl Workspace {
     }
 
     fn git(&self, arguments: &[&str]) {
-        let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+        let identity = [
+            "-c",
+            "user.name=test",
+            "-c",
+            "user.email=test@example.com",
+            "-c",
+            "commit.gpgsign=false",
+        ];
         let done = Command::new("git")
             .args(identity)
             .args(arguments)

@@ -47,29 +47,10 @@ pub(super) fn compare(
     }
     changes.extend(rules::compare(&old.rules, rules, ""));
     changes.extend(rules::compare(&old.item_rules, item_rules, "items: "));
-    changes.extend(switch(
-        What::CreateOnly,
-        [old.create_only, *create_only],
-        ["changeable", "settable on creation only"],
-        "Azure refuses to change it later",
-    ));
+    changes.extend(create_only_change(old.create_only, *create_only));
     changes.extend(explicit_change(old.explicit, *explicit));
-    if old.write_only != *write_only {
-        let words = |write_only| {
-            if write_only {
-                "never returned by Azure"
-            } else {
-                "returned by Azure"
-            }
-        };
-        let change = Change::compatible(What::WriteOnly, "");
-        changes.push(change.saying(words(old.write_only), words(*write_only)));
-    }
-    if old.identifiers != *identifiers {
-        let words = |identifiers: &[String]| identifiers.join(", ");
-        let change = Change::compatible(What::Identifiers, "");
-        changes.push(change.saying(words(&old.identifiers), words(identifiers)));
-    }
+    changes.extend(write_only_change(old.write_only, *write_only));
+    changes.extend(identifiers_change(&old.identifiers, identifiers));
     changes
 }
 
@@ -87,19 +68,37 @@ fn place(arm: &[String]) -> String {
     format!("`{}`", arm.join("."))
 }
 
-/// A flag that is a burden when it is set.
-fn switch(
-    what: What,
-    [was, is]: [bool; 2],
-    words: [&str; 2],
-    effect: &'static str,
-) -> Option<Change> {
-    let [off, on] = words;
-    match (was, is) {
-        (false, true) => Some(Change::breaking(what, effect).saying(off, on)),
-        (true, false) => Some(Change::compatible(what, "").saying(on, off)),
-        _ => None,
-    }
+fn create_only_change(was: bool, is: bool) -> Option<Change> {
+    let words = |create_only: bool| {
+        if create_only {
+            "settable on creation only"
+        } else {
+            "changeable"
+        }
+    };
+    let change = if is {
+        Change::breaking(What::CreateOnly, "Azure refuses to change it later")
+    } else {
+        Change::compatible(What::CreateOnly, "")
+    };
+    (was != is).then(|| change.saying(words(was), words(is)))
+}
+
+fn write_only_change(was: bool, is: bool) -> Option<Change> {
+    let words = |write_only: bool| {
+        if write_only {
+            "never returned by Azure"
+        } else {
+            "returned by Azure"
+        }
+    };
+    let change = Change::compatible(What::WriteOnly, "");
+    (was != is).then(|| change.saying(words(was), words(is)))
+}
+
+fn identifiers_change(was: &[String], is: &[String]) -> Option<Change> {
+    let change = Change::compatible(What::Identifiers, "");
+    (was != is).then(|| change.saying(was.join(", "), is.join(", ")))
 }
 
 /// Both directions change what an existing manifest does.

@@ -22,9 +22,12 @@ pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
         config_maps,
         child_lists,
     } = new;
-    let another = "existing objects stand for another resource in Azure";
+    let row =
+        |change: Change, old: String, new: String| (old != new).then(|| change.saying(old, new));
+    let another =
+        |what| Change::breaking(what, "existing objects stand for another resource in Azure");
     let rows = [
-        (
+        row(
             Change::breaking(
                 What::Plural,
                 "the CRD gets another name: its objects must move",
@@ -32,53 +35,45 @@ pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
             old.plural.clone(),
             plural.clone(),
         ),
-        (
-            Change::breaking(What::ArmType, another),
+        row(
+            another(What::ArmType),
             old.arm_type.to_lowercase(),
             arm_type.to_lowercase(),
         ),
-        (
+        row(
             Change::compatible(What::ArmPath, "manifests stay as they are"),
             fixed_parts(&old.path),
             fixed_parts(path),
         ),
-        (
-            Change::breaking(What::Scope, another),
-            scope_words(old.scope).to_owned(),
-            scope_words(*scope).to_owned(),
+        row(
+            another(What::Scope),
+            scope_words(old.scope),
+            scope_words(*scope),
         ),
-        (
+        row(
             Change::breaking(What::Owner, "manifests must name another owner"),
             owner_words(&old.owner),
             owner_words(owner),
         ),
-        (
-            Change::breaking(What::Name, another),
-            fixed_name(&old.name),
-            fixed_name(name),
-        ),
-        (
+        row(another(What::Name), fixed_name(&old.name), fixed_name(name)),
+        verb_change(old.verbs, *verbs),
+        row(
             Change::compatible(What::LongRunning, ""),
             long_running(old.verbs),
             long_running(*verbs),
         ),
-        (
+        row(
             Change::compatible(What::Exports, "the same keys are written, from elsewhere"),
             exports(&old.secrets, &old.config_maps, new),
             exports(secrets, config_maps, old),
         ),
-        (
+        row(
             Change::compatible(What::ChildLists, "what Azure has in them is kept by a PUT"),
             lists(&old.child_lists),
             lists(child_lists),
         ),
     ];
-    let differ = rows.into_iter().filter(|(_, old, new)| old != new);
-    let mut changes = differ
-        .map(|(change, old, new)| change.saying(old, new))
-        .collect::<Vec<_>>();
-    changes.extend(verb_change(old.verbs, *verbs));
-    changes
+    rows.into_iter().flatten().collect()
 }
 
 /// The path without the names of its parameters, which no user sees.
@@ -93,13 +88,14 @@ fn fixed_parts(path: &str) -> String {
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-fn scope_words(scope: Scope) -> &'static str {
-    match scope {
+fn scope_words(scope: Scope) -> String {
+    let words = match scope {
         Scope::ResourceGroup => "a resource group",
         Scope::Subscription => "a subscription",
         Scope::Tenant => "the tenant",
         Scope::Extension => "any resource",
-    }
+    };
+    words.to_owned()
 }
 
 fn owner_words(owner: &Owner) -> String {
