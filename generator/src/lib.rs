@@ -16,7 +16,8 @@
 //! Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
 //!
 //! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree. [`diff`] compares what pass 4 returns
-//! before and after a change, [`explain`] tells what the passes noted of their decisions.
+//! before and after a change, [`explain`] tells what the passes noted of their decisions,
+//! [`propose`] finds an ARM type and what a curation file must say to export it.
 //!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
@@ -30,6 +31,7 @@ pub mod inherit;
 pub mod load;
 pub mod model;
 pub mod pipeline;
+pub mod propose;
 pub mod share;
 pub mod survey;
 pub mod types;

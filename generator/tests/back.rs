@@ -14,6 +14,8 @@ mod hub;
 mod models;
 #[path = "back/pipeline.rs"]
 mod pipeline;
+#[path = "back/propose.rs"]
+mod propose;
 #[path = "back/render.rs"]
 mod render;
 #[path = "back/rules.rs"]

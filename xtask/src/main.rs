@@ -6,6 +6,7 @@
 mod dev;
 mod generate;
 mod git;
+mod new_kind;
 mod output;
 mod parity;
 mod specs;
@@ -31,6 +32,8 @@ enum Command {
     Dev(dev::DevArguments),
     /// Generate `generated/` and the reference pages from Azure's specs and specs/*.toml.
     Gen(generate::GenerateArguments),
+    /// Propose the lines of specs/*.toml that export an ARM type.
+    NewKind(new_kind::NewKindArguments),
     /// Look at, fetch and verify the pinned spec files.
     Specs(specs::SpecsArguments),
     /// Compare our CRDs with the schema paths of Azure Service Operator's.
@@ -46,6 +49,7 @@ async fn main() -> ExitCode {
     let result = match CommandLine::parse().command {
         Command::Dev(arguments) => dev::run(&arguments).await,
         Command::Gen(arguments) => generate::run(&arguments),
+        Command::NewKind(arguments) => new_kind::run(&arguments),
         Command::Specs(arguments) => specs::run(arguments).await,
         Command::Parity(arguments) => parity::run(&arguments).await,
         Command::Survey(arguments) => survey::run(&arguments),

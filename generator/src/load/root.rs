@@ -77,6 +77,21 @@ impl SpecRoot {
         slot.get_or_init(|| self.read(file).map(Arc::new)).clone()
     }
 
+    /// Whether the text of `file` has `words` in it, in any casing. Cheaper than reading a document.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn mentions(&self, file: &str, words: &str) -> Result<bool, LoadError> {
+        let text =
+            std::fs::read(self.folder.join(file)).map_err(|error| LoadError::Unreadable {
+                file: file.to_owned(),
+                reason: error.to_string(),
+            })?;
+        let words = words.as_bytes();
+        let mut windows = text.windows(words.len());
+        Ok(windows.any(|window| window.eq_ignore_ascii_case(words)))
+    }
+
     /// Files that were read so far, relative to the root and sorted.
     pub fn files(&self) -> Vec<String> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,7 +6,7 @@ use armature_generator::load::SpecRoot;
 use armature_generator::model::Group;
 use armature_generator::pipeline::curated_group;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curation");
+pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curation");
 
 /// The small group.
 fn music() -> (Group, GroupConfig) {
@@ -168,7 +168,7 @@ fn real_kinds_are_explained() {
 }
 
 /// The real specs, where there are any.
-fn specs() -> Option<String> {
+pub fn specs() -> Option<String> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/azure");
     let data = std::env::var("ARMATURE_AZURE_DATA").unwrap_or_else(|_| beside.to_owned());
     let specs = format!("{data}/azure-rest-api-specs");

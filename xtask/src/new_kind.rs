@@ -1,0 +1,50 @@
+//! `cargo xtask new-kind`: proposes the lines of a curation file that export an ARM type.
+//!
+//! The search is `armature_generator::propose`; here is only finding the input, printing and writing.
+
+use std::process::ExitCode;
+
+use armature_generator::{curate::GroupConfig, load::SpecRoot, propose::propose};
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use crate::{output, specs, workspace};
+
+/// Arguments of `new-kind`.
+#[derive(Debug, Args)]
+pub struct NewKindArguments {
+    /// ARM type, by provider or group: `Microsoft.Network/routeTables` or `network/routeTables`.
+    #[arg(value_name = "GROUP/TYPE")]
+    arm_type: String,
+    /// Also write the lines into the curation file. They have been tried: the group can be generated with them.
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    copy: specs::CopyArguments,
+}
+
+/// Runs `new-kind`.
+pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
+    let root = workspace::root()?;
+    let lock = specs::Lock::read(&root)?;
+    let from = arguments.copy.from.as_deref();
+    let folder = specs::locate(&root, lock.source(specs::AZURE_SPECS)?, from)?;
+    let mut configs = Vec::new();
+    for file in workspace::files_below(&root.join("specs"))? {
+        let path = Utf8PathBuf::from("specs").join(file);
+        if path != specs::LOCK_FILE && path.extension() == Some("toml") {
+            let text = workspace::read(&root.join(&path))?;
+            configs.push((GroupConfig::parse(path.as_str(), &text)?, text));
+        }
+    }
+    let proposal = propose(&SpecRoot::new(folder.path), &configs, &arguments.arm_type)?;
+    output::print(&proposal.text())?;
+    if arguments.write {
+        let mut configs = configs.iter();
+        let known = configs.find(|(config, _)| config.path == proposal.path);
+        let text = proposal.merged(known.map(|(_, text)| text.as_str()));
+        workspace::write(&root.join(&proposal.path), text)?;
+        eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
+    }
+    Ok(ExitCode::SUCCESS)
+}
