@@ -4,6 +4,8 @@
 
 #[path = "back/curate.rs"]
 mod curate;
+#[path = "back/curation_page.rs"]
+mod curation_page;
 #[path = "back/emit.rs"]
 mod emit;
 #[path = "back/explain.rs"]

@@ -211,7 +211,7 @@ impl Proposal {
             .iter()
             .map(|place| place.version.as_str())
             .filter(|version| {
-                known.len() > 0 || newest.is_none_or(|it| it.version.as_str() != *version)
+                !known.is_empty() || newest.is_none_or(|it| it.version.as_str() != *version)
             })
             .collect();
         if !rest.is_empty() {
@@ -284,7 +284,7 @@ fn end_of_versions(text: &str) -> usize {
     let start = text
         .find("[versions]")
         .map_or(text.len(), |at| at + "[versions]".len());
-    let is_header = |line: &str| line.starts_with(|it: char| it == '[');
+    let is_header = |line: &str| line.starts_with('[');
     let mut end = start;
     let mut offset = start;
     for line in text[start..].split_inclusive('\n') {
@@ -300,7 +300,7 @@ fn end_of_versions(text: &str) -> usize {
 }
 
 /// The nearest of some names, else some of them.
-fn hint<'a>(name: &str, known: &[&'a str]) -> String {
+fn hint(name: &str, known: &[&str]) -> String {
     const SOME: usize = 8;
     match nearest(name, known.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
