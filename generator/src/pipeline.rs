@@ -10,8 +10,9 @@ use crate::curate::{CurateError, GroupConfig, curate};
 use crate::discover::{DiscoverError, DiscoveredResource, discover};
 use crate::emit::{FormatError, emit, kind_constants, umbrella};
 use crate::hub::hubs;
-use crate::load::{LoadError, SpecRoot, load};
-use crate::model::{Group, Version};
+use crate::inherit::inherit;
+use crate::load::{LoadError, SpecRoot, SpecSet, load};
+use crate::model::{ApiVersion, Group, Version};
 use crate::share::share;
 use crate::types::embedded::Embedding;
 use crate::types::{TypesError, build_with};
@@ -189,11 +190,14 @@ pub fn curated_groups(
 /// # Errors
 /// As [`generate`].
 pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
-    let mut versions = BTreeMap::new();
-    for api_version in config.api_versions() {
-        let version = version(specs, config, &api_version)?;
-        versions.insert(api_version, version);
-    }
+    let sets = spec_sets(specs, config)?;
+    let versions = sets
+        .par_iter()
+        .map(|(api_version, set)| {
+            let version = version(config, api_version, set)?;
+            Ok((api_version.clone(), version))
+        })
+        .collect::<Result<_, GeneratorError>>()?;
     let group = Group {
         name: config.rules.group.clone(),
         api_group: config.api_group(),
@@ -202,13 +206,41 @@ pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, Ge
     Ok(curate(group, config)?)
 }
 
-fn version(
+/// What each api-version is built from: specs, or Bicep types with what the nearest specs add to them.
+fn spec_sets(
     specs: &SpecRoot,
     config: &GroupConfig,
-    api_version: &crate::model::ApiVersion,
-) -> Result<Version, GeneratorError> {
-    let version = api_version.as_str();
-    let set = load(specs, &config.files(version)).map_err(|error| match error {
+) -> Result<BTreeMap<ApiVersion, SpecSet>, GeneratorError> {
+    let exported = config.api_versions();
+    let (bicep, openapi) = exported
+        .union(&config.openapi_versions())
+        .cloned()
+        .partition::<Vec<_>, _>(|version| config.is_bicep(version));
+    let load_all = |versions: &[ApiVersion]| {
+        versions
+            .par_iter()
+            .map(|version| Ok((version.clone(), load_version(specs, config, version)?)))
+            .collect::<Result<BTreeMap<_, _>, GeneratorError>>()
+    };
+    let mut sets = load_all(&openapi)?;
+    let inherited = load_all(&bicep)?
+        .into_par_iter()
+        .map(|(version, set)| {
+            let set = inherit(&set, &version, &sets)?;
+            Ok((version, set))
+        })
+        .collect::<Result<Vec<_>, GeneratorError>>()?;
+    sets.extend(inherited);
+    sets.retain(|version, _| exported.contains(version));
+    Ok(sets)
+}
+
+fn load_version(
+    specs: &SpecRoot,
+    config: &GroupConfig,
+    version: &ApiVersion,
+) -> Result<SpecSet, GeneratorError> {
+    load(specs, &config.files(version)).map_err(|error| match error {
         LoadError::MissingFile {
             referenced_from: None,
             ..
@@ -218,8 +250,15 @@ fn version(
             error: Box::new(error),
         },
         error => error.into(),
-    })?;
-    let discovered = discover(&set)?;
+    })
+}
+
+fn version(
+    config: &GroupConfig,
+    api_version: &ApiVersion,
+    set: &SpecSet,
+) -> Result<Version, GeneratorError> {
+    let discovered = discover(set)?;
     let embedding = Embedding {
         whole: config.parts(),
         ..Embedding::default()
@@ -227,7 +266,7 @@ fn version(
     let is_exported =
         |resource: &DiscoveredResource<'_>| config.exports(&resource.arm_type, api_version);
     let version = build_with(
-        &set,
+        set,
         api_version.clone(),
         &discovered,
         &embedding,

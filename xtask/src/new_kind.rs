@@ -4,11 +4,11 @@
 
 use std::process::ExitCode;
 
-use armature_generator::{curate::GroupConfig, load::SpecRoot, propose::propose};
+use armature_generator::{curate::GroupConfig, propose::propose};
 use camino::Utf8PathBuf;
 use clap::Args;
 
-use crate::{output, specs, workspace};
+use crate::{generate::state::spec_root, output, specs, workspace};
 
 /// Arguments of `new-kind`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     let lock = specs::Lock::read(&root)?;
     let from = arguments.copy.from.as_deref();
-    let folder = specs::locate(&root, lock.source(specs::AZURE_SPECS)?, from)?;
+    let spec_root = spec_root(&lock, |source| Ok(specs::locate(&root, source, from)?.path))?;
     let mut configs = Vec::new();
     for file in workspace::files_below(&root.join("specs"))? {
         let path = Utf8PathBuf::from("specs").join(file);
@@ -37,7 +37,7 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
             configs.push((GroupConfig::parse(path.as_str(), &text)?, text));
         }
     }
-    let proposal = propose(&SpecRoot::new(folder.path), &configs, &arguments.arm_type)?;
+    let proposal = propose(&spec_root, &configs, &arguments.arm_type)?;
     output::print(&proposal.text())?;
     if arguments.write {
         let mut configs = configs.iter();

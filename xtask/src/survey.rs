@@ -19,9 +19,6 @@ use crate::{specs, workspace};
 /// The page that `--write` writes.
 const PAGE: &str = "docs/survey.md";
 
-/// Folder of Bicep types, beside the OpenAPI specs where it is there.
-const BICEP_TYPES: &str = "bicep-types";
-
 /// Arguments of `survey`.
 #[derive(Debug, Args)]
 pub struct SurveyArguments {
@@ -55,7 +52,7 @@ pub fn run(arguments: &SurveyArguments) -> anyhow::Result<ExitCode> {
     let lock = specs::Lock::read(&root)?;
     let folder = specs::locate(&root, lock.source(specs::AZURE_SPECS)?, from)?;
     let mut trees = vec![read_tree("OpenAPI specs", folder.path)?];
-    let bicep = specs::data_folder(&root, from).0.join(BICEP_TYPES);
+    let bicep = specs::data_folder(&root, from).0.join(specs::BICEP_TYPES);
     if bicep.is_dir() {
         trees.push(read_tree("Bicep types", bicep)?);
     }

@@ -10,5 +10,8 @@ pub mod hub;
 pub mod kinds;
 #[rustfmt::skip]
 pub mod v20230815;
+#[rustfmt::skip]
+pub mod v20240413;
 
 pub use v20230815 as v1api20230815;
+pub use v20240413 as v1api20240413;

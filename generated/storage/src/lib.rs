@@ -14,6 +14,8 @@ pub mod v20210401;
 pub mod v20220901;
 #[rustfmt::skip]
 pub mod v20230101;
+#[rustfmt::skip]
+pub mod v20250601;
 
 pub use v20210401 as v1api20210401;
 pub use v20220901 as v1api20220901;

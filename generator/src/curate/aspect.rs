@@ -96,6 +96,7 @@ impl Treatment {
             Self::ConfigMapRequired => "config-map-required",
             Self::ChildKind => "child-kind",
             Self::Remove => "remove",
+            Self::Flatten => "flatten",
         }
     }
 }

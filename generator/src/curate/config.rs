@@ -3,7 +3,7 @@
 //! Here is what a file says, once [`super::form`] has found nothing wrong with its form. Whether a rule matches
 //! anything is known once types are built: see [`super::rules`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use toml::Spanned;
 use super::error::Problem;
 use super::text::Text;
 use super::{CurateError, SecretRule, consistency, form};
+use crate::load::BICEP_FOLDER;
 use crate::model::ApiVersion;
 
 /// One curation file.
@@ -32,16 +33,24 @@ pub struct GroupRules {
     /// Short name of the group: `storage`.
     pub group: String,
     /// Folder of the provider's specs, relative to the root of the spec tree; the folders `stable` and
-    /// `preview` are below it.
+    /// `preview` are below it. Tells where the provider's Bicep types are, too.
     pub specs: String,
+    /// Spec files of each api-version that is read from OpenAPI and lists no others.
+    #[serde(default)]
+    pub files: Vec<Spanned<String>>,
     /// How versions are named (ASO behaviour §3.1).
     pub naming: Naming,
+    /// First api-version that is named as new groups are, whatever [`Self::naming`] says.
+    pub new_naming_from: Option<Spanned<String>>,
     /// Lists and maps are sent to ARM as `null` when absent, because the provider takes a missing one as "keep"
     /// (ASO's `$payloadType: explicitCollections`).
     #[serde(default)]
     pub explicit_collections: bool,
-    /// Spec files per api-version.
-    pub versions: BTreeMap<Spanned<String>, Vec<String>>,
+    /// What each api-version is read from.
+    pub versions: BTreeMap<Spanned<String>, VersionSource>,
+    /// api-versions of the specs that no kind is exported from, and that tell what Bicep types of near ones leave out.
+    #[serde(default)]
+    pub inherit_from: Vec<Spanned<String>>,
     /// Exported kinds.
     pub kinds: BTreeMap<Spanned<String>, KindRules>,
     /// Types that look like ARM resources and yet are plain parts of the resource around them.
@@ -50,6 +59,32 @@ pub struct GroupRules {
     /// Rules per type and property.
     #[serde(default)]
     pub types: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, PropertyRule>>,
+}
+
+/// What an api-version is read from: a word, or spec files of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum VersionSource {
+    /// A source by its name.
+    Named(NamedSource),
+    /// These spec files.
+    Files(Vec<String>),
+}
+
+impl From<NamedSource> for VersionSource {
+    fn from(source: NamedSource) -> Self {
+        Self::Named(source)
+    }
+}
+
+/// A source that gives an api-version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NamedSource {
+    /// The specs: [`GroupRules::files`].
+    OpenApi,
+    /// Bicep types, and what these leave out from the nearest api-version that is read from specs.
+    Bicep,
 }
 
 /// How the versions of a group are named (ASO behaviour §3.1).
@@ -84,7 +119,8 @@ pub struct KindRules {
     /// ARM type.
     #[serde(rename = "type")]
     pub arm_type: Spanned<String>,
-    /// api-versions that export the kind; all that have the ARM type when absent.
+    /// api-versions that export the kind; all that have the ARM type when absent. `2023-01-01..` stands for all from
+    /// that one on.
     pub versions: Option<Vec<Spanned<String>>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
@@ -95,6 +131,8 @@ pub struct KindRules {
     /// handwritten exporter finds the value.
     #[serde(default)]
     pub config_maps: BTreeMap<Spanned<String>, String>,
+    /// First api-version with [`Self::config_maps`].
+    pub config_maps_from: Option<Spanned<String>>,
 }
 
 impl KindRules {
@@ -102,12 +140,26 @@ impl KindRules {
     pub fn exports(&self, version: &ApiVersion) -> bool {
         match &self.versions {
             None => true,
-            Some(versions) => {
-                let mut versions = versions.iter();
-                versions.any(|candidate| candidate.get_ref() == version.as_str())
-            }
+            Some(versions) => covers(versions, version),
         }
     }
+}
+
+/// What follows the first api-version of an open range.
+const AND_LATER: &str = "..";
+
+/// Whether a list names an api-version, or has a range that it is in.
+pub(super) fn covers(versions: &[Spanned<String>], version: &ApiVersion) -> bool {
+    versions.iter().any(|item| {
+        let named = ApiVersion::new(version_named(item.get_ref()));
+        let is_range = item.get_ref().ends_with(AND_LATER);
+        *version == named || is_range && *version > named
+    })
+}
+
+/// The api-version that an item of a list names, be it a range.
+pub(super) fn version_named(item: &str) -> &str {
+    item.strip_suffix(AND_LATER).unwrap_or(item)
 }
 
 /// What to do with a property. In TOML either a word (`id = "reference"`) or a table.
@@ -144,7 +196,7 @@ pub struct PropertyRule {
     pub required: Option<bool>,
     /// The only side the rule is for.
     pub side: Option<Side>,
-    /// The only api-versions that the rule is for.
+    /// The only api-versions that the rule is for, as in [`KindRules::versions`].
     pub versions: Option<Vec<Spanned<String>>>,
     /// Why, for readers.
     pub because: Option<String>,
@@ -172,6 +224,8 @@ pub enum Treatment {
     ChildKind,
     /// Left out on both sides.
     Remove,
+    /// Its members stand in its place.
+    Flatten,
 }
 
 /// Desired or observed state.
@@ -282,40 +336,80 @@ impl GroupConfig {
         self.text.place(spanned.span().start).0
     }
 
-    /// Spec files of an api-version, relative to the root of the spec tree.
-    pub fn files(&self, version: &str) -> Vec<String> {
-        let stage = if ApiVersion::new(version).is_preview() {
+    /// Files of an api-version, relative to the root of their source.
+    pub fn files(&self, version: &ApiVersion) -> Vec<String> {
+        let stage = if version.is_preview() {
             "preview"
         } else {
             "stable"
         };
-        let specs = &self.rules.specs;
-        self.rules
-            .versions
-            .iter()
-            .filter(|(name, _)| name.get_ref() == version)
-            .flat_map(|(_, files)| files)
-            .map(|file| format!("{specs}/{stage}/{version}/{file}"))
-            .collect()
+        let path = |file: &String| format!("{}/{stage}/{version}/{file}", self.rules.specs);
+        match self.source(version) {
+            VersionSource::Named(NamedSource::Bicep) => vec![self.bicep_file(version)],
+            VersionSource::Named(NamedSource::OpenApi) => {
+                let files = self.rules.files.iter();
+                files.map(|file| path(file.get_ref())).collect()
+            }
+            VersionSource::Files(files) => files.iter().map(path).collect(),
+        }
     }
 
-    /// Line (from 1) on which the files of an api-version are listed.
-    pub fn version_line(&self, version: &str) -> usize {
-        let mut names = self.rules.versions.keys();
+    /// What an api-version is read from; specs, where the file does not say.
+    fn source(&self, version: &ApiVersion) -> &VersionSource {
+        let mut versions = self.rules.versions.iter();
+        versions
+            .find(|(name, _)| name.get_ref() == version.as_str())
+            .map_or(
+                &VersionSource::Named(NamedSource::OpenApi),
+                |(_, source)| source,
+            )
+    }
+
+    /// The Bicep types are in folders named after those of the specs: `generated/<service>/<provider>/<api-version>`.
+    fn bicep_file(&self, version: &ApiVersion) -> String {
+        let mut folders = self.rules.specs.split('/').skip(1);
+        let service = folders.next().unwrap_or_default();
+        let provider = folders.last().unwrap_or(service).to_lowercase();
+        format!("{BICEP_FOLDER}/{service}/{provider}/{version}/types.json")
+    }
+
+    /// Whether an api-version is read from Bicep types.
+    pub fn is_bicep(&self, version: &ApiVersion) -> bool {
+        *self.source(version) == VersionSource::Named(NamedSource::Bicep)
+    }
+
+    /// Names under which an api-version is served.
+    pub fn version_names(&self, version: &ApiVersion) -> Vec<String> {
+        let new = self.rules.new_naming_from.as_ref();
+        let is_new = new.is_some_and(|from| *version >= ApiVersion::new(from.get_ref()));
+        let naming = if is_new {
+            Naming::New
+        } else {
+            self.rules.naming
+        };
+        naming.names(version)
+    }
+
+    /// Line (from 1) that names an api-version.
+    pub fn version_line(&self, version: &ApiVersion) -> usize {
+        let mut names = self.rules.versions.keys().chain(&self.rules.inherit_from);
         names
-            .find(|name| name.get_ref() == version)
+            .find(|name| name.get_ref() == version.as_str())
             .map_or(1, |name| self.line(name))
     }
 
-    /// api-versions that the file names, oldest first.
-    pub fn api_versions(&self) -> Vec<ApiVersion> {
-        let mut versions = self
-            .rules
-            .versions
-            .keys()
-            .map(|name| ApiVersion::new(name.get_ref()))
-            .collect::<Vec<_>>();
-        versions.sort();
+    /// api-versions that kinds are exported from, oldest first.
+    pub fn api_versions(&self) -> BTreeSet<ApiVersion> {
+        let names = self.rules.versions.keys();
+        names.map(|name| ApiVersion::new(name.get_ref())).collect()
+    }
+
+    /// api-versions that are read from specs, oldest first; also those that no kind is exported from.
+    pub fn openapi_versions(&self) -> BTreeSet<ApiVersion> {
+        let further = self.rules.inherit_from.iter();
+        let mut versions = self.api_versions();
+        versions.extend(further.map(|name| ApiVersion::new(name.get_ref())));
+        versions.retain(|version| !self.is_bicep(version));
         versions
     }
 
@@ -375,7 +469,7 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
         let (_, rule) = properties.iter().next().unwrap();
         assert_eq!(rule.ty, Some(PlainType::String));
         assert_eq!(
-            config.files("2022-01-01-preview"),
+            config.files(&ApiVersion::new("2022-01-01-preview")),
             [
                 "specification/storage/resource-manager/Microsoft.Storage/preview/2022-01-01-preview/storage.json"
             ]
@@ -388,5 +482,71 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
                 .collect::<Vec<_>>(),
             ["2022-01-01-preview", "2023-01-01"]
         );
+    }
+
+    #[test]
+    fn versions_say_what_they_are_read_from_and_how_they_are_named() {
+        let text = MINIMAL
+            .replace("naming", "new-naming-from = \"2025-06-01\"\nnaming")
+            .replace(
+                "naming =",
+                "files = [\"blob.json\"]\ninherit-from = [\"2023-05-01\"]\nnaming =",
+            )
+            .replace(
+                "[kinds.",
+                "\"2022-09-01\" = \"openapi\"\n\"2025-06-01\" = \"bicep\"\n\n[kinds.",
+            );
+        let config = GroupConfig::parse("specs/storage.toml", text).unwrap();
+        let version = |name: &str| ApiVersion::new(name);
+        let specs = "specification/storage/resource-manager/Microsoft.Storage/stable";
+        for (name, file, names) in [
+            (
+                "2022-09-01",
+                format!("{specs}/2022-09-01/blob.json"),
+                &["v1api20220901", "v20220901"][..],
+            ),
+            (
+                "2023-01-01",
+                format!("{specs}/2023-01-01/storage.json"),
+                &["v1api20230101", "v20230101"],
+            ),
+            (
+                "2025-06-01",
+                "generated/storage/microsoft.storage/2025-06-01/types.json".to_owned(),
+                &["v20250601"],
+            ),
+        ] {
+            assert_eq!(config.files(&version(name)), [file]);
+            assert_eq!(config.version_names(&version(name)), names);
+        }
+        let openapi = config.openapi_versions();
+        let openapi: Vec<&str> = openapi.iter().map(ApiVersion::as_str).collect();
+        let expected = [
+            "2022-01-01-preview",
+            "2022-09-01",
+            "2023-01-01",
+            "2023-05-01",
+        ];
+        assert_eq!(openapi, expected);
+    }
+
+    #[test]
+    fn lists_of_versions_may_end_with_an_open_range() {
+        let list = ["2020-01-01", "2022-01-01.."];
+        let list = list.map(|item| Spanned::new(0..0, item.to_owned()));
+        for (version, expected) in [
+            ("2019-01-01", false),
+            ("2020-01-01", true),
+            ("2021-01-01", false),
+            ("2022-01-01-preview", false),
+            ("2022-01-01", true),
+            ("2031-01-01-preview", true),
+        ] {
+            assert_eq!(
+                covers(&list, &ApiVersion::new(version)),
+                expected,
+                "{version}"
+            );
+        }
     }
 }

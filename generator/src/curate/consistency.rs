@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::GroupConfig;
 use super::aspect::Aspect;
-use super::config::{KindRules, PropertyRule, Side, Treatment};
+use super::config::{KindRules, NamedSource, PropertyRule, Side, Treatment, VersionSource};
 use super::error::Problem;
 
 /// Everything of that sort in a file.
@@ -19,6 +19,7 @@ pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {
         check_kind(kind, &mut report);
     }
     repeated(&config.rules.parts, "parts", &mut report);
+    check_sources(config, &mut report);
     for (type_name, properties) in &config.rules.types {
         if properties.is_empty() {
             let message = format!("`{}` has no rule; remove the line", type_name.get_ref());
@@ -35,15 +36,61 @@ pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {
     problems
 }
 
+/// Sources of api-versions that say nothing or the same twice.
+fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>, String)) {
+    let rules = &config.rules;
+    repeated(&rules.files, "files", report);
+    repeated(&rules.inherit_from, "inherit-from", report);
+    let uses_files = |source: &VersionSource| *source == NamedSource::OpenApi.into();
+    let has_bicep = rules
+        .versions
+        .values()
+        .any(|it| *it == NamedSource::Bicep.into());
+    for (version, source) in &rules.versions {
+        if uses_files(source) && rules.files.is_empty() {
+            let message = format!(
+                "`{}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`",
+                version.get_ref()
+            );
+            report(version, message);
+        }
+    }
+    let is_used = rules.versions.values().any(uses_files) || !rules.inherit_from.is_empty();
+    if let Some(file) = rules.files.first().filter(|_| !is_used) {
+        let message = "`files` has no effect: every api-version lists its own; remove it";
+        report(file, message.to_owned());
+    }
+    for version in &rules.inherit_from {
+        let named = version.get_ref();
+        if rules.versions.keys().any(|known| known.get_ref() == named) {
+            let message =
+                format!("`{named}` is in `versions`, and inherited from anyway; remove it here");
+            report(version, message);
+        } else if !has_bicep {
+            let message = format!(
+                "`{named}` has no effect: no api-version is read from Bicep types; remove it"
+            );
+            report(version, message);
+        }
+    }
+}
+
 fn check_kind(kind: &KindRules, report: &mut impl FnMut(&Spanned<String>, String)) {
     let versions = kind.versions.as_deref().unwrap_or_default();
     repeated(versions, "versions", report);
-    if let Some(from) = &kind.secrets_from
-        && kind.secrets.is_empty()
-    {
-        let message =
-            "`secrets-from` has no effect without `secrets`; remove it, or list the secrets";
-        report(from, message.to_owned());
+    for (from, key, is_empty) in [
+        (&kind.secrets_from, "secrets", kind.secrets.is_empty()),
+        (
+            &kind.config_maps_from,
+            "config-maps",
+            kind.config_maps.is_empty(),
+        ),
+    ] {
+        if let Some(from) = from.as_ref().filter(|_| is_empty) {
+            let message =
+                format!("`{key}-from` has no effect without `{key}`; remove it, or list some");
+            report(from, message);
+        }
     }
     let mut seen = BTreeSet::new();
     for key in kind.secrets.keys() {
@@ -89,7 +136,10 @@ fn contradiction(name: &str, rule: &PropertyRule) -> Option<String> {
     };
     let has = |aspect| stated.contains(&aspect);
     if let Some(treatment) = rule.treatment {
-        let removes = matches!(treatment, Treatment::Remove | Treatment::ChildKind);
+        let removes = matches!(
+            treatment,
+            Treatment::Remove | Treatment::ChildKind | Treatment::Flatten
+        );
         let types = !matches!(treatment, Treatment::Plain | Treatment::ConfigMap);
         for aspect in [
             Aspect::Type,

@@ -37,6 +37,8 @@ pub enum Form {
     Table(&'static [Key]),
     /// A table whose keys the author chooses.
     Map(&'static Form),
+    /// One of these words, or a list of strings.
+    WordOrTexts(&'static [&'static str]),
     /// One of these words, or a table with these keys.
     WordOrTable(&'static [&'static str], &'static [Key]),
 }
@@ -58,17 +60,28 @@ const fn required(name: &'static str, form: Form, example: &'static str) -> Key 
 }
 
 /// Keys of a file.
-pub static FILE: [Key; 8] = [
+pub static FILE: [Key; 11] = [
     required("group", Form::Text, r#"group = "storage""#),
     required(
         "specs",
         Form::Text,
         r#"specs = "specification/storage/resource-manager/Microsoft.Storage""#,
     ),
+    key("files", Form::Texts, r#"files = ["storage.json"]"#),
     required(
         "naming",
         Form::Word(&["legacy", "hybrid", "new"]),
         r#"naming = "hybrid""#,
+    ),
+    key(
+        "new-naming-from",
+        Form::Text,
+        r#"new-naming-from = "2025-06-01""#,
+    ),
+    key(
+        "inherit-from",
+        Form::Texts,
+        r#"inherit-from = ["2023-05-01"]"#,
     ),
     key(
         "explicit-collections",
@@ -77,8 +90,8 @@ pub static FILE: [Key; 8] = [
     ),
     required(
         "versions",
-        Form::Map(&Form::Texts),
-        r#""2023-01-01" = ["storage.json"]"#,
+        Form::Map(&Form::WordOrTexts(&["openapi", "bicep"])),
+        r#""2023-01-01" = "openapi""#,
     ),
     required(
         "kinds",
@@ -93,7 +106,7 @@ pub static FILE: [Key; 8] = [
     ),
 ];
 
-static KIND: [Key; 5] = [
+static KIND: [Key; 6] = [
     required(
         "type",
         Form::Text,
@@ -111,6 +124,11 @@ static KIND: [Key; 5] = [
         Form::Map(&Form::Text),
         r#"config-maps = { alias = "alias" }"#,
     ),
+    key(
+        "config-maps-from",
+        Form::Text,
+        r#"config-maps-from = "2024-04-13""#,
+    ),
 ];
 
 static SECRET: [Key; 4] = [
@@ -124,7 +142,7 @@ static SECRET: [Key; 4] = [
     key("value", Form::Text, r#"value = "keys[keyName=key1].value""#),
 ];
 
-static TREATMENTS: [&str; 9] = [
+static TREATMENTS: [&str; 10] = [
     "reference",
     "well-known-reference",
     "plain",
@@ -134,6 +152,7 @@ static TREATMENTS: [&str; 9] = [
     "config-map-required",
     "child-kind",
     "remove",
+    "flatten",
 ];
 
 static RULE: [Key; 9] = [
@@ -239,7 +258,10 @@ impl Check<'_> {
     ) {
         match (form, value.get_ref()) {
             (Form::Text, DeValue::String(_)) | (Form::Flag, DeValue::Boolean(_)) => {}
-            (Form::Word(words) | Form::WordOrTable(words, _), DeValue::String(word)) => {
+            (
+                Form::Word(words) | Form::WordOrTexts(words) | Form::WordOrTable(words, _),
+                DeValue::String(word),
+            ) => {
                 if !words.contains(&word.as_ref()) {
                     let advice = advice(word, words);
                     self.report(
@@ -248,7 +270,7 @@ impl Check<'_> {
                     );
                 }
             }
-            (Form::Texts, DeValue::Array(items)) => {
+            (Form::Texts | Form::WordOrTexts(_), DeValue::Array(items)) => {
                 for item in items {
                     self.value(item, &Form::Text, example, &format!("{path}[]"));
                 }
@@ -304,6 +326,7 @@ fn expected(form: &Form) -> &'static str {
         Form::Flag => "true or false",
         Form::Texts => "a list of strings",
         Form::Table(_) | Form::Map(_) => "a table",
+        Form::WordOrTexts(_) => "a word or a list of strings",
         Form::WordOrTable(..) => "a word or a table",
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use super::config::KindRules;
+use super::config::{KindRules, version_named};
 use super::error::{Problem, hint};
 use super::{GroupConfig, naming};
 use crate::model::{ApiVersion, Group, Resource, SecretSource, TypeDef, Version};
@@ -95,7 +95,7 @@ impl Check<'_> {
         }
         let names = || having.iter().map(|version| version.as_str());
         for version in rules.versions.iter().flatten() {
-            if !names().any(|name| name == version.get_ref()) {
+            if !names().any(|name| name == version_named(version.get_ref())) {
                 let message = format!(
                     "api-version `{}` has no `{arm_type}`; {}",
                     version.get_ref(),
@@ -118,8 +118,14 @@ impl Check<'_> {
             .filter(|version| rules.exports(version))
             .map(|version| version.as_str())
             .collect();
-        self.problems
-            .extend(secrets_from(config, kind, rules, &exported));
+        for (key, from) in [
+            ("secrets-from", &rules.secrets_from),
+            ("config-maps-from", &rules.config_maps_from),
+        ] {
+            let from = from.as_ref();
+            let problem = from.and_then(|from| divides(config, kind, (key, from), &exported));
+            self.problems.extend(problem);
+        }
     }
 
     /// An api-version that no kind is exported from is listed for nothing.
@@ -140,21 +146,20 @@ impl Check<'_> {
     }
 }
 
-/// `secrets-from` must name an api-version that divides those of the kind, oldest first in `exported`.
-fn secrets_from(
+/// What a key names must be an api-version that divides those of the kind, oldest first in `exported`.
+fn divides(
     config: &GroupConfig,
     kind: &str,
-    rules: &KindRules,
+    (key, from): (&str, &Spanned<String>),
     exported: &[&str],
 ) -> Option<Problem> {
-    let from = rules.secrets_from.as_ref()?;
     let version = from.get_ref().as_str();
     let message = if !exported.contains(&version) {
         let hint = hint(version, exported.iter().copied());
         format!("`{kind}` is not exported from api-version `{version}`; {hint}")
     } else if exported.first() == Some(&version) {
         format!(
-            "`secrets-from` has no effect: `{version}` is the first api-version of `{kind}`; remove it"
+            "`{key}` has no effect: `{version}` is the first api-version of `{kind}`; remove it"
         )
     } else {
         return None;

@@ -26,7 +26,8 @@ mod text;
 mod transform;
 
 pub use config::{
-    GroupConfig, GroupRules, KindRules, Naming, PlainType, PropertyRule, Side, Treatment,
+    GroupConfig, GroupRules, KindRules, NamedSource, Naming, PlainType, PropertyRule, Side,
+    Treatment, VersionSource,
 };
 pub(crate) use error::nearest;
 pub use error::{CurateError, Problem};

@@ -4,8 +4,8 @@ use super::config::{PlainType, PropertyRule, Side, Treatment};
 use super::naming;
 use super::pattern::keep_re2;
 use crate::model::{
-    ConfigMapImport, Decision, EnumType, Meaning, Property, Rules, TypeDef, TypeName, TypeRef,
-    TypeTable,
+    ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
+    TypeRef, TypeTable,
 };
 
 /// Where a property stands.
@@ -30,6 +30,8 @@ pub(super) struct Outcome {
     pub added: Option<(TypeName, EnumType)>,
     /// Whether it is a list of kinds of their own.
     pub is_child_list: bool,
+    /// Whether its members take its place.
+    pub is_flattened: bool,
     /// What the heuristics decided.
     pub decisions: Vec<Decision>,
     /// Enum behind the type, from the spec or from a rule.
@@ -55,6 +57,7 @@ impl PartialEq for Outcome {
             properties
         };
         self.is_child_list == other.is_child_list
+            && self.is_flattened == other.is_flattened
             && values(self) == values(other)
             && plain(self) == plain(other)
     }
@@ -66,6 +69,10 @@ pub(super) fn outcome(site: Site<'_>, property: &Property, rule: Option<&Propert
     let treatment = rule.and_then(|rule| rule.treatment);
     if let Some(Treatment::Remove | Treatment::ChildKind) = treatment {
         outcome.is_child_list = treatment == Some(Treatment::ChildKind) && site.side == Side::Spec;
+        return outcome;
+    }
+    if treatment == Some(Treatment::Flatten) {
+        outcome.is_flattened = true;
         return outcome;
     }
     let mut property = property.clone();
@@ -158,9 +165,24 @@ pub(super) fn misfit(
         ),
         Treatment::ConfigMap | Treatment::ConfigMapRequired => (is_text(ty), "a string"),
         Treatment::ChildKind => (matches!(ty, TypeRef::List(_)), "a list"),
+        Treatment::Flatten => (object_of(types, ty).is_some(), "an object"),
         Treatment::Plain | Treatment::Remove => (true, ""),
     };
     (!fits).then_some(needed)
+}
+
+/// The object behind a type that is neither list nor map, with its name.
+pub(super) fn object_of<'t>(
+    types: &'t TypeTable,
+    ty: &TypeRef,
+) -> Option<(&'t TypeName, &'t ObjectType)> {
+    let TypeRef::Named(name) = ty else {
+        return None;
+    };
+    match types.get_key_value(name)? {
+        (name, TypeDef::Object(object)) => Some((name, object)),
+        (_, TypeDef::Enum(_)) => None,
+    }
 }
 
 /// The type within lists and maps.
@@ -199,7 +221,7 @@ fn treat(
         Some(Treatment::ConfigMap) => config_map(property, ConfigMapImport::Optional),
         Some(Treatment::ConfigMapRequired) => config_map(property, ConfigMapImport::Required),
         Some(Treatment::Plain) => vec![property],
-        Some(Treatment::Remove | Treatment::ChildKind) => Vec::new(),
+        Some(Treatment::Remove | Treatment::ChildKind | Treatment::Flatten) => Vec::new(),
         None if property.secret => {
             decisions.push(Decision::heuristic("a secret: key of a Secret"));
             vec![secret(property)]

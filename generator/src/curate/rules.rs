@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::GroupConfig;
 use super::aspect::Aspect;
-use super::config::{PropertyRule, Side};
+use super::config::{PropertyRule, Side, covers, version_named};
 use super::error::{Problem, hint};
 use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeName};
 
@@ -57,11 +57,8 @@ impl<'a> Entry<'a> {
     /// Whether the rule is for a side and an api-version.
     fn is_for(&self, side: Side, version: &ApiVersion) -> bool {
         let versions = self.rule.versions.as_ref();
-        let is_version = |versions: &Vec<Spanned<String>>| {
-            let mut versions = versions.iter();
-            versions.any(|candidate| candidate.get_ref() == version.as_str())
-        };
-        self.rule.side.is_none_or(|only| only == side) && versions.is_none_or(is_version)
+        self.rule.side.is_none_or(|only| only == side)
+            && versions.is_none_or(|versions| covers(versions, version))
     }
 }
 
@@ -78,8 +75,7 @@ pub(super) fn rule_names<'a>(
     if side == Side::Status {
         names.extend(name.strip_suffix(STATUS_SUFFIX));
     }
-    let definition = object.source.rsplit_once("/definitions/");
-    names.extend(definition.map(|(_, definition)| definition));
+    names.extend(object.definition.as_deref());
     names.extend(kind);
     names
 }
@@ -323,7 +319,8 @@ impl Judge<'_> {
     fn unknown_versions(&self, noted: &Use) -> Vec<Problem> {
         let sites = || noted.sites.iter().map(|(_, version)| version.as_str());
         let versions = self.entry.rule.versions.iter().flatten();
-        let unknown = versions.filter(|version| !sites().any(|site| site == version.get_ref()));
+        let unknown = versions
+            .filter(|version| !sites().any(|site| site == version_named(version.get_ref())));
         unknown
             .map(|version| {
                 let message = format!(

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use toml::Spanned;
+
 use super::error::Problem;
 use super::pattern::keep_re2;
 use super::{GroupConfig, KindRules, naming};
@@ -69,23 +71,24 @@ fn export(
     if let NameRule::Free(rules) = &mut resource.name {
         keep_re2(rules);
     }
-    resource.version_names = config.rules.naming.names(api_version);
-    let has_secrets = rules
-        .secrets_from
-        .as_ref()
-        .is_none_or(|from| *api_version >= ApiVersion::new(from.get_ref()));
-    if has_secrets {
+    resource.version_names = config.version_names(api_version);
+    let is_since = |from: &Option<Spanned<String>>| {
+        let from = from.as_ref().map(|from| ApiVersion::new(from.get_ref()));
+        from.is_none_or(|from| *api_version >= from)
+    };
+    if is_since(&rules.secrets_from) {
         let secrets = rules.secrets.iter();
         resource.secrets = secrets
             .map(|(key, source)| (key.get_ref().clone(), source.0.clone()))
             .collect();
     }
-    resource.config_maps = rules
-        .config_maps
-        .iter()
-        .map(|(key, path)| {
-            let path = path.split('.').filter(|member| !member.is_empty());
-            (key.get_ref().clone(), path.map(str::to_owned).collect())
-        })
-        .collect();
+    if is_since(&rules.config_maps_from) {
+        let config_maps = rules.config_maps.iter();
+        resource.config_maps = config_maps
+            .map(|(key, path)| {
+                let path = path.split('.').filter(|member| !member.is_empty());
+                (key.get_ref().clone(), path.map(str::to_owned).collect())
+            })
+            .collect();
+    }
 }

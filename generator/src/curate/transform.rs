@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::GroupConfig;
 use super::config::{Side, Treatment};
-use super::outcome::{Site, misfit, outcome};
+use super::outcome::{Site, misfit, object_of, outcome};
 use super::rules::{Entry, RuleBook, rule_names};
 use crate::model::{
     ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeTable,
     Version, reachable,
 };
+use crate::types::flatten::flatten;
 
 /// Curates the types of one api-version.
 pub(super) struct Transform<'a> {
@@ -126,6 +127,9 @@ impl<'a> Transform<'a> {
         }
         self.note_part(property);
         let outcome = outcome(site, property, found.map(|entry| entry.rule));
+        if let Some(entry) = found.filter(|_| outcome.is_flattened) {
+            return self.flatten(draft, &entry, property);
+        }
         let mut origin = property.origin.clone();
         origin.decisions.extend(outcome.decisions);
         origin
@@ -154,6 +158,25 @@ impl<'a> Transform<'a> {
                 .properties
                 .push(Property { origin, ..property });
         }
+    }
+
+    /// Puts the curated members of an object in its place.
+    fn flatten(&self, draft: &mut Draft<'a, '_>, entry: &Entry<'a>, property: &Property) {
+        let Some((name, inner)) = object_of(&self.before, &property.ty) else {
+            return;
+        };
+        let inner = self.object(name, draft.side, inner);
+        let why = self.decision(entry);
+        let object = &mut draft.object;
+        flatten(
+            property,
+            &inner.object,
+            &why,
+            &mut object.properties,
+            &mut object.left_out,
+        );
+        draft.ruled.extend(inner.ruled);
+        draft.added.extend(inner.added);
     }
 
     /// What a rule decides, for explanations.

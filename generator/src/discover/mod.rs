@@ -9,6 +9,7 @@ mod kind;
 mod path;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::load::{Operation, Parameter, ParameterPlace, Path, Schema, Source, SpecSet, Verb};
 use crate::model::{NameRule, Owner, Scope, Verbs};
@@ -24,6 +25,8 @@ pub struct DiscoveredResource<'a> {
     pub path: String,
     /// Where the path stands.
     pub source: Source,
+    /// File that describes the resource, or describes it in the source that a Bicep version inherits from.
+    pub home: Arc<str>,
     /// Where the resource hangs.
     pub scope: Scope,
     /// What it belongs to.
@@ -140,6 +143,7 @@ fn resources_at<'a>(set: &'a SpecSet, path: &'a Path) -> Vec<DiscoveredResource<
             arm_type: facts.arm_type,
             path: facts.template,
             source: path.source.clone(),
+            home: Arc::clone(&path.origin.as_ref().unwrap_or(&path.source).file),
             scope: facts.scope,
             owner: facts.owner,
             name: facts.name,

@@ -161,15 +161,17 @@ fn origin(source: &str) -> String {
     if source.is_empty() {
         return String::new();
     }
-    let short = source.rsplit_once('/').map_or(source, |_| {
-        let (file, pointer) = source.split_once('#').unwrap_or((source, ""));
-        let start = file.rfind('/').map_or(0, |slash| slash + 1);
-        if pointer.is_empty() {
-            &file[start..]
-        } else {
-            &source[start..]
-        }
-    });
+    let (file, pointer) = source.split_once('#').unwrap_or((source, ""));
+    let start = file.rfind('/').map_or(0, |slash| slash + 1);
+    // Numbers of Bicep types change with every edition of their file, and tell a reader nothing.
+    let is_number = pointer
+        .trim_start_matches('/')
+        .starts_with(|first: char| first.is_ascii_digit());
+    let short = if pointer.is_empty() || is_number {
+        &file[start..]
+    } else {
+        &source[start..]
+    };
     format!(" from `{short}`")
 }
 

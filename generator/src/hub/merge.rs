@@ -144,6 +144,7 @@ fn merge_objects(
         description: None,
         source: newest.map_or_else(String::new, |object| object.source.clone()),
         left_out: Vec::new(),
+        definition: newest.and_then(|object| object.definition.clone()),
     })
 }
 

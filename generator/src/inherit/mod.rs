@@ -117,6 +117,7 @@ fn each(schema: &mut Schema, visit: &mut impl FnMut(&mut Schema)) {
 
 /// What an OpenAPI resource tells about the path.
 struct PathFacts {
+    origin: Source,
     verbs: Verbs,
     /// Rules of the name, where they are free of fixed values.
     name: Option<Rules>,
@@ -125,6 +126,7 @@ struct PathFacts {
 impl PathFacts {
     fn of(theirs: &DiscoveredResource<'_>) -> Self {
         Self {
+            origin: theirs.source.clone(),
             verbs: theirs.verbs,
             name: match &theirs.name {
                 NameRule::Free(rules) => Some(rules.clone()),
@@ -134,6 +136,7 @@ impl PathFacts {
     }
 
     fn apply(&self, path: &mut Path) {
+        path.origin = Some(self.origin.clone());
         let verbs = [
             (Verb::Head, self.verbs.head),
             (Verb::Patch, self.verbs.patch),

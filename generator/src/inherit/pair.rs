@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::discover::item::is_resource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
 use crate::model::Rules;
 use crate::types::merge::merge;
@@ -24,6 +25,10 @@ pub(super) struct Facts {
     mutability: Vec<String>,
     identifiers: Vec<String>,
     variant_name: Option<String>,
+    /// The same definition there; the first one met counts.
+    origin: Option<Source>,
+    /// That definition is an ARM resource.
+    azure_resource: bool,
 }
 
 impl Facts {
@@ -31,6 +36,8 @@ impl Facts {
     pub fn apply(&self, schema: &mut Schema) {
         schema.flatten |= self.flatten;
         schema.secret |= self.secret;
+        schema.azure_resource |= self.azure_resource;
+        schema.origin = schema.origin.take().or_else(|| self.origin.clone());
         schema.write_only &= !self.answered;
         schema.read_only &= !self.written;
         if schema.mutability.is_empty() {
@@ -142,6 +149,7 @@ impl<'a, 'f> Pairing<'a, 'f> {
         if !self.seen.insert(key) {
             return;
         }
+        self.definition(left.schema, right.schema);
         for (name, property) in &left.properties {
             if let Some(other) = right.properties.get(name) {
                 self.place(property, other);
@@ -155,6 +163,15 @@ impl<'a, 'f> Pairing<'a, 'f> {
         }
         if left.schema.discriminator.is_some() {
             self.variants(left.schema, right.schema);
+        }
+    }
+
+    /// What becomes of a resource within another one is told by its definition.
+    fn definition(&mut self, ours: &Schema, theirs: &Schema) {
+        let facts = self.facts.entry(ours.source.clone()).or_default();
+        if facts.origin.is_none() {
+            facts.origin = Some(theirs.source.clone());
+            facts.azure_resource = is_resource(self.theirs, theirs);
         }
     }
 

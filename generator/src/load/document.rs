@@ -52,6 +52,8 @@ pub struct Path {
     pub template: String,
     /// Where it stands.
     pub source: Source,
+    /// The same path in a richer source, where one was found ([`crate::inherit`]).
+    pub origin: Option<Source>,
     /// Parameters of every operation.
     pub parameters: Vec<Parameter>,
     /// Operations in the file's order.
@@ -136,6 +138,8 @@ pub enum ParameterPlace {
 pub struct Schema {
     /// Where it stands.
     pub source: Source,
+    /// The same definition in a richer source, where one was found ([`crate::inherit`]).
+    pub origin: Option<Source>,
     /// Its name, where it has one that its place does not end with.
     pub name: Option<String>,
     /// What it refers to. The facts below then add to the target's.
@@ -188,6 +192,7 @@ impl Schema {
     pub fn empty(source: Source) -> Self {
         Self {
             source,
+            origin: None,
             name: None,
             reference: None,
             ty: None,
@@ -215,6 +220,11 @@ impl Schema {
 }
 
 impl Schema {
+    /// What tells whether two definitions are the same, also across sources.
+    pub(crate) fn identity(&self) -> &Source {
+        self.origin.as_ref().unwrap_or(&self.source)
+    }
+
     /// Schemas that stand directly within this one.
     pub(crate) fn inner_mut(&mut self) -> impl Iterator<Item = &mut Schema> {
         let additional = match &mut self.additional {

@@ -20,5 +20,5 @@ pub use document::{
     Target, Verb,
 };
 pub use error::LoadError;
-pub use root::SpecRoot;
+pub use root::{BICEP_FOLDER, SpecRoot, is_bicep_file, path_in_copy};
 pub use set::{SpecSet, load};

@@ -1,4 +1,4 @@
-//! The folder of specs: reads and parses each file once.
+//! The folders of specs: reads and parses each file once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -7,16 +7,20 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Document, LoadError, Source, format};
 
+/// Folder of Azure's repository of Bicep types that holds all of them. No path of a spec starts with it.
+pub const BICEP_FOLDER: &str = "generated";
+
 /// Folders beside specs that hold none.
 const COMPANIONS: [&str; 3] = ["examples", "scenarios", "restler"];
 
 type Slot = Arc<OnceLock<Result<Arc<Document>, LoadError>>>;
 
 /// The root of a spec tree, with every file parsed so far. One may serve several threads; a file that two of
-/// them want is still parsed once.
+/// them want is still parsed once. Bicep types may be in a tree of their own beside it.
 #[derive(Debug)]
 pub struct SpecRoot {
     folder: Utf8PathBuf,
+    bicep: Option<Utf8PathBuf>,
     slots: Mutex<HashMap<String, Slot>>,
 }
 
@@ -25,8 +29,17 @@ impl SpecRoot {
     pub fn new(folder: impl Into<Utf8PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            bicep: None,
             slots: Mutex::new(HashMap::new()),
         }
+    }
+
+    /// The same tree with a copy of Azure's Bicep types: files below [`BICEP_FOLDER`] are read there, see
+    /// [`path_in_copy`].
+    #[must_use]
+    pub fn with_bicep(mut self, folder: impl Into<Utf8PathBuf>) -> Self {
+        self.bicep = Some(folder.into());
+        self
     }
 
     /// Folder of the tree.
@@ -118,11 +131,15 @@ impl SpecRoot {
     }
 
     fn read(&self, file: &str) -> Result<Document, LoadError> {
-        let bytes = std::fs::read(self.folder.join(file)).map_err(|error| {
+        let root = match &self.bicep {
+            Some(bicep) if is_bicep_file(file) => bicep,
+            _ => &self.folder,
+        };
+        let bytes = std::fs::read(path_in_copy(root, file)).map_err(|error| {
             if error.kind() == std::io::ErrorKind::NotFound {
                 LoadError::MissingFile {
                     file: file.to_owned(),
-                    root: self.folder.to_string(),
+                    root: root.to_string(),
                     referenced_from: None,
                 }
             } else {
@@ -135,6 +152,22 @@ impl SpecRoot {
         // Some editors leave a byte-order mark, which JSON does not allow.
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         format::document(file, text)
+    }
+}
+
+/// Whether a file is one of Azure's repository of Bicep types.
+pub fn is_bicep_file(file: &str) -> bool {
+    file.split_once('/')
+        .is_some_and(|(first, _)| first == BICEP_FOLDER)
+}
+
+/// Where a copy at `folder` has a file of the repository. Copies of Bicep types may start at the providers, without
+/// the two folders `generated/<service>` above these.
+pub fn path_in_copy(folder: &Utf8Path, file: &str) -> Utf8PathBuf {
+    let below_service = file.splitn(3, '/').nth(2).filter(|_| is_bicep_file(file));
+    match below_service {
+        Some(short) if !folder.join(BICEP_FOLDER).is_dir() => folder.join(short),
+        _ => folder.join(file),
     }
 }
 
@@ -164,7 +197,7 @@ pub(super) fn resolve_file(file: &str, relative: &str) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use super::{SpecRoot, resolve_file};
+    use super::{SpecRoot, path_in_copy, resolve_file};
 
     #[test]
     fn a_file_that_two_threads_want_is_parsed_once() {
@@ -175,6 +208,21 @@ mod tests {
             (read(), there.join().expect("no panic"))
         });
         assert!(Arc::ptr_eq(&here, &there));
+    }
+
+    #[test]
+    fn copies_of_bicep_types_may_start_at_the_providers() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let root = camino::Utf8Path::from_path(folder.path()).expect("path in UTF-8");
+        let file = "generated/shop/microsoft.shop/2024-01-01/types.json";
+        let short = "microsoft.shop/2024-01-01/types.json";
+        assert_eq!(path_in_copy(root, file), root.join(short));
+        assert_eq!(
+            path_in_copy(root, "specification/a.json"),
+            root.join("specification/a.json")
+        );
+        std::fs::create_dir(root.join("generated")).expect("folder");
+        assert_eq!(path_in_copy(root, file), root.join(file));
     }
 
     #[test]

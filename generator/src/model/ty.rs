@@ -32,6 +32,8 @@ pub struct ObjectType {
     pub source: String,
     /// Properties that passes left out, for explanations.
     pub left_out: Vec<LeftOut>,
+    /// Name of that schema in the spec, if it has one: rules may speak of the type under it.
+    pub definition: Option<String>,
 }
 
 /// The variants of an ARM object that a discriminator tells apart.

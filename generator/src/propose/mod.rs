@@ -163,7 +163,7 @@ fn check_listed(config: &GroupConfig, found: &Found) -> Result<(), ProposeError>
     let is_listed = |place: &Place| {
         let end = format!("/{}", place.files[0]);
         config
-            .files(place.version.as_str())
+            .files(&place.version)
             .iter()
             .any(|file| file.ends_with(&end))
     };

@@ -372,6 +372,7 @@ impl<'a, 'b> Builder<'a, 'b> {
                 ..Property::new("id", &[*name], TypeRef::String)
             }],
             source: merged.schema.source.to_string(),
+            definition: definition(merged.schema),
             arm_resource: true,
             ..ObjectType::default()
         };
@@ -380,6 +381,11 @@ impl<'a, 'b> Builder<'a, 'b> {
         let name = self.table.intern(&names, suffix, TypeDef::Object(object));
         Some(TypeRef::Named(name))
     }
+}
+
+/// Name of a schema that has one of its own.
+pub(super) fn definition(schema: &Schema) -> Option<String> {
+    is_definition(schema).then(|| definition_name(schema).to_owned())
 }
 
 /// Whether a schema has a name of its own.

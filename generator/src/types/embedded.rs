@@ -14,7 +14,9 @@
 //! The id of such a part is not for users to set where it has a name, from which Azure makes the id.
 //!
 //! So the IP configurations of a private link service stay, the application-gateway configurations of a subnet
-//! and all links that Azure sets become ids. The group's TOML can overrule both ways ([`Embedding`]).
+//! and all links that Azure sets become ids.
+//! A definition of a Bicep version stands as its twin does in the OpenAPI version that it inherits from: only there is
+//! it known which file defines what. The group's TOML can overrule both ways ([`Embedding`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,12 +64,12 @@ impl<'a> Rule<'a> {
     ) -> Self {
         let homes = discovered
             .iter()
-            .map(|resource| resource.source.file.as_ref())
+            .map(|resource| resource.home.as_ref())
             .collect();
         let made = discovered
             .iter()
             .flat_map(|resource| resource.body.into_iter().chain([resource.item]))
-            .map(|schema| &set.resolve(schema).source)
+            .map(|schema| set.resolve(schema).identity())
             .collect();
         Self {
             set,
@@ -116,9 +118,10 @@ impl<'a> Rule<'a> {
         if !item::is_resource(self.set, schema) {
             return Standing::Whole;
         }
-        let file = &schema.source.file;
-        let at_home = *file == resource.source.file || !self.homes.contains(file.as_ref());
-        if !self.made.contains(&schema.source) && at_home && !read_only {
+        let identity = schema.identity();
+        let at_home =
+            identity.file == resource.home || !self.homes.contains(identity.file.as_ref());
+        if !self.made.contains(identity) && at_home && !read_only {
             Standing::Part
         } else {
             Standing::IdOnly

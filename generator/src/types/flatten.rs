@@ -4,10 +4,11 @@ use crate::model::{Decision, LeftOut, ObjectType, Property};
 
 /// Moves the members of `inner`, the type of `envelope`, into `into`. Their path in ARM keeps the envelope. Required
 /// members stay required even if the envelope is optional: specs mark nearly every `properties` optional and mean
-/// that its members must be there.
-pub(super) fn flatten(
+/// that its members must be there. `why` explains the move.
+pub(crate) fn flatten(
     envelope: &Property,
     inner: &ObjectType,
+    why: &Decision,
     into: &mut Vec<Property>,
     left_out: &mut Vec<LeftOut>,
 ) {
@@ -16,8 +17,7 @@ pub(super) fn flatten(
         let mut property = member.clone();
         property.arm = below(&member.arm);
         property.create_only |= envelope.create_only;
-        let why = "`x-ms-client-flatten`: moved out of `properties`";
-        property.origin.decisions.insert(0, Decision::spec(why));
+        property.origin.decisions.insert(0, why.clone());
         into.push(property);
     }
     left_out.extend(inner.left_out.iter().map(|member| LeftOut {

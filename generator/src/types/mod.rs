@@ -10,7 +10,7 @@
 
 mod build;
 pub mod embedded;
-mod flatten;
+pub(crate) mod flatten;
 pub(crate) mod merge;
 pub mod naming;
 mod objects;

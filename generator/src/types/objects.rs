@@ -1,7 +1,7 @@
 //! Objects: their properties, and what specs say of each.
 
 use super::TypesError;
-use super::build::{Builder, DEEPEST, Place, Position, Side};
+use super::build::{Builder, DEEPEST, Place, Position, Side, definition};
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
 use crate::load::{Additional, Schema, Source};
@@ -59,7 +59,11 @@ impl<'a> Builder<'a, '_> {
                 _ => None,
             };
             match envelope {
-                Some(inner) => flatten(&property, inner, &mut properties, &mut left_out),
+                Some(inner) => {
+                    let why = "`x-ms-client-flatten`: moved out of `properties`";
+                    let why = Decision::spec(why);
+                    flatten(&property, inner, &why, &mut properties, &mut left_out);
+                }
                 None => properties.push(property),
             }
         }
@@ -75,6 +79,7 @@ impl<'a> Builder<'a, '_> {
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
             left_out,
+            definition: definition(merged.schema),
             ..ObjectType::default()
         }))
     }

@@ -88,6 +88,7 @@ fn without_prose(def: &TypeDef) -> TypeDef {
             object.description = None;
             object.source.clear();
             object.left_out.clear();
+            object.definition = None;
             for property in &mut object.properties {
                 property.description = None;
                 property.origin = Origin::default();

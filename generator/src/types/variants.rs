@@ -1,7 +1,7 @@
 //! Variants of a schema with a discriminator.
 
 use super::TypesError;
-use super::build::{Builder, Position, Side};
+use super::build::{Builder, Position, Side, definition};
 use super::merge::{Merged, merge};
 use super::naming::{lower_camel, pascal};
 use crate::load::{Schema, SpecSet};
@@ -53,6 +53,7 @@ impl<'a> Builder<'a, '_> {
         let mut object = ObjectType {
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
+            definition: definition(merged.schema),
             ..ObjectType::default()
         };
         let mut known = Vec::new();

@@ -20,7 +20,7 @@ fn names(keys: &'static [Key], found: &mut Vec<&'static str>) {
 
 fn words(form: &'static Form, found: &mut Vec<&'static str>) {
     match form {
-        Form::Word(known) => found.extend(*known),
+        Form::Word(known) | Form::WordOrTexts(known) => found.extend(*known),
         Form::Table(keys) => names(keys, found),
         Form::Map(form) => words(form, found),
         Form::WordOrTable(known, keys) => {

@@ -123,7 +123,8 @@ fn real_kinds_are_explained() {
         eprintln!("skipped: no Azure specs on this machine");
         return;
     };
-    let specs = SpecRoot::new(specs);
+    let bicep = format!("{specs}/../bicep-types");
+    let specs = SpecRoot::new(specs).with_bicep(bicep);
     for (group, question, expected) in [
         (
             "storage",

@@ -33,6 +33,7 @@ pub fn object(name: &str, properties: Vec<Property>) -> (TypeName, TypeDef) {
     let object = ObjectType {
         properties,
         source: format!("specification/test/test.json#/definitions/{definition}"),
+        definition: Some(definition.to_owned()),
         ..ObjectType::default()
     };
     (TypeName::new(name), TypeDef::Object(object))

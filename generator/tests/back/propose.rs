@@ -65,7 +65,8 @@ fn a_real_proposal_passes_through_the_generator() {
         eprintln!("skipped: no Azure specs on this machine");
         return;
     };
-    let specs = SpecRoot::new(specs);
+    let bicep = format!("{specs}/../bicep-types");
+    let specs = SpecRoot::new(specs).with_bicep(bicep);
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../specs/network.toml");
     let text = std::fs::read_to_string(file).expect("file");
     let config = GroupConfig::parse("specs/network.toml", &text).expect("form");

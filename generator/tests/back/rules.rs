@@ -147,6 +147,21 @@ fn keys_at_the_top_of_the_wrong_form() {
 }
 
 #[test]
+fn sources_of_versions_that_say_nothing() {
+    let mut table = String::new();
+    for (from, to) in [
+        ("= [\"test.json\"]", "= \"openapi\""),
+        ("naming", "files = [\"test.json\"]\nnaming"),
+        ("naming", "inherit-from = [\"2021-01-01\"]\nnaming"),
+        ("naming", "inherit-from = [\"2023-01-01\"]\nnaming"),
+    ] {
+        let told = fault(&HEAD.replacen(from, to, 1));
+        let _ = writeln!(table, "{from:?} -> {to:?}\n  => {told}\n");
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
 fn names_that_nothing_has() {
     let table = table(&[
         "[kinds.Wrong]\ntype = \"Microsoft.Test/thing\"",
@@ -160,6 +175,7 @@ fn names_that_nothing_has() {
         "[types.Thing]\nsubnetId = { as = \"reference\", versions = [\"2021-01-01\"] }",
         "[types.Thing]\nmode = { as = \"remove\", versions = [\"2022-01-01\", \"2023-01-01\"] }",
         "[types.Thing]\nsubnetId = { was = \"subNetId\" }",
+        "versions = [\"2021-01-01..\"]",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -187,6 +203,9 @@ fn rules_without_effect() {
         "secrets = { key = { status = \"phase\" } }\nsecrets-from = \"2022-01-01\"",
         "versions = [\"2023-01-01\"]",
         "versions = []",
+        "config-maps-from = \"2023-01-01\"",
+        "config-maps = { text = \"text\" }\nconfig-maps-from = \"2022-01-01\"",
+        "versions = [\"2022-01-01..\"]",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -218,6 +237,7 @@ fn rules_that_do_not_fit() {
         "[types.Thing]\ncount = \"reference\"\nrule = \"secret\"\nrules = \"config-map\"\ntext = \"secret-map\"\nsku = \"child-kind\"",
         "[types.IpRule]\nvalue = \"child-kind\"",
         "[kinds.thing]\ntype = \"Microsoft.Test/others\"\n[kinds.\"Some Thing\"]\ntype = \"x\"\n[kinds.2Things]\ntype = \"y\"",
+        "[types.Thing]\ntext = \"flatten\"\nrules = \"flatten\"",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -232,6 +252,7 @@ fn rules_that_do_something_are_fine() {
         "[types.Thing]\ntext = { as = \"remove\", versions = [\"2023-01-01\"] }",
         "[types.Thing]\nmode = { was = \"sku\" }",
         "[types.IpRule]\nvalue = \"well-known-reference\"",
+        "[types.Thing]\nrule = \"flatten\"",
     ] {
         assert_eq!(fault(&format!("{HEAD}{rules}")), "no error", "{rules}");
     }

@@ -41,6 +41,11 @@ pub fn apply(
         })
         .collect();
     rename(&mut known, &recorded);
+    let group = own_group(&known, &recorded);
+    known.extend(group.and_then(|group| {
+        let kind = kind_of(&group.value, kinds)?;
+        Some((group, kind))
+    }));
     adopt(&mut known);
     if let Some(group) = recorded.iter().find(|id| is_own_group(id)) {
         for (document, _) in &mut known {
@@ -51,7 +56,6 @@ pub fn apply(
     for document in &mut documents {
         replace_references(&mut document.value, &elsewhere);
     }
-    documents.extend(own_group(&documents, &recorded));
     documents
 }
 
@@ -218,8 +222,8 @@ fn reference_key(members: &Map<String, Value>) -> Option<[String; 3]> {
 }
 
 /// The resource group that the test made, unless the samples bring their own.
-fn own_group(documents: &[Document], recorded: &[ResourceId]) -> Option<Document> {
-    let has_group = documents.iter().any(|document| {
+fn own_group(documents: &[(Document, &KindInfo)], recorded: &[ResourceId]) -> Option<Document> {
+    let has_group = documents.iter().any(|(document, _)| {
         document.value["kind"] == "ResourceGroup"
             && document.value["metadata"]["name"] == SAMPLE_GROUP
     });

@@ -66,30 +66,34 @@ macro_rules! typed {
 
 typed!(resources { ResourceGroupKind: v20200601; });
 typed!(keyvault { VaultKind: v20210401preview v20230701; });
-typed!(kusto { ClusterKind: v20230815; DatabaseKind: v20230815; DataConnectionKind: v20230815; });
+typed!(kusto {
+    ClusterKind: v20230815 v20240413;
+    DatabaseKind: v20230815 v20240413;
+    DataConnectionKind: v20230815 v20240413;
+});
 typed!(managedidentity {
     UserAssignedIdentityKind: v20181130 v20230131;
     FederatedIdentityCredentialKind: v20220131preview v20230131;
 });
 typed!(network {
-    NetworkSecurityGroupKind: v20201101;
-    NetworkSecurityGroupsSecurityRuleKind: v20201101;
-    PublicIPAddressKind: v20201101;
-    VirtualNetworkKind: v20201101;
-    VirtualNetworksSubnetKind: v20201101;
-    PrivateEndpointKind: v20220701;
-    PrivateEndpointsPrivateDnsZoneGroupKind: v20220701;
-    PrivateLinkServiceKind: v20220701;
+    NetworkSecurityGroupKind: v20201101 v20240301 v20250301;
+    NetworkSecurityGroupsSecurityRuleKind: v20201101 v20240301 v20250301;
+    PublicIPAddressKind: v20201101 v20240301 v20250301;
+    VirtualNetworkKind: v20201101 v20240301 v20250301;
+    VirtualNetworksSubnetKind: v20201101 v20240301 v20250301;
+    PrivateEndpointKind: v20220701 v20240301 v20250301;
+    PrivateEndpointsPrivateDnsZoneGroupKind: v20220701 v20240301 v20250301;
+    PrivateLinkServiceKind: v20220701 v20240301 v20250301;
 });
 typed!(storage {
-    StorageAccountKind: v20210401 v20220901 v20230101;
-    StorageAccountsBlobServiceKind: v20210401 v20220901 v20230101;
-    StorageAccountsBlobServicesContainerKind: v20210401 v20220901 v20230101;
-    StorageAccountsFileServiceKind: v20220901 v20230101;
-    StorageAccountsFileServicesShareKind: v20220901 v20230101;
-    StorageAccountsManagementPolicyKind: v20210401 v20220901 v20230101;
-    StorageAccountsQueueServiceKind: v20210401 v20220901 v20230101;
-    StorageAccountsQueueServicesQueueKind: v20210401 v20220901 v20230101;
-    StorageAccountsTableServiceKind: v20220901 v20230101;
-    StorageAccountsTableServicesTableKind: v20220901 v20230101;
+    StorageAccountKind: v20210401 v20220901 v20230101 v20250601;
+    StorageAccountsBlobServiceKind: v20210401 v20220901 v20230101 v20250601;
+    StorageAccountsBlobServicesContainerKind: v20210401 v20220901 v20230101 v20250601;
+    StorageAccountsFileServiceKind: v20220901 v20230101 v20250601;
+    StorageAccountsFileServicesShareKind: v20220901 v20230101 v20250601;
+    StorageAccountsManagementPolicyKind: v20210401 v20220901 v20230101 v20250601;
+    StorageAccountsQueueServiceKind: v20210401 v20220901 v20230101 v20250601;
+    StorageAccountsQueueServicesQueueKind: v20210401 v20220901 v20230101 v20250601;
+    StorageAccountsTableServiceKind: v20220901 v20230101 v20250601;
+    StorageAccountsTableServicesTableKind: v20220901 v20230101 v20250601;
 });

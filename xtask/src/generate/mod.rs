@@ -13,7 +13,6 @@ use std::{process::ExitCode, time::Instant};
 use armature_controlplane::Progress;
 use armature_generator::{
     curate::GroupConfig,
-    load::SpecRoot,
     pipeline::{self, Generated, GroupSummary},
 };
 use camino::{Utf8Path, Utf8PathBuf};
@@ -61,9 +60,9 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
         );
     }
     let lock = specs::Lock::read(&root)?;
-    let folder = specs::current(&root, lock.source(specs::AZURE_SPECS)?, from)?;
+    let folder = |source: &specs::Source| anyhow::Ok(specs::current(&root, source, from)?.path);
     let configs = group_configs(&root, &arguments.group)?;
-    let spec_root = SpecRoot::new(folder.path.clone());
+    let spec_root = state::spec_root(&lock, folder)?;
     if let Some(question) = &arguments.explain {
         return explain::run(&spec_root, &configs, question, arguments.output);
     }
@@ -71,7 +70,11 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
     let mut generated = pipeline::generate(&spec_root, &configs, &Reporter::new(configs.len()))?;
     generated.files.retain(|path, _| scope.contains(path));
     if scope.is_everything() {
-        let next = lock.for_files(specs::AZURE_SPECS, &folder.path, &spec_root.files())?;
+        let mut next = lock.clone();
+        for source in &lock.source {
+            let files = source.own(spec_root.files());
+            next = next.for_files(&source.name, &folder(source)?, &files)?;
+        }
         generated
             .files
             .insert(specs::LOCK_FILE.into(), next.render()?);

@@ -82,16 +82,20 @@ pub fn spec_root(
     lock: &specs::Lock,
     folder: impl Fn(&specs::Source) -> anyhow::Result<Utf8PathBuf>,
 ) -> anyhow::Result<SpecRoot> {
-    Ok(SpecRoot::new(folder(lock.source(specs::AZURE_SPECS)?)?))
+    let specs = SpecRoot::new(folder(lock.source(specs::AZURE_SPECS)?)?);
+    // A lock without Bicep types is one of groups that need none.
+    Ok(match lock.source(specs::BICEP_TYPES) {
+        Ok(bicep) => specs.with_bicep(folder(bicep)?),
+        Err(_) => specs,
+    })
 }
 
-/// Spec files that the curation files list, relative to the root of the specs.
+/// Files that the curation files list, relative to the root of their source.
 pub fn listed_files(configs: &[GroupConfig]) -> Vec<String> {
     let files = configs.iter().flat_map(|config| {
-        let versions = config.api_versions();
-        let files = versions
-            .iter()
-            .map(|version| config.files(version.as_str()));
+        let mut versions = config.api_versions();
+        versions.extend(config.openapi_versions());
+        let files = versions.iter().map(|version| config.files(version));
         files.flatten().collect::<Vec<_>>()
     });
     files.collect()

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use armature_generator::load::path_in_copy;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::Source;
+use super::{BICEP_TYPES, Source};
 
 /// Environment variable that names a folder with spec sources.
 const VARIABLE: &str = "ARMATURE_AZURE_DATA";
@@ -59,7 +60,7 @@ pub fn locate(
     }
     anyhow::ensure!(
         origin == Origin::Beside,
-        "{path} ({origin}) holds no copy of {}: expected {path}/{}/specification or {path}/specification",
+        "{path} ({origin}) holds no copy of {}: expected one in {path}/{}, or {path} itself to be one",
         source.repository,
         source.name
     );
@@ -141,8 +142,19 @@ pub fn cache_folder(source: &Source) -> anyhow::Result<Utf8PathBuf> {
 fn in_folder(source: &Source, folder: &Utf8Path) -> Option<Utf8PathBuf> {
     [folder.join(&source.name), folder.to_owned()]
         .into_iter()
-        .find(|path| path.join("specification").is_dir())
+        .find(|path| is_copy(source, path))
         .map(|path| path.canonicalize_utf8().unwrap_or(path))
+}
+
+/// Whether a folder looks like the repository. One of Bicep types has no folder that is always there.
+fn is_copy(source: &Source, path: &Utf8Path) -> bool {
+    if source.name != BICEP_TYPES {
+        return path.join("specification").is_dir();
+    }
+    source.files.keys().any(|file| {
+        let file = path_in_copy(path, file);
+        file.parent().is_some_and(Utf8Path::is_dir)
+    })
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
+use armature_generator::load::{is_bicep_file, path_in_copy};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::BICEP_TYPES;
 use crate::{git, workspace};
 
 /// Path of the lock, relative to the workspace.
@@ -34,7 +36,8 @@ pub struct Source {
     pub name: String,
     /// `owner/name` on GitHub.
     pub repository: String,
-    /// Full commit id.
+    /// Full commit id; a branch, where it is not known at which commit the pinned files were taken: their hashes alone
+    /// tell them then.
     pub commit: String,
     /// Path in the repository → SHA-256 in hex. Only files that generation reads.
     #[serde(default)]
@@ -100,9 +103,10 @@ impl Lock {
             let found = hash_file(folder, file)?;
             if let Some(expected) = pinned.files.get(file).filter(|hash| **hash != found) {
                 anyhow::bail!(
-                    "{folder}/{file} differs from the file that {LOCK_FILE} pins at commit {} (SHA-256 {found}, pinned \
+                    "{} differs from the file that {LOCK_FILE} pins at commit {} (SHA-256 {found}, pinned \
                      {expected}). Use a copy of that commit (`cargo xtask specs fetch`), or move to another \
                      with `cargo xtask specs update COMMIT`",
+                    path_in_copy(folder, file),
                     pinned.commit
                 );
             }
@@ -144,11 +148,17 @@ impl Lock {
 }
 
 impl Source {
+    /// Those of `files` that are in this source.
+    pub fn own(&self, files: impl IntoIterator<Item = String>) -> Vec<String> {
+        let is_own = |file: &String| is_bicep_file(file) == (self.name == BICEP_TYPES);
+        files.into_iter().filter(is_own).collect()
+    }
+
     /// Compares the copy at `folder` with the pinned hashes.
     pub fn compare(&self, folder: &Utf8Path) -> anyhow::Result<Comparison> {
         let mut comparison = Comparison::default();
         for (file, expected) in &self.files {
-            if !folder.join(file).is_file() {
+            if !path_in_copy(folder, file).is_file() {
                 comparison.missing.push(file.clone());
             } else if hash_file(folder, file)? == *expected {
                 comparison.unchanged += 1;
@@ -176,7 +186,7 @@ pub fn hash(bytes: &[u8]) -> String {
 }
 
 fn hash_file(folder: &Utf8Path, file: &str) -> anyhow::Result<String> {
-    let path = folder.join(file);
+    let path = path_in_copy(folder, file);
     let bytes =
         std::fs::read(&path).with_context(|| format!("cannot read the spec file {path}"))?;
     Ok(hash(&bytes))

@@ -20,8 +20,10 @@ pub use lock::{LOCK_FILE, Lock, Source, hash};
 
 use crate::workspace;
 
-/// The one source that the first front end reads.
+/// The source of OpenAPI documents.
 pub const AZURE_SPECS: &str = "azure-rest-api-specs";
+/// The source of Bicep types.
+pub const BICEP_TYPES: &str = "bicep-types";
 
 /// Arguments of `specs`.
 #[derive(Debug, Args)]
@@ -46,7 +48,7 @@ enum SpecsCommand {
 /// Which copy to use.
 #[derive(Debug, Args)]
 pub struct CopyArguments {
-    /// Folder that holds azure-rest-api-specs (or is it). Default: $ARMATURE_AZURE_DATA, else ../shared/azure beside
+    /// Folder that holds azure-rest-api-specs and bicep-types. Default: $ARMATURE_AZURE_DATA, else ../shared/azure beside
     /// the workspace, else what `specs fetch` put into the cache folder.
     #[arg(long, value_name = "DIR")]
     pub from: Option<Utf8PathBuf>,

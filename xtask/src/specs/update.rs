@@ -87,7 +87,8 @@ pub async fn update(
     let report = diff::compare(&before, &after.groups()?);
     // The last passes can fail, too, and read no more files.
     pipeline::generate(&after.specs, &after.configs, &NoProgress)?;
-    let next_lock = lock.moved(&next.name, &next.commit, &folder, &after.specs.files())?;
+    let files = next.own(after.specs.files());
+    let next_lock = lock.moved(&next.name, &next.commit, &folder, &files)?;
     output::print(&render(&report, arguments.output)?)?;
     if arguments.dry_run {
         eprintln!("{LOCK_FILE} is as it was; the commit's files are in {folder}");
@@ -138,7 +139,7 @@ async fn get(
     let folder = cache_folder(source)?.join(&source.name);
     let progress = Progress::new();
     let mut seen = BTreeSet::new();
-    let mut waiting = listed_files(configs);
+    let mut waiting = source.own(listed_files(configs));
     while !waiting.is_empty() {
         waiting.retain(|file| seen.insert(file.clone()));
         let take = |file: &str, bytes: Option<Vec<u8>>| {
@@ -149,7 +150,7 @@ async fn get(
             }
         };
         upstream.read_all(&waiting, take).await?;
-        let specs = SpecRoot::new(folder.clone());
+        let specs = SpecRoot::new(folder.clone()).with_bicep(folder.clone());
         waiting = references(&specs, &waiting);
     }
     Ok(folder)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use armature_generator::load::path_in_copy;
 use camino::{Utf8Path, Utf8PathBuf};
 use futures::{StreamExt, TryStreamExt};
 use reqwest::StatusCode;
@@ -68,7 +69,7 @@ impl Upstream {
 
     async fn read(&self, file: &str) -> anyhow::Result<Option<Vec<u8>>> {
         match self {
-            Self::Folder(folder) => match std::fs::read(folder.join(file)) {
+            Self::Folder(folder) => match std::fs::read(path_in_copy(folder, file)) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error).with_context(|| format!("cannot read {folder}/{file}")),

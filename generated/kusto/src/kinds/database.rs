@@ -12,8 +12,8 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::{self, Shaped};
 
-use super::SOURCES_20230815;
-use crate::{hub, v20230815};
+use super::{SOURCES_20230815, SOURCES_20240413};
+use crate::{hub, v20230815, v20240413};
 
 /// `Database`: ARM type `Microsoft.Kusto/clusters/databases`.
 pub static DATABASE: KindInfo = KindInfo {
@@ -33,9 +33,9 @@ pub static DATABASE: KindInfo = KindInfo {
             ..shape::Rules::NONE
         },
     ),
-    versions: &[V20230815],
+    versions: &[V20230815, V20240413],
     hub: HubInfo {
-        storage_version: "v1api20230815storage",
+        storage_version: "v1api20240413storage",
         spec: <hub::DatabaseSpec as Shaped>::SHAPE,
         status: <hub::DatabaseStatus as Shaped>::SHAPE,
     },
@@ -49,6 +49,26 @@ const V20230815: VersionInfo = VersionInfo {
     sources: SOURCES_20230815,
     spec: <v20230815::DatabaseSpec as Shaped>::SHAPE,
     status: <v20230815::DatabaseStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20240413: VersionInfo = VersionInfo {
+    name: "v1api20240413",
+    api_version: "2024-04-13",
+    sources: SOURCES_20240413,
+    spec: <v20240413::DatabaseSpec as Shaped>::SHAPE,
+    status: <v20240413::DatabaseStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -21,3 +21,7 @@ const SOURCES_20230815: &[&str] = &[
     "specification/common-types/resource-management/v2/types.json",
     "specification/common-types/resource-management/v3/types.json",
 ];
+
+const SOURCES_20240413: &[&str] = &[
+    "generated/azure-kusto/microsoft.kusto/2024-04-13/types.json",
+];

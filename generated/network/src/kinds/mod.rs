@@ -71,3 +71,11 @@ const SOURCES_20220701: &[&str] = &[
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetwork.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetworkTap.json",
 ];
+
+const SOURCES_20240301: &[&str] = &[
+    "generated/network/microsoft.network/2024-03-01/types.json",
+];
+
+const SOURCES_20250301: &[&str] = &[
+    "generated/network/microsoft.network/2025-03-01/types.json",
+];

@@ -13,8 +13,8 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::{self, Shaped};
 
-use super::SOURCES_20220701;
-use crate::{hub, v20220701};
+use super::{SOURCES_20220701, SOURCES_20240301, SOURCES_20250301};
+use crate::{hub, v20220701, v20240301, v20250301};
 
 /// `PrivateEndpoint`: ARM type `Microsoft.Network/privateEndpoints`.
 pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
@@ -29,9 +29,9 @@ pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
         kind: "ResourceGroup",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20220701],
+    versions: &[V20220701, V20240301, V20250301],
     hub: HubInfo {
-        storage_version: "v1api20220701storage",
+        storage_version: "v20250301storage",
         spec: <hub::PrivateEndpointSpec as Shaped>::SHAPE,
         status: <hub::PrivateEndpointStatus as Shaped>::SHAPE,
     },
@@ -50,6 +50,46 @@ const V20220701: VersionInfo = VersionInfo {
     sources: SOURCES_20220701,
     spec: <v20220701::PrivateEndpointSpec as Shaped>::SHAPE,
     status: <v20220701::PrivateEndpointStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20240301: VersionInfo = VersionInfo {
+    name: "v1api20240301",
+    api_version: "2024-03-01",
+    sources: SOURCES_20240301,
+    spec: <v20240301::PrivateEndpointSpec as Shaped>::SHAPE,
+    status: <v20240301::PrivateEndpointStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250301: VersionInfo = VersionInfo {
+    name: "v20250301",
+    api_version: "2025-03-01",
+    sources: SOURCES_20250301,
+    spec: <v20250301::PrivateEndpointSpec as Shaped>::SHAPE,
+    status: <v20250301::PrivateEndpointStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -12,8 +12,8 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::{self, Shaped};
 
-use super::SOURCES_20220701;
-use crate::{hub, v20220701};
+use super::{SOURCES_20220701, SOURCES_20240301, SOURCES_20250301};
+use crate::{hub, v20220701, v20240301, v20250301};
 
 /// `PrivateEndpointsPrivateDnsZoneGroup`: ARM type `Microsoft.Network/privateEndpoints/privateDnsZoneGroups`.
 pub static PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP: KindInfo = KindInfo {
@@ -28,9 +28,9 @@ pub static PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP: KindInfo = KindInfo {
         kind: "PrivateEndpoint",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20220701],
+    versions: &[V20220701, V20240301, V20250301],
     hub: HubInfo {
-        storage_version: "v1api20220701storage",
+        storage_version: "v20250301storage",
         spec: <hub::PrivateEndpointsPrivateDnsZoneGroupSpec as Shaped>::SHAPE,
         status: <hub::PrivateEndpointsPrivateDnsZoneGroupStatus as Shaped>::SHAPE,
     },
@@ -44,6 +44,46 @@ const V20220701: VersionInfo = VersionInfo {
     sources: SOURCES_20220701,
     spec: <v20220701::PrivateEndpointsPrivateDnsZoneGroupSpec as Shaped>::SHAPE,
     status: <v20220701::PrivateEndpointsPrivateDnsZoneGroupStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20240301: VersionInfo = VersionInfo {
+    name: "v1api20240301",
+    api_version: "2024-03-01",
+    sources: SOURCES_20240301,
+    spec: <v20240301::PrivateEndpointsPrivateDnsZoneGroupSpec as Shaped>::SHAPE,
+    status: <v20240301::PrivateEndpointsPrivateDnsZoneGroupStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250301: VersionInfo = VersionInfo {
+    name: "v20250301",
+    api_version: "2025-03-01",
+    sources: SOURCES_20250301,
+    spec: <v20250301::PrivateEndpointsPrivateDnsZoneGroupSpec as Shaped>::SHAPE,
+    status: <v20250301::PrivateEndpointsPrivateDnsZoneGroupStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -12,8 +12,8 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::{self, Shaped};
 
-use super::SOURCES_20201101;
-use crate::{hub, v20201101};
+use super::{SOURCES_20201101, SOURCES_20240301, SOURCES_20250301};
+use crate::{hub, v20201101, v20240301, v20250301};
 
 /// `VirtualNetworksSubnet`: ARM type `Microsoft.Network/virtualNetworks/subnets`.
 pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
@@ -28,9 +28,9 @@ pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
         kind: "VirtualNetwork",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20201101],
+    versions: &[V20201101, V20240301, V20250301],
     hub: HubInfo {
-        storage_version: "v1api20201101storage",
+        storage_version: "v20250301storage",
         spec: <hub::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
         status: <hub::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
     },
@@ -44,6 +44,46 @@ const V20201101: VersionInfo = VersionInfo {
     sources: SOURCES_20201101,
     spec: <v20201101::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
     status: <v20201101::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20240301: VersionInfo = VersionInfo {
+    name: "v1api20240301",
+    api_version: "2024-03-01",
+    sources: SOURCES_20240301,
+    spec: <v20240301::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
+    status: <v20240301::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250301: VersionInfo = VersionInfo {
+    name: "v20250301",
+    api_version: "2025-03-01",
+    sources: SOURCES_20250301,
+    spec: <v20250301::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
+    status: <v20250301::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -78,3 +78,7 @@ const SOURCES_20230101: &[&str] = &[
     "specification/storage/resource-manager/Microsoft.Storage/stable/2023-01-01/storage.json",
     "specification/storage/resource-manager/Microsoft.Storage/stable/2023-01-01/table.json",
 ];
+
+const SOURCES_20250601: &[&str] = &[
+    "generated/storage/microsoft.storage/2025-06-01/types.json",
+];

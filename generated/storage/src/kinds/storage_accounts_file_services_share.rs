@@ -12,8 +12,8 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::{self, Shaped};
 
-use super::{SOURCES_20220901, SOURCES_20230101};
-use crate::{hub, v20220901, v20230101};
+use super::{SOURCES_20220901, SOURCES_20230101, SOURCES_20250601};
+use crate::{hub, v20220901, v20230101, v20250601};
 
 /// `StorageAccountsFileServicesShare`: ARM type `Microsoft.Storage/storageAccounts/fileServices/shares`.
 pub static STORAGE_ACCOUNTS_FILE_SERVICES_SHARE: KindInfo = KindInfo {
@@ -45,9 +45,10 @@ pub static STORAGE_ACCOUNTS_FILE_SERVICES_SHARE: KindInfo = KindInfo {
             name: "v20230101",
             ..V20230101
         },
+        V20250601,
     ],
     hub: HubInfo {
-        storage_version: "v20230101storage",
+        storage_version: "v20250601storage",
         spec: <hub::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
         status: <hub::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
     },
@@ -81,6 +82,26 @@ const V20230101: VersionInfo = VersionInfo {
     sources: SOURCES_20230101,
     spec: <v20230101::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
     status: <v20230101::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250601: VersionInfo = VersionInfo {
+    name: "v20250601",
+    api_version: "2025-06-01",
+    sources: SOURCES_20250601,
+    spec: <v20250601::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
+    status: <v20250601::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -12,8 +12,13 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::Shaped;
 
-use super::{SOURCES_20210401, SOURCES_20220901, SOURCES_20230101};
-use crate::{hub, v20210401, v20220901, v20230101};
+use super::{
+    SOURCES_20210401,
+    SOURCES_20220901,
+    SOURCES_20230101,
+    SOURCES_20250601,
+};
+use crate::{hub, v20210401, v20220901, v20230101, v20250601};
 
 /// `StorageAccountsManagementPolicy`: ARM type `Microsoft.Storage/storageAccounts/managementPolicies`.
 pub static STORAGE_ACCOUNTS_MANAGEMENT_POLICY: KindInfo = KindInfo {
@@ -44,9 +49,10 @@ pub static STORAGE_ACCOUNTS_MANAGEMENT_POLICY: KindInfo = KindInfo {
             name: "v20230101",
             ..V20230101
         },
+        V20250601,
     ],
     hub: HubInfo {
-        storage_version: "v20230101storage",
+        storage_version: "v20250601storage",
         spec: <hub::StorageAccountsManagementPolicySpec as Shaped>::SHAPE,
         status: <hub::StorageAccountsManagementPolicyStatus as Shaped>::SHAPE,
     },
@@ -100,6 +106,26 @@ const V20230101: VersionInfo = VersionInfo {
     sources: SOURCES_20230101,
     spec: <v20230101::StorageAccountsManagementPolicySpec as Shaped>::SHAPE,
     status: <v20230101::StorageAccountsManagementPolicyStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250601: VersionInfo = VersionInfo {
+    name: "v20250601",
+    api_version: "2025-06-01",
+    sources: SOURCES_20250601,
+    spec: <v20250601::StorageAccountsManagementPolicySpec as Shaped>::SHAPE,
+    status: <v20250601::StorageAccountsManagementPolicyStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -111,6 +111,7 @@ impl File {
             template,
             parameters: self.parameters(item.parameters, &at)?,
             source: at,
+            origin: None,
             operations,
         })
     }

@@ -54,6 +54,7 @@ impl Lowering {
             template,
             parameters: self.parameters(item.parameters, &pointer)?,
             source: self.source(pointer),
+            origin: None,
             operations,
         })
     }
