@@ -8,6 +8,7 @@
 //! for `write_only` where OpenAPI's answer has the property, `read_only` where its body has it, and integers that
 //! OpenAPI knows to be fractions.
 
+mod news;
 mod pair;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use crate::discover::{DiscoverError, DiscoveredResource, discover};
 use crate::load::{Operation, Path, Schema, Source, SpecSet, Verb};
 use crate::model::{ApiVersion, NameRule, Rules, Verbs};
+use news::Said;
 use pair::{Facts, Pairing};
 
 /// `set` (of `api_version`) with what the OpenAPI sets in `openapi` add to it. A resource that none of them has only gets
@@ -53,7 +55,9 @@ pub fn inherit(
         for schema in document.schemas.values_mut() {
             each(schema, &mut |schema| {
                 if let Some(facts) = schemas.get(&schema.source) {
+                    let before = Said::by(schema);
                     facts.apply(schema);
+                    schema.inherited = before.news(&Said::by(schema));
                 }
             });
         }

@@ -185,6 +185,8 @@ pub struct Schema {
     pub rules: Rules,
     /// Prose.
     pub description: Option<String>,
+    /// What was taken from another spec of the same type ([`crate::inherit`]), in words.
+    pub inherited: Vec<&'static str>,
 }
 
 impl Schema {
@@ -215,6 +217,7 @@ impl Schema {
             identifiers: Vec::new(),
             rules: Rules::default(),
             description: None,
+            inherited: Vec::new(),
         }
     }
 }

@@ -17,6 +17,7 @@ pub(super) struct Facts {
     mutability: Vec<String>,
     identifiers: Vec<String>,
     description: Option<String>,
+    inherited: Vec<&'static str>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -237,6 +238,7 @@ impl<'a> Builder<'a, '_> {
         while let Some(schema) = current {
             facts.secret |= schema.secret;
             facts.flatten |= schema.flatten;
+            facts.inherited.extend(&schema.inherited);
             if facts.mutability.is_empty() {
                 facts.mutability.clone_from(&schema.mutability);
             }
@@ -289,6 +291,12 @@ fn words(
             .filter(|(said, _)| *said)
             .map(|(_, what)| Decision::spec(*what)),
     );
+    if !facts.inherited.is_empty() {
+        let what = facts.inherited.join(", ");
+        words.push(Decision::inherited(format!(
+            "from the nearest OpenAPI version: {what}"
+        )));
+    }
     if !facts.mutability.is_empty() {
         let operations = facts.mutability.join(", ");
         words.push(Decision::spec(format!("`x-ms-mutability`: {operations}")));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use armature_generator::discover::discover;
 use armature_generator::inherit::inherit;
 use armature_generator::load::SpecSet;
-use armature_generator::model::ApiVersion;
+use armature_generator::model::{ApiVersion, DecidedBy, TypeDef, TypeName};
 use armature_generator::types::build;
 
 use crate::{load_specs, render};
@@ -66,6 +66,27 @@ fn openapi_adds_what_bicep_does_not_say() {
         .map(|line| format!("- {line}"))
         .chain(new.map(|line| format!("+ {line}")))
         .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// What each property of a book has from OpenAPI, as explanations tell it.
+#[test]
+fn properties_tell_what_they_inherited() {
+    let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
+    let openapi = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
+    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), openapi)]);
+    let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
+    let found = discover(&inherited).expect("resources");
+    let version = build(&inherited, ApiVersion::new(VERSION), &found).expect("types");
+    let Some(TypeDef::Object(book)) = version.types.get(&TypeName::new("BookSpec")) else {
+        panic!("no book");
+    };
+    let mut lines = Vec::new();
+    for property in &book.properties {
+        let decisions = property.origin.decisions.iter();
+        let told = decisions.filter(|decision| decision.by == DecidedBy::Inherited);
+        lines.extend(told.map(|decision| format!("{}: {}", property.name, decision.what)));
+    }
     insta::assert_snapshot!(lines.join("\n"));
 }
 
