@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the workspace, with what they need made ready first.
+//! `cargo xtask test`: every test of the workspace, with what they need made ready first, and `parity` after them.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 use armature_controlplane::{Binaries, Progress};
 use clap::Args;
 
-use crate::workspace;
+use crate::{parity, workspace};
 
 /// Arguments of `test`.
 #[derive(Debug, Args)]
@@ -20,7 +20,8 @@ pub struct TestArguments {
     rest: Vec<String>,
 }
 
-/// Gets the control plane first, with progress, so that no test seems to hang while it is built; then `cargo test`.
+/// Gets the control plane first, with progress, so that no test seems to hang while it is built; then `cargo test`,
+/// and after all tests the comparison with Azure Service Operator.
 pub async fn run(arguments: &TestArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     Binaries::locate_or_install(&Progress::new()).await?;
@@ -35,9 +36,11 @@ pub async fn run(arguments: &TestArguments) -> anyhow::Result<ExitCode> {
         .status()
         .await
         .context("cannot run cargo test")?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    if !status.success() {
+        return Ok(ExitCode::FAILURE);
+    }
+    match arguments.rest.is_empty() {
+        true => parity::check().await,
+        false => Ok(ExitCode::SUCCESS),
+    }
 }

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    ArmResourceModifier, Claimer, Deleter, ErrorClassifier, Importer, KubernetesConfigExporter,
-    KubernetesSecretExporter, PostReconciliationChecker, PreReconciliationChecker,
-    PreReconciliationOwnerChecker, SuccessfulCreationHandler, claimer, classifier, config_exporter,
-    deleter, importer, modifier, owner_check, post_check, pre_check, secret_exporter,
-    success_handler,
+    ArmResourceModifier, Claimer, Context, Deleter, ErrorClassifier, ExtensionError, Importer,
+    KubernetesConfigExporter, KubernetesSecretExporter, Next, PostReconciliationChecker,
+    PreReconciliationChecker, PreReconciliationOwnerChecker, SuccessfulCreationHandler, claimer,
+    classifier, config_exporter, deleter, importer, modifier, owner_check, post_check, pre_check,
+    secret_exporter, success_handler,
 };
+use serde_json::Value;
+
 use crate::kind::{KindInfo, TypedKind};
-use crate::resource::Kind;
+use crate::resource::{Kind, Object};
 
 /// Two extensions of one kind want the same point.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +60,23 @@ impl Points {
     /// Whether there is an [`ArmResourceModifier`].
     pub fn has_modifier(&self) -> bool {
         self.modifier.is_some()
+    }
+
+    /// The body as the [`ArmResourceModifier`] changes it; as it is, where there is none.
+    ///
+    /// # Errors
+    /// What the modifier says.
+    pub async fn modify(
+        &self,
+        context: &Context,
+        object: &Object,
+        body: Value,
+    ) -> Result<Value, ExtensionError> {
+        let Some(modifier) = &self.modifier else {
+            return Ok(body);
+        };
+        let next = Next::new(|body| async move { Ok(body) });
+        modifier.modify(context, object, body, next).await
     }
 
     /// Whether there is a [`KubernetesSecretExporter`].

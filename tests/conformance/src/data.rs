@@ -1,4 +1,9 @@
-//! Samples and recordings: `samples/<group>/<version>/**.yaml` and `recordings/<group>-<version>.jsonl`.
+//! Recordings, and the manifests that they were made with.
+//!
+//! A recording is `recordings/<group>-<version>.jsonl`, its manifests the samples in `samples/<group>/<version>/`; a
+//! few groups have folders of their own in the folder of another (`samples/documentdb/mongodb/<version>`). What the
+//! recorded tests built in code is in no sample: `scenarios/` of this crate has manifests for that, one file for each
+//! step.
 
 use std::path::{Path, PathBuf};
 
@@ -16,17 +21,30 @@ pub struct Exchange {
     pub request: Value,
     /// HTTP status of the answer.
     pub status: u64,
+    /// JSON body of the answer; null without one.
+    pub response: Value,
 }
 
-/// A recording and the samples that it was made with.
+/// A recording and the manifests that it was made with.
 #[derive(Debug)]
 pub struct Recording {
     /// `<group>-<version>`.
     pub name: String,
-    /// Folder with the samples.
-    pub samples: PathBuf,
+    /// What was applied.
+    pub manifests: Manifests,
     /// The exchanges in order.
     pub exchanges: Vec<Exchange>,
+}
+
+/// What the recorded test applied.
+#[derive(Debug)]
+pub enum Manifests {
+    /// This folder of samples, at once.
+    Samples(PathBuf),
+    /// These files of ours, one after the other.
+    Scenario(Vec<PathBuf>),
+    /// Nothing that is known here.
+    None,
 }
 
 /// The folder of samples and recordings: `$ARMATURE_AZURE_DATA`, else `shared/azure` beside the workspace.
@@ -41,35 +59,59 @@ pub fn folder() -> Option<PathBuf> {
         .find(|folder| folder.join("recordings").is_dir() && folder.join("samples").is_dir())
 }
 
-/// The recordings of these groups that have samples, by name.
+/// All recordings, by name.
 ///
 /// # Errors
 /// When a file cannot be read or is no JSON.
-pub fn recordings(data: &Path, groups: &[&str]) -> Result<Vec<Recording>> {
-    let folder = data.join("recordings");
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        names.extend(name.strip_suffix(".jsonl").map(str::to_owned));
-    }
-    names.sort();
+pub fn recordings(data: &Path) -> Result<Vec<Recording>> {
     let mut recordings = Vec::new();
-    for name in names {
-        let Some((group, version)) = name.split_once('-') else {
+    for file in sorted(&data.join("recordings"))? {
+        let Some(name) = file
+            .file_stem()
+            .map(|name| name.to_string_lossy().into_owned())
+        else {
             continue;
         };
-        let samples = data.join("samples").join(group).join(version);
-        if !groups.contains(&group) || !samples.is_dir() {
-            continue;
-        }
-        let file = folder.join(format!("{name}.jsonl"));
         recordings.push(Recording {
             exchanges: read(&file).with_context(|| file.display().to_string())?,
-            samples,
+            manifests: manifests(data, &name)?,
             name,
         });
     }
     Ok(recordings)
+}
+
+fn manifests(data: &Path, recording: &str) -> Result<Manifests> {
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("scenarios")
+        .join(recording);
+    if scenario.is_dir() {
+        return Ok(Manifests::Scenario(sorted(&scenario)?));
+    }
+    let Some((group, version)) = recording.split_once('-') else {
+        return Ok(Manifests::None);
+    };
+    let samples = data.join("samples");
+    let direct = samples.join(group).join(version);
+    let below_another = sorted(&samples)?;
+    let below_another = below_another.iter().map(|folder| folder.join(group));
+    // The folder of samples has been moved down since the recording was made.
+    let moved = sorted(&samples.join(group)).unwrap_or_default();
+    let folders = std::iter::once(direct)
+        .chain(below_another.map(|folder| folder.join(version)))
+        .chain(moved.iter().map(|folder| folder.join(version)));
+    let found = folders.into_iter().find(|folder| folder.is_dir());
+    Ok(found.map_or(Manifests::None, Manifests::Samples))
+}
+
+/// Files and folders in a folder, by name.
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
 }
 
 fn read(file: &Path) -> Result<Vec<Exchange>> {
@@ -86,6 +128,7 @@ fn read(file: &Path) -> Result<Vec<Exchange>> {
             url: path.to_owned(),
             request: value["request"].clone(),
             status: value["status"].as_u64().unwrap_or_default(),
+            response: value["response"].clone(),
         })
     };
     text.lines().enumerate().map(exchange).collect()

@@ -13,6 +13,9 @@ pub struct KnownDifference {
     pub path: String,
     /// Why it differs.
     pub reason: String,
+    /// The kind's own extension, asked the recorded Azure, makes it equal.
+    #[serde(default)]
+    pub equal_after_modifier: bool,
 }
 
 /// Reads the list.

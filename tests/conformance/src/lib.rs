@@ -5,7 +5,10 @@
 //! |---|---|
 //! | [`data`] | where samples and recordings are, and reading them |
 //! | [`renaming`] | bringing samples into the form in which the recorded test applied them |
+//! | [`run`] | every recorded PUT of our kinds, and what became of it |
 //! | [`comparison`] | one recorded PUT against one rendered request |
+//! | [`modifiers`] | what the kind's own extension makes of a body, asked the recorded Azure |
+//! | [`page`] | the result as a page of the book |
 //! | [`differences`] | the checked-in list of differences that are known, with reasons |
 //! | [`properties`] | running properties over arbitrary values of all kinds and versions |
 //!
@@ -14,5 +17,8 @@
 pub mod comparison;
 pub mod data;
 pub mod differences;
+pub mod modifiers;
+pub mod page;
 pub mod properties;
 pub mod renaming;
+pub mod run;

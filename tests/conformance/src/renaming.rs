@@ -21,6 +21,11 @@ const OWN_GROUP: &str = "asotest-rg-";
 /// Name that samples have for the resource group.
 const SAMPLE_GROUP: &str = "aso-sample-rg";
 
+/// Kind of resource groups.
+const GROUP: &str = "ResourceGroup";
+/// Name of a manifest that is the test's own resource group.
+const OWN_GROUP_MANIFEST: &str = "own-rg";
+
 /// Rewrites the samples; `kinds` are the known ones. Documents of other kinds are dropped.
 pub fn apply(
     documents: Vec<Document>,
@@ -41,11 +46,7 @@ pub fn apply(
         })
         .collect();
     rename(&mut known, &recorded);
-    let group = own_group(&known, &recorded);
-    known.extend(group.and_then(|group| {
-        let kind = kind_of(&group.value, kinds)?;
-        Some((group, kind))
-    }));
+    own_group(&mut known, &recorded, kinds);
     adopt(&mut known);
     if let Some(group) = recorded.iter().find(|id| is_own_group(id)) {
         for (document, _) in &mut known {
@@ -221,20 +222,41 @@ fn reference_key(members: &Map<String, Value>) -> Option<[String; 3]> {
     Some([text("group")?, text("kind")?, text("name")?])
 }
 
-/// The resource group that the test made, unless the samples bring their own.
-fn own_group(documents: &[(Document, &KindInfo)], recorded: &[ResourceId]) -> Option<Document> {
-    let has_group = documents.iter().any(|(document, _)| {
-        document.value["kind"] == "ResourceGroup"
-            && document.value["metadata"]["name"] == SAMPLE_GROUP
-    });
-    let id = recorded.iter().find(|id| is_own_group(id))?;
-    (!has_group).then(|| Document {
+/// The resource group that the test made: the manifest of this name where there is one, else a new one.
+fn own_group<'a>(
+    documents: &mut Vec<(Document, &'a KindInfo)>,
+    recorded: &[ResourceId],
+    kinds: &[&'a KindInfo],
+) {
+    let Some(id) = recorded.iter().find(|id| is_own_group(id)) else {
+        return;
+    };
+    let is_group = |document: &Document, name: &str| {
+        document.value["kind"] == GROUP && document.value["metadata"]["name"] == name
+    };
+    let own = documents
+        .iter_mut()
+        .find(|(document, _)| is_group(document, OWN_GROUP_MANIFEST));
+    if let Some((document, _)) = own {
+        document.value["spec"]["azureName"] = json!(id.name());
+        return;
+    }
+    let is_taken = documents
+        .iter()
+        .any(|(document, _)| is_group(document, SAMPLE_GROUP));
+    let name = match is_taken {
+        true => OWN_GROUP_MANIFEST,
+        false => SAMPLE_GROUP,
+    };
+    let document = Document {
         origin: Default::default(),
         value: json!({
             "apiVersion": "resources.azure.com/v1api20200601",
-            "kind": "ResourceGroup",
-            "metadata": {"name": SAMPLE_GROUP, "namespace": "default"},
+            "kind": GROUP,
+            "metadata": {"name": name, "namespace": "default"},
             "spec": {"azureName": id.name(), "location": "westus2"},
         }),
-    })
+    };
+    let kind = kinds.iter().find(|kind| kind.kind == GROUP);
+    documents.extend(kind.map(|kind| (document, *kind)));
 }

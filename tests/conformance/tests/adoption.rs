@@ -8,8 +8,21 @@ use armature_runtime::engine::compare::Comparison;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use serde_json::Value;
 
-/// Share of recorded pairs of PUT and GET that must be in sync, in percent.
-const LEAST: usize = 95;
+/// What another service changed after the PUT, so that there is a difference to see: recording, kind and difference.
+///
+/// Both clusters' tests make a machine learning workspace that names the vault, and the workspace gives itself access.
+const CHANGED_BY_OTHERS: [(&str, &str, &str); 2] = [
+    (
+        "containerservice-v1api20240901",
+        "Vault",
+        "properties.accessPolicies[1]",
+    ),
+    (
+        "containerservice-v20251002preview",
+        "Vault",
+        "properties.accessPolicies[1]",
+    ),
+];
 
 /// A PUT and the last GET of the same URL before the next write to it.
 struct Pair {
@@ -99,28 +112,25 @@ fn recorded_resources_are_in_sync_with_what_created_them() {
             };
             let differences = comparison.differences();
             if !differences.is_empty() {
-                let shown: Vec<String> = differences.iter().map(ToString::to_string).collect();
                 let place = file.file_stem().unwrap().to_string_lossy().into_owned();
-                drifted.push(format!(
-                    "{place}: {} {}: {}",
-                    kind.kind,
-                    version.name,
-                    shown.join("; ")
-                ));
+                for difference in differences {
+                    println!("{place}: {} {}: {difference}", kind.kind, version.name);
+                    drifted.push((place.clone(), kind.kind, difference.path));
+                }
             }
         }
     }
-    for line in &drifted {
-        println!("{line}");
-    }
-    let same = total - drifted.len();
-    println!("adoption: {same} of {total} recorded resources are in sync");
+    println!(
+        "adoption: {total} recorded resources, {} differences",
+        drifted.len()
+    );
     assert!(
         total > 0,
         "the recordings hold no resource of a generated kind"
     );
-    assert!(
-        same * 100 >= total * LEAST,
-        "{same} of {total} are in sync, expected {LEAST} %"
-    );
+    let drifted: Vec<_> = drifted
+        .iter()
+        .map(|(place, kind, path)| (place.as_str(), *kind, path.as_str()))
+        .collect();
+    assert_eq!(drifted, CHANGED_BY_OTHERS);
 }

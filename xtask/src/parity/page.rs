@@ -80,20 +80,21 @@ fn row(page: &mut String, version: &Compared, side: &str, counts: &Counts) {
 
 /// Every difference, below its reason.
 fn differences(page: &mut String, compared: &[Compared], explanation: &Explanation<'_>) {
-    page.push_str("\n## Differences\n");
+    page.push_str("\n## Differences\n\nIn brackets: how many, over all versions.\n");
     for (reason, places) in &explanation.reasons {
+        let because: Vec<&str> = reason.because.split_whitespace().collect();
         let _ = write!(
             page,
-            "\n**{:?}, {} places.** {}\n\n",
+            "\n**{:?} ({}).** {}\n\n",
             reason.aspect,
             places.len(),
-            reason.because.trim()
+            because.join(" ")
         );
         list(page, compared, places);
     }
     if !explanation.unexplained.is_empty() {
         let count = explanation.unexplained.len();
-        let _ = write!(page, "\n**Without a reason, {count} places.**\n\n");
+        let _ = write!(page, "\n**Without a reason ({count}).**\n\n");
         list(page, compared, &explanation.unexplained);
     }
 }
@@ -176,9 +177,9 @@ mod tests {
             "| spec | 12 | 6 | 50.00 % | 99 % |",
             "| One | v1 | spec | 4 | 3 | 3 | 3 | 2 | 2 | 1 | 5 |",
             "| Two | v1 (not here) | spec | 4 | 3 | 3 | 3 | 2 | 2 | 1 | 5 |",
-            "**Extra, 2 places.** Wanted.",
+            "**Extra (2).** Wanted.",
             "- `status.x` only ours: every version of every kind",
-            "**Without a reason, 1 places.**",
+            "**Without a reason (1).**",
             "- `spec.y` only ours: One v1",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");

@@ -10,7 +10,6 @@ use crate::arm::ResourceId;
 use crate::engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
 use crate::engine::compare::SecretVersion;
 use crate::engine::{conversion, payload};
-use crate::extension::Next;
 use crate::kind::{NameRule, OwnerRule};
 use crate::reconcile::backoff::RetryClass;
 use crate::reconcile::classify::Failure;
@@ -210,19 +209,16 @@ impl Pass<'_> {
         let id = self.known_id()?;
         let body = payload::arm_body(self.version, id.name(), &self.served_spec, &self.resolved);
         let body = body.map_err(|error| fatal(error.to_string()))?;
-        self.desired = match self.points.modifier.clone() {
-            None => body,
-            Some(modifier) => {
-                let next = Next::new(|body| async move { Ok(body) });
-                let modified = modifier
-                    .modify(&self.context(), &self.current(), body, next)
-                    .await;
-                match modified {
-                    Ok(body) => body,
-                    Err(error) => return Err(self.extension_failure(error).await),
-                }
-            }
-        };
+        if !self.points.has_modifier() {
+            self.desired = body;
+            return Ok(());
+        }
+        let (context, object) = (self.context(), self.current());
+        let modified = self.points.modify(&context, &object, body).await;
+        match modified {
+            Ok(body) => self.desired = body,
+            Err(error) => return Err(self.extension_failure(error).await),
+        }
         Ok(())
     }
 

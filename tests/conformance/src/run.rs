@@ -1,0 +1,259 @@
+//! Every recorded PUT of our kinds, and what became of it. Nothing is left out.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use armature::render::manifest::{self, Document};
+use armature::render::{self, RenderError, RenderedRequest};
+use armature_generated::KINDS;
+use armature_runtime::arm::ResourceId;
+use armature_runtime::extension::Registry;
+use armature_runtime::kind::{KindInfo, VersionInfo};
+use serde_json::Value;
+
+use crate::comparison::difference;
+use crate::data::{Exchange, Manifests, Recording};
+use crate::modifiers::{self, Rendered};
+use crate::renaming;
+
+/// A recorded PUT; the same body to the same URL of one recording is one of these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Put {
+    /// Recording.
+    pub recording: String,
+    /// Path below the resource group; the name of a resource group itself.
+    pub path: String,
+    /// ARM api-version.
+    pub api_version: String,
+    /// How often it was recorded.
+    pub times: usize,
+    /// Where the manifest is from.
+    pub source: Source,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// Where the manifest of a PUT is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// A published sample.
+    Sample,
+    /// A manifest of ours for what the recorded test built in code.
+    Scenario,
+    /// The resource group that each recorded test makes for itself.
+    OwnGroup,
+}
+
+/// What became of a PUT.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The rendered body equals the recorded one.
+    Equal,
+    /// It does not.
+    Different {
+        /// The first difference, or why nothing was rendered.
+        what: String,
+        /// The kind's own extension makes it equal.
+        equal_after_modifier: bool,
+    },
+}
+
+/// Compares all recordings.
+///
+/// # Errors
+/// When manifests cannot be read.
+pub fn all(recordings: &[Recording], registry: &Registry) -> Result<Vec<Put>> {
+    let mut puts = Vec::new();
+    for recording in recordings {
+        let found = of_recording(recording, registry);
+        puts.extend(found.with_context(|| recording.name.clone())?);
+    }
+    Ok(puts)
+}
+
+/// One state of the manifests and what it renders to.
+struct Step {
+    documents: Vec<Document>,
+    requests: BTreeMap<String, RenderedRequest>,
+    errors: Vec<RenderError>,
+}
+
+fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> {
+    let steps = steps(recording)?;
+    let mut puts: Vec<(&Exchange, Put)> = Vec::new();
+    for (index, exchange) in recording.exchanges.iter().enumerate() {
+        let Ok(id) = ResourceId::parse(renaming::path(&exchange.url)) else {
+            continue;
+        };
+        if exchange.method != "PUT" || !KINDS.iter().any(|kind| id.has_type(kind.arm_type)) {
+            continue;
+        }
+        let known = puts
+            .iter_mut()
+            .find(|(known, _)| (&known.url, &known.request) == (&exchange.url, &exchange.request));
+        if let Some((_, put)) = known {
+            put.times += 1;
+            continue;
+        }
+        let before = &recording.exchanges[..index];
+        let put = Put {
+            recording: recording.name.clone(),
+            path: below_group(&id),
+            api_version: api_version(&exchange.url).to_owned(),
+            times: 1,
+            source: source(recording, &id),
+            verdict: verdict(exchange, before, &id, &steps, registry)?,
+        };
+        puts.push((exchange, put));
+    }
+    Ok(puts.into_iter().map(|(_, put)| put).collect())
+}
+
+fn source(recording: &Recording, id: &ResourceId) -> Source {
+    match (&recording.manifests, renaming::is_own_group(id)) {
+        (_, true) => Source::OwnGroup,
+        (Manifests::Scenario(_), _) => Source::Scenario,
+        _ => Source::Sample,
+    }
+}
+
+/// What is rendered, one step after the other: each file of a scenario adds manifests or replaces them.
+fn steps(recording: &Recording) -> Result<Vec<Step>> {
+    let inputs = match &recording.manifests {
+        Manifests::Samples(folder) => vec![folder.clone()],
+        Manifests::Scenario(files) => files.clone(),
+        Manifests::None => Vec::new(),
+    };
+    let mut documents = Vec::new();
+    let mut steps = Vec::new();
+    for input in &inputs {
+        let (new, errors) = manifest::read(std::slice::from_ref(input));
+        ensure!(errors.is_empty(), "{errors:?}");
+        for document in new {
+            documents.retain(|known: &Document| name(known) != name(&document));
+            documents.push(document);
+        }
+        steps.push(step(documents.clone(), recording));
+    }
+    if steps.is_empty() {
+        steps.push(step(Vec::new(), recording));
+    }
+    Ok(steps)
+}
+
+fn name(document: &Document) -> [&Value; 3] {
+    let manifest = &document.value;
+    [
+        &manifest["apiVersion"],
+        &manifest["kind"],
+        &manifest["metadata"]["name"],
+    ]
+}
+
+fn step(documents: Vec<Document>, recording: &Recording) -> Step {
+    let documents = renaming::apply(documents, &recording.exchanges, KINDS);
+    let rendering = render::render(documents.clone(), KINDS, render::PLACEHOLDER_SUBSCRIPTION);
+    let by_url = |request: RenderedRequest| (request.url.to_lowercase(), request);
+    Step {
+        documents,
+        requests: rendering.requests.into_iter().map(by_url).collect(),
+        errors: rendering.errors,
+    }
+}
+
+/// Equal when any step renders the recorded body; else what differs in the last step that renders one.
+fn verdict(
+    exchange: &Exchange,
+    before: &[Exchange],
+    id: &ResourceId,
+    steps: &[Step],
+    registry: &Registry,
+) -> Result<Verdict> {
+    let url = exchange.url.to_lowercase();
+    let mut verdict = Verdict::Different {
+        what: reason(steps, id, &exchange.url),
+        equal_after_modifier: false,
+    };
+    for step in steps {
+        let Some(request) = step.requests.get(&url) else {
+            continue;
+        };
+        let Some(what) = difference(&exchange.request, &request.body) else {
+            return Ok(Verdict::Equal);
+        };
+        let modified = match rendered(step, request, id, &exchange.url) {
+            Some(rendered) => modifiers::modified(registry, &rendered, before)?,
+            None => None,
+        };
+        let is_equal = |body: &Value| difference(&exchange.request, body).is_none();
+        verdict = Verdict::Different {
+            what,
+            equal_after_modifier: modified.as_ref().is_some_and(is_equal),
+        };
+    }
+    Ok(verdict)
+}
+
+/// A request with the manifest that it is of.
+fn rendered<'a>(
+    step: &'a Step,
+    request: &'a RenderedRequest,
+    id: &'a ResourceId,
+    url: &str,
+) -> Option<Rendered<'a>> {
+    let (kind, version) = version(id, api_version(url))?;
+    let document = step.documents.iter().find(|document| {
+        document.value["kind"] == request.kind && document.value["metadata"]["name"] == request.name
+    })?;
+    Some(Rendered {
+        document,
+        kind,
+        version,
+        id,
+        body: &request.body,
+    })
+}
+
+/// Why nothing was rendered for an id: the problem of the object of that name, if there is one.
+fn reason(steps: &[Step], id: &ResourceId, url: &str) -> String {
+    if version(id, api_version(url)).is_none() {
+        return format!(
+            "not rendered: api-version {} is not generated",
+            api_version(url)
+        );
+    }
+    let errors = || steps.iter().flat_map(|step| &step.errors);
+    let of_object = errors().find(|error| {
+        let object = error.object.as_deref().unwrap_or_default();
+        object.ends_with(&format!("/{}", id.name()))
+    });
+    match of_object.or_else(|| errors().next()) {
+        // Without the file: where the samples are differs from machine to machine.
+        Some(RenderError { path, message, .. }) => format!("not rendered: {path}: {message}"),
+        None => "not rendered: in no manifest".to_owned(),
+    }
+}
+
+fn version(
+    id: &ResourceId,
+    api_version: &str,
+) -> Option<(&'static KindInfo, &'static VersionInfo)> {
+    let mut kinds = KINDS.iter().filter(|kind| id.has_type(kind.arm_type));
+    kinds.find_map(|kind| {
+        let mut versions = kind.versions.iter();
+        let version = versions.find(|version| version.api_version == api_version)?;
+        Some((*kind, version))
+    })
+}
+
+fn api_version(url: &str) -> &str {
+    url.split("api-version=").nth(1).unwrap_or_default()
+}
+
+/// The id without subscription and resource group; a resource group's own name otherwise.
+fn below_group(id: &ResourceId) -> String {
+    match id.as_str().find("/providers/") {
+        Some(at) => id.as_str()[at + "/providers/".len()..].to_owned(),
+        None => id.name().to_owned(),
+    }
+}
