@@ -1,4 +1,4 @@
-//! `cargo xtask new-kind`: proposes the lines of a curation file that export an ARM type.
+//! `cargo xtask new-kind`: proposes the lines of a curation file that export an ARM type, from specs or from Bicep types.
 //!
 //! The search is `armature_generator::propose`; here is only finding the input, printing and writing.
 
@@ -43,7 +43,7 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
         let mut configs = configs.iter();
         let known = configs.find(|(config, _)| config.path == proposal.path);
         let text = proposal.merged(known.map(|(_, text)| text.as_str()));
-        workspace::write(&root.join(&proposal.path), text)?;
+        workspace::replace(&root.join(&proposal.path), text)?;
         eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
     }
     Ok(ExitCode::SUCCESS)

@@ -47,7 +47,7 @@ pub struct GroupRules {
     #[serde(default)]
     pub explicit_collections: bool,
     /// What each api-version is read from.
-    pub versions: BTreeMap<Spanned<String>, VersionSource>,
+    pub versions: BTreeMap<Spanned<String>, Spanned<VersionSource>>,
     /// api-versions of the specs that no kind is exported from, and that tell what Bicep types of near ones leave out.
     #[serde(default)]
     pub inherit_from: Vec<Spanned<String>>,
@@ -143,6 +143,18 @@ impl KindRules {
             Some(versions) => covers(versions, version),
         }
     }
+}
+
+/// The file of Bicep types beside a folder of specs. Its folders are named after those of the specs:
+/// `generated/<service>/<provider>/<api-version>`.
+pub(crate) fn bicep_file(specs: &str, version: &ApiVersion) -> String {
+    let folders = || specs.split('/').skip(1);
+    let service = folders().next().unwrap_or_default();
+    // Some providers have folders below their own: `Microsoft.ContainerService/aks`.
+    let provider = folders().find(|folder| folder.contains('.'));
+    let provider = provider.or(folders().last()).unwrap_or(service);
+    let provider = provider.to_lowercase();
+    format!("{BICEP_FOLDER}/{service}/{provider}/{version}/types.json")
 }
 
 /// What follows the first api-version of an open range.
@@ -345,7 +357,9 @@ impl GroupConfig {
         };
         let path = |file: &String| format!("{}/{stage}/{version}/{file}", self.rules.specs);
         match self.source(version) {
-            VersionSource::Named(NamedSource::Bicep) => vec![self.bicep_file(version)],
+            VersionSource::Named(NamedSource::Bicep) => {
+                vec![bicep_file(&self.rules.specs, version)]
+            }
             VersionSource::Named(NamedSource::OpenApi) => {
                 let files = self.rules.files.iter();
                 files.map(|file| path(file.get_ref())).collect()
@@ -361,16 +375,8 @@ impl GroupConfig {
             .find(|(name, _)| name.get_ref() == version.as_str())
             .map_or(
                 &VersionSource::Named(NamedSource::OpenApi),
-                |(_, source)| source,
+                |(_, source)| source.get_ref(),
             )
-    }
-
-    /// The Bicep types are in folders named after those of the specs: `generated/<service>/<provider>/<api-version>`.
-    fn bicep_file(&self, version: &ApiVersion) -> String {
-        let mut folders = self.rules.specs.split('/').skip(1);
-        let service = folders.next().unwrap_or_default();
-        let provider = folders.last().unwrap_or(service).to_lowercase();
-        format!("{BICEP_FOLDER}/{service}/{provider}/{version}/types.json")
     }
 
     /// Whether an api-version is read from Bicep types.

@@ -42,12 +42,10 @@ fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>,
     repeated(&rules.files, "files", report);
     repeated(&rules.inherit_from, "inherit-from", report);
     let uses_files = |source: &VersionSource| *source == NamedSource::OpenApi.into();
-    let has_bicep = rules
-        .versions
-        .values()
-        .any(|it| *it == NamedSource::Bicep.into());
+    let sources = || rules.versions.values().map(Spanned::get_ref);
+    let has_bicep = sources().any(|it| *it == NamedSource::Bicep.into());
     for (version, source) in &rules.versions {
-        if uses_files(source) && rules.files.is_empty() {
+        if uses_files(source.get_ref()) && rules.files.is_empty() {
             let message = format!(
                 "`{}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`",
                 version.get_ref()
@@ -55,7 +53,7 @@ fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>,
             report(version, message);
         }
     }
-    let is_used = rules.versions.values().any(uses_files) || !rules.inherit_from.is_empty();
+    let is_used = sources().any(uses_files) || !rules.inherit_from.is_empty();
     if let Some(file) = rules.files.first().filter(|_| !is_used) {
         let message = "`files` has no effect: every api-version lists its own; remove it";
         report(file, message.to_owned());

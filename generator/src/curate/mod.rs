@@ -25,6 +25,7 @@ mod select;
 mod text;
 mod transform;
 
+pub(crate) use config::bicep_file;
 pub use config::{
     GroupConfig, GroupRules, KindRules, NamedSource, Naming, PlainType, PropertyRule, Side,
     Treatment, VersionSource,

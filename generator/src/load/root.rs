@@ -53,29 +53,43 @@ impl SpecRoot {
     /// # Errors
     /// When a folder cannot be read.
     pub fn json_files(&self) -> Result<Vec<String>, LoadError> {
-        let mut found = Vec::new();
-        let mut waiting = vec![Utf8PathBuf::new()];
-        while let Some(relative) = waiting.pop() {
-            let unreadable = |error: std::io::Error| LoadError::Unreadable {
-                file: relative.to_string(),
-                reason: error.to_string(),
-            };
-            let folder = self.folder.join(&relative);
-            for entry in folder.read_dir_utf8().map_err(unreadable)? {
-                let entry = entry.map_err(unreadable)?;
-                let name = entry.file_name();
-                // Follows links: a tree may be put together from several.
-                if entry.path().is_dir() {
-                    if !COMPANIONS.contains(&name) && !name.starts_with('.') {
-                        waiting.push(relative.join(name));
-                    }
-                } else if entry.path().extension() == Some("json") {
-                    found.push(relative.join(name).into_string());
-                }
+        json_files_below(&self.folder)
+    }
+
+    /// Files of Bicep types, named as in Azure's repository and sorted; none without a copy. Where the copy leaves out
+    /// the folders above the providers, the last word of a provider stands for its service.
+    ///
+    /// # Errors
+    /// When a folder cannot be read.
+    pub fn bicep_files(&self) -> Result<Vec<String>, LoadError> {
+        let Some(copy) = self.bicep.as_ref().filter(|copy| copy.is_dir()) else {
+            return Ok(Vec::new());
+        };
+        let whole = copy.join(BICEP_FOLDER);
+        let is_whole = whole.is_dir();
+        let mut files = json_files_below(if is_whole { &whole } else { copy })?;
+        files.retain(|file| file.ends_with("/types.json"));
+        let named = files.into_iter().map(|file| {
+            let provider = file.split('/').next().unwrap_or_default();
+            match provider.rsplit('.').next().filter(|_| !is_whole) {
+                Some(service) => format!("{BICEP_FOLDER}/{service}/{file}"),
+                None => format!("{BICEP_FOLDER}/{file}"),
             }
+        });
+        Ok(named.collect())
+    }
+
+    /// Where a file is read, whether it exists or not.
+    pub fn place(&self, file: &str) -> Utf8PathBuf {
+        path_in_copy(self.copy(file), file)
+    }
+
+    /// Folder of the tree that a file is in.
+    fn copy(&self, file: &str) -> &Utf8Path {
+        match &self.bicep {
+            Some(bicep) if is_bicep_file(file) => bicep,
+            _ => &self.folder,
         }
-        found.sort();
-        Ok(found)
     }
 
     /// The document in `file`, relative to the root.
@@ -95,11 +109,10 @@ impl SpecRoot {
     /// # Errors
     /// When the file cannot be read.
     pub fn mentions(&self, file: &str, words: &str) -> Result<bool, LoadError> {
-        let text =
-            std::fs::read(self.folder.join(file)).map_err(|error| LoadError::Unreadable {
-                file: file.to_owned(),
-                reason: error.to_string(),
-            })?;
+        let text = std::fs::read(self.place(file)).map_err(|error| LoadError::Unreadable {
+            file: file.to_owned(),
+            reason: error.to_string(),
+        })?;
         let words = words.as_bytes();
         let mut windows = text.windows(words.len());
         Ok(windows.any(|window| window.eq_ignore_ascii_case(words)))
@@ -131,15 +144,11 @@ impl SpecRoot {
     }
 
     fn read(&self, file: &str) -> Result<Document, LoadError> {
-        let root = match &self.bicep {
-            Some(bicep) if is_bicep_file(file) => bicep,
-            _ => &self.folder,
-        };
-        let bytes = std::fs::read(path_in_copy(root, file)).map_err(|error| {
+        let bytes = std::fs::read(self.place(file)).map_err(|error| {
             if error.kind() == std::io::ErrorKind::NotFound {
                 LoadError::MissingFile {
                     file: file.to_owned(),
-                    root: root.to_string(),
+                    root: self.copy(file).to_string(),
                     referenced_from: None,
                 }
             } else {
@@ -153,6 +162,33 @@ impl SpecRoot {
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         format::document(file, text)
     }
+}
+
+/// JSON files below a folder but for those of companions, relative to it and sorted.
+fn json_files_below(root: &Utf8Path) -> Result<Vec<String>, LoadError> {
+    let mut found = Vec::new();
+    let mut waiting = vec![Utf8PathBuf::new()];
+    while let Some(relative) = waiting.pop() {
+        let unreadable = |error: std::io::Error| LoadError::Unreadable {
+            file: relative.to_string(),
+            reason: error.to_string(),
+        };
+        let folder = root.join(&relative);
+        for entry in folder.read_dir_utf8().map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let name = entry.file_name();
+            // Follows links: a tree may be put together from several.
+            if entry.path().is_dir() {
+                if !COMPANIONS.contains(&name) && !name.starts_with('.') {
+                    waiting.push(relative.join(name));
+                }
+            } else if entry.path().extension() == Some("json") {
+                found.push(relative.join(name).into_string());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// Whether a file is one of Azure's repository of Bicep types.

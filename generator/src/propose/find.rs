@@ -1,13 +1,14 @@
-//! Finding an ARM type in a spec tree: its provider's folder, the api-versions that have it, and their files.
+//! Finding an ARM type in a spec tree and in Bicep types: its provider's folder, the api-versions that have it, and their
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
 use super::{ProposeError, hint};
-use crate::curate::GroupConfig;
+use crate::curate::{GroupConfig, NamedSource, VersionSource, bicep_file};
 use crate::discover::discover;
-use crate::load::{SpecRoot, load};
+use crate::load::{SpecRoot, SpecSet, is_bicep_file, load};
 use crate::model::{ApiVersion, Owner};
 
 /// An ARM type in the specs.
@@ -18,9 +19,10 @@ pub(super) struct Found {
     pub group: String,
     /// Folder above `stable` and `preview`.
     pub folder: String,
-    /// The type in each api-version that has it, oldest first.
+    /// The type in each api-version that has it, oldest first. Where both sources have it, that in the specs follows
+    /// that in Bicep types.
     pub places: Vec<Place>,
-    /// Parents of the type in the newest stable one of them, outermost first, and the type itself.
+    /// Parents of the type in the newest of them, outermost first, and the type itself.
     lineage: Vec<Place>,
 }
 
@@ -32,24 +34,63 @@ pub(super) struct Place {
     /// Proposed kind.
     pub kind: String,
     owner: Owner,
-    /// Files that describe it and the resources that it reaches, its own first, relative to the version's folder.
-    pub files: Vec<String>,
+    /// Bicep types, or the spec files that describe it and the resources that it reaches, its own first, relative to the
+    /// version's folder.
+    pub source: VersionSource,
+    /// The file that has it.
+    path: String,
 }
 
-/// A spec file by the parts of its path.
+impl Place {
+    /// Whether it was found in Bicep types.
+    pub fn is_bicep(&self) -> bool {
+        self.files().is_empty()
+    }
+
+    /// Its spec files; none where it was found in Bicep types.
+    pub fn files(&self) -> &[String] {
+        match &self.source {
+            VersionSource::Files(files) => files,
+            VersionSource::Named(_) => &[],
+        }
+    }
+
+    /// Whether it is what a group whose specs are in `folder` would read.
+    fn is_in(&self, specs: &SpecRoot, folder: &str) -> bool {
+        if self.is_bicep() {
+            let file = bicep_file(folder, &self.version);
+            return specs.place(&file) == specs.place(&self.path);
+        }
+        SpecFile::read(&self.path).is_some_and(|file| file.folder == folder)
+    }
+}
+
+/// The newest stable one of places that are sorted by age, else the newest.
+pub(super) fn newest<'p>(
+    places: impl DoubleEndedIterator<Item = &'p Place> + Clone,
+) -> Option<&'p Place> {
+    let mut all = places.clone();
+    let mut stable = places.filter(|place| !place.version.is_preview());
+    stable.next_back().or_else(|| all.next_back())
+}
+
+/// A spec file, or one of Bicep types, by the parts of its path.
 struct SpecFile<'p> {
     path: &'p str,
-    /// Folder above `stable` and `preview`.
+    /// Folder above `stable` and `preview`; of Bicep types, that above the api-version.
     folder: &'p str,
     version: &'p str,
 }
 
 impl<'p> SpecFile<'p> {
     fn read(path: &'p str) -> Option<Self> {
-        let (folder, rest) = path
-            .split_once("/stable/")
-            .or_else(|| path.split_once("/preview/"))?;
-        let (version, _) = rest.split_once('/')?;
+        let (folder, version) = if is_bicep_file(path) {
+            path.rsplit_once('/')?.0.rsplit_once('/')?
+        } else {
+            let staged = path.split_once("/stable/");
+            let (folder, rest) = staged.or_else(|| path.split_once("/preview/"))?;
+            (folder, rest.split_once('/')?.0)
+        };
         Some(Self {
             path,
             folder,
@@ -58,7 +99,11 @@ impl<'p> SpecFile<'p> {
     }
 
     fn provider(&self) -> Option<&'p str> {
-        self.folder.split('/').find(|part| part.contains('.'))
+        provider_of(self.folder)
+    }
+
+    fn is_bicep(&self) -> bool {
+        is_bicep_file(self.path)
     }
 }
 
@@ -83,7 +128,7 @@ impl Found {
     pub fn files<'f>(&'f self, place: &'f Place) -> Vec<&'f str> {
         let above = self.lineage.iter().filter(|it| it.version == place.version);
         let mut files: Vec<&str> = Vec::new();
-        for file in std::iter::once(place).chain(above).flat_map(|it| &it.files) {
+        for file in std::iter::once(place).chain(above).flat_map(Place::files) {
             if !files.contains(&file.as_str()) {
                 files.push(file);
             }
@@ -92,7 +137,7 @@ impl Found {
     }
 }
 
-/// Finds `wanted`, `PROVIDER/TYPE` or `GROUP/TYPE`.
+/// Finds `wanted`, `PROVIDER/TYPE` or `GROUP/TYPE`, in the specs and in Bicep types.
 pub(super) fn find(
     specs: &SpecRoot,
     configs: &[(GroupConfig, String)],
@@ -102,17 +147,20 @@ pub(super) fn find(
         .split_once('/')
         .filter(|(provider, name)| !provider.is_empty() && !name.is_empty())
         .ok_or_else(|| ProposeError::NotAType(wanted.to_owned()))?;
-    let all = specs.json_files()?;
+    let mut all = specs.json_files()?;
+    all.extend(specs.bicep_files()?);
     let all: Vec<SpecFile<'_>> = all.iter().filter_map(|path| SpecFile::read(path)).collect();
     let group = configs.iter().find(|(it, _)| it.rules.group == provider);
-    let is_of_provider = |file: &&SpecFile<'_>| match group {
-        Some((config, _)) => file.folder == config.rules.specs,
-        None => file.provider().is_some_and(|it| is_named(it, provider)),
+    let folder = group.map(|(config, _)| config.rules.specs.as_str());
+    let provider = folder.and_then(provider_of).unwrap_or(provider);
+    let is_of_provider = |file: &&SpecFile<'_>| {
+        let is_other = folder.is_some_and(|folder| !file.is_bicep() && file.folder != folder);
+        !is_other && file.provider().is_some_and(|it| is_named(it, provider))
     };
     let files: Vec<&SpecFile<'_>> = all.iter().filter(is_of_provider).collect();
     let Some(full) = files.first().and_then(|file| file.provider()) else {
         let known: BTreeSet<&str> = all.iter().filter_map(SpecFile::provider).collect();
-        let short = known.iter().map(|it| it.rsplit('.').next().unwrap_or(it));
+        let short = known.iter().map(|it| short(it));
         let short: Vec<&str> = short.chain(known.iter().copied()).collect();
         return Err(ProposeError::UnknownProvider {
             provider: provider.to_owned(),
@@ -120,47 +168,102 @@ pub(super) fn find(
         });
     };
     let arm_type = format!("{full}/{name}");
-    let found = places(specs, &files, &arm_type)?;
-    let stable = found.iter().rfind(|(_, place)| !place.version.is_preview());
-    let Some((folder, newest)) = stable.or(found.last()) else {
+    let mut found = places(specs, &files, &arm_type)?;
+    let Some(folder) = folder
+        .map(str::to_owned)
+        .or_else(|| home(specs, configs, &files, &found))
+    else {
         return Err(unknown_type(specs, &files, full, arm_type));
     };
-    let of_folder = found.iter().filter(|(it, _)| it == folder);
-    let short = full.rsplit('.').next().unwrap_or(full).to_lowercase();
+    found.retain(|place| place.is_in(specs, &folder));
+    let Some(newest) = newest(found.iter()) else {
+        return Err(unknown_type(specs, &files, full, arm_type));
+    };
     Ok(Found {
         arm_type: newest.arm_type.clone(),
-        group: short,
-        folder: folder.clone(),
-        places: of_folder.map(|(_, place)| place.clone()).collect(),
+        group: short(full).to_lowercase(),
+        folder,
         lineage: lineage(specs, &files, newest)?,
+        places: found,
     })
+}
+
+/// The folder of specs that a type belongs to: that of the newest api-version in the specs. For one that only Bicep types
+/// have, a folder of its provider beside which they are, one that has a group before others, else one that is named after
+/// theirs.
+fn home(
+    specs: &SpecRoot,
+    configs: &[(GroupConfig, String)],
+    files: &[&SpecFile<'_>],
+    found: &[Place],
+) -> Option<String> {
+    if let Some(place) = newest(found.iter().filter(|place| !place.is_bicep())) {
+        return SpecFile::read(&place.path).map(|file| file.folder.to_owned());
+    }
+    let place = newest(found.iter())?;
+    let provider = provider_of(&place.arm_type)?;
+    let has_group = |folder: &str| configs.iter().any(|(it, _)| it.rules.specs == folder);
+    let is_namesake = |folder: &str| {
+        let service = folder.split('/').nth(1);
+        service.is_some_and(|service| service.eq_ignore_ascii_case(short(provider)))
+    };
+    let folders: BTreeSet<&str> = files
+        .iter()
+        .filter(|file| !file.is_bicep())
+        .map(|file| file.folder)
+        .filter(|folder| place.is_in(specs, folder))
+        .collect();
+    let best = folders
+        .into_iter()
+        .max_by_key(|folder| (has_group(folder), is_namesake(folder)));
+    let service = place.path.split('/').nth(1)?;
+    Some(best.map_or_else(
+        || format!("specification/{service}/resource-manager/{provider}"),
+        str::to_owned,
+    ))
+}
+
+/// The part of a path or an ARM type that names a provider.
+fn provider_of(path: &str) -> Option<&str> {
+    path.split('/').find(|part| part.contains('.'))
+}
+
+/// Last word of a provider.
+fn short(provider: &str) -> &str {
+    provider.rsplit('.').next().unwrap_or(provider)
 }
 
 /// Whether a provider is meant by its name or the last part of it.
 fn is_named(provider: &str, name: &str) -> bool {
-    let short = provider.rsplit('.').next().unwrap_or(provider);
-    provider.eq_ignore_ascii_case(name) || short.eq_ignore_ascii_case(name)
+    provider.eq_ignore_ascii_case(name) || short(provider).eq_ignore_ascii_case(name)
 }
 
-/// The type in each api-version, oldest first, with the folder of the specs.
+/// The type in each api-version, in the order of [`Found::places`].
 fn places(
     specs: &SpecRoot,
     files: &[&SpecFile<'_>],
     arm_type: &str,
-) -> Result<Vec<(String, Place)>, ProposeError> {
+) -> Result<Vec<Place>, ProposeError> {
     let segment = arm_type.rsplit('/').next().unwrap_or(arm_type);
-    let mentioned = format!("/{segment}/");
-    let found: Vec<Option<(String, Place)>> = files
+    let in_specs = format!("/{segment}/");
+    let in_bicep = format!("/{segment}@");
+    let found: Vec<Option<Place>> = files
         .par_iter()
         .map(|file| {
-            if !specs.mentions(file.path, &mentioned)? {
+            let mentioned = if file.is_bicep() {
+                &in_bicep
+            } else {
+                &in_specs
+            };
+            if !specs.mentions(file.path, mentioned)? {
                 return Ok(None);
             }
-            Ok(place(specs, file, arm_type)?.map(|place| (file.folder.to_owned(), place)))
+            place(specs, file, arm_type)
         })
         .collect::<Result<_, ProposeError>>()?;
-    let mut found: Vec<(String, Place)> = found.into_iter().flatten().collect();
-    found.sort_by(|(_, left), (_, right)| left.version.cmp(&right.version));
+    let mut found: Vec<Place> = found.into_iter().flatten().collect();
+    let key = |place: &Place| (place.version.clone(), !place.is_bicep());
+    found.sort_by_key(key);
     Ok(found)
 }
 
@@ -180,7 +283,24 @@ fn place(
     let Some(resource) = resources.iter().find(|it| is_wanted(&it.arm_type)) else {
         return Ok(None);
     };
-    let (folder, name) = file.path.rsplit_once('/').unwrap_or_default();
+    let source = if file.is_bicep() {
+        NamedSource::Bicep.into()
+    } else {
+        VersionSource::Files(spec_files(specs, file.path, &set)?)
+    };
+    Ok(Some(Place {
+        version: ApiVersion::new(file.version),
+        arm_type: resource.arm_type.clone(),
+        kind: resource.kind.clone(),
+        owner: resource.owner.clone(),
+        source,
+        path: file.path.to_owned(),
+    }))
+}
+
+/// A spec file and those beside it that it needs, its own first, relative to its folder.
+fn spec_files(specs: &SpecRoot, path: &str, set: &SpecSet) -> Result<Vec<String>, ProposeError> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
     let mut files = vec![name.to_owned()];
     for document in set.documents() {
         let beside = document
@@ -196,13 +316,7 @@ fn place(
             files.push(beside.to_owned());
         }
     }
-    Ok(Some(Place {
-        version: ApiVersion::new(file.version),
-        arm_type: resource.arm_type.clone(),
-        kind: resource.kind.clone(),
-        owner: resource.owner.clone(),
-        files,
-    }))
+    Ok(files)
 }
 
 /// A type and all above it, outermost first.
@@ -214,13 +328,15 @@ fn lineage(
     let same: Vec<&SpecFile<'_>> = files
         .iter()
         .copied()
-        .filter(|file| file.version == place.version.as_str())
+        .filter(|file| {
+            file.version == place.version.as_str() && file.is_bicep() == place.is_bicep()
+        })
         .collect();
     let mut lineage = vec![place.clone()];
     let mut current = place.clone();
     while let Owner::Parent(parent) = &current.owner {
         let found = places(specs, &same, parent)?;
-        let Some((_, above)) = found.into_iter().next() else {
+        let Some(above) = found.into_iter().next() else {
             break;
         };
         lineage.insert(0, above.clone());

@@ -1,18 +1,20 @@
 //! Lines for a curation file that export an ARM type found in the specs.
 //!
-//! Here: what is proposed and its text. Finding the type is [`find`]'s part, guessing what the specs leave unsaid that
-//! of [`suspect`].
+//! Here: what is proposed and its text. Finding the type is [`find`]'s part, choosing api-versions that of [`versions`],
+//! guessing what the specs leave unsaid that of [`suspect`].
 
 mod find;
 mod suspect;
+mod versions;
 
 use std::fmt::Write as _;
 
 use crate::curate::{GroupConfig, nearest};
 use crate::load::{LoadError, SpecRoot};
 use crate::pipeline::{GeneratorError, curated_group};
-use find::{Found, Place};
+use find::Found;
 use suspect::Suspicion;
+use versions::Versions;
 
 /// Lines that export an ARM type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +23,8 @@ pub struct Proposal {
     pub path: String,
     /// First lines of the file, where it is new.
     head: Option<String>,
-    /// Lines for the table `[versions]`.
-    versions: Vec<String>,
+    /// What becomes of the table `[versions]`.
+    versions: Versions,
     /// Lines for the end of the file.
     tail: String,
     /// Remarks, one a line.
@@ -66,18 +68,22 @@ pub enum ProposeError {
         /// Its kind.
         kind: String,
     },
-    /// The group lists the api-versions that have the type, and not its file.
+    /// The group reads the api-versions that have the type from a source that does not have it.
     #[error(
-        "`{arm_type}` is described in `{file}`, which {path} lists for none of its api-versions; add it there and ask \
-         again"
+        "only {has} have `{arm_type}` in {versions}, which {path} reads from {reads}; change the source of one, or list \
+         another api-version"
     )]
-    NotListed {
+    OtherSource {
         /// The type.
         arm_type: String,
-        /// Its spec file.
-        file: String,
+        /// api-versions that have it.
+        versions: String,
         /// Curation file.
         path: String,
+        /// The source that has it there.
+        has: &'static str,
+        /// The source that the file names.
+        reads: &'static str,
     },
     /// A spec file cannot be read.
     #[error(transparent)]
@@ -104,7 +110,6 @@ pub fn propose(
     let config = home.map(|(config, _)| config);
     if let Some(config) = config {
         check_unknown(config, &found)?;
-        check_listed(config, &found)?;
     }
     let mut proposal = Proposal {
         path: config.map_or_else(
@@ -112,11 +117,14 @@ pub fn propose(
             |it| it.path.clone(),
         ),
         head: config.is_none().then(|| head(&found)),
-        versions: Vec::new(),
+        versions: Versions::choose(config, &found)?,
         tail: String::new(),
         notes: Vec::new(),
     };
-    proposal.choose_versions(config, &found);
+    if !specs.folder().join(&found.folder).is_dir() {
+        let note = "there are no specs of the provider here: check the folder in `specs` against Azure's repository";
+        proposal.notes.push(note.to_owned());
+    }
     let kinds = found.with_parents(config);
     for place in &kinds {
         let _ = write!(
@@ -151,32 +159,6 @@ fn check_unknown(config: &GroupConfig, found: &Found) -> Result<(), ProposeError
     }
 }
 
-/// An api-version that the group lists for other kinds may lack the file of this one.
-fn check_listed(config: &GroupConfig, found: &Found) -> Result<(), ProposeError> {
-    let versions = &config.rules.versions;
-    let known = || {
-        found
-            .places
-            .iter()
-            .filter(|it| versions.contains_key(it.version.as_str()))
-    };
-    let is_listed = |place: &Place| {
-        let end = format!("/{}", place.files[0]);
-        config
-            .files(&place.version)
-            .iter()
-            .any(|file| file.ends_with(&end))
-    };
-    match known().next_back() {
-        Some(place) if !known().any(is_listed) => Err(ProposeError::NotListed {
-            arm_type: found.arm_type.clone(),
-            file: place.files[0].clone(),
-            path: config.path.clone(),
-        }),
-        _ => Ok(()),
-    }
-}
-
 /// The keys at the top of a new file. New groups have no names of old to keep.
 fn head(found: &Found) -> String {
     format!(
@@ -186,40 +168,6 @@ fn head(found: &Found) -> String {
 }
 
 impl Proposal {
-    /// The api-versions that the group lists already, else the newest stable one; the others are a remark.
-    fn choose_versions(&mut self, config: Option<&GroupConfig>, found: &Found) {
-        let listed =
-            |version: &str| config.is_some_and(|it| it.rules.versions.contains_key(version));
-        let (known, others): (Vec<&Place>, Vec<&Place>) = found
-            .places
-            .iter()
-            .partition(|place| listed(place.version.as_str()));
-        let newest = others
-            .iter()
-            .rfind(|place| !place.version.is_preview())
-            .or(others.last());
-        if let Some(newest) = newest.filter(|_| known.is_empty()) {
-            let files: Vec<String> = found
-                .files(newest)
-                .iter()
-                .map(|it| format!("\"{it}\""))
-                .collect();
-            let line = format!("\"{}\" = [{}]", newest.version, files.join(", "));
-            self.versions.push(line);
-        }
-        let rest: Vec<&str> = others
-            .iter()
-            .map(|place| place.version.as_str())
-            .filter(|version| {
-                !known.is_empty() || newest.is_none_or(|it| it.version.as_str() != *version)
-            })
-            .collect();
-        if !rest.is_empty() {
-            let note = format!("`{}` is also in {}", found.arm_type, rest.join(", "));
-            self.notes.push(note);
-        }
-    }
-
     /// Adds rules for what looks like more than it says: as lines where it is likely, else as remarks beside them.
     fn suspect(&mut self, suspicions: &[Suspicion], config: Option<&GroupConfig>) {
         let mut last = None;
@@ -249,54 +197,29 @@ impl Proposal {
 
     /// The curation file with the proposal in it. `text` is the file as it is, if it exists.
     pub fn merged(&self, text: Option<&str>) -> String {
-        let versions = self.versions.iter().map(|line| format!("{line}\n"));
-        let versions: String = versions.collect();
         let Some(text) = text else {
             let head = self.head.as_deref().unwrap_or_default();
+            let versions = self.versions.added();
             return format!("{head}\n[versions]\n{versions}{}", self.tail);
         };
-        let (before, after) = text.split_at(end_of_versions(text));
-        let merged = format!("{before}{versions}{after}");
+        let merged = self.versions.merged(text);
         format!("{}\n{}", merged.trim_end(), self.tail)
     }
 
     /// What to add where.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for note in &self.notes {
+        for note in self.versions.notes.iter().chain(&self.notes) {
             let _ = writeln!(text, "# {note}");
         }
         if self.head.is_some() {
             let _ = writeln!(text, "# {}, a new file:", self.path);
             return text + &self.merged(None);
         }
-        if !self.versions.is_empty() {
-            let _ = writeln!(text, "# {}, under [versions]:", self.path);
-            let _ = writeln!(text, "{}", self.versions.join("\n"));
-        }
+        text += &self.versions.text(&self.path);
         let _ = writeln!(text, "# {}, at the end:", self.path);
         text + &self.tail
     }
-}
-
-/// Offset behind the last line of the table `[versions]`.
-fn end_of_versions(text: &str) -> usize {
-    let start = text
-        .find("[versions]")
-        .map_or(text.len(), |at| at + "[versions]".len());
-    let is_header = |line: &str| line.starts_with('[');
-    let mut end = start;
-    let mut offset = start;
-    for line in text[start..].split_inclusive('\n') {
-        if is_header(line) {
-            break;
-        }
-        offset += line.len();
-        if !line.trim().is_empty() && !line.starts_with('#') {
-            end = offset;
-        }
-    }
-    end
 }
 
 /// The nearest of some names, else some of them.

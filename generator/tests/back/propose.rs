@@ -11,14 +11,25 @@ type Files = Vec<(GroupConfig, String)>;
 
 /// A file of the small group with albums only.
 fn albums() -> Files {
-    let text = "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\n\
-                [versions]\n\"2023-01-01\" = [\"music.json\"]\n\n[kinds.Album]\ntype = \"Example.Music/albums\"\n";
-    let config = GroupConfig::parse("specs/music.toml", text).expect("form");
-    vec![(config, text.to_owned())]
+    music("\"2023-01-01\" = [\"music.json\"]")
+}
+
+/// A file of the small group with albums only, in these api-versions.
+fn music(versions: &str) -> Files {
+    let text = format!(
+        "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\n\
+         [versions]\n{versions}\n\n[kinds.Album]\ntype = \"Example.Music/albums\"\n"
+    );
+    let config = GroupConfig::parse("specs/music.toml", &text).expect("form");
+    vec![(config, text)]
 }
 
 fn proposal(files: &Files, wanted: &str) -> String {
-    match propose(&SpecRoot::new(FOLDER), files, wanted) {
+    proposal_from(&SpecRoot::new(FOLDER), files, wanted)
+}
+
+fn proposal_from(specs: &SpecRoot, files: &Files, wanted: &str) -> String {
+    match propose(specs, files, wanted) {
         Ok(proposal) => proposal.text(),
         Err(error) => format!("{error}\n"),
     }
@@ -32,6 +43,70 @@ fn lines_for_a_new_file_and_for_one_that_exists() {
         proposal(&albums(), "music/albums/tracks"),
     ];
     insta::assert_snapshot!(proposals.join("----\n"));
+}
+
+#[test]
+fn lines_for_versions_that_only_bicep_types_have() {
+    let specs = SpecRoot::new(FOLDER).with_bicep(format!("{FOLDER}/bicep"));
+    let table = [
+        (Vec::new(), "Example.Music/albums"),
+        (Vec::new(), "music/labels"),
+        (Vec::new(), "Example.Radio/stations"),
+        (albums(), "music/labels"),
+        (albums(), "music/albums/tracks"),
+        (music("\"2025-01-01\" = \"bicep\""), "music/labels"),
+        (music("\"2025-01-01\" = [\"music.json\"]"), "music/labels"),
+        (albums(), "music/label"),
+        (albums(), "Example.Radios/stations"),
+    ];
+    let proposals = table.map(|(files, wanted)| proposal_from(&specs, &files, wanted));
+    insta::assert_snapshot!(proposals.join("----\n"));
+}
+
+/// The small group's specs, with the tracks of the newer api-version in a file of their own.
+fn split_specs() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let base = "specification/music/resource-manager/Example.Music/stable";
+    for version in ["2023-01-01", "2024-01-01"] {
+        let below = format!("{base}/{version}");
+        let text = std::fs::read_to_string(format!("{FOLDER}/{below}/music.json")).expect("file");
+        let mut music: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let mut tracks = music.clone();
+        let is_of_tracks = |path: &String| path.contains("/tracks/");
+        let paths = |spec: &mut serde_json::Value, of_tracks: bool| {
+            let paths = spec["paths"].as_object_mut().expect("paths");
+            paths.retain(|path, _| is_of_tracks(path) == of_tracks);
+        };
+        paths(&mut music, false);
+        paths(&mut tracks, true);
+        let to = folder.path().join(&below);
+        std::fs::create_dir_all(&to).expect("folder");
+        std::fs::write(to.join("music.json"), music.to_string()).expect("file");
+        std::fs::write(to.join("tracks.json"), tracks.to_string()).expect("file");
+    }
+    folder
+}
+
+#[test]
+fn a_list_of_files_without_the_type_gets_its_file() {
+    let folder = split_specs();
+    let specs = SpecRoot::new(folder.path().to_str().expect("UTF-8"));
+    let files =
+        music("\"2023-01-01\" = [\"music.json\"] # by hand\n\"2024-01-01\" = [\"music.json\"]");
+    let found = propose(&specs, &files, "music/albums/tracks").expect("proposal");
+    assert_eq!(
+        found.text(),
+        "# specs/music.toml:6, in place of that line:\n\
+         \"2023-01-01\" = [\"music.json\", \"tracks.json\"]\n\
+         # specs/music.toml:7, in place of that line:\n\
+         \"2024-01-01\" = [\"music.json\", \"tracks.json\"]\n\
+         # specs/music.toml, at the end:\n\
+         \n[kinds.AlbumsTrack]\ntype = \"Example.Music/albums/tracks\"\n"
+    );
+    let merged = found.merged(Some(&files[0].1));
+    let lines = "\"2023-01-01\" = [\"music.json\", \"tracks.json\"] # by hand\n\
+                 \"2024-01-01\" = [\"music.json\", \"tracks.json\"]\n\n[kinds.Album]\n";
+    assert!(merged.contains(lines), "{merged}");
 }
 
 #[test]
@@ -87,4 +162,39 @@ fn a_real_proposal_passes_through_the_generator() {
             .flat_map(|version| &version.resources)
     };
     assert!(kinds().any(|resource| resource.kind == "RouteTable"));
+}
+
+#[test]
+fn a_real_type_that_only_bicep_types_have_gets_a_group() {
+    let Some(specs) = specs() else {
+        eprintln!("skipped: no Azure specs on this machine");
+        return;
+    };
+    let bicep = format!("{specs}/../bicep-types");
+    if !std::path::Path::new(&bicep).is_dir() {
+        eprintln!("skipped: no Bicep types on this machine");
+        return;
+    }
+    let specs = SpecRoot::new(specs).with_bicep(bicep);
+    for (wanted, expected) in [
+        (
+            "Microsoft.DatabaseWatcher/watchers",
+            vec![
+                "specs = \"specification/databasewatcher/resource-manager/Microsoft.DatabaseWatcher\"",
+            ],
+        ),
+        (
+            "Microsoft.ContainerService/managedClusters",
+            vec![
+                "specs = \"specification/containerservice/resource-manager/Microsoft.ContainerService/aks\"",
+                "\"2024-05-01\" = [\"managedClusters.json\"]",
+                "\"2025-08-01\" = \"bicep\"",
+            ],
+        ),
+    ] {
+        let text = proposal_from(&specs, &Vec::new(), wanted);
+        for part in expected {
+            assert!(text.contains(part), "{wanted}: {part}: {text}");
+        }
+    }
 }
