@@ -6,6 +6,7 @@
 mod dev;
 mod generate;
 mod git;
+mod image;
 mod new_kind;
 mod output;
 mod parity;
@@ -34,6 +35,8 @@ enum Command {
     Gen(generate::GenerateArguments),
     /// Propose the lines of specs/*.toml that export an ARM type.
     NewKind(new_kind::NewKindArguments),
+    /// Build a container image from scratch with the static operator.
+    Image(image::ImageArguments),
     /// Look at, fetch and verify the pinned spec files.
     Specs(specs::SpecsArguments),
     /// Compare our CRDs with the schema paths of Azure Service Operator's.
@@ -50,6 +53,7 @@ async fn main() -> ExitCode {
         Command::Dev(arguments) => dev::run(&arguments).await,
         Command::Gen(arguments) => generate::run(&arguments),
         Command::NewKind(arguments) => new_kind::run(&arguments),
+        Command::Image(arguments) => image::run(&arguments).await,
         Command::Specs(arguments) => specs::run(arguments).await,
         Command::Parity(arguments) => parity::run(&arguments).await,
         Command::Survey(arguments) => survey::run(&arguments),

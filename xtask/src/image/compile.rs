@@ -1,0 +1,49 @@
+//! The static binary: `cargo build` for musl.
+
+use anyhow::Context;
+use armature_controlplane::Progress;
+use camino::{Utf8Path, Utf8PathBuf};
+use tokio::process::Command;
+
+use crate::workspace;
+
+/// Builds the operator for a target and returns where it is.
+pub async fn binary(
+    root: &Utf8Path,
+    target: &str,
+    progress: &Progress,
+) -> anyhow::Result<Utf8PathBuf> {
+    add_target(target).await?;
+    progress.line(&format!("building armature for {target}"));
+    let status = Command::new(workspace::cargo())
+        .args(["build", "--release", "--locked", "--package", "armature"])
+        .args(["--target", target])
+        .current_dir(root)
+        .status()
+        .await
+        .context("cannot start cargo")?;
+    anyhow::ensure!(
+        status.success(),
+        "cargo build for {target} failed; it needs a C compiler for that target, such as the Debian package musl-tools"
+    );
+    let folder = std::env::var("CARGO_TARGET_DIR")
+        .map_or_else(|_| root.join("target"), |folder| root.join(folder));
+    Ok(folder.join(target).join("release/armature"))
+}
+
+/// Gets the standard library for a target. Toolchains without rustup are expected to have it.
+async fn add_target(target: &str) -> anyhow::Result<()> {
+    match Command::new("rustup")
+        .args(["target", "add", target])
+        .output()
+        .await
+    {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).context("cannot start rustup"),
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => anyhow::bail!(
+            "rustup target add {target} failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ),
+    }
+}
