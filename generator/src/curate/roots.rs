@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::config::Side;
 use crate::model::{
     CommonType, Decision, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource,
     Rules, TypeDef, TypeName, TypeRef, TypeTable, Version, reachable,
@@ -10,6 +11,15 @@ use crate::model::{
 
 /// Members of ARM's envelope that a spec never holds: the operator derives them.
 const ENVELOPE: [&str; 3] = ["id", "name", "type"];
+
+/// What a root has of the operator's own, in any version of any kind or in the stored form: no property of ARM's can have
+/// such a name there.
+pub(super) fn own_names(side: Side) -> &'static [&'static str] {
+    match side {
+        Side::Spec => &["azureName", "operatorSpec", "originalVersion", "owner"],
+        Side::Status => &["conditions"],
+    }
+}
 
 /// Completes the roots of a version, names them after their kinds, sorts properties, and drops what no root
 /// reaches.

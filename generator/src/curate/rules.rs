@@ -148,7 +148,12 @@ impl<'a> RuleBook<'a> {
 
     /// Notes that a rule does not fit where it matches.
     pub(super) fn misfit(&self, entry: &Entry<'a>, message: String) {
-        let problem = self.config.problem(entry.property, message);
+        self.report(entry.property, message);
+    }
+
+    /// Notes that something is wrong at a place of the file.
+    pub(super) fn report(&self, place: &Spanned<String>, message: String) {
+        let problem = self.config.problem(place, message);
         self.notes.borrow_mut().problems.push(problem);
     }
 

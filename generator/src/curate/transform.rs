@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::GroupConfig;
 use super::config::{Side, Treatment};
 use super::outcome::{Site, misfit, object_of, outcome};
+use super::roots;
 use super::rules::{Entry, RuleBook, rule_names};
 use crate::model::{
     ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeTable,
@@ -103,6 +104,7 @@ impl<'a> Transform<'a> {
             self.property(&mut draft, &entries, property);
         }
         self.check_names(&draft);
+        self.check_own_names(&draft);
         let object = &mut draft.object;
         if let Some(one_of) = &mut object.discriminated {
             let kept = |name: &str| object.properties.iter().any(|p| p.name == name);
@@ -239,6 +241,41 @@ impl<'a> Transform<'a> {
                 draft.name, property.name
             );
             self.book.clash(draft.ruled.get(&property.name), message);
+        }
+    }
+
+    /// Tells of properties of a root that have the name of what the operator adds to it.
+    fn check_own_names(&self, draft: &Draft<'a, '_>) {
+        let kind = self.kinds.get(draft.name);
+        let kinds = &self.config.rules.kinds;
+        let Some((kind, _)) = kind.and_then(|kind| kinds.get_key_value(kind.as_str())) else {
+            return;
+        };
+        let own = roots::own_names(draft.side);
+        let properties = draft.object.properties.iter();
+        for property in properties.filter(|it| own.contains(&it.name.as_str())) {
+            let name = &property.name;
+            let entry = draft.ruled.get(name);
+            let advice = match entry.and_then(|entry| entry.rule.rename.as_ref()) {
+                Some(_) => {
+                    "so no rule can give it to another property; choose another name".to_owned()
+                }
+                None => format!(
+                    "and Azure has a property of that name; give Azure's another: `{name} = {{ rename = \"…\" }}` under \
+                     [types.{}]",
+                    kind.get_ref()
+                ),
+            };
+            let side = match draft.side {
+                Side::Spec => "spec",
+                Side::Status => "status",
+            };
+            let message = format!(
+                "`{}.{side}.{name}` is the operator's own, {advice}",
+                kind.get_ref()
+            );
+            self.book
+                .report(entry.map_or(kind, |entry| entry.property), message);
         }
     }
 }

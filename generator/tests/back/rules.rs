@@ -279,3 +279,55 @@ fn parts_must_exist_and_matter() {
         assert_eq!(told(part), expected);
     }
 }
+
+/// What is told about a model whose `Thing` has these properties as well.
+fn fault_with(more: &[Property], in_status: bool, rules: &str) -> String {
+    let mut group = model();
+    let root = TypeName::new(if in_status {
+        "ThingStatus"
+    } else {
+        "ThingSpec"
+    });
+    for version in group.versions.values_mut() {
+        if let Some(TypeDef::Object(object)) = version.types.get_mut(&root) {
+            object.properties.extend(more.iter().cloned());
+        }
+    }
+    let config = GroupConfig::parse("test.toml", format!("{HEAD}{rules}")).expect("form");
+    match curate(group, &config) {
+        Ok(_) => "no error".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn properties_named_as_the_operators_own_must_be_renamed() {
+    let told = |name: &str, side: &str| {
+        format!(
+            "test.toml:7:8: `Thing.{side}.{name}` is the operator's own, and Azure has a property of that \
+             name; give Azure's another: `{name} = {{ rename = \"…\" }}` under [types.Thing]"
+        )
+    };
+    for name in ["azureName", "operatorSpec", "originalVersion", "owner"] {
+        let property = [inner(name, TypeRef::String)];
+        assert_eq!(fault_with(&property, false, ""), told(name, "spec"));
+        assert_eq!(fault_with(&property, true, ""), "no error", "{name}");
+        let rename = format!("[types.Thing]\n{name} = {{ rename = \"theirs\" }}");
+        assert_eq!(fault_with(&property, false, &rename), "no error", "{name}");
+    }
+    let conditions = [inner("conditions", list(TypeRef::String))];
+    assert_eq!(
+        fault_with(&conditions, true, ""),
+        told("conditions", "status")
+    );
+    assert_eq!(fault_with(&conditions, false, ""), "no error");
+    // A rule that gives the name is what is wrong then.
+    let renamed = "[types.Thing]\ntext = { rename = \"owner\", side = \"spec\" }";
+    assert_eq!(
+        fault_with(&[], false, renamed),
+        told("owner", "spec")
+            .replace("7:8", "10:1")
+            .replace("and Azure has a property of that name; give Azure's another: `owner = { rename = \"…\" }` under [types.Thing]",
+                "so no rule can give it to another property; choose another name")
+    );
+}
