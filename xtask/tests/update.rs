@@ -13,6 +13,8 @@ const OLD: &str = "0000000000000000000000000000000000000001";
 const NEW: &str = "0000000000000000000000000000000000000002";
 const SHOP: &str = "specification/shop/resource-manager/Microsoft.Shop/stable/2024-01-01/shop.json";
 const REPOSITORY: &str = "Azure/azure-rest-api-specs";
+const BICEP: &str = "generated/shop/microsoft.shop/2025-01-01/types.json";
+const BICEP_REPOSITORY: &str = "Azure/bicep-types-az";
 
 /// The small specs, `before` and `after`.
 fn changes() -> PathBuf {
@@ -38,17 +40,27 @@ impl Workspace {
             path.join("clone/specs/shop.toml"),
         )
         .expect("file");
-        let mut lock = format!(
-            "[[source]]\nname = \"azure-rest-api-specs\"\nrepository = \"{REPOSITORY}\"\ncommit = \"{OLD}\"\n\n[source.files]\n"
-        );
-        let specs = path.join("data/azure-rest-api-specs");
-        for (file, bytes) in files(&specs).into_iter().filter(|(file, _)| is_spec(file)) {
-            let hash = Sha256::digest(&bytes);
-            let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            lock.push_str(&format!("\"{file}\" = \"{hash}\"\n"));
-        }
+        let mut specs = files(&path.join("data/azure-rest-api-specs"));
+        specs.retain(|file, _| is_spec(file));
+        let lock = pin("azure-rest-api-specs", REPOSITORY, &specs);
         std::fs::write(path.join("clone/specs/specs.lock.toml"), lock).expect("lock");
         Self { folder }
+    }
+
+    /// The same with an api-version that is read from Bicep types, which a commit of their own pins.
+    fn with_bicep() -> Self {
+        let workspace = Self::new();
+        let types = bicep(&[("awning", "A")]);
+        let data = workspace.folder.path().join("data/bicep-types");
+        write(&data, &types);
+        let lock = workspace.lock() + "\n" + &pin("bicep-types", BICEP_REPOSITORY, &types);
+        let specs = workspace.clone_folder().join("specs");
+        std::fs::write(specs.join("specs.lock.toml"), lock).expect("lock");
+        let curation = std::fs::read_to_string(specs.join("shop.toml")).expect("file");
+        let versions = "[versions]\n\"2025-01-01\" = \"bicep\"\n";
+        let curation = curation.replace("[versions]\n", versions);
+        std::fs::write(specs.join("shop.toml"), curation).expect("file");
+        workspace
     }
 
     fn clone_folder(&self) -> PathBuf {
@@ -95,6 +107,40 @@ impl Workspace {
     }
 }
 
+/// A source of the lock, at the old commit.
+fn pin(name: &str, repository: &str, files: &BTreeMap<String, Vec<u8>>) -> String {
+    let mut source = format!(
+        "[[source]]\nname = \"{name}\"\nrepository = \"{repository}\"\ncommit = \"{OLD}\"\n\n[source.files]\n"
+    );
+    for (file, bytes) in files {
+        let hash = Sha256::digest(bytes);
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        source.push_str(&format!("\"{file}\" = \"{hash}\"\n"));
+    }
+    source
+}
+
+/// Bicep types of shops with string properties, each with a word about it.
+fn bicep(properties: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
+    let properties = properties.iter().map(|(name, about)| {
+        let property =
+            serde_json::json!({"type": {"$ref": "#/0"}, "flags": 0, "description": about});
+        ((*name).to_owned(), property)
+    });
+    let properties: serde_json::Map<_, _> = properties.collect();
+    let types = serde_json::json!([
+        {"$type": "StringType"},
+        {"$type": "ObjectType", "name": "ShopProperties", "properties": properties},
+        {"$type": "ObjectType", "name": "Microsoft.Shop/shops", "properties": {
+            "name": {"type": {"$ref": "#/0"}, "flags": 9},
+            "properties": {"type": {"$ref": "#/1"}, "flags": 0}
+        }},
+        {"$type": "ResourceType", "name": "Microsoft.Shop/shops@2025-01-01", "body": {"$ref": "#/2"},
+         "readableScopes": 8, "writableScopes": 8}
+    ]);
+    BTreeMap::from([(BICEP.to_owned(), types.to_string().into_bytes())])
+}
+
 fn is_spec(file: &str) -> bool {
     file.starts_with("specification/")
 }
@@ -121,19 +167,28 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn copy(from: &Path, to: &Path) {
-    for (file, bytes) in files(from) {
-        let path = to.join(file);
+    write(to, &files(from));
+}
+
+fn write(folder: &Path, files: &BTreeMap<String, Vec<u8>>) {
+    for (file, bytes) in files {
+        let path = folder.join(file);
         std::fs::create_dir_all(path.parent().expect("a folder above")).expect("folder");
         std::fs::write(path, bytes).expect("file");
     }
 }
 
-/// Serves files as GitHub does, `/<repository>/<commit>/<file>`, until the test ends. Returns its URL.
+/// Serves files of specs as GitHub does, `/<repository>/<commit>/<file>`, until the test ends. Returns its URL.
 fn serve(commits: &[(&str, BTreeMap<String, Vec<u8>>)]) -> String {
+    serve_from(REPOSITORY, commits)
+}
+
+/// As [`serve`], for another repository.
+fn serve_from(repository: &str, commits: &[(&str, BTreeMap<String, Vec<u8>>)]) -> String {
     let mut served = BTreeMap::new();
     for (commit, files) in commits {
         for (file, bytes) in files {
-            served.insert(format!("/{REPOSITORY}/{commit}/{file}"), bytes.clone());
+            served.insert(format!("/{repository}/{commit}/{file}"), bytes.clone());
         }
     }
     let listener = TcpListener::bind("127.0.0.1:0").expect("port");
@@ -283,6 +338,122 @@ fn a_local_copy_stands_in_for_the_web_and_a_branch_is_no_commit() {
     assert!(err(&refused).contains("40 hex digits"), "{}", err(&refused));
     let again = workspace.xtask(&["specs", "update", NEW, "--from", from]);
     assert!(err(&again).contains("already"), "{}", err(&again));
+}
+
+/// The lock's text about specs and that about Bicep types.
+fn sources(lock: &str) -> (&str, &str) {
+    let (first, _) = lock
+        .match_indices("[[source]]")
+        .nth(1)
+        .expect("two sources");
+    lock.split_at(first)
+}
+
+#[test]
+fn each_source_moves_by_itself() {
+    let workspace = Workspace::with_bicep();
+    // The lock in the form that the program writes.
+    let generated = workspace.xtask(&["gen"]);
+    assert!(generated.status.success(), "{}", err(&generated));
+    let before = workspace.lock();
+    let types = bicep(&[("awning", "A"), ("doors", "A")]);
+    let mirror = serve_from(BICEP_REPOSITORY, &[(NEW, types)]);
+    let update = [
+        "specs",
+        "update",
+        NEW,
+        "--mirror",
+        &mirror,
+        "--source",
+        "bicep-types",
+    ];
+    let done = workspace.xtask(&update);
+    assert!(done.status.success(), "{}", err(&done));
+    assert_eq!(
+        out(&done),
+        "shop: Shop v20250101\n          spec.doors: added (string)\n          status.doors: added (string)\n\n\
+         2 changes in 1 group: 0 break users, 2 do not\n"
+    );
+    assert!(
+        err(&done).contains("1 files, 1 changed, 0 new"),
+        "{}",
+        err(&done)
+    );
+    let moved = workspace.lock();
+    assert_eq!(sources(&moved).0, sources(&before).0, "specs stay");
+    assert!(
+        sources(&moved).1.contains(NEW) && sources(&moved).1.contains(BICEP),
+        "{moved}"
+    );
+    // The specs follow, and are compared with the Bicep types as they are now.
+    let mirror = serve(&[(NEW, files(&changes().join("after")))]);
+    let done = workspace.xtask(&["specs", "update", NEW, "--mirror", &mirror]);
+    assert!(done.status.success(), "{}", err(&done));
+    assert!(
+        out(&done).contains("`Bronze`") && !out(&done).contains("doors"),
+        "{}",
+        out(&done)
+    );
+    let both = workspace.lock();
+    assert_eq!(sources(&both).1, sources(&moved).1, "Bicep types stay");
+    assert!(sources(&both).0.contains(NEW), "{both}");
+    let generated = workspace.xtask(&["gen"]);
+    assert!(generated.status.success(), "{}", err(&generated));
+    let page = workspace.clone_folder().join("docs/reference/shop.md");
+    assert!(std::fs::read_to_string(page).unwrap().contains("doors"));
+    assert_eq!(workspace.lock(), both);
+}
+
+#[test]
+fn a_source_that_fails_or_is_unknown_leaves_everything_as_it_was() {
+    let workspace = Workspace::with_bicep();
+    let before = workspace.tree();
+    let mirror = serve_from(BICEP_REPOSITORY, &[]);
+    for (source, expected) in [
+        (
+            "bicep",
+            "has no source named `bicep`; it has: azure-rest-api-specs, bicep-types",
+        ),
+        ("bicep-types", "specs/shop.toml:6:"),
+    ] {
+        let done = workspace.xtask(&[
+            "specs", "update", NEW, "--mirror", &mirror, "--source", source,
+        ]);
+        assert!(!done.status.success());
+        assert!(err(&done).contains(expected), "{}", err(&done));
+        assert_eq!(workspace.tree(), before);
+    }
+}
+
+#[test]
+fn another_copy_of_bicep_types_is_compared_with_what_is_committed() {
+    let workspace = Workspace::with_bicep();
+    workspace.git(&["init", "--quiet"]);
+    workspace.git(&["add", "."]);
+    workspace.git(&["commit", "--quiet", "--message", "one"]);
+    assert_eq!(
+        out(&workspace.xtask(&["gen", "--diff"])),
+        "nothing changes for users\n"
+    );
+    let other = workspace.folder.path().join("other");
+    copy(
+        &changes().join("before"),
+        &other.join("azure-rest-api-specs"),
+    );
+    write(&other.join("bicep-types"), &bicep(&[("blind", "A")]));
+    let done = workspace.xtask(&["gen", "--diff", "--from", other.to_str().unwrap()]);
+    let lines = [
+        "  BREAKS  spec.awning: removed (string)",
+        "          spec.blind: added (string)",
+    ];
+    for line in lines {
+        assert!(
+            out(&done).lines().any(|it| it.starts_with(line)),
+            "{}",
+            out(&done)
+        );
+    }
+    assert!(!out(&done).contains("Shelf"), "{}", out(&done));
 }
 
 #[test]

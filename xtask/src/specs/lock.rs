@@ -86,7 +86,14 @@ impl Lock {
         self.source
             .iter()
             .find(|source| source.name == name)
-            .with_context(|| format!("{LOCK_FILE} has no source named `{name}`"))
+            .with_context(|| {
+                let known = self.source.iter().map(|source| source.name.as_str());
+                let known: Vec<&str> = known.collect();
+                format!(
+                    "{LOCK_FILE} has no source named `{name}`; it has: {}",
+                    known.join(", ")
+                )
+            })
     }
 
     /// This lock for exactly `files` of a source, hashed in the copy at `folder`. A file that is pinned already must
