@@ -6,13 +6,18 @@ use super::DiscoveredResource;
 use crate::model::{NameRule, Scope};
 use crate::types::naming::{pascal, singular};
 
-/// Kind for an ARM type: parents as the path has them, the last segment in the singular.
+/// Kind for an ARM type: parents as the path has them, the last segment in the singular; `Resource` where that leaves no
+/// letter.
 pub(super) fn propose(arm_type: &str) -> String {
     let mut segments: Vec<String> = arm_type.split('/').skip(1).map(pascal).collect();
     if let Some(last) = segments.pop() {
         segments.push(singular(&last));
     }
-    segments.concat()
+    let kind = segments.concat();
+    if kind.is_empty() {
+        return "Resource".to_owned();
+    }
+    kind
 }
 
 /// Gives resources that share a proposed kind kinds of their own: by fixed name (`…/settings/signIn`), then by

@@ -52,6 +52,15 @@ pub enum DiscoverError {
         /// Second place.
         second: Source,
     },
+    /// Parameters that stand for types have so many values that their resources cannot all be meant.
+    #[error(
+        "{at}: parameters in place of types make this path more than {} resources; shorten their enums",
+        path::MOST_RESOURCES
+    )]
+    TooManyResources {
+        /// The path.
+        at: Source,
+    },
     /// Two resources would have the same kind.
     #[error(
         "{second}: kind {kind} is also that of {first}; their ARM types differ in nothing that a \
@@ -76,7 +85,7 @@ pub fn discover(set: &SpecSet) -> Result<Vec<DiscoveredResource<'_>>, DiscoverEr
     let mut by_path: BTreeMap<String, Source> = BTreeMap::new();
     for document in set.listed() {
         for path in &document.paths {
-            let resources = resources_at(set, path);
+            let resources = resources_at(set, path)?;
             if resources.is_empty() {
                 continue;
             }
@@ -111,20 +120,23 @@ fn check_kinds(found: &[DiscoveredResource<'_>]) -> Result<(), DiscoverError> {
 }
 
 /// The resources of one path: none, one, or one for each value of an enum in place of a type.
-fn resources_at<'a>(set: &'a SpecSet, path: &'a Path) -> Vec<DiscoveredResource<'a>> {
+fn resources_at<'a>(
+    set: &'a SpecSet,
+    path: &'a Path,
+) -> Result<Vec<DiscoveredResource<'a>>, DiscoverError> {
     let Some(put) = path.operation(Verb::Put) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let get = path.operation(Verb::Get);
     if get.is_none() && path.operation(Verb::Head).is_none() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let Some(item) = get
         .and_then(answer)
         .filter(|schema| item::is_resource(set, schema))
         .or_else(|| answer(put).filter(|schema| item::is_resource(set, schema)))
     else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let parameters = parameters(set, path, put);
     let body = parameters
@@ -136,22 +148,24 @@ fn resources_at<'a>(set: &'a SpecSet, path: &'a Path) -> Vec<DiscoveredResource<
         .filter(|parameter| parameter.place == ParameterPlace::Path)
         .map(|parameter| (parameter.name.as_str(), set.resolve(&parameter.schema)))
         .collect();
-    path::read(&path.template, &in_path)
-        .into_iter()
-        .map(|facts| DiscoveredResource {
-            kind: kind::propose(&facts.arm_type),
-            arm_type: facts.arm_type,
-            path: facts.template,
-            source: path.source.clone(),
-            home: Arc::clone(&path.origin.as_ref().unwrap_or(&path.source).file),
-            scope: facts.scope,
-            owner: facts.owner,
-            name: facts.name,
-            verbs: verbs(path),
-            body,
-            item,
-        })
-        .collect()
+    let facts = path::read(&path.template, &in_path);
+    let facts = facts.ok_or_else(|| DiscoverError::TooManyResources {
+        at: path.source.clone(),
+    })?;
+    let resources = facts.into_iter().map(|facts| DiscoveredResource {
+        kind: kind::propose(&facts.arm_type),
+        arm_type: facts.arm_type,
+        path: facts.template,
+        source: path.source.clone(),
+        home: Arc::clone(&path.origin.as_ref().unwrap_or(&path.source).file),
+        scope: facts.scope,
+        owner: facts.owner,
+        name: facts.name,
+        verbs: verbs(path),
+        body,
+        item,
+    });
+    Ok(resources.collect())
 }
 
 fn answer(operation: &Operation) -> Option<&Schema> {

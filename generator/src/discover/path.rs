@@ -19,9 +19,12 @@ pub(super) struct PathFacts {
 /// A parameter of the path: name and schema.
 pub(super) type PathParameter<'a> = (&'a str, &'a Schema);
 
+/// Most resources that come of one path. Azure's paths have up to 10.
+pub(super) const MOST_RESOURCES: usize = 256;
+
 /// Reads a path template. Several resources come of a path in which an enum stands for the type, none of one
-/// that does not end in pairs of type and name below a provider.
-pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Vec<PathFacts> {
+/// that does not end in pairs of type and name below a provider. `None` if they are too many.
+pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Option<Vec<PathFacts>> {
     let segments: Vec<&str> = template
         .split('/')
         .filter(|part| !part.is_empty())
@@ -30,15 +33,14 @@ pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Vec<Path
         .filter(|index| segments[*index].eq_ignore_ascii_case("providers"))
         .collect();
     let Some(last) = providers.last() else {
-        return resource_group(template, &segments, parameters)
-            .into_iter()
-            .collect();
+        let group = resource_group(template, &segments, parameters);
+        return Some(group.into_iter().collect());
     };
     let Some((namespace, pairs)) = segments[last + 1..].split_first() else {
-        return Vec::new();
+        return Some(Vec::new());
     };
     if parameter_name(namespace).is_some() || pairs.is_empty() || !pairs.len().is_multiple_of(2) {
-        return Vec::new();
+        return Some(Vec::new());
     }
     let mut expanded = vec![(segments.clone(), vec![(*namespace).to_owned()])];
     for index in (last + 2..segments.len()).step_by(2) {
@@ -49,6 +51,9 @@ pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Vec<Path
             continue;
         };
         let values = find(parameters, name).map_or(&[][..], |schema| &schema.values);
+        if expanded.len() * values.len() > MOST_RESOURCES {
+            return None;
+        }
         expanded = expanded
             .into_iter()
             .flat_map(|(segments, types)| {
@@ -62,7 +67,7 @@ pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Vec<Path
             .collect();
     }
     let scope = scope(&segments[..*last], providers.len());
-    expanded
+    let facts = expanded
         .into_iter()
         .map(|(segments, types): (Vec<&str>, Vec<String>)| PathFacts {
             template: format!("/{}", segments.join("/")),
@@ -70,8 +75,8 @@ pub(super) fn read(template: &str, parameters: &[PathParameter<'_>]) -> Vec<Path
             arm_type: types.join("/"),
             scope,
             name: name_rule(segments.last().copied().unwrap_or_default(), parameters),
-        })
-        .collect()
+        });
+    Some(facts.collect())
 }
 
 fn resource_group(

@@ -172,7 +172,9 @@ fn origin(source: &str) -> String {
     } else {
         &source[start..]
     };
-    format!(" from `{short}`")
+    // Names in specs may hold anything; a doc comment is one line.
+    let line = short.replace(char::is_control, " ");
+    format!(" from `{line}`")
 }
 
 fn capitalised(words: &str) -> String {

@@ -1,5 +1,7 @@
 //! Rust names from Azure's.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::model::TypeName;
 
 /// Words that cannot name a field as they stand.
@@ -66,7 +68,10 @@ fn joined(text: &str) -> String {
 /// Name of a field or module: `publicIPAddress` → `public_ip_address`, `type` → `type_`.
 pub fn snake(text: &str) -> String {
     let name = joined(text).to_lowercase();
-    if name.is_empty() || KEYWORDS.contains(&name.as_str()) {
+    if name.is_empty() {
+        return "unnamed".to_owned();
+    }
+    if KEYWORDS.contains(&name.as_str()) {
         format!("{name}_")
     } else {
         name
@@ -95,13 +100,16 @@ pub fn type_name(name: &TypeName) -> String {
 /// Distinct names in the order of the texts: a name that is taken gets a number.
 pub fn distinct(texts: &[&str], name: fn(&str) -> String) -> Vec<String> {
     let mut names = Vec::<String>::new();
+    let mut taken = HashSet::new();
+    // Number to go on with, so that many texts of one name take no longer than others.
+    let mut numbers = HashMap::<String, usize>::new();
     for text in texts {
         let first = name(text);
         let mut candidate = first.clone();
-        let mut number = 2;
-        while names.contains(&candidate) {
+        let number = numbers.entry(first.clone()).or_insert(2);
+        while !taken.insert(candidate.clone()) {
             candidate = format!("{first}_{number}");
-            number += 1;
+            *number += 1;
         }
         names.push(candidate);
     }
@@ -122,6 +130,8 @@ mod tests {
             ("self", "self_"),
             ("@odata.type", "odata_type"),
             ("24x7", "n24x7"),
+            ("日本", "unnamed"),
+            ("", "unnamed"),
         ] {
             assert_eq!(snake(text), expected);
         }

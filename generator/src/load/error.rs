@@ -1,6 +1,7 @@
 //! Errors of pass 1.
 
 use super::Source;
+use super::check::{LONGEST_CHAIN, MOST_PARTS};
 
 /// Why a set of spec files could not be loaded. Names the file, and the place in it where there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,13 +92,47 @@ pub enum LoadError {
         target: Source,
     },
     /// References or `allOf`s that lead back to where they start.
-    #[error("{at}: references form a cycle and never reach a schema: {}", .chain.join(" → "))]
+    #[error("{at}: references form a cycle and never reach a schema: {}", way(.chain))]
     ReferenceCycle {
         /// One member of the cycle.
         at: Source,
         /// All members in order, the first again at the end.
         chain: Vec<String>,
     },
+    /// References or `allOf`s that lead on too often.
+    #[error(
+        "{at}: references and `allOf`s lead on through more than {LONGEST_CHAIN} schemas; refer to the last one directly"
+    )]
+    ChainTooLong {
+        /// Where they start.
+        at: Source,
+    },
+    /// References and `allOf`s that together lead to too many schemas.
+    #[error(
+        "{at}: references and `allOf`s make this schema of more than {MOST_PARTS} others; include each of them once"
+    )]
+    TooManyParts {
+        /// The schema.
+        at: Source,
+    },
+}
+
+/// Most members of a cycle that a message names.
+const MOST_MEMBERS: usize = 8;
+
+/// The members of a cycle, those in the middle left out where they are many.
+fn way(chain: &[String]) -> String {
+    let (start, rest) = chain.split_at(chain.len().min(MOST_MEMBERS / 2));
+    let (middle, end) = rest.split_at(rest.len().saturating_sub(MOST_MEMBERS / 2));
+    let left_out = format!("({} more)", middle.len());
+    let middle = (!middle.is_empty()).then_some(&left_out);
+    let members: Vec<&str> = start
+        .iter()
+        .chain(middle)
+        .chain(end)
+        .map(String::as_str)
+        .collect();
+    members.join(" → ")
 }
 
 fn asked_by(from: &Option<Source>) -> String {

@@ -6,6 +6,7 @@
 //! alike is in [`schema`]. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
 
 mod bicep;
+mod check;
 pub mod document;
 mod error;
 mod format;

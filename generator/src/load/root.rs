@@ -1,7 +1,8 @@
 //! The folders of specs: reads and parses each file once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -22,6 +23,8 @@ pub struct SpecRoot {
     folder: Utf8PathBuf,
     bicep: Option<Utf8PathBuf>,
     slots: Mutex<HashMap<String, Slot>>,
+    /// Files whose text is not that on disk.
+    texts: HashMap<String, Vec<u8>>,
 }
 
 impl SpecRoot {
@@ -31,6 +34,7 @@ impl SpecRoot {
             folder: folder.into(),
             bicep: None,
             slots: Mutex::new(HashMap::new()),
+            texts: HashMap::new(),
         }
     }
 
@@ -40,6 +44,25 @@ impl SpecRoot {
     pub fn with_bicep(mut self, folder: impl Into<Utf8PathBuf>) -> Self {
         self.bicep = Some(folder.into());
         self
+    }
+
+    /// The same tree with `text` in place of what `file` (relative to the root) holds on disk, if it is there at all.
+    /// Other files that were parsed already are not parsed again.
+    pub fn with_text(&self, file: &str, text: impl Into<Vec<u8>>) -> Self {
+        let mut slots = self.slots().clone();
+        slots.remove(file);
+        let mut texts = self.texts.clone();
+        texts.insert(file.to_owned(), text.into());
+        Self {
+            folder: self.folder.clone(),
+            bicep: self.bicep.clone(),
+            slots: Mutex::new(slots),
+            texts,
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Folder of the tree.
@@ -97,10 +120,7 @@ impl SpecRoot {
     /// # Errors
     /// When the file is missing, unreadable, not JSON or in no known format.
     pub fn document(&self, file: &str) -> Result<Arc<Document>, LoadError> {
-        let slot = {
-            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-            slots.entry(file.to_owned()).or_default().clone()
-        };
+        let slot = self.slots().entry(file.to_owned()).or_default().clone();
         slot.get_or_init(|| self.read(file).map(Arc::new)).clone()
     }
 
@@ -120,7 +140,7 @@ impl SpecRoot {
 
     /// Files that were read so far, relative to the root and sorted.
     pub fn files(&self) -> Vec<String> {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots = self.slots();
         let read = |slot: &Slot| slot.get().is_some_and(Result::is_ok);
         let mut files: Vec<String> = slots
             .iter()
@@ -144,7 +164,17 @@ impl SpecRoot {
     }
 
     fn read(&self, file: &str) -> Result<Document, LoadError> {
-        let bytes = std::fs::read(self.place(file)).map_err(|error| {
+        let bytes = match self.texts.get(file) {
+            Some(text) => Cow::Borrowed(text.as_slice()),
+            None => Cow::Owned(self.bytes(file)?),
+        };
+        // Some editors leave a byte-order mark, which JSON does not allow.
+        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        format::document(file, text)
+    }
+
+    fn bytes(&self, file: &str) -> Result<Vec<u8>, LoadError> {
+        std::fs::read(self.place(file)).map_err(|error| {
             if error.kind() == std::io::ErrorKind::NotFound {
                 LoadError::MissingFile {
                     file: file.to_owned(),
@@ -157,10 +187,7 @@ impl SpecRoot {
                     reason: error.to_string(),
                 }
             }
-        })?;
-        // Some editors leave a byte-order mark, which JSON does not allow.
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-        format::document(file, text)
+        })
     }
 }
 
@@ -259,6 +286,20 @@ mod tests {
         );
         std::fs::create_dir(root.join("generated")).expect("folder");
         assert_eq!(path_in_copy(root, file), root.join(file));
+    }
+
+    #[test]
+    fn a_text_stands_in_for_a_file_and_leaves_the_others_as_they_are() {
+        let root = SpecRoot::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/specs"));
+        let common = root.document("common/types.json").expect("a document");
+        let text = r#"{"swagger": "2.0", "info": {"version": "ours"}}"#;
+        let edited = root.with_text("widgets/widgets.json", text);
+        let document = edited.document("widgets/widgets.json").expect("a document");
+        assert_eq!(document.api_version.as_deref(), Some("ours"));
+        let same = edited.document("common/types.json").expect("a document");
+        assert!(Arc::ptr_eq(&common, &same));
+        let before = root.document("widgets/widgets.json").expect("a document");
+        assert_ne!(before.api_version, document.api_version);
     }
 
     #[test]

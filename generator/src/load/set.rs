@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::check::check;
+use super::document::Additional;
 use super::{Document, LoadError, Parameter, Schema, Source, SpecRoot, Target};
-use crate::load::document::Additional;
 
 /// The files of one api-version of one group, and every file that these refer to.
 ///
@@ -45,8 +46,7 @@ pub fn load(root: &SpecRoot, files: &[String]) -> Result<SpecSet, LoadError> {
             }
         }
     }
-    set.check_targets()?;
-    set.check_cycles()?;
+    check(&set)?;
     set.index_derived();
     Ok(set)
 }
@@ -79,11 +79,7 @@ impl SpecSet {
     /// The parameter behind all references of `parameter`.
     pub fn resolve_parameter<'a>(&'a self, parameter: &'a Parameter) -> &'a Parameter {
         let mut current = parameter;
-        while let Some(next) = current.reference.as_ref().and_then(|to| {
-            self.documents
-                .get(&to.file)
-                .and_then(|document| document.parameters.get(&to.pointer))
-        }) {
+        while let Some(next) = self.next_parameter(current) {
             current = next;
         }
         current
@@ -117,86 +113,15 @@ impl SpecSet {
         }
     }
 
-    fn check_targets(&self) -> Result<(), LoadError> {
-        for document in self.documents.values() {
-            for (from, target) in &document.references {
-                let Some(held) = self.documents.get(&target.file) else {
-                    continue;
-                };
-                if find_schema(held, &target.pointer).is_none()
-                    && !held.parameters.contains_key(&target.pointer)
-                {
-                    return Err(LoadError::DanglingReference {
-                        from: from.clone(),
-                        target: target.clone(),
-                        nearest: nearest(held, &target.pointer),
-                    });
-                }
-            }
-        }
-        Ok(())
+    /// The document of this file.
+    pub(super) fn document(&self, file: &str) -> Option<&Document> {
+        self.documents.get(file).map(AsRef::as_ref)
     }
 
-    /// A chain of plain references or `allOf`s must end; recursion through properties is fine.
-    fn check_cycles(&self) -> Result<(), LoadError> {
-        let mut done = BTreeSet::new();
-        for document in self.documents.values() {
-            for schema in document.schemas.values() {
-                self.walk(schema, &mut Vec::new(), &mut done)?;
-            }
-            for parameter in document.parameters.values() {
-                self.walk_parameter(parameter)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn walk_parameter(&self, start: &Parameter) -> Result<(), LoadError> {
-        let mut chain = vec![start.source.clone()];
-        let mut current = start;
-        while let Some(next) = current.reference.as_ref().and_then(|to| {
-            self.documents
-                .get(&to.file)
-                .and_then(|document| document.parameters.get(&to.pointer))
-        }) {
-            if chain.contains(&next.source) {
-                chain.push(next.source.clone());
-                return Err(cycle(&chain));
-            }
-            chain.push(next.source.clone());
-            current = next;
-        }
-        Ok(())
-    }
-
-    fn walk(
-        &self,
-        schema: &Schema,
-        chain: &mut Vec<Source>,
-        done: &mut BTreeSet<Source>,
-    ) -> Result<(), LoadError> {
-        if done.contains(&schema.source) {
-            return Ok(());
-        }
-        if let Some(start) = chain.iter().position(|source| *source == schema.source) {
-            let mut members = chain.split_off(start);
-            members.push(schema.source.clone());
-            return Err(cycle(&members));
-        }
-        chain.push(schema.source.clone());
-        if let Some(target) = schema.reference.as_ref().and_then(|to| self.schema(to)) {
-            self.walk(target, chain, done)?;
-        }
-        for part in &schema.all_of {
-            self.walk(part, chain, done)?;
-        }
-        chain.pop();
-        done.insert(schema.source.clone());
-        // Inline schemas are no part of the chain; each starts its own.
-        for inner in inner_schemas(schema) {
-            self.walk(inner, &mut Vec::new(), done)?;
-        }
-        Ok(())
+    /// The parameter that a reference of `parameter` leads to.
+    pub(super) fn next_parameter(&self, parameter: &Parameter) -> Option<&Parameter> {
+        let target = parameter.reference.as_ref()?;
+        self.document(&target.file)?.parameters.get(&target.pointer)
     }
 
     fn index_derived(&mut self) {
@@ -217,27 +142,8 @@ impl SpecSet {
     }
 }
 
-fn cycle(members: &[Source]) -> LoadError {
-    LoadError::ReferenceCycle {
-        at: members[0].clone(),
-        chain: members.iter().map(ToString::to_string).collect(),
-    }
-}
-
-fn inner_schemas(schema: &Schema) -> impl Iterator<Item = &Schema> {
-    let additional = match &schema.additional {
-        Additional::Of(inner) => Some(inner.as_ref()),
-        _ => None,
-    };
-    schema
-        .properties
-        .values()
-        .chain(schema.items.as_deref())
-        .chain(additional)
-}
-
 /// The schema at `pointer`: a named one, or one inside a named one.
-fn find_schema<'a>(document: &'a Document, pointer: &str) -> Option<&'a Schema> {
+pub(super) fn find_schema<'a>(document: &'a Document, pointer: &str) -> Option<&'a Schema> {
     if let Some(schema) = document.schemas.get(pointer) {
         return Some(schema);
     }
@@ -263,15 +169,4 @@ fn find_schema<'a>(document: &'a Document, pointer: &str) -> Option<&'a Schema> 
 
 fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
-}
-
-fn nearest(document: &Document, pointer: &str) -> Option<String> {
-    document
-        .schemas
-        .keys()
-        .chain(document.parameters.keys())
-        .map(|known| (strsim::normalized_levenshtein(known, pointer), known))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, known)| known.clone())
 }

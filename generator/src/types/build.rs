@@ -23,8 +23,11 @@ pub(super) enum Side {
     Status,
 }
 
-/// Deepest nesting of schemas; far beyond any real spec, and short of the stack's end.
+/// Deepest nesting of schemas: Azure's go to 20, and the stack of a thread holds several times as many.
 pub(super) const DEEPEST: usize = 64;
+
+/// Most objects on one side of a resource, each counted as often as it is built: Azure's largest has some thousands.
+pub(super) const MOST_OBJECTS: usize = 100_000;
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
@@ -40,6 +43,8 @@ pub(super) struct Builder<'a, 'b> {
     /// What decided the type that is being asked for.
     pub decisions: Vec<Decision>,
     done: HashMap<(&'a Source, bool, usize), Option<TypeRef>>,
+    /// Schemas opened so far.
+    opened: usize,
 }
 
 /// Where a type is asked for: gives names to schemas that have none.
@@ -80,6 +85,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             read_only: false,
             decisions: Vec::new(),
             done: HashMap::new(),
+            opened: 0,
         }
     }
 
@@ -158,17 +164,14 @@ impl<'a, 'b> Builder<'a, 'b> {
         if self.is_too_deep(source) {
             return Ok(None);
         }
-        self.open.push(source);
+        self.enter(source)?;
         let item = self.type_of(items, place);
-        self.open.pop();
+        self.leave();
         Ok(item?.map(|item| TypeRef::List(Box::new(item))))
     }
 
-    /// How often a schema is being built right now; beyond any bound when nesting is too deep to go on.
+    /// How often a schema is being built right now.
     pub fn times_open(&self, source: &Source) -> usize {
-        if self.open.len() > DEEPEST {
-            return usize::MAX;
-        }
         self.open.iter().filter(|open| **open == source).count()
     }
 
@@ -180,6 +183,27 @@ impl<'a, 'b> Builder<'a, 'b> {
             self.decisions.push(Decision::heuristic(why));
         }
         too_deep
+    }
+
+    /// Goes into a schema. [`Self::leave`] goes out again.
+    pub fn enter(&mut self, source: &'a Source) -> Result<(), TypesError> {
+        let here = || (source.clone(), self.resource.kind.clone());
+        if self.open.len() >= DEEPEST {
+            let (at, kind) = here();
+            return Err(TypesError::TooDeep { at, kind });
+        }
+        if self.opened >= MOST_OBJECTS {
+            let (at, kind) = here();
+            return Err(TypesError::TooManyObjects { at, kind });
+        }
+        self.opened += 1;
+        self.open.push(source);
+        Ok(())
+    }
+
+    /// Goes out of the schema that was entered last.
+    pub fn leave(&mut self) {
+        self.open.pop();
     }
 
     /// A number that the spec checks is an integer in Kubernetes, whose conventions ask not to use fractions
@@ -270,13 +294,13 @@ impl<'a, 'b> Builder<'a, 'b> {
         if times == 1 {
             name.push_str("Unrolled");
         }
-        self.open.push(source);
+        self.enter(source)?;
         let object = if one_of {
             self.one_of(&merged, position)
         } else {
             self.object(&merged, &name, position)
         };
-        self.open.pop();
+        self.leave();
         let ty = object?.map(|object| {
             let names = [name.clone(), format!("{}{name}", self.resource.kind)];
             let suffix = self.suffix();
@@ -340,9 +364,9 @@ impl<'a, 'b> Builder<'a, 'b> {
         if self.is_too_deep(&schema.source) {
             return Ok(None);
         }
-        self.open.push(&schema.source);
+        self.enter(&schema.source)?;
         let item = self.type_of(schema, place);
-        self.open.pop();
+        self.leave();
         Ok(item?.map(|item| if item == free { TypeRef::Json } else { item }))
     }
 

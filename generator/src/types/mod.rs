@@ -20,7 +20,7 @@ pub(crate) mod variants;
 use crate::discover::DiscoveredResource;
 use crate::load::{Source, SpecSet};
 use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
-use build::{Builder, Side};
+use build::{Builder, DEEPEST, MOST_OBJECTS, Side};
 use embedded::Embedding;
 use table::Table;
 
@@ -41,6 +41,26 @@ pub enum TypesError {
     #[error("{at}: the schema of resource {kind} is not an object")]
     NotAnObject {
         /// The schema.
+        at: Source,
+        /// The resource.
+        kind: String,
+    },
+    /// Schemas stand in each other too deep.
+    #[error(
+        "{at}: schemas are nested more than {DEEPEST} deep in resource {kind}; expected far less of any API"
+    )]
+    TooDeep {
+        /// The schema at which the walk ended.
+        at: Source,
+        /// The resource.
+        kind: String,
+    },
+    /// Schemas branch so that a resource has too many types.
+    #[error(
+        "{at}: resource {kind} has more than {MOST_OBJECTS} objects, each counted as often as schemas lead to it"
+    )]
+    TooManyObjects {
+        /// The schema at which the walk ended.
         at: Source,
         /// The resource.
         kind: String,

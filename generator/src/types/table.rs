@@ -36,9 +36,11 @@ impl Table {
     /// type already.
     pub fn intern(&mut self, names: &[String], suffix: &str, def: TypeDef) -> TypeName {
         let facts = without_prose(&def);
-        let base = names.last().map_or("Type", String::as_str);
+        // A definition may have a name without a letter of ours.
+        let names = names.iter().filter(|name| !name.is_empty());
+        let base = names.clone().last().map_or("Type", String::as_str);
         let numbered = (2..).map(|number| format!("{base}{number}"));
-        for candidate in names.iter().cloned().chain(numbered) {
+        for candidate in names.cloned().chain(numbered) {
             let text = format!("{candidate}{suffix}");
             if self.reserved.contains(&text) || TAKEN.contains(&text.as_str()) {
                 continue;

@@ -107,13 +107,13 @@ impl<'a> Builder<'a, '_> {
         if times == 1 {
             name.push_str("Unrolled");
         }
-        self.open.push(&schema.source);
+        self.enter(&schema.source)?;
         let built = if schema.discriminator.is_some() && self.is_one_of(&variant) {
             self.one_of(&variant, position)
         } else {
             self.object(&variant, &name, position)
         };
-        self.open.pop();
+        self.leave();
         let names = [name.clone(), format!("{}{name}", self.resource.kind)];
         let suffix = self.suffix();
         Ok(built?.map(|object| {

@@ -1,0 +1,216 @@
+//! One case: every pass over one spec, and what must hold after each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::discover::discover;
+use armature_generator::emit::{emit, kind_constants, umbrella};
+use armature_generator::hub::hubs;
+use armature_generator::inherit::inherit;
+use armature_generator::load::{SpecRoot, load};
+use armature_generator::model::{ApiVersion, Group, TypeDef, TypeTable, Version};
+use armature_generator::share::share;
+use armature_generator::types::build;
+use camino::Utf8PathBuf;
+
+use crate::corpus::OLDER;
+use crate::mutate::Edit;
+use crate::{Choices, Subject, curation};
+
+/// Api-version of what a case makes of its subject.
+const NEWER: &str = "2024-01-01";
+
+/// Where the curation file of a case would be.
+const CURATION: &str = "specs/fuzz.toml";
+
+/// How far a case came. All but the last end in an error of the pass that follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reached {
+    /// `load` refused the spec.
+    Nothing,
+    /// `discover` refused.
+    Loaded,
+    /// `types` refused.
+    Discovered,
+    /// `curate` refused.
+    Built,
+    /// Files were written.
+    Emitted,
+}
+
+/// Something that must hold and does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(pub String);
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+fn fault<T>(message: String) -> Result<T, Fault> {
+    Err(Fault(message))
+}
+
+/// Runs every pass.
+pub(crate) fn run(
+    subject: &Subject,
+    edit: &Edit,
+    choices: &mut Choices<'_>,
+) -> Result<Reached, Fault> {
+    let root = subject.root.with_text(&edit.file, edit.text.clone());
+    match version(&root, subject) {
+        Ok(version) => curated(subject, version, choices),
+        Err((reached, message)) if message.contains(".json") => {
+            check_message(&message)?;
+            Ok(reached)
+        }
+        Err((_, message)) => fault(format!("the error names no file: {message}")),
+    }
+}
+
+/// A message is a line or a few, not a dump.
+fn check_message(message: &str) -> Result<(), Fault> {
+    if message.len() > 20_000 {
+        return fault(format!(
+            "an error of {} bytes: {:.300}…",
+            message.len(),
+            message
+        ));
+    }
+    Ok(())
+}
+
+/// Passes 1 to 3.
+fn version(root: &SpecRoot, subject: &Subject) -> Result<Version, (Reached, String)> {
+    let at = |reached: Reached, error: &dyn std::error::Error| (reached, error.to_string());
+    let newer = ApiVersion::new(NEWER);
+    let set = load(root, std::slice::from_ref(&subject.file));
+    let mut set = set.map_err(|error| at(Reached::Nothing, &error))?;
+    let openapi = &subject.read().openapi;
+    if !openapi.is_empty() {
+        set = inherit(&set, &newer, openapi).map_err(|error| at(Reached::Loaded, &error))?;
+    }
+    let found = discover(&set).map_err(|error| at(Reached::Loaded, &error))?;
+    build(&set, newer, &found).map_err(|error| at(Reached::Discovered, &error))
+}
+
+/// Passes 4 to 7, over the subject as it was and as it is now.
+fn curated(
+    subject: &Subject,
+    version: Version,
+    choices: &mut Choices<'_>,
+) -> Result<Reached, Fault> {
+    check_table(&version.types, "types")?;
+    let mut group = Group {
+        name: "fuzz".to_owned(),
+        api_group: "fuzz.azure.com".to_owned(),
+        versions: BTreeMap::from([(version.api_version.clone(), version)]),
+    };
+    if let Some(before) = &subject.read().version {
+        group
+            .versions
+            .insert(ApiVersion::new(OLDER), before.clone());
+    }
+    let text = curation::file(&group, choices);
+    let config = match GroupConfig::parse(CURATION, text) {
+        Ok(config) => config,
+        Err(error) => return fault(format!("the curation file is not read: {error}")),
+    };
+    let group = match curate(group, &config) {
+        Ok(group) => group,
+        Err(error) if error.to_string().starts_with(CURATION) => {
+            check_message(&error.to_string())?;
+            return Ok(Reached::Built);
+        }
+        Err(error) => return fault(format!("the error names no line: {error}")),
+    };
+    for version in group.versions.values() {
+        check_table(&version.types, "curate")?;
+    }
+    let sharing = share(&group);
+    let hubs = hubs(&group);
+    check_table(&hubs.types, "hub")?;
+    let files = emit(&group, &sharing, &hubs).map_err(|error| Fault(error.to_string()))?;
+    check_files(&files)?;
+    check_files(&umbrella(&BTreeMap::from([(
+        group.name,
+        kind_constants(&hubs),
+    )])))?;
+    Ok(Reached::Emitted)
+}
+
+/// Every name leads to a type, no type holds itself, and no object repeats a property.
+fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
+    let mut done = BTreeSet::new();
+    for name in types.keys() {
+        if name.as_str().is_empty() || syn::parse_str::<syn::Ident>(name.as_str()).is_err() {
+            return fault(format!("{pass}: `{name}` is no type name"));
+        }
+        // Depth first; a type is done when all below it is.
+        let mut open = vec![(name, false)];
+        let mut above = BTreeSet::new();
+        while let Some((name, left)) = open.pop() {
+            if left {
+                above.remove(name);
+                done.insert(name);
+                continue;
+            }
+            if done.contains(name) {
+                continue;
+            }
+            let Some((name, definition)) = types.get_key_value(name) else {
+                return fault(format!("{pass}: type `{name}` is named and not there"));
+            };
+            if !above.insert(name) {
+                return fault(format!("{pass}: type `{name}` holds itself"));
+            }
+            open.push((name, true));
+            if let TypeDef::Object(object) = definition {
+                let mut names = BTreeSet::new();
+                for property in &object.properties {
+                    if !names.insert(&property.name) {
+                        return fault(format!("{pass}: `{name}` has two `{}`", property.name));
+                    }
+                    open.extend(property.ty.named().map(|below| (below, false)));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is written is Rust, and a module defines each name once.
+fn check_files(files: &BTreeMap<Utf8PathBuf, String>) -> Result<(), Fault> {
+    let mut modules: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in files {
+        if path.extension() != Some("rs") {
+            continue;
+        }
+        let file = syn::parse_file(text).map_err(|error| Fault(format!("{path}: {error}")))?;
+        let module = path.parent().map_or("", |folder| folder.as_str());
+        let names = modules.entry(module).or_default();
+        for name in file.items.iter().filter_map(defined) {
+            if !names.insert(name.clone()) {
+                return fault(format!("{module} defines {name} twice"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Name of the type that an item defines, or its macro call.
+fn defined(item: &syn::Item) -> Option<String> {
+    match item {
+        syn::Item::Struct(item) => Some(item.ident.to_string()),
+        syn::Item::Type(item) => Some(item.ident.to_string()),
+        syn::Item::Macro(item) => {
+            let text = item.mac.tokens.to_string();
+            let name = text.split(" {").next()?.split_whitespace().last()?;
+            Some(name.to_owned())
+        }
+        _ => None,
+    }
+}
