@@ -4,6 +4,8 @@
 //! how they are shown (`xtask`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -53,6 +55,11 @@ pub enum Outcome {
         /// The error as a sentence.
         reason: String,
     },
+    /// A pass panicked: a bug of the generator.
+    Panicked {
+        /// What the panic said.
+        reason: String,
+    },
 }
 
 /// What a file holds. A file of shared definitions has no resources.
@@ -89,6 +96,16 @@ pub enum Pass {
     Types,
 }
 
+impl fmt::Display for Pass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Load => "load",
+            Self::Discover => "discover",
+            Self::Types => "types",
+        })
+    }
+}
+
 /// Counts over some files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,6 +116,8 @@ pub struct Counts {
     pub read: usize,
     /// Of these, files that a pass refused.
     pub refused: usize,
+    /// Of these, files at which a pass panicked.
+    pub panicked: usize,
     /// Distinct api-versions of files that were read.
     pub api_versions: usize,
     /// Distinct ARM types.
@@ -116,7 +135,7 @@ pub fn survey(root: &SpecRoot, files: &[String], progress: &dyn Progress) -> Vec
         .map(|file| {
             let report = FileReport {
                 file: file.clone(),
-                outcome: outcome(root, file),
+                outcome: contained(|| outcome(root, file)),
             };
             progress.file(&report);
             report
@@ -165,6 +184,7 @@ fn count<'a>(reports: impl IntoIterator<Item = &'a FileReport>) -> Counts {
         match &report.outcome {
             Outcome::Unknown { .. } => continue,
             Outcome::Refused { .. } => counts.refused += 1,
+            Outcome::Panicked { .. } => counts.panicked += 1,
             Outcome::Read(content) => {
                 counts.read += 1;
                 counts.types += content.types;
@@ -193,6 +213,20 @@ enum Refusal {
     Discover(#[from] DiscoverError),
     #[error(transparent)]
     Types(#[from] TypesError),
+}
+
+/// The outcome of one file, also where the generator panics on it: the other files are still of interest.
+fn contained(outcome: impl FnOnce() -> Outcome) -> Outcome {
+    // Nothing that is left half-done is used again: a document is kept only when it is complete.
+    panic::catch_unwind(AssertUnwindSafe(outcome)).unwrap_or_else(|payload| {
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Outcome::Panicked {
+            reason: text.unwrap_or_else(|| "a panic without a text".to_owned()),
+        }
+    })
 }
 
 fn outcome(root: &SpecRoot, file: &str) -> Outcome {
@@ -233,4 +267,22 @@ fn content(root: &SpecRoot, file: &str) -> Result<Content, Refusal> {
             .collect(),
         types: version.types.len(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_over_one_file_is_an_outcome_and_counts() {
+        let outcome = contained(|| panic!("{} is bad", "this"));
+        let reason = "this is bad".to_owned();
+        assert_eq!(outcome, Outcome::Panicked { reason });
+        let report = FileReport {
+            file: "a/b.json".to_owned(),
+            outcome,
+        };
+        let (_, total) = counts(&[report]);
+        assert_eq!((total.files, total.panicked, total.read), (1, 1, 0));
+    }
 }

@@ -4,6 +4,7 @@
 //! `generator`.
 
 mod dev;
+mod fuzz;
 mod generate;
 mod git;
 mod image;
@@ -43,6 +44,8 @@ enum Command {
     Parity(parity::ParityArguments),
     /// Read every spec file on this machine and count what the generator understands.
     Survey(survey::SurveyArguments),
+    /// Feed changed specs to the generator for some minutes; it must answer each with files or with an error.
+    Fuzz(fuzz::FuzzArguments),
     /// Run everything: unit, golden, property, real API server, simulator end to end.
     Test(test::TestArguments),
 }
@@ -57,6 +60,7 @@ async fn main() -> ExitCode {
         Command::Specs(arguments) => specs::run(arguments).await,
         Command::Parity(arguments) => parity::run(&arguments).await,
         Command::Survey(arguments) => survey::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments).await,
         Command::Test(arguments) => test::run(&arguments).await,
     };
     result.unwrap_or_else(|error| {

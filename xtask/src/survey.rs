@@ -10,10 +10,11 @@ use std::time::Instant;
 use armature_controlplane::Progress;
 use armature_generator::load::SpecRoot;
 use armature_generator::survey::{self, Counts, FileReport, Outcome};
-use camino::Utf8PathBuf;
-use clap::{Args, ValueEnum};
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 use serde_json::json;
 
+use crate::output::{self, Format};
 use crate::{specs, workspace};
 
 /// The page that `--write` writes.
@@ -23,7 +24,7 @@ const PAGE: &str = "docs/survey.md";
 #[derive(Debug, Args)]
 pub struct SurveyArguments {
     /// Format of the result.
-    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    #[arg(short, long, value_enum, default_value_t)]
     output: Format,
     /// Also write the counts to docs/survey.md.
     #[arg(long)]
@@ -32,42 +33,58 @@ pub struct SurveyArguments {
     copy: specs::CopyArguments,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
 /// One tree and what became of its files.
 struct Tree {
     title: &'static str,
     reports: Vec<FileReport>,
 }
 
-/// Runs `survey`. Refused files are a result, not a failure.
+/// Runs `survey`. Refused files are a result; a panic over one is a failure.
 pub fn run(arguments: &SurveyArguments) -> anyhow::Result<ExitCode> {
     let started = Instant::now();
     let root = workspace::root()?;
-    let from = arguments.copy.from.as_deref();
-    let lock = specs::Lock::read(&root)?;
-    let folder = specs::locate(&root, lock.source(specs::AZURE_SPECS)?, from)?;
-    let mut trees = vec![read_tree("OpenAPI specs", folder.path)?];
-    let bicep = specs::data_folder(&root, from).0.join(specs::BICEP_TYPES);
-    if bicep.is_dir() {
-        trees.push(read_tree("Bicep types", bicep)?);
-    }
-    match arguments.output {
+    let trees = folders(&root, arguments.copy.from.as_deref())?
+        .into_iter()
+        .map(|(title, folder)| read_tree(title, folder))
+        .collect::<anyhow::Result<Vec<Tree>>>()?;
+    let text = match arguments.output {
         Format::Text => {
-            print!("{}", page(&trees));
-            println!("\n{:.1} s", started.elapsed().as_secs_f64());
+            let seconds = started.elapsed().as_secs_f64();
+            format!("{}\n{seconds:.1} s\n", page(&trees))
         }
-        Format::Json => println!("{}", serde_json::to_string_pretty(&machine(&trees))?),
-    }
+        Format::Jsonl => {
+            let files: Vec<&FileReport> = trees.iter().flat_map(|it| &it.reports).collect();
+            output::lines(&files)?
+        }
+        format => format.document(&machine(&trees))?,
+    };
+    output::print(&text)?;
     if arguments.write {
         workspace::write(&root.join(PAGE), page(&trees))?;
         eprintln!("{PAGE} is written");
     }
-    Ok(ExitCode::SUCCESS)
+    let mut reports = trees.iter().flat_map(|tree| &tree.reports);
+    let panicked = reports.any(|report| matches!(report.outcome, Outcome::Panicked { .. }));
+    Ok(if panicked {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// The folders of specs on this machine, with what each holds.
+pub fn folders(
+    root: &Utf8Path,
+    from: Option<&Utf8Path>,
+) -> anyhow::Result<Vec<(&'static str, Utf8PathBuf)>> {
+    let lock = specs::Lock::read(root)?;
+    let openapi = specs::locate(root, lock.source(specs::AZURE_SPECS)?, from)?;
+    let mut folders = vec![("OpenAPI specs", openapi.path)];
+    let bicep = specs::data_folder(root, from).0.join(specs::BICEP_TYPES);
+    if bicep.is_dir() {
+        folders.push(("Bicep types", bicep));
+    }
+    Ok(folders)
 }
 
 fn read_tree(title: &'static str, folder: Utf8PathBuf) -> anyhow::Result<Tree> {
@@ -126,8 +143,15 @@ fn section(page: &mut String, tree: &Tree) {
             Outcome::Unknown { .. } => {
                 let _ = writeln!(faults, "- `{}` is no spec", report.file);
             }
-            Outcome::Refused { reason, .. } => {
-                let _ = writeln!(faults, "- `{}`: {reason}", report.file);
+            Outcome::Refused { pass, reason } => {
+                let _ = writeln!(faults, "- `{}`, by {pass}: {reason}", report.file);
+            }
+            Outcome::Panicked { reason } => {
+                let _ = writeln!(
+                    faults,
+                    "- `{}` makes the generator panic, which is a bug: {reason}",
+                    report.file
+                );
             }
         }
     }
@@ -140,7 +164,7 @@ fn row(name: &str, counts: &Counts) -> String {
     format!(
         "| {name} | {} | {} | {} | {} | {} | {} |\n",
         counts.files,
-        counts.refused,
+        counts.refused + counts.panicked,
         counts.api_versions,
         counts.arm_types,
         counts.resources,
@@ -193,7 +217,7 @@ mod tests {
             "| one | 2 | 0 | 1 | 1 | 1 | 6 |",
             "| two | 1 | 1 | 0 | 0 | 0 | 0 |",
             "| **all** | 3 | 1 | 1 | 1 | 1 | 6 |",
-            "- `specs/two/c.json`: nothing there",
+            "- `specs/two/c.json`, by load: nothing there",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }

@@ -1,14 +1,17 @@
 //! Whether everything that a file says about kinds fits the group: before they are selected, against what the specs
 //! have, and after curation, against the finished types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
 use super::config::{KindRules, version_named};
 use super::error::{Problem, hint};
 use super::{GroupConfig, naming};
-use crate::model::{ApiVersion, Group, Resource, SecretSource, TypeDef, Version};
+use crate::model::{
+    ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
+};
+use crate::types::is_taken;
 
 /// Checks names, ARM types and api-versions. `group` has all resources of the specs.
 pub(super) fn check(group: &Group, config: &GroupConfig) -> Vec<Problem> {
@@ -31,6 +34,11 @@ pub(super) fn check(group: &Group, config: &GroupConfig) -> Vec<Problem> {
             let message = format!(
                 "`{other}` and `{name}` have one plural, which Kubernetes tells kinds by; rename one"
             );
+            check.report(kind, message);
+        }
+        if is_taken(name) {
+            let message =
+                format!("generated code uses the name `{name}` itself; choose another kind");
             check.report(kind, message);
         }
         let arm_type = rules.arm_type.get_ref().to_lowercase();
@@ -126,6 +134,27 @@ impl Check<'_> {
             let problem = from.and_then(|from| divides(config, kind, (key, from), &exported));
             self.problems.extend(problem);
         }
+        self.one_path(kind, rules);
+    }
+
+    /// An ARM type is a kind by its path. Some types have several: one for each scope, or for each of a few names.
+    fn one_path(&mut self, kind: &str, rules: &KindRules) {
+        let arm_type = rules.arm_type.get_ref();
+        let is_it = |resource: &&Resource| resource.arm_type.eq_ignore_ascii_case(arm_type);
+        for (api_version, version) in &self.group.versions {
+            let found: Vec<&Resource> = version.resources.iter().filter(is_it).collect();
+            if let [first, second, ..] = found.as_slice()
+                && rules.exports(api_version)
+            {
+                let message = format!(
+                    "`{kind}` would be two resources in api-version `{api_version}`, `{}` and `{}`; list an ARM type \
+                     that has one path, or leave the api-version out of `versions`",
+                    first.path, second.path
+                );
+                self.report(&rules.arm_type, message);
+                return;
+            }
+        }
     }
 
     /// An api-version that no kind is exported from is listed for nothing.
@@ -165,6 +194,77 @@ fn divides(
         return None;
     };
     Some(config.problem(from, message))
+}
+
+/// Most properties of a kind, written out as a tree, which is how a CRD has them. Azure's largest kind has 33,000.
+const MOST_PROPERTIES: usize = 250_000;
+
+/// Checks what each kind came to: the names of its root's properties, and its size. `group` is curated.
+pub(super) fn check_roots(group: &Group, config: &GroupConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for version in group.versions.values() {
+        let mut sizes = BTreeMap::new();
+        for resource in &version.resources {
+            let Some((kind, _)) = config.rules.kinds.get_key_value(resource.kind.as_str()) else {
+                continue;
+            };
+            for root in [&resource.spec, &resource.status] {
+                if let Some(name) = repeated_property(version, root) {
+                    let message = format!(
+                        "`{root}` of api-version `{}` has a `{name}` of its own beside the operator's; give it another \
+                         name with `rename`",
+                        version.api_version
+                    );
+                    problems.push(config.problem(kind, message));
+                }
+                if size(&version.types, root, &mut sizes) > MOST_PROPERTIES {
+                    let message = format!(
+                        "`{root}` of api-version `{}` has more than {MOST_PROPERTIES} properties when each object is \
+                         written out where it stands, which no CRD can hold; `remove` some",
+                        version.api_version
+                    );
+                    problems.push(config.problem(kind, message));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// A name that two properties of a type have.
+fn repeated_property<'v>(version: &'v Version, root: &TypeName) -> Option<&'v str> {
+    let Some(TypeDef::Object(object)) = version.types.get(root) else {
+        return None;
+    };
+    let mut seen = BTreeSet::new();
+    let mut names = object
+        .properties
+        .iter()
+        .map(|property| property.name.as_str());
+    names.find(|name| !seen.insert(*name))
+}
+
+/// Number of properties of a type and all below it, each counted as often as it is reached.
+fn size<'t>(
+    types: &'t TypeTable,
+    name: &TypeName,
+    sizes: &mut BTreeMap<&'t TypeName, usize>,
+) -> usize {
+    let Some((name, TypeDef::Object(object))) = types.get_key_value(name) else {
+        return 0;
+    };
+    if let Some(known) = sizes.get(name) {
+        return *known;
+    }
+    // For a type within itself, which `types` does not make.
+    sizes.insert(name, 0);
+    let total = object.properties.iter().fold(0usize, |total, property| {
+        let below = property.ty.named();
+        let below = below.map_or(0, |below| size(types, below, sizes));
+        total.saturating_add(1).saturating_add(below)
+    });
+    sizes.insert(name, total);
+    total
 }
 
 /// Checks that status paths lead somewhere. `group` is curated.

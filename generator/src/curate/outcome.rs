@@ -7,6 +7,7 @@ use crate::model::{
     ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
     TypeRef, TypeTable,
 };
+use crate::types::naming::pascal;
 
 /// Where a property stands.
 #[derive(Clone, Copy)]
@@ -91,7 +92,7 @@ pub(super) fn outcome(site: Site<'_>, property: &Property, rule: Option<&Propert
         property.meaning = Meaning::Location;
     }
     if let Some(rule) = rule {
-        retype(site.owner, &mut property, rule, &mut outcome);
+        retype(site, &mut property, rule, &mut outcome);
     }
     outcome.values = enum_of(site.types, &property, outcome.added.as_ref());
     let Outcome { decisions, .. } = &mut outcome;
@@ -280,7 +281,7 @@ fn config_map(property: Property, import: ConfigMapImport) -> Vec<Property> {
     }
 }
 
-fn retype(owner: &TypeName, property: &mut Property, rule: &PropertyRule, outcome: &mut Outcome) {
+fn retype(site: Site<'_>, property: &mut Property, rule: &PropertyRule, outcome: &mut Outcome) {
     if let Some(ty) = rule.ty {
         property.ty = match ty {
             PlainType::Boolean => TypeRef::Bool,
@@ -292,10 +293,11 @@ fn retype(owner: &TypeName, property: &mut Property, rule: &PropertyRule, outcom
         };
     }
     if let Some(values) = &rule.values {
-        let mut letters = property.name.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        let pascal = first.into_iter().chain(letters).collect::<String>();
-        let name = TypeName::new(format!("{owner}{pascal}"));
+        let mut name = TypeName::new(format!("{}{}", site.owner, pascal(&property.name)));
+        // The enum of the spec under this name goes, any other type stays.
+        while site.types.contains_key(&name) && property.ty.named() != Some(&name) {
+            name = TypeName::new(format!("{name}Values"));
+        }
         let known = EnumType {
             values: values.clone(),
             ..EnumType::default()

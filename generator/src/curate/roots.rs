@@ -178,17 +178,18 @@ fn rename_roots(version: &mut Version) {
             "OperatorSpec",
             "OperatorConfigMaps",
             "OperatorSecrets",
+            "AzureName",
         ] {
             taken.push(TypeName::new(format!("{}{suffix}", resource.kind)));
         }
     }
     for name in version.types.keys() {
         if taken.contains(name) && !names.contains_key(name) {
-            let mut other = format!("{name}Value");
-            while version.types.contains_key(&TypeName::new(&other)) {
-                other.push_str("Value");
+            let mut other = TypeName::new(format!("{name}Value"));
+            while version.types.contains_key(&other) || taken.contains(&other) {
+                other = TypeName::new(format!("{other}Value"));
             }
-            names.insert(name.clone(), TypeName::new(other));
+            names.insert(name.clone(), other);
         }
     }
     let renamed = |name: &TypeName| names.get(name).unwrap_or(name).clone();

@@ -23,6 +23,7 @@ use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
 use build::{Builder, DEEPEST, MOST_OBJECTS, Side};
 use embedded::Embedding;
 use table::Table;
+pub(crate) use table::is_taken;
 
 /// Why types could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -11,6 +11,11 @@ const TAKEN: [&str; 24] = [
     "Value", "Vec",
 ];
 
+/// Whether generated Rust needs this name for itself.
+pub(crate) fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name)
+}
+
 /// Types so far. A type enters after all that it names, so equal types have equal definitions.
 #[derive(Default)]
 pub(super) struct Table {
@@ -42,7 +47,7 @@ impl Table {
         let numbered = (2..).map(|number| format!("{base}{number}"));
         for candidate in names.cloned().chain(numbered) {
             let text = format!("{candidate}{suffix}");
-            if self.reserved.contains(&text) || TAKEN.contains(&text.as_str()) {
+            if self.reserved.contains(&text) || is_taken(&text) {
                 continue;
             }
             let name = TypeName::new(text);

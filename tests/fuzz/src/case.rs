@@ -104,6 +104,7 @@ fn curated(
     choices: &mut Choices<'_>,
 ) -> Result<Reached, Fault> {
     check_table(&version.types, "types")?;
+    check_ends(&version.types, "types")?;
     let mut group = Group {
         name: "fuzz".to_owned(),
         api_group: "fuzz.azure.com".to_owned(),
@@ -129,6 +130,7 @@ fn curated(
     };
     for version in group.versions.values() {
         check_table(&version.types, "curate")?;
+        check_ends(&version.types, "curate")?;
     }
     let sharing = share(&group);
     let hubs = hubs(&group);
@@ -142,13 +144,33 @@ fn curated(
     Ok(Reached::Emitted)
 }
 
-/// Every name leads to a type, no type holds itself, and no object repeats a property.
+/// Every name is one and leads to a type, and no object repeats a property.
 fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
-    let mut done = BTreeSet::new();
-    for name in types.keys() {
-        if name.as_str().is_empty() || syn::parse_str::<syn::Ident>(name.as_str()).is_err() {
+    for (name, definition) in types {
+        if syn::parse_str::<syn::Ident>(name.as_str()).is_err() {
             return fault(format!("{pass}: `{name}` is no type name"));
         }
+        let TypeDef::Object(object) = definition else {
+            continue;
+        };
+        let mut names = BTreeSet::new();
+        for property in &object.properties {
+            if !names.insert(&property.name) {
+                return fault(format!("{pass}: `{name}` has two `{}`", property.name));
+            }
+            let below = property.ty.named();
+            if let Some(below) = below.filter(|below| !types.contains_key(*below)) {
+                return fault(format!("{pass}: type `{below}` is named and not there"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No type holds itself. Those of a hub may, as what is apart in each version may be one over all.
+fn check_ends(types: &TypeTable, pass: &str) -> Result<(), Fault> {
+    let mut done = BTreeSet::new();
+    for name in types.keys() {
         // Depth first; a type is done when all below it is.
         let mut open = vec![(name, false)];
         let mut above = BTreeSet::new();
@@ -161,21 +183,13 @@ fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
             if done.contains(name) {
                 continue;
             }
-            let Some((name, definition)) = types.get_key_value(name) else {
-                return fault(format!("{pass}: type `{name}` is named and not there"));
-            };
             if !above.insert(name) {
                 return fault(format!("{pass}: type `{name}` holds itself"));
             }
             open.push((name, true));
-            if let TypeDef::Object(object) = definition {
-                let mut names = BTreeSet::new();
-                for property in &object.properties {
-                    if !names.insert(&property.name) {
-                        return fault(format!("{pass}: `{name}` has two `{}`", property.name));
-                    }
-                    open.extend(property.ty.named().map(|below| (below, false)));
-                }
+            if let Some(TypeDef::Object(object)) = types.get(name) {
+                let below = object.properties.iter().filter_map(|it| it.ty.named());
+                open.extend(below.map(|below| (below, false)));
             }
         }
     }

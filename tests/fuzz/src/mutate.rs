@@ -94,6 +94,16 @@ fn odd(choices: &mut Choices<'_>) -> &'static str {
     ODD[choices.below(ODD.len())]
 }
 
+/// A scalar of the same kind, which gets further than one of another. What is none stays.
+fn alike(choices: &mut Choices<'_>, value: Value) -> Value {
+    match value {
+        Value::Bool(value) => json!(!value),
+        Value::Number(_) => json!(*choices.of(&[0, 1, 2, i64::MAX])),
+        Value::String(text) => json!(new_name(&text, choices)),
+        other => other,
+    }
+}
+
 /// One of the subject's files, changed.
 pub(crate) fn mutated(subject: &Subject, choices: &mut Choices<'_>) -> Edit {
     let files = &subject.read().files;
@@ -107,7 +117,7 @@ pub(crate) fn mutated(subject: &Subject, choices: &mut Choices<'_>) -> Edit {
     let text = match serde_json::from_slice::<Value>(text) {
         Ok(mut document) => {
             let targets = targets(&document, files);
-            for _ in 0..=choices.below(5) {
+            for _ in 0..=choices.below(3) {
                 change(&mut document, &targets, choices);
             }
             document.to_string().into_bytes()
@@ -178,7 +188,8 @@ fn reference(targets: &[String], choices: &mut Choices<'_>) -> Value {
 fn change(document: &mut Value, targets: &[String], choices: &mut Choices<'_>) {
     match choices.below(16) {
         0 | 1 => remove(document, choices),
-        2 | 3 => replace(document, choices, |choices, _| odd_value(choices)),
+        2 => replace(document, choices, |choices, _| odd_value(choices)),
+        3 => replace(document, choices, alike),
         4 => swap(document, choices),
         5 | 6 => copy_member(document, choices),
         7 => rename_member(document, choices),
@@ -366,7 +377,7 @@ fn include(document: &mut Value, targets: &[String], choices: &mut Choices<'_>) 
 fn multiply(document: &mut Value, targets: &[String], choices: &mut Choices<'_>) {
     let first = reference(targets, choices);
     let style = choices.below(7);
-    let many = *choices.of(&[5, 20, 40, 300, 3000]);
+    let many = *choices.of(&[5, 20, 40, 300, 3000, 20_000]);
     let last = if let Value::Array(elements) = document {
         for _ in 0..many {
             let before = format!("#/{}", elements.len().saturating_sub(1));
@@ -485,7 +496,7 @@ fn garbled(mut text: Vec<u8>, choices: &mut Choices<'_>) -> Vec<u8> {
             text.splice(at..at, part);
         }
         _ => {
-            let open = b"[".repeat(*choices.of(&[10, 200, 100_000]));
+            let open = b"[".repeat(*choices.of(&[10, 200, 5000]));
             text.splice(at..at, open);
         }
     }

@@ -1,0 +1,63 @@
+//! `cargo xtask fuzz`: changed specs for the generator, from those on this machine.
+//!
+//! Cases and their watching are `armature-fuzz`, which this builds optimised; here is only what it starts from.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+
+use crate::{specs, survey, workspace};
+
+/// Our small specs, relative to the workspace.
+const SMALL: &str = "generator/tests/specs";
+
+/// Arguments of `fuzz`.
+#[derive(Debug, Args)]
+pub struct FuzzArguments {
+    /// Start from our small specs only, not from those of Azure on this machine.
+    #[arg(long)]
+    small: bool,
+    #[command(flatten)]
+    copy: specs::CopyArguments,
+    /// Further arguments: --minutes N, --seed N, --jobs N, --limit SECONDS; --case NUMBER runs one case again.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    rest: Vec<String>,
+}
+
+/// Runs `fuzz`. It fails when something was found.
+pub async fn run(arguments: &FuzzArguments) -> anyhow::Result<ExitCode> {
+    let root = workspace::root()?;
+    let mut trees = vec![root.join(SMALL)];
+    if !arguments.small {
+        let folders = survey::folders(&root, arguments.copy.from.as_deref())?;
+        trees.extend(folders.into_iter().map(|(_, folder)| folder));
+    }
+    let mut command = tokio::process::Command::new(workspace::cargo());
+    command.args([
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "armature-fuzz",
+        "--",
+    ]);
+    for tree in &trees {
+        command.args(["--tree", tree.as_str()]);
+    }
+    let status = command
+        .args(&arguments.rest)
+        .current_dir(&root)
+        .status()
+        .await
+        .context("cannot run cargo")?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
