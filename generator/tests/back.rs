@@ -10,6 +10,8 @@ mod curation_page;
 mod emit;
 #[path = "back/explain.rs"]
 mod explain;
+#[path = "back/findings.rs"]
+mod findings;
 #[path = "back/hub.rs"]
 mod hub;
 #[path = "back/models.rs"]

@@ -10,6 +10,7 @@ mod check;
 pub mod document;
 mod error;
 mod format;
+mod members;
 mod openapi3;
 mod root;
 mod schema;

@@ -6,6 +6,7 @@ mod bicep;
 mod convert;
 mod discover;
 mod faults;
+mod findings;
 mod formats;
 mod mutations;
 mod openapi3;

@@ -29,6 +29,7 @@ fn line(report: &FileReport) -> String {
         }
         Outcome::Unknown { reason } => format!("unknown: {reason}"),
         Outcome::Refused { pass, reason } => format!("refused by {pass:?}: {reason}"),
+        Outcome::Panicked { reason } => format!("panicked: {reason}"),
     };
     format!("{} → {outcome}", report.file).replace(env!("CARGO_MANIFEST_DIR"), "…")
 }

@@ -3,6 +3,8 @@
 use indexmap::IndexMap;
 use serde::Deserialize;
 
+use crate::load::members::unique;
+
 /// One element of the array.
 #[derive(Deserialize)]
 #[serde(tag = "$type")]
@@ -59,6 +61,7 @@ pub(super) struct RawArray {
 #[serde(rename_all = "camelCase")]
 pub(super) struct RawObject {
     pub name: String,
+    #[serde(deserialize_with = "unique")]
     pub properties: IndexMap<String, RawProperty>,
     pub additional_properties: Option<Reference>,
     #[serde(default)]
@@ -70,7 +73,9 @@ pub(super) struct RawObject {
 pub(super) struct RawDiscriminated {
     pub name: String,
     pub discriminator: String,
+    #[serde(deserialize_with = "unique")]
     pub base_properties: IndexMap<String, RawProperty>,
+    #[serde(deserialize_with = "unique")]
     pub elements: IndexMap<String, Reference>,
 }
 

@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::load::members::unique;
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(in crate::load) struct RawSchema {
@@ -13,6 +15,7 @@ pub(in crate::load) struct RawSchema {
     pub ty: Option<String>,
     pub format: Option<String>,
     pub description: Option<String>,
+    #[serde(deserialize_with = "unique")]
     pub properties: IndexMap<String, RawSchema>,
     pub required: Vec<String>,
     #[serde(rename = "allOf")]

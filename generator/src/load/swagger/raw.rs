@@ -4,16 +4,17 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::load::members::unique;
 use crate::load::schema::RawSchema;
 
 #[derive(Deserialize)]
 pub(super) struct Swagger {
     pub info: Option<Info>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "unique")]
     pub paths: IndexMap<String, PathItem>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "unique")]
     pub definitions: IndexMap<String, RawSchema>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "unique")]
     pub parameters: IndexMap<String, RawParameter>,
 }
 

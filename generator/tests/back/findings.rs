@@ -1,0 +1,134 @@
+//! What fuzzing found in passes 4 to 7, each as the smallest model that shows it.
+
+use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::emit::emit;
+use armature_generator::hub::hubs;
+use armature_generator::model::{Group, NameRule, TypeDef, TypeName, TypeRef, Version};
+use armature_generator::share::share;
+
+use super::models::{enumeration, group, inner, named, object, resource, string, version};
+
+const HEAD: &str = r#"group = "test"
+specs = "specification/test"
+naming = "new"
+[versions]
+"2023-01-01" = ["test.json"]
+[kinds.Thing]
+type = "Microsoft.Test/things"
+"#;
+
+/// `Thing` with a property of type `ty`, and further types.
+fn thing(ty: TypeRef, mut types: Vec<(TypeName, TypeDef)>) -> Version {
+    types.push(object("ThingSpec", vec![inner("value", ty)]));
+    types.push(object("ThingStatus", vec![string("id")]));
+    let thing = resource("Thing", "Microsoft.Test/things");
+    version("2023-01-01", vec![thing], types)
+}
+
+fn curated(version: Version, rules: &str) -> Result<Group, String> {
+    let config = GroupConfig::parse("test.toml", format!("{HEAD}{rules}"));
+    let config = config.map_err(|error| error.to_string())?;
+    curate(group(vec![version]), &config).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn assert_refused(version: Version, place: &str, expected: &str) {
+    let message = curated(version, "").map(|_| ()).expect_err("a fault");
+    assert!(message.starts_with(place), "{message}");
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn an_arm_type_with_two_paths_is_no_kind() {
+    let mut version = thing(TypeRef::String, Vec::new());
+    let mut other = version.resources[0].clone();
+    other.kind = "ThingSecond".to_owned();
+    other.name = NameRule::Fixed("second".to_owned());
+    version.resources.push(other);
+    assert_refused(
+        version,
+        "test.toml:7:",
+        "would be two resources in api-version `2023-01-01`",
+    );
+}
+
+#[test]
+fn a_property_of_the_operators_name_must_be_renamed() {
+    for name in ["azureName", "owner", "operatorSpec"] {
+        let mut version = thing(TypeRef::String, Vec::new());
+        let spec = object("ThingSpec", vec![inner(name, TypeRef::String)]);
+        version.types.extend([spec]);
+        let expected = format!("`ThingSpec` of api-version `2023-01-01` has a `{name}` of its own");
+        assert_refused(version.clone(), "test.toml:6:", &expected);
+        let rename = format!("[types.Thing]\n{name} = {{ rename = \"other\" }}\n");
+        assert!(curated(version, &rename).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn a_kind_must_fit_into_a_crd() {
+    let mut types = Vec::new();
+    for level in 0..20 {
+        let below = named(&format!("Level{}", level + 1));
+        let members = vec![inner("left", below.clone()), inner("right", below)];
+        types.push(object(&format!("Level{level}"), members));
+    }
+    types.push(object("Level20", vec![string("end")]));
+    let version = thing(named("Level0"), types);
+    assert_refused(version, "test.toml:6:", "has more than 250000 properties");
+}
+
+#[test]
+fn kinds_leave_rusts_names_alone() {
+    let version = thing(TypeRef::String, Vec::new());
+    let text = HEAD.replace("[kinds.Thing]", "[kinds.Option]");
+    let config = GroupConfig::parse("test.toml", text).expect("a form");
+    let error = curate(group(vec![version]), &config).map(|_| ());
+    let message = error.expect_err("a fault").to_string();
+    assert!(
+        message.contains("generated code uses the name `Option` itself"),
+        "{message}"
+    );
+}
+
+#[test]
+fn names_that_are_no_rust_are_written_as_such() {
+    let (name, mut colour) = enumeration("Colour", &["red", "RED", "-", "*", "日本"]);
+    if let TypeDef::Enum(colour) = &mut colour {
+        colour.source = "test.json#/definitions/a\nb\r".to_owned();
+    }
+    let odd = object(
+        "Odd",
+        vec![
+            string(""),
+            string("日本"),
+            string("@odata.type"),
+            string("self"),
+            inner("c", named("Colour")),
+        ],
+    );
+    let version = thing(named("Odd"), vec![(name, colour), odd]);
+    let rules = "[types.Odd]\n\"@odata.type\" = { values = [\"a\", \"A\"] }\n";
+    let group = curated(version, rules).expect("curated");
+    let hubs = hubs(&group);
+    let files = emit(&group, &share(&group), &hubs).expect("formatted");
+    for (path, text) in files
+        .iter()
+        .filter(|(path, _)| path.extension() == Some("rs"))
+    {
+        if let Err(error) = syn::parse_file(text) {
+            panic!("{path}: {error}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn many_values_of_one_name_take_no_longer_than_others() {
+    let values: Vec<String> = (1..4000).map(|count| "-".repeat(count)).collect();
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let version = thing(named("Dashes"), vec![enumeration("Dashes", &values)]);
+    let group = curated(version, "").expect("curated");
+    let started = std::time::Instant::now();
+    emit(&group, &share(&group), &hubs(&group)).expect("formatted");
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
