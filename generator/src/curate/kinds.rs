@@ -9,7 +9,8 @@ use super::config::{KindRules, version_named};
 use super::error::{Problem, hint};
 use super::{GroupConfig, naming};
 use crate::model::{
-    ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
+    ApiVersion, Group, Meaning, Property, Resource, SecretSource, TypeDef, TypeName, TypeTable,
+    Version,
 };
 use crate::types::is_taken;
 
@@ -231,17 +232,18 @@ pub(super) fn check_roots(group: &Group, config: &GroupConfig) -> Vec<Problem> {
     problems
 }
 
-/// A name that two properties of a type have.
+/// A name that a property of the spec has and one of the operator's, too.
 fn repeated_property<'v>(version: &'v Version, root: &TypeName) -> Option<&'v str> {
     let Some(TypeDef::Object(object)) = version.types.get(root) else {
         return None;
     };
-    let mut seen = BTreeSet::new();
-    let mut names = object
-        .properties
-        .iter()
-        .map(|property| property.name.as_str());
-    names.find(|name| !seen.insert(*name))
+    let is_operators = |property: &&Property| property.meaning == Meaning::Operator;
+    let own = object.properties.iter().filter(is_operators);
+    let own: BTreeSet<&str> = own.map(|property| property.name.as_str()).collect();
+    let mut others = object.properties.iter().filter(|it| !is_operators(it));
+    others
+        .find(|property| own.contains(property.name.as_str()))
+        .map(|property| property.name.as_str())
 }
 
 /// Number of properties of a type and all below it, each counted as often as it is reached.

@@ -2,6 +2,7 @@
 //! soon enough that a pass may follow them by recursion.
 
 use std::collections::HashMap;
+use std::ptr;
 
 use super::document::Additional;
 use super::set::{SpecSet, find_schema};
@@ -24,10 +25,12 @@ pub(super) fn check(set: &SpecSet) -> Result<(), LoadError> {
         chain: Vec::new(),
     };
     for document in set.documents() {
-        let mut pending: Vec<&Schema> = roots(document).collect();
-        while let Some(schema) = pending.pop() {
-            measured.measure(schema)?;
-            pending.extend(inner(schema));
+        for root in roots(document) {
+            let mut pending = vec![root];
+            while let Some(schema) = pending.pop() {
+                measured.measure(schema)?;
+                pending.extend(inner(schema));
+            }
         }
         for parameter in parameters(document) {
             ends(set, parameter)?;
@@ -113,24 +116,26 @@ struct Extent {
 /// Extents so far. Recursion through properties is fine and no part of them.
 struct Measured<'a> {
     set: &'a SpecSet,
-    done: HashMap<&'a Source, Extent>,
+    /// By address: a front end may give two schemas one place.
+    done: HashMap<*const Schema, Extent>,
     /// Schemas on the way to the one at hand.
-    chain: Vec<&'a Source>,
+    chain: Vec<&'a Schema>,
 }
 
 impl<'a> Measured<'a> {
     fn measure(&mut self, schema: &'a Schema) -> Result<Extent, LoadError> {
-        if let Some(extent) = self.done.get(&schema.source) {
+        if let Some(extent) = self.done.get(&ptr::from_ref(schema)) {
             return Ok(*extent);
         }
-        if let Some(start) = self.chain.iter().position(|it| **it == schema.source) {
-            return Err(cycle(&self.chain[start..], &schema.source));
+        if let Some(start) = self.chain.iter().position(|it| ptr::eq(*it, schema)) {
+            let members: Vec<&Source> = self.chain[start..].iter().map(|it| &it.source).collect();
+            return Err(cycle(&members, &schema.source));
         }
-        self.chain.push(&schema.source);
+        self.chain.push(schema);
         let mut extent = Extent { depth: 1, parts: 1 };
         let target = schema.reference.as_ref().and_then(|to| self.set.schema(to));
         for part in target.into_iter().chain(&schema.all_of) {
-            check_depth(self.chain.len(), self.chain[0])?;
+            check_depth(self.chain.len(), &self.chain[0].source)?;
             let below = self.measure(part)?;
             extent.depth = extent.depth.max(1 + below.depth);
             extent.parts += below.parts;
@@ -142,7 +147,7 @@ impl<'a> Measured<'a> {
             });
         }
         self.chain.pop();
-        self.done.insert(&schema.source, extent);
+        self.done.insert(schema, extent);
         Ok(extent)
     }
 }

@@ -46,6 +46,18 @@ pub enum TypesError {
         /// The resource.
         kind: String,
     },
+    /// Two variants of a schema cannot be told apart.
+    #[error(
+        "{at}: `{value}` also means the variant at {first}; give each its own discriminator value"
+    )]
+    VariantsAlike {
+        /// One variant.
+        at: Source,
+        /// The other.
+        first: Source,
+        /// Their value.
+        value: String,
+    },
     /// Schemas stand in each other too deep.
     #[error(
         "{at}: schemas are nested more than {DEEPEST} deep in resource {kind}; expected far less of any API"

@@ -1,10 +1,12 @@
 //! Variants of a schema with a discriminator.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::TypesError;
 use super::build::{Builder, Position, Side, definition};
 use super::merge::{Merged, merge};
 use super::naming::{lower_camel, pascal};
-use crate::load::{Schema, SpecSet};
+use crate::load::{Schema, Source, SpecSet};
 use crate::model::{
     Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef, VariantType,
 };
@@ -43,6 +45,15 @@ pub(crate) fn definition_name(schema: &Schema) -> &str {
     schema.name.as_deref().or_else(place).unwrap_or_default()
 }
 
+/// The name, or the name with a number where it is taken.
+fn distinct(name: String, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name}{number}"));
+    let mut names = [name.clone()].into_iter().chain(numbered);
+    let free = names.find(|it| !taken.contains(it)).unwrap_or(name.clone());
+    taken.insert(free.clone());
+    free
+}
+
 impl<'a> Builder<'a, '_> {
     /// An object of variants. The members of the base are in each variant.
     pub fn one_of(
@@ -56,12 +67,22 @@ impl<'a> Builder<'a, '_> {
             definition: definition(merged.schema),
             ..ObjectType::default()
         };
+        let hoists = position == Position::Root && self.side == Side::Status;
         let mut known = Vec::new();
+        let mut by_value: BTreeMap<String, &Source> = BTreeMap::new();
+        let mut names: BTreeSet<String> = hoists.then(|| "name".to_owned()).into_iter().collect();
         for schema in variants(self.set, merged.schema) {
             let Some(ty) = self.variant(schema, position)? else {
                 continue;
             };
-            let property = self.variant_name(schema, position);
+            if let Some(first) = by_value.insert(value(schema), &schema.source) {
+                return Err(TypesError::VariantsAlike {
+                    at: schema.source.clone(),
+                    first: first.clone(),
+                    value: value(schema),
+                });
+            }
+            let property = distinct(self.variant_name(schema, position), &mut names);
             known.push(VariantType {
                 value: value(schema),
                 property: property.clone(),
@@ -82,7 +103,7 @@ impl<'a> Builder<'a, '_> {
         if known.is_empty() {
             return Ok(None);
         }
-        if position == Position::Root && self.side == Side::Status {
+        if hoists {
             self.hoist_name(merged, &mut object);
         }
         object.discriminated = Some(Discriminated {

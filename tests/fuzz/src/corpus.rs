@@ -67,14 +67,16 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Adds every JSON file below `folder`. Where the files are Bicep types, those of a provider inherit from its newest
+    /// Adds every JSON file below `folder`, but for those in folders called `faults`. Where the files are Bicep types, those of a provider inherit from its newest
     /// files in the trees that were added before.
     ///
     /// # Errors
     /// When a folder cannot be read.
     pub fn add(&mut self, folder: &Utf8Path) -> Result<(), LoadError> {
         let root = Arc::new(SpecRoot::new(folder));
-        let files = root.json_files()?;
+        let mut files = root.json_files()?;
+        // What is faulty already gets no further.
+        files.retain(|file| !file.split('/').any(|folder| folder == "faults"));
         let subjects = files.into_iter().map(|file| Subject {
             openapi: self.openapi(&file),
             file,
