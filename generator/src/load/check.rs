@@ -12,7 +12,7 @@ use super::{Document, LoadError, Parameter, Schema, Source};
 pub(super) const LONGEST_CHAIN: usize = 64;
 
 /// Most schemas that one may be made of, each counted as often as references and `allOf`s lead to it.
-pub(super) const MOST_PARTS: usize = 4096;
+pub(super) const MOST_PARTS: usize = 1024;
 
 /// Checks a set.
 pub(super) fn check(set: &SpecSet) -> Result<(), LoadError> {

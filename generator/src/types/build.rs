@@ -27,7 +27,7 @@ pub(super) enum Side {
 pub(super) const DEEPEST: usize = 64;
 
 /// Most objects on one side of a resource, each counted as often as it is built: Azure's largest has some thousands.
-pub(super) const MOST_OBJECTS: usize = 100_000;
+pub(super) const MOST_OBJECTS: usize = 10_000;
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {

@@ -43,7 +43,7 @@ impl Table {
         let facts = without_prose(&def);
         // A definition may have a name without a letter of ours.
         let names = names.iter().filter(|name| !name.is_empty());
-        let base = names.clone().last().map_or("Type", String::as_str);
+        let base = names.clone().next_back().map_or("Type", String::as_str);
         let numbered = (2..).map(|number| format!("{base}{number}"));
         for candidate in names.cloned().chain(numbered) {
             let text = format!("{candidate}{suffix}");
