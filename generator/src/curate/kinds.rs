@@ -1,7 +1,7 @@
 //! Whether everything that a file says about kinds fits the group: before they are selected, against what the specs
 //! have, and after curation, against the finished types.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use toml::Spanned;
 
@@ -9,8 +9,7 @@ use super::config::{KindRules, version_named};
 use super::error::{Problem, hint};
 use super::{GroupConfig, naming};
 use crate::model::{
-    ApiVersion, Group, Meaning, Property, Resource, SecretSource, TypeDef, TypeName, TypeTable,
-    Version,
+    ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
 };
 use crate::types::is_taken;
 
@@ -200,8 +199,8 @@ fn divides(
 /// Most properties of a kind, written out as a tree, which is how a CRD has them. Azure's largest kind has 33,000.
 const MOST_PROPERTIES: usize = 250_000;
 
-/// Checks what each kind came to: the names of its root's properties, and its size. `group` is curated.
-pub(super) fn check_roots(group: &Group, config: &GroupConfig) -> Vec<Problem> {
+/// Checks the size of each kind. `group` is curated.
+pub(super) fn check_sizes(group: &Group, config: &GroupConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for version in group.versions.values() {
         let mut sizes = BTreeMap::new();
@@ -210,14 +209,6 @@ pub(super) fn check_roots(group: &Group, config: &GroupConfig) -> Vec<Problem> {
                 continue;
             };
             for root in [&resource.spec, &resource.status] {
-                if let Some(name) = repeated_property(version, root) {
-                    let message = format!(
-                        "`{root}` of api-version `{}` has a `{name}` of its own beside the operator's; give it another \
-                         name with `rename`",
-                        version.api_version
-                    );
-                    problems.push(config.problem(kind, message));
-                }
                 if size(&version.types, root, &mut sizes) > MOST_PROPERTIES {
                     let message = format!(
                         "`{root}` of api-version `{}` has more than {MOST_PROPERTIES} properties when each object is \
@@ -230,20 +221,6 @@ pub(super) fn check_roots(group: &Group, config: &GroupConfig) -> Vec<Problem> {
         }
     }
     problems
-}
-
-/// A name that a property of the spec has and one of the operator's, too.
-fn repeated_property<'v>(version: &'v Version, root: &TypeName) -> Option<&'v str> {
-    let Some(TypeDef::Object(object)) = version.types.get(root) else {
-        return None;
-    };
-    let is_operators = |property: &&Property| property.meaning == Meaning::Operator;
-    let own = object.properties.iter().filter(is_operators);
-    let own: BTreeSet<&str> = own.map(|property| property.name.as_str()).collect();
-    let mut others = object.properties.iter().filter(|it| !is_operators(it));
-    others
-        .find(|property| own.contains(property.name.as_str()))
-        .map(|property| property.name.as_str())
 }
 
 /// Number of properties of a type and all below it, each counted as often as it is reached.

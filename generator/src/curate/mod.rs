@@ -56,7 +56,7 @@ pub fn curate(mut group: Group, config: &GroupConfig) -> Result<Group, Box<Curat
         roots::finish(version);
     }
     problems.extend(book.problems(&before));
-    problems.extend(kinds::check_roots(&group, config));
+    problems.extend(kinds::check_sizes(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
     CurateError::check(&config.path, problems)?;
     Ok(group)

@@ -53,19 +53,6 @@ fn an_arm_type_with_two_paths_is_no_kind() {
 }
 
 #[test]
-fn a_property_of_the_operators_name_must_be_renamed() {
-    for name in ["azureName", "owner", "operatorSpec"] {
-        let mut version = thing(TypeRef::String, Vec::new());
-        let spec = object("ThingSpec", vec![inner(name, TypeRef::String)]);
-        version.types.extend([spec]);
-        let expected = format!("`ThingSpec` of api-version `2023-01-01` has a `{name}` of its own");
-        assert_refused(version.clone(), "test.toml:6:", &expected);
-        let rename = format!("[types.Thing]\n{name} = {{ rename = \"other\" }}\n");
-        assert!(curated(version, &rename).is_ok(), "{name}");
-    }
-}
-
-#[test]
 fn a_kind_must_fit_into_a_crd() {
     let mut types = Vec::new();
     for level in 0..20 {
