@@ -8,6 +8,7 @@
 //! | [`conversion`] | what is this object in another version, or in stored form? |
 //! | [`crd`] | what is the CustomResourceDefinition of a kind? |
 //! | [`compare`] | does Azure differ from what is desired? |
+//! | [`expression`] | what does an expression over an object give? |
 //!
 //! All of them work on [`serde_json::Value`] and static tables. What does not live here: I/O of any kind,
 //! decisions about when to do what (see [`crate::reconcile`]), and knowledge of any Azure service.
@@ -17,6 +18,7 @@ pub mod compare;
 pub mod conversion;
 pub mod crd;
 mod digest;
+pub mod expression;
 pub mod payload;
 pub mod status;
 #[cfg(test)]
