@@ -55,6 +55,7 @@ impl Manager {
             kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),
             arm: metrics.transport(Arc::new(arm)),
             extensions: armature_customizations::registry()?,
+            expressions: Arc::default(),
             clock: Arc::new(SystemClock),
             settings: Settings {
                 operator_namespace: config.namespace.clone(),

@@ -179,6 +179,7 @@ impl KubernetesPort for Cluster {
         let metadata = ObjectMeta {
             name: Some(export.name.clone()),
             namespace: Some(namespace.clone()),
+            uid: export.target_uid.clone(),
             labels: Some(export.labels).filter(|labels| !labels.is_empty()),
             annotations: Some(export.annotations).filter(|entries| !entries.is_empty()),
             owner_references: Some(vec![owner_reference(owner)]),
@@ -318,12 +319,7 @@ fn keyed(metadata: ObjectMeta, data: impl Iterator<Item = (String, Vec<u8>)>) ->
     KeyedData {
         uid: metadata.uid.unwrap_or_default(),
         resource_version: metadata.resource_version.unwrap_or_default(),
-        owner_uids: metadata
-            .owner_references
-            .unwrap_or_default()
-            .into_iter()
-            .map(|owner| owner.uid)
-            .collect(),
+        owners: metadata.owner_references.unwrap_or_default(),
         data: data.collect(),
     }
 }

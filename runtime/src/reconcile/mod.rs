@@ -7,6 +7,7 @@
 //! | [`queue`] | which object is looked at when, and by how many workers |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
+//! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
@@ -20,6 +21,7 @@ pub mod classify;
 pub mod condition;
 pub mod decide;
 pub mod driver;
+pub mod export_target;
 pub mod names;
 pub mod observed;
 pub mod policy;

@@ -2,8 +2,10 @@
 //! [`crate::kubernetes`] and in memory in tests.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use async_trait::async_trait;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
 use crate::kind::KindInfo;
@@ -16,8 +18,8 @@ pub struct KeyedData {
     pub uid: String,
     /// `metadata.resourceVersion`.
     pub resource_version: String,
-    /// UIDs of its owners.
-    pub owner_uids: Vec<String>,
+    /// Its owners.
+    pub owners: Vec<OwnerReference>,
     /// Data, decoded. Values of Secrets are never printed.
     pub data: BTreeMap<String, Vec<u8>>,
 }
@@ -31,6 +33,15 @@ pub enum DataKind {
     ConfigMap,
 }
 
+impl fmt::Display for DataKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            DataKind::Secret => "Secret",
+            DataKind::ConfigMap => "ConfigMap",
+        })
+    }
+}
+
 /// A Secret or ConfigMap to be created or updated, owned by the object.
 #[derive(Clone, PartialEq)]
 pub struct DataExport {
@@ -38,6 +49,9 @@ pub struct DataExport {
     pub kind: DataKind,
     /// Name in the object's namespace.
     pub name: String,
+    /// `metadata.uid` of the one that exists and is the object's own. The write fails when another one has
+    /// taken its place.
+    pub target_uid: Option<String>,
     /// Keys and values.
     pub data: BTreeMap<String, String>,
     /// Labels.

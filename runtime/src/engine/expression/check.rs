@@ -317,10 +317,10 @@ fn literal_type(id: u64, literal: &LiteralValue) -> Checked {
 }
 
 /// Name of the function that is called, and its receiver. `aso.parseResourceId(…)` has none.
-pub(super) fn callee<'t>(
-    call: &'t CallExpr,
+pub(super) fn callee(
+    call: &CallExpr,
     is_bound: impl Fn(&str) -> bool,
-) -> (String, Option<&'t IdedExpr>) {
+) -> (String, Option<&IdedExpr>) {
     match call.target.as_deref() {
         Some(target) => match &target.expr {
             Expr::Ident(space) if functions::is_namespace(space) && !is_bound(space) => {

@@ -329,22 +329,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn elements(&mut self, id: u64, call: &Comprehension<'a>, range: &Value<'a>) -> Evaluated<'a> {
-        let pairs: Vec<(Value<'a>, Value<'a>)> = match range {
-            Value::List(items) => {
-                let numbers = (0..).map(Value::Int);
-                numbers.zip(items.iter().cloned()).collect()
-            }
-            Value::Map(entries) => {
-                let entries = entries.iter();
-                entries
-                    .map(|(key, value)| (key.into(), value.clone()))
-                    .collect()
-            }
-            other => {
-                let message = format!("expected a list or a map, found {}", other.type_name());
-                return Err(Fault::new(call.range.id, message));
-            }
-        };
+        let pairs = pairs(range).at(call.range.id)?;
         self.budget.spend(pairs.len()).at(id)?;
         let mut made = Made::new(call.purpose);
         let outer = self.variables.len();
@@ -356,11 +341,10 @@ impl<'a> Evaluator<'a> {
             self.variables.truncate(outer);
             match call.variables.as_slice() {
                 [one] => self.variables.push((one, element.clone())),
-                [first, second] => {
-                    self.variables.push((first, key.clone()));
-                    self.variables.push((second, value));
+                names => {
+                    let pair = [key.clone(), value];
+                    self.variables.extend(names.iter().copied().zip(pair));
                 }
-                _ => {}
             }
             if let Some(condition) = call.condition
                 && !self.truth(condition)?
@@ -461,6 +445,25 @@ impl<'a> Made<'a> {
             Purpose::Map | Purpose::MapEntry => Value::map(self.entries),
             _ => Value::list(self.items),
         })
+    }
+}
+
+/// Index and item, or key and value, of all elements.
+fn pairs<'a>(range: &Value<'a>) -> Result<Vec<(Value<'a>, Value<'a>)>, String> {
+    match range {
+        Value::List(items) => {
+            let numbers = (0..).map(Value::Int);
+            Ok(numbers.zip(items.iter().cloned()).collect())
+        }
+        Value::Map(entries) => {
+            let entries = entries.iter();
+            let entries = entries.map(|(key, value)| (key.into(), value.clone()));
+            Ok(entries.collect())
+        }
+        other => {
+            let found = other.type_name();
+            Err(format!("expected a list or a map, found {found}"))
+        }
     }
 }
 

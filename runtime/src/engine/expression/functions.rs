@@ -54,17 +54,20 @@ impl Parameter {
 
     /// Whether this value may be given.
     pub fn takes_value(self, value: &Value<'_>) -> bool {
-        match (self, value) {
-            (Parameter::Any, _) => true,
-            (Parameter::Number, Value::Int(_) | Value::Uint(_) | Value::Double(_)) => true,
-            (Parameter::Bool, Value::Bool(_))
-            | (Parameter::Int, Value::Int(_))
-            | (Parameter::String, Value::String(_))
-            | (Parameter::List, Value::List(_))
-            | (Parameter::Map, Value::Map(_))
-            | (Parameter::Optional, Value::Optional(_)) => true,
-            _ => false,
-        }
+        matches!(
+            (self, value),
+            (Parameter::Any, _)
+                | (
+                    Parameter::Number,
+                    Value::Int(_) | Value::Uint(_) | Value::Double(_)
+                )
+                | (Parameter::Bool, Value::Bool(_))
+                | (Parameter::Int, Value::Int(_))
+                | (Parameter::String, Value::String(_))
+                | (Parameter::List, Value::List(_))
+                | (Parameter::Map, Value::Map(_))
+                | (Parameter::Optional, Value::Optional(_))
+        )
     }
 
     /// Name of the type, for messages.

@@ -2,75 +2,102 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
+use super::expressions::DynamicExport;
 use super::pass::{Pass, document};
 use crate::engine::conversion;
 use crate::extension::{ExtensionError, Next, SecretValues};
-use crate::reconcile::backoff::RetryClass;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
+use crate::reconcile::export_target::{Place, Targets};
 use crate::reconcile::port::{DataExport, DataKind, KubernetesError};
 use crate::reconcile::secret_source;
 
-/// Targets by kind and name.
-type Exports = BTreeMap<(DataKind, String), DataExport>;
+/// Fields of `operatorSpec` with one destination for each value, and what they write.
+const FIELDS: [(&str, DataKind); 2] = [
+    ("secrets", DataKind::Secret),
+    ("configMaps", DataKind::ConfigMap),
+];
 
 impl Pass<'_> {
+    /// What can be said about the exports before anything is written to Azure: expressions are right, and no
+    /// two fields write one key.
+    pub(super) fn check_exports(&self) -> Result<(), Failure> {
+        let mut targets = Targets::default();
+        for (field, kind) in FIELDS {
+            for wanted in self.wanted(field) {
+                let path = format!("spec.operatorSpec.{field}.{wanted}");
+                let destination = &self.spec["operatorSpec"][field][&wanted];
+                let (name, key) = (text(destination, "name"), text(destination, "key"));
+                let place = Place {
+                    kind,
+                    name,
+                    path: &path,
+                };
+                let added = targets.add(place, key, String::new());
+                added.map_err(export_failure)?;
+            }
+        }
+        for export in self.dynamic_exports()? {
+            if let Some(key) = export.key() {
+                let added = targets.add(export.place(), key, String::new());
+                added.map_err(export_failure)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Step 17. All values are known before the first target is written.
     pub(super) async fn export(&mut self) -> Result<Result<(), Failure>, KubernetesError> {
-        let exports = match self.collect_exports().await {
-            Ok(exports) => exports,
+        let targets = match self.collect_exports().await {
+            Ok(targets) => targets,
             Err(failure) => return Ok(Err(failure)),
         };
-        for export in exports.into_values() {
-            if let Err(failure) = self.write(export).await? {
+        for (path, export) in targets.into_exports() {
+            if let Err(failure) = self.write(&path, export).await? {
                 return Ok(Err(failure));
             }
         }
         Ok(Ok(()))
     }
 
-    async fn collect_exports(&self) -> Result<Exports, Failure> {
-        self.refuse_expressions()?;
-        let mut exports = Exports::new();
-        let secrets = self.secret_values().await?.0;
-        self.place(&mut exports, DataKind::Secret, "secrets", &secrets)?;
-        let values = self.config_map_values().await?;
-        self.place(&mut exports, DataKind::ConfigMap, "configMaps", &values)?;
-        Ok(exports)
-    }
-
-    /// Expressions are not evaluated; saying nothing would leave a target missing without a reason.
-    fn refuse_expressions(&self) -> Result<(), Failure> {
-        for name in ["configMapExpressions", "secretExpressions"] {
-            let list = self.spec.pointer(&format!("/operatorSpec/{name}"));
-            if list
-                .and_then(Value::as_array)
-                .is_some_and(|items| !items.is_empty())
-            {
-                let message = format!(
-                    "spec.operatorSpec.{name}: this version does not evaluate expressions; remove the field, or use operatorSpec.configMaps and operatorSpec.secrets"
-                );
-                return Err(Failure::warning(
-                    reason::EXPORT_FAILED,
-                    RetryClass::VerySlow,
-                    message,
-                ));
-            }
+    async fn collect_exports(&self) -> Result<Targets, Failure> {
+        let expressions = self.dynamic_exports()?;
+        let mut wanted = self.wanted("secrets");
+        wanted.extend(expressions.iter().flat_map(DynamicExport::secrets));
+        let secrets = self.secret_values(wanted).await?.0;
+        let config = self.config_map_values().await?;
+        let mut targets = Targets::default();
+        for ((field, kind), values) in FIELDS.into_iter().zip([&secrets, &config]) {
+            self.place(&mut targets, kind, field, values)?;
         }
-        Ok(())
+        if expressions.is_empty() {
+            return Ok(targets);
+        }
+        let object = self.served()?;
+        for expression in &expressions {
+            let missing = expression.secrets().into_iter();
+            let mut missing = missing.filter(|name| secrets.get(name).is_none_or(String::is_empty));
+            if let Some(name) = missing.next() {
+                let path = expression.place().path;
+                let message = format!("{path}: Azure gives no value for secret.{name}");
+                return Err(export_failure(message));
+            }
+            expression.add_to(&mut targets, &object, &secrets)?;
+        }
+        Ok(targets)
     }
 
-    async fn secret_values(&self) -> Result<SecretValues, Failure> {
-        let wanted = self.wanted("secrets");
+    async fn secret_values(&self, wanted: BTreeSet<String>) -> Result<SecretValues, Failure> {
         if wanted.is_empty() {
             return Ok(SecretValues::default());
         }
         let exporter = self.points.secret_exporter.clone();
         if exporter.is_none() && secret_source::needs_extension(self.kind(), &wanted) {
             return Err(export_failure(format!(
-                "spec.operatorSpec.secrets: this version cannot read some of the secrets of a {}",
+                "spec.operatorSpec: this version cannot read some of the secrets of a {}",
                 self.kind().kind
             )));
         }
@@ -146,10 +173,10 @@ impl Pass<'_> {
         hub["status"].take()
     }
 
-    /// Puts each value where the object wants it; two values for one place are an error.
+    /// Puts each value where the object wants it.
     fn place(
         &self,
-        exports: &mut Exports,
+        targets: &mut Targets,
         kind: DataKind,
         field: &str,
         values: &BTreeMap<String, String>,
@@ -157,52 +184,58 @@ impl Pass<'_> {
         for wanted in self.wanted(field) {
             let path = format!("spec.operatorSpec.{field}.{wanted}");
             let destination = &self.spec["operatorSpec"][field][&wanted];
-            let text = |name: &str| destination[name].as_str().unwrap_or("").to_owned();
             let value = values.get(&wanted).filter(|value| !value.is_empty());
             let value = value
                 .ok_or_else(|| export_failure(format!("{path}: Azure gives no value for it")))?;
-            let (name, key) = (text("name"), text("key"));
-            let export = exports
-                .entry((kind, name.clone()))
-                .or_insert_with(|| DataExport {
-                    kind,
-                    name: name.clone(),
-                    data: BTreeMap::new(),
-                    labels: BTreeMap::new(),
-                    annotations: BTreeMap::new(),
-                });
-            merge(&mut export.labels, &destination["labels"], &path)?;
-            merge(&mut export.annotations, &destination["annotations"], &path)?;
-            if export.data.insert(key.clone(), value.clone()).is_some() {
-                let message = format!("{path}: key {key} of {name} is wanted twice");
-                return Err(export_failure(message));
-            }
+            let place = Place {
+                kind,
+                name: text(destination, "name"),
+                path: &path,
+            };
+            let added = targets.add(place, text(destination, "key"), value.clone());
+            added
+                .and_then(|()| targets.label(place, texts(&destination["labels"])))
+                .and_then(|()| targets.annotate(place, texts(&destination["annotations"])))
+                .map_err(export_failure)?;
         }
         Ok(())
     }
 
-    async fn write(&self, export: DataExport) -> Result<Result<(), Failure>, KubernetesError> {
+    /// Writes a target that does not exist or is the object's own. `path` is the field that names it.
+    async fn write(
+        &self,
+        path: &str,
+        mut export: DataExport,
+    ) -> Result<Result<(), Failure>, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
         let uid = self.object.metadata.uid.clone().unwrap_or_default();
         let existing = kubernetes
             .read_data(export.kind, &self.namespace(), &export.name)
             .await?;
         if let Some(existing) = existing {
-            if !existing.owner_uids.contains(&uid) {
-                let message = format!(
-                    "the {:?} {} exists and belongs to something else; choose another name or delete it",
-                    export.kind, export.name
-                );
-                return Ok(Err(export_failure(message)));
+            if !existing.owners.iter().any(|owner| owner.uid == uid) {
+                return Ok(Err(not_ours(path, &export, &existing.owners)));
             }
             let plain = export.labels.is_empty() && export.annotations.is_empty();
             if plain && same(&existing.data, &export.data) {
                 return Ok(Ok(()));
             }
+            export.target_uid = Some(existing.uid);
         }
         kubernetes.write_data(&self.object, export).await?;
         Ok(Ok(()))
     }
+}
+
+fn not_ours(path: &str, export: &DataExport, owners: &[OwnerReference]) -> Failure {
+    let owner = match owners.first() {
+        Some(owner) => format!("belongs to {} {}", owner.kind, owner.name),
+        None => "was not made for this object".to_owned(),
+    };
+    let (kind, name) = (export.kind, &export.name);
+    export_failure(format!(
+        "{path}: the {kind} {name} exists and {owner}; choose another name, or delete it"
+    ))
 }
 
 fn same(existing: &BTreeMap<String, Vec<u8>>, wanted: &BTreeMap<String, String>) -> bool {
@@ -214,21 +247,17 @@ fn same(existing: &BTreeMap<String, Vec<u8>>, wanted: &BTreeMap<String, String>)
         })
 }
 
-fn merge(into: &mut BTreeMap<String, String>, from: &Value, path: &str) -> Result<(), Failure> {
-    for (name, value) in from.as_object().into_iter().flatten() {
-        let value = value.as_str().unwrap_or("").to_owned();
-        match into.insert(name.clone(), value.clone()) {
-            Some(other) if other != value => {
-                return Err(export_failure(format!(
-                    "{path}: '{name}' is '{value}' here and '{other}' in another entry for the same target"
-                )));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+fn text<'v>(destination: &'v Value, name: &str) -> &'v str {
+    destination[name].as_str().unwrap_or("")
 }
 
-fn export_failure(message: impl Into<String>) -> Failure {
+fn texts(value: &Value) -> BTreeMap<String, String> {
+    let members = value.as_object().into_iter().flatten();
+    members
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect()
+}
+
+pub(super) fn export_failure(message: impl Into<String>) -> Failure {
     Failure::error(reason::EXPORT_FAILED, message)
 }

@@ -32,8 +32,10 @@ macro_rules! found {
 }
 
 impl Pass<'_> {
-    /// Steps 4b and 4c: everything that the payload names must exist.
+    /// Steps 4b and 4c: everything that the payload names must exist, and exports must make sense: nothing is
+    /// written to Azure for an object that ASO's webhook would refuse.
     pub(super) async fn resolve_inputs(&mut self) -> Found<()> {
+        found!(self.check_exports());
         if self.id.is_none() {
             self.id = Some(found!(self.build_id().await?));
         }

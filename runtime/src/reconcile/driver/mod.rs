@@ -8,7 +8,7 @@
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
 //! | `compare` | desired against observed, baseline |
 //! | `checks` | extensions before and after the PUT |
-//! | `export` | Secrets and ConfigMaps |
+//! | `export`, `expressions` | Secrets and ConfigMaps |
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
 
@@ -17,6 +17,7 @@ mod checks;
 mod cluster;
 mod compare;
 mod export;
+mod expressions;
 mod inputs;
 mod pass;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use super::decide::decide;
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use crate::arm::Transport;
+use crate::engine::expression::Cache;
 use crate::extension::Registry;
 use crate::resource::ObjectKey;
 use pass::Pass;
@@ -74,6 +76,8 @@ pub struct Reconciler {
     pub arm: Arc<dyn Transport>,
     /// Extensions by kind.
     pub extensions: Registry,
+    /// Expressions of exports, compiled.
+    pub expressions: Arc<Cache>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Configuration.

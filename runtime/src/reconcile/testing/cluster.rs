@@ -169,11 +169,17 @@ impl MemoryCluster {
         let keyed = KeyedData {
             uid: format!("uid-{name}"),
             resource_version,
-            owner_uids: Vec::new(),
+            owners: Vec::new(),
             data,
         };
         let at = (kind, "default".to_owned(), name.to_owned());
         state.data.insert(at, keyed);
+    }
+
+    /// Deletes a Secret or ConfigMap.
+    pub fn remove_data(&self, kind: DataKind, name: &str) {
+        let at = (kind, "default".to_owned(), name.to_owned());
+        lock(&self.state).data.remove(&at);
     }
 
     /// A value of a Secret or ConfigMap.
@@ -314,7 +320,12 @@ impl KubernetesPort for MemoryCluster {
         let keyed = KeyedData {
             uid: format!("uid-{}", export.name),
             resource_version,
-            owner_uids: vec![uid],
+            owners: vec![OwnerReference {
+                kind: owner.kind.0.kind.to_owned(),
+                name: owner.metadata.name.clone().unwrap_or_default(),
+                uid,
+                ..OwnerReference::default()
+            }],
             data: data.map(|(key, text)| (key, text.into_bytes())).collect(),
         };
         state

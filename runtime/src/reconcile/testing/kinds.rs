@@ -74,6 +74,8 @@ shaped! {
         config_maps: Box<StoreConfigMaps> = "configMaps";
         /// Secrets.
         secrets: Box<StoreSecrets> = "secrets";
+        /// Expressions with secrets.
+        secret_expressions: Vec<DestinationExpression> = "secretExpressions";
     }
 }
 

@@ -10,6 +10,7 @@ mod certificate;
 mod children;
 mod crds;
 mod drift;
+mod expressions;
 mod kusto;
 mod leader;
 mod lifecycle;

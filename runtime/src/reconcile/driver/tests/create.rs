@@ -265,7 +265,7 @@ async fn another_operators_object_is_left_alone() {
 }
 
 #[tokio::test]
-async fn status_values_are_exported_and_expressions_refused() {
+async fn status_values_are_exported() {
     let world = World::with_group().await;
     let destination = json!({"name": "config", "key": "endpoint"});
     let spec = json!({"operatorSpec": {"configMaps": {"endpoint": destination}}});
@@ -277,28 +277,6 @@ async fn status_values_are_exported_and_expressions_refused() {
         .cluster
         .data(DataKind::ConfigMap, "config", "endpoint");
     assert_eq!(value.as_deref(), Some("https://s"));
-
-    world
-        .cluster
-        .put_data(DataKind::ConfigMap, "config", &[("endpoint", "mine")]);
-    assert_eq!(world.pass(&store).await, Requeue::Never);
-    assert_eq!(
-        world.ready(&store),
-        "False/Error/FailedWritingAdditionalKubernetesObjects"
-    );
-
-    let expression = json!({"name": "config", "key": "x", "value": "self.status.id"});
-    world.store(json!({"operatorSpec": {"configMapExpressions": [expression]}}));
-    assert_eq!(
-        world.pass(&store).await,
-        Requeue::Backoff(RetryClass::VerySlow)
-    );
-    assert!(
-        world
-            .cluster
-            .message(&store)
-            .contains("configMapExpressions")
-    );
 }
 
 #[tokio::test]

@@ -69,3 +69,43 @@ async fn secrets_that_cannot_be_had_are_named_without_their_values() {
         "{message}"
     );
 }
+
+#[tokio::test]
+async fn what_belongs_to_others_is_never_overwritten() {
+    let world = World::with_group().await;
+    let azure = json!({"id": STORE, "properties": {"endpoint": "https://s"}});
+    world.azure.set(STORE, azure);
+    let place = json!({"name": "shared", "key": "endpoint"});
+    let spec = json!({"operatorSpec": {"configMaps": {"endpoint": place}}});
+    let (kind, mine) = (DataKind::ConfigMap, [("endpoint", "mine")]);
+
+    // Made by a user.
+    world.cluster.put_data(kind, "shared", &mine);
+    let store = world.store(spec.clone());
+    assert_eq!(world.pass(&store).await, Requeue::Never);
+    let reason = "False/Error/FailedWritingAdditionalKubernetesObjects";
+    assert_eq!(world.ready(&store), reason);
+    assert_eq!(
+        world.cluster.message(&store),
+        "spec.operatorSpec.configMaps.endpoint: the ConfigMap shared exists and was not made for this object; \
+         choose another name, or delete it"
+    );
+    let kept = world.cluster.data(kind, "shared", "endpoint");
+    assert_eq!(kept.as_deref(), Some("mine"));
+
+    // Made for another object.
+    world.cluster.remove_data(kind, "shared");
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let mut other = spec;
+    other["owner"] = json!({"name": "g"});
+    let other = world.cluster.apply(&kinds::STORE, "t", &other);
+    let id = format!("{GROUP}/providers/Microsoft.Toys/stores/t");
+    let azure = json!({"id": id, "properties": {"endpoint": "https://t"}});
+    world.azure.set(&id, azure);
+    assert_eq!(world.pass(&other).await, Requeue::Never);
+    assert_eq!(world.ready(&other), reason);
+    let message = world.cluster.message(&other);
+    assert!(message.contains("belongs to Store s;"), "{message}");
+    let kept = world.cluster.data(kind, "shared", "endpoint");
+    assert_eq!(kept.as_deref(), Some("https://s"));
+}

@@ -4,6 +4,7 @@ mod create;
 mod delete;
 mod drift;
 mod exports;
+mod expressions;
 mod extensions;
 mod operations;
 
@@ -86,6 +87,7 @@ impl World {
             kubernetes: self.cluster.clone(),
             arm: self.azure.clone(),
             extensions: self.extensions.clone(),
+            expressions: Arc::default(),
             clock: Arc::new(ManualClock::default()),
             settings: Settings {
                 operator_namespace: "armature-system".to_owned(),

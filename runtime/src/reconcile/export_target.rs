@@ -1,0 +1,232 @@
+//! Secrets and ConfigMaps that one object wants written, put together entry by entry (ASO behaviour §1.6 item 7).
+//!
+//! Decides only; values are found and targets are written by the driver. Messages name keys and never values.
+
+use std::collections::BTreeMap;
+
+use super::port::{DataExport, DataKind};
+
+/// Targets by kind and name.
+#[derive(Default)]
+pub struct Targets(BTreeMap<(DataKind, String), Target>);
+
+/// One target. Every entry knows the field of the spec that asks for it.
+#[derive(Default)]
+struct Target {
+    /// The field that named the target first.
+    path: String,
+    data: BTreeMap<String, Entry>,
+    labels: BTreeMap<String, Entry>,
+    annotations: BTreeMap<String, Entry>,
+}
+
+struct Entry {
+    value: String,
+    path: String,
+}
+
+/// A place that a field of the spec names.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'p> {
+    /// Secret or ConfigMap.
+    pub kind: DataKind,
+    /// Its name.
+    pub name: &'p str,
+    /// The field, as messages name it: `spec.operatorSpec.secrets.key1`.
+    pub path: &'p str,
+}
+
+impl Targets {
+    /// Puts a value under a key.
+    ///
+    /// # Errors
+    /// When the key or the name cannot be one, or another field asks for the same key.
+    pub fn add(&mut self, place: Place<'_>, key: &str, value: String) -> Result<(), String> {
+        let Place { kind, name, path } = place;
+        if name.is_empty() {
+            return Err(format!("{path}: set the name of the {kind}"));
+        }
+        if !is_key(key) {
+            return Err(format!(
+                "{path}: a key in a {kind} consists of letters, digits, '-', '_' and '.'; this is another one"
+            ));
+        }
+        let target = self.target(place);
+        if let Some(other) = target.data.get(key) {
+            return Err(format!(
+                "{path} and {}: both write key {key} of the {kind} {name}; give one of them another key",
+                other.path
+            ));
+        }
+        let path = path.to_owned();
+        target.data.insert(key.to_owned(), Entry { value, path });
+        Ok(())
+    }
+
+    /// Adds labels of the target.
+    ///
+    /// # Errors
+    /// When another field wants another value.
+    pub fn label(
+        &mut self,
+        place: Place<'_>,
+        labels: BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        merge(&mut self.target(place).labels, "label", place, labels)
+    }
+
+    /// Adds annotations of the target.
+    ///
+    /// # Errors
+    /// When another field wants another value.
+    pub fn annotate(
+        &mut self,
+        place: Place<'_>,
+        annotations: BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        let target = &mut self.target(place).annotations;
+        merge(target, "annotation", place, annotations)
+    }
+
+    fn target(&mut self, place: Place<'_>) -> &mut Target {
+        let entry = self.0.entry((place.kind, place.name.to_owned()));
+        entry.or_insert_with(|| Target {
+            path: place.path.to_owned(),
+            ..Target::default()
+        })
+    }
+
+    /// What is to be written, each with the field that named it first. Targets without data are none.
+    pub fn into_exports(self) -> impl Iterator<Item = (String, DataExport)> {
+        let targets = self.0.into_iter();
+        let filled = targets.filter(|(_, target)| !target.data.is_empty());
+        filled.map(|((kind, name), target)| {
+            let export = DataExport {
+                kind,
+                name,
+                target_uid: None,
+                data: values(target.data),
+                labels: values(target.labels),
+                annotations: values(target.annotations),
+            };
+            (target.path, export)
+        })
+    }
+}
+
+fn merge(
+    into: &mut BTreeMap<String, Entry>,
+    what: &str,
+    place: Place<'_>,
+    from: BTreeMap<String, String>,
+) -> Result<(), String> {
+    for (name, value) in from {
+        let path = place.path.to_owned();
+        match into.get(&name) {
+            Some(other) if other.value != value => {
+                return Err(format!(
+                    "{path} and {}: they want different values of the {what} {name} of the {} {}",
+                    other.path, place.kind, place.name
+                ));
+            }
+            Some(_) => {}
+            None => {
+                into.insert(name, Entry { value, path });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn values(entries: BTreeMap<String, Entry>) -> BTreeMap<String, String> {
+    let entries = entries.into_iter();
+    entries.map(|(name, entry)| (name, entry.value)).collect()
+}
+
+/// Whether it can be a key in `data` (Kubernetes API: at most 253 letters, digits, `-`, `_` and `.`).
+fn is_key(key: &str) -> bool {
+    let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
+    !key.is_empty()
+        && key.len() <= 253
+        && key.chars().all(sign)
+        && key != "."
+        && !key.starts_with("..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place<'p>(kind: DataKind, name: &'p str, path: &'p str) -> Place<'p> {
+        Place { kind, name, path }
+    }
+
+    fn one(name: &str, value: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([(name.to_owned(), value.to_owned())])
+    }
+
+    #[test]
+    fn entries_of_one_target_are_written_together() {
+        let mut targets = Targets::default();
+        let first = place(DataKind::Secret, "a", "spec.first");
+        let second = place(DataKind::Secret, "a", "spec.second");
+        targets.add(first, "x", "1".into()).unwrap();
+        targets.add(second, "y", "2".into()).unwrap();
+        targets.label(first, one("app", "web")).unwrap();
+        targets.label(second, one("app", "web")).unwrap();
+        targets
+            .add(
+                place(DataKind::ConfigMap, "a", "spec.third"),
+                "x",
+                "3".into(),
+            )
+            .unwrap();
+        targets
+            .annotate(
+                place(DataKind::Secret, "empty", "spec.fourth"),
+                one("a", "b"),
+            )
+            .unwrap();
+        let exports: Vec<_> = targets.into_exports().collect();
+        assert_eq!(exports.len(), 2);
+        let (path, secret) = &exports[0];
+        assert_eq!(path, "spec.first");
+        assert_eq!(secret.kind, DataKind::Secret);
+        assert_eq!(secret.data.len(), 2);
+        assert_eq!(secret.labels, one("app", "web"));
+        assert_eq!(exports[1].1.data, one("x", "3"));
+    }
+
+    #[test]
+    fn what_collides_is_refused_and_both_fields_are_named() {
+        let first = place(DataKind::Secret, "a", "spec.first");
+        let second = place(DataKind::Secret, "a", "spec.second");
+        let mut targets = Targets::default();
+        targets.add(first, "x", "hunter2".into()).unwrap();
+        targets.label(first, one("app", "web")).unwrap();
+        let error = targets.add(second, "x", "hunter3".into()).unwrap_err();
+        assert_eq!(
+            error,
+            "spec.second and spec.first: both write key x of the Secret a; give one of them another key"
+        );
+        let error = targets.label(second, one("app", "db")).unwrap_err();
+        assert_eq!(
+            error,
+            "spec.second and spec.first: they want different values of the label app of the Secret a"
+        );
+    }
+
+    #[test]
+    fn names_and_keys_must_be_some() {
+        for (name, key, expected) in [
+            ("", "x", "set the name of the ConfigMap"),
+            ("a", "", "a key in a ConfigMap"),
+            ("a", "tag one", "a key in a ConfigMap"),
+            ("a", "..x", "a key in a ConfigMap"),
+        ] {
+            let place = place(DataKind::ConfigMap, name, "spec.first");
+            let error = Targets::default().add(place, key, "1".into()).unwrap_err();
+            assert!(error.contains(expected), "{name} {key}: {error}");
+        }
+    }
+}
