@@ -68,7 +68,9 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
             objects.apply(manifest).await.unwrap();
         }
         let account = ("StorageAccount", "expressionssa");
-        objects.wait_ready(account.0, account.1, LIMIT, is_ready).await;
+        objects
+            .wait_ready(account.0, account.1, LIMIT, is_ready)
+            .await;
 
         let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "expressions");
         let connection = secrets.get("connection").await.unwrap();
@@ -97,7 +99,9 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
         // An expression that does not fit the kind is told with its place.
         let reason = "FailedWritingAdditionalKubernetesObjects";
         let wrong = ("UserAssignedIdentity", "expressions-wrong");
-        let (condition, _) = objects.wait_ready(wrong.0, wrong.1, LIMIT, has_reason(reason)).await;
+        let (condition, _) = objects
+            .wait_ready(wrong.0, wrong.1, LIMIT, has_reason(reason))
+            .await;
         let message = condition["message"].as_str().unwrap();
         let place = "spec.operatorSpec.configMapExpressions[0].value: line 1, column 12: ";
         assert!(message.starts_with(place), "{message}");
@@ -106,9 +110,14 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
         // A ConfigMap of another object is not touched.
         objects.apply(GREEDY).await.unwrap();
         let greedy = ("UserAssignedIdentity", "expressions-greedy");
-        let (condition, _) = objects.wait_ready(greedy.0, greedy.1, LIMIT, has_reason(reason)).await;
+        let (condition, _) = objects
+            .wait_ready(greedy.0, greedy.1, LIMIT, has_reason(reason))
+            .await;
         let message = condition["message"].as_str().unwrap();
-        assert!(message.contains("belongs to StorageAccount expressionssa"), "{message}");
+        assert!(
+            message.contains("belongs to StorageAccount expressionssa"),
+            "{message}"
+        );
 
         // A key that somebody adds to our ConfigMap stays when the expressions change.
         let added = Patch::Merge(json!({"data": {"mine": "kept"}}));
@@ -119,7 +128,9 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
         let is_current = |condition: &Value| {
             is_ready(condition) && condition["observedGeneration"] == json!(generation)
         };
-        objects.wait_ready(account.0, account.1, LIMIT, is_current).await;
+        objects
+            .wait_ready(account.0, account.1, LIMIT, is_current)
+            .await;
         let data = maps.get("facts").await.unwrap().data.unwrap();
         assert!(data.contains_key("address"), "{data:?}");
         assert_eq!(data["mine"], "kept");
