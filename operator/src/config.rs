@@ -7,6 +7,7 @@ use armature_runtime::arm::ClientSettings;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::time::Time;
 use jiff::civil::Date;
 
 /// How often the webhook's certificate is looked at, where nothing else is said.
@@ -77,6 +78,8 @@ pub struct OperatorConfig {
     pub webhook_secret: String,
     /// How often that Secret is looked at, for certificates that expire soon or that another replica renewed.
     pub certificate_check: Duration,
+    /// By which reconciling waits.
+    pub time: Time,
     /// Today's date in UTC, by which certificates expire.
     pub today: fn() -> Date,
     /// Whether replicas elect one that manages objects. Conversion is served by all of them.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use armature_runtime::arm;
 use armature_runtime::kubernetes::{Clients, Cluster, Watches};
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
-use armature_runtime::reconcile::driver::{Reconciler, Settings, SystemClock};
+use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::queue::{Queue, QueueSettings};
 use armature_runtime::resource::ObjectKey;
 use prometheus_client::registry::Registry;
@@ -42,6 +42,7 @@ impl Manager {
             periods: Periods {
                 sync: config.sync_period,
             },
+            time: config.time,
             drain: DRAIN,
             ..QueueSettings::default()
         };
@@ -56,7 +57,7 @@ impl Manager {
             arm: metrics.transport(Arc::new(arm)),
             extensions: armature_customizations::registry()?,
             expressions: Arc::default(),
-            clock: Arc::new(SystemClock),
+            clock: Arc::new(config.time),
             settings: Settings {
                 operator_namespace: config.namespace.clone(),
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -10,6 +10,7 @@ use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
@@ -218,6 +219,7 @@ impl RunArguments {
             webhook_reach,
             webhook_secret: self.webhook_secret,
             certificate_check: CERTIFICATE_CHECK,
+            time: Time::default(),
             today,
             leader_election: self.enable_leader_election.then(LeaseTimes::default),
             health_listen: self.health_addr.0,

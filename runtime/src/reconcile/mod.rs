@@ -8,6 +8,7 @@
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
+//! | [`time`] | the time by which all of it waits |
 //! | [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
@@ -30,4 +31,5 @@ pub mod queue;
 pub mod secret_source;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod time;
 pub mod view;

@@ -14,6 +14,7 @@ use armature_runtime::arm::credential::{CredentialError, Identity, operator_iden
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::today;
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::time::Time;
 use armature_simulator::{OperationRule, Options, Running, Simulator};
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -222,6 +223,7 @@ async fn config(
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: WEBHOOK_SECRET.to_owned(),
         certificate_check: Duration::from_millis(200),
+        time: Time::default(),
         today: pretended_today,
         leader_election: None,
         health_listen: None,

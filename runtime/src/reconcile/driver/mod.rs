@@ -25,7 +25,6 @@ mod tests;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -34,27 +33,12 @@ use super::backoff::{Requeue, RetryClass};
 use super::decide::decide;
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
+use super::time::Clock;
 use crate::arm::Transport;
 use crate::engine::expression::Cache;
 use crate::extension::Registry;
 use crate::resource::ObjectKey;
 use pass::Pass;
-
-/// The time, injected so that tests know it.
-pub trait Clock: Send + Sync {
-    /// Now.
-    fn now(&self) -> Timestamp;
-}
-
-/// The machine's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-}
 
 /// What the operator's configuration says about reconciling.
 #[derive(Clone, Debug)]

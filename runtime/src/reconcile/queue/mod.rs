@@ -18,10 +18,11 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::backoff::{Periods, Random, Requeue, RetryClass};
+use super::time::Time;
 use crate::resource::ObjectKey;
 use state::State;
 
@@ -34,6 +35,8 @@ pub struct QueueSettings {
     pub workers_per_kind: usize,
     /// Periods of retries and syncs.
     pub periods: Periods,
+    /// By which keys wait.
+    pub time: Time,
     /// How long running passes may take to finish when the queue stops.
     pub drain: Duration,
 }
@@ -44,6 +47,7 @@ impl Default for QueueSettings {
             workers: 32,
             workers_per_kind: 4,
             periods: Periods::default(),
+            time: Time::default(),
             drain: Duration::from_secs(20),
         }
     }
@@ -93,7 +97,8 @@ impl Queue {
 
     /// Wants the key looked at after a while, or earlier when something else asks for it.
     pub fn add_after(&self, key: ObjectKey, delay: Duration) {
-        self.state().add(key, Instant::now() + delay);
+        let at = self.now() + delay;
+        self.state().add(key, at);
         self.shared.changed.notify_one();
     }
 
@@ -118,7 +123,7 @@ impl Queue {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = self.shared.changed.notified() => {}
-                () = until(next) => {}
+                () = self.until(next) => {}
                 Some(done) = tasks.join_next_with_id() => self.finish(done, &mut keys),
             }
         }
@@ -137,8 +142,9 @@ impl Queue {
         R: Future<Output = Requeue> + Send + 'static,
     {
         loop {
+            let now = self.now();
             // The guard is dropped before `work` runs.
-            let key = match self.state().take(Instant::now()) {
+            let key = match self.state().take(now) {
                 Ok(key) => key,
                 Err(next) => return next,
             };
@@ -154,10 +160,11 @@ impl Queue {
         };
         let Some(key) = keys.remove(&id) else { return };
         let (periods, random) = (self.shared.settings.periods, &self.shared.random);
+        let now = self.now();
         self.state()
             .finish(&key, requeue.counts_as_attempt(), |attempts| {
                 let delay = periods.delay(requeue, attempts, random.as_ref())?;
-                Some(Instant::now() + delay)
+                Some(now + delay)
             });
     }
 
@@ -172,18 +179,22 @@ impl Queue {
         tasks.shutdown().await;
     }
 
+    fn now(&self) -> Instant {
+        self.shared.settings.time.instant()
+    }
+
+    async fn until(&self, deadline: Option<Instant>) {
+        match deadline {
+            Some(deadline) => self.shared.settings.time.sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // No code that can panic runs under the lock, so a poisoned state is whole.
         self.shared
             .state
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

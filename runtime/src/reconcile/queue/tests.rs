@@ -163,6 +163,19 @@ async fn success_resets_the_count() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn keys_wait_by_the_time_that_is_injected() {
+    let settings = QueueSettings {
+        time: Time::times(60),
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    queue.add_after(group("a"), Duration::from_secs(120));
+    let hour = Requeue::After(Duration::from_secs(3600));
+    run_for(&queue, 130, 0, &log, hour).await;
+    assert_eq!(log.times(), [2, 62, 122]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
     let settings = QueueSettings {
         workers: 3,

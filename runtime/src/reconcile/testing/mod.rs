@@ -15,7 +15,7 @@ pub use azure::{MemoryAzure, error, response};
 pub use cluster::MemoryCluster;
 
 use super::backoff::Random;
-use super::driver::Clock;
+use super::time::Clock;
 
 /// What happened, in order, over all ports of one test: `PUT /subscriptions/…`, `metadata Store default/s`.
 #[derive(Clone, Debug, Default)]
