@@ -52,6 +52,7 @@ pub use fault::{Chaos, FaultRule};
 pub use log::{LoggedRequest, Query};
 pub use operation::{Failure, OperationRule, Style};
 pub use options::{Client, Settings};
+pub use server::Service;
 pub use throttle::Limits;
 
 use id::ResourceId;
@@ -129,28 +130,71 @@ pub struct Simulator {
     endpoint: Arc<str>,
 }
 
-/// A simulator that listens. Stops when dropped; [`Running::stop`] also waits for open connections.
-pub struct Running {
-    simulator: Simulator,
+/// A simulator, or another [`Service`], that listens. Stops when dropped; [`Running::stop`] also waits for open
+/// connections.
+pub struct Running<S: Service = Simulator> {
+    service: S,
     ca_pem: String,
     stop: CancellationToken,
     task: Option<JoinHandle<()>>,
 }
 
 impl Running {
+    /// The simulated Azure.
+    pub fn simulator(&self) -> &Simulator {
+        &self.service
+    }
+}
+
+impl<S: Service> Running<S> {
+    /// Starts to listen with a certificate of its own for loopback and these further names; `service` gets the
+    /// endpoint. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on, or no certificate can be issued.
+    pub async fn start(
+        listen: &str,
+        mut names: Vec<String>,
+        service: impl FnOnce(String) -> S,
+    ) -> Result<Self, StartError> {
+        let host = listen
+            .rsplit_once(':')
+            .map(|(host, _)| host.trim_matches(['[', ']']).to_owned());
+        names.extend(host);
+        let identity = tls::issue(&names)?;
+        let listen_error = |source| StartError::Listen {
+            address: listen.to_owned(),
+            source,
+        };
+        let listener = server::bind(listen).await.map_err(listen_error)?;
+        let mut address = listener.local_addr().map_err(listen_error)?;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        let service = service(format!("https://{address}"));
+        let stop = CancellationToken::new();
+        let serving = server::serve(service.clone(), listener, identity.server, stop.clone());
+        Ok(Self {
+            service,
+            ca_pem: identity.ca_pem,
+            stop,
+            task: Some(tokio::spawn(serving)),
+        })
+    }
+
     /// `https://127.0.0.1:PORT`, for ARM, for sign-in and for the control endpoints.
     pub fn endpoint(&self) -> &str {
-        &self.simulator.endpoint
+        self.service.endpoint()
+    }
+
+    /// What answers.
+    pub fn service(&self) -> &S {
+        &self.service
     }
 
     /// The authority that clients must trust, in PEM.
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
-    }
-
-    /// The simulated Azure.
-    pub fn simulator(&self) -> &Simulator {
-        &self.simulator
     }
 
     /// Stops listening and waits until open requests are answered.
@@ -163,7 +207,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl<S: Service> Drop for Running<S> {
     fn drop(&mut self) {
         self.stop.cancel();
     }
@@ -193,37 +237,11 @@ impl Simulator {
         for rule in &options.settings.faults {
             rule.check()?;
         }
-        let host = options
-            .listen
-            .rsplit_once(':')
-            .map(|(host, _)| host.trim_matches(['[', ']']).to_owned());
-        let mut names = options.names.clone();
-        names.extend(host);
-        let identity = tls::issue(&names)?;
-        let listen_error = |source| StartError::Listen {
-            address: options.listen.clone(),
-            source,
-        };
-        let listener = server::bind(&options.listen).await.map_err(listen_error)?;
-        let mut address = listener.local_addr().map_err(listen_error)?;
-        if address.ip().is_unspecified() {
-            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-        }
-        let simulator = Self::new(options.kinds, options.settings, options.clock)
-            .at(format!("https://{address}"));
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(server::serve(
-            simulator.clone(),
-            listener,
-            identity.server,
-            stop.clone(),
-        ));
-        Ok(Running {
-            simulator,
-            ca_pem: identity.ca_pem,
-            stop,
-            task: Some(task),
+        let simulator = Self::new(options.kinds, options.settings, options.clock);
+        Running::start(&options.listen, options.names, |endpoint| {
+            simulator.at(endpoint)
         })
+        .await
     }
 
     /// `https://127.0.0.1:PORT`.
@@ -336,6 +354,16 @@ impl Simulator {
     /// Forgets resources, operations, fault rules and the log.
     pub fn reset(&self) {
         self.state().reset();
+    }
+}
+
+impl Service for Simulator {
+    fn handle(&self, request: &Request) -> Reply {
+        Simulator::handle(self, request)
+    }
+
+    fn endpoint(&self) -> &str {
+        Simulator::endpoint(self)
     }
 }
 

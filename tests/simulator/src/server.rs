@@ -20,7 +20,6 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::Simulator;
 use crate::control;
 use crate::error::ArmError;
 use crate::exchange::{Answer, Reply, Request};
@@ -31,9 +30,18 @@ const BODY_LIMIT: usize = 4 * 1024 * 1024;
 /// Time that open requests have to end when the server stops.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// What answers requests behind the edge.
+pub trait Service: Clone + Send + Sync + 'static {
+    /// Answers one request.
+    fn handle(&self, request: &Request) -> Reply;
+
+    /// `https://127.0.0.1:PORT`, for requests that do not say how they got here.
+    fn endpoint(&self) -> &str;
+}
+
 /// Serves until cancelled, then waits for open requests to end, but not for ever.
 pub async fn serve(
-    simulator: Simulator,
+    service: impl Service,
     listener: TcpListener,
     tls: Arc<rustls::ServerConfig>,
     stop: CancellationToken,
@@ -55,10 +63,10 @@ pub async fn serve(
                 continue;
             }
         };
-        let (simulator, acceptor, stop) = (simulator.clone(), acceptor.clone(), stop.clone());
+        let (service, acceptor, stop) = (service.clone(), acceptor.clone(), stop.clone());
         let kill = kill.clone();
         tasks.spawn(async move {
-            let served = connection(simulator, acceptor, stream, peer, stop);
+            let served = connection(service, acceptor, stream, peer, stop);
             if let Some(Err(error)) = kill.run_until_cancelled(served).await {
                 tracing::debug!(%peer, %error, "connection ended");
             }
@@ -78,7 +86,7 @@ pub async fn serve(
 struct Cut;
 
 async fn connection(
-    simulator: Simulator,
+    service: impl Service,
     acceptor: TlsAcceptor,
     stream: TcpStream,
     peer: SocketAddr,
@@ -91,12 +99,12 @@ async fn connection(
     };
     // A fault that cuts the connection cancels this, which drops the stream unanswered.
     let cut = CancellationToken::new();
-    let service = service_fn(|request| {
-        let (simulator, cut) = (simulator.clone(), cut.clone());
-        async move { respond(&simulator, request, peer, &cut).await }
+    let answering = service_fn(|request| {
+        let (service, cut) = (service.clone(), cut.clone());
+        async move { respond(&service, request, peer, &cut).await }
     });
     let builder = auto::Builder::new(TokioExecutor::new());
-    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    let serving = builder.serve_connection(TokioIo::new(stream), answering);
     tokio::pin!(serving);
     tokio::select! {
         ended = serving.as_mut() => return ended,
@@ -107,12 +115,12 @@ async fn connection(
 }
 
 async fn respond(
-    simulator: &Simulator,
+    service: &impl Service,
     request: HttpRequest<Incoming>,
     peer: SocketAddr,
     cut: &CancellationToken,
 ) -> Result<HttpResponse<Full<Bytes>>, Infallible> {
-    let request = match read(simulator, request).await {
+    let request = match read(service, request).await {
         Ok(request) => request,
         Err(refusal) => return Ok(encode(refusal.into())),
     };
@@ -124,7 +132,7 @@ async fn respond(
         );
         return Ok(encode(refusal.into()));
     }
-    let Reply { delay, answer } = simulator.handle(&request);
+    let Reply { delay, answer } = service.handle(&request);
     if let Some(answer) = &answer {
         tracing::debug!(method = %request.method, path = request.path, status = answer.status);
     }
@@ -140,7 +148,7 @@ async fn respond(
     }
 }
 
-async fn read(simulator: &Simulator, request: HttpRequest<Incoming>) -> Result<Request, ArmError> {
+async fn read(service: &impl Service, request: HttpRequest<Incoming>) -> Result<Request, ArmError> {
     let (parts, body) = request.into_parts();
     let body = Limited::new(body, BODY_LIMIT).collect().await;
     let body = body.map_err(|error| {
@@ -163,7 +171,7 @@ async fn read(simulator: &Simulator, request: HttpRequest<Incoming>) -> Result<R
         .or_else(|| parts.headers.get(HOST).and_then(|host| host.to_str().ok()));
     let origin = match host {
         Some(host) => format!("https://{host}"),
-        None => simulator.endpoint().to_owned(),
+        None => service.endpoint().to_owned(),
     };
     let query = parts.uri.query().unwrap_or_default();
     Ok(Request {
