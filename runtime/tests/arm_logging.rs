@@ -66,6 +66,8 @@ async fn logs_name_the_request_and_never_secrets() {
         ca_file: Some(server.ca.path().to_owned()),
         user_agent_suffix: None,
         token_file: None,
+        other_clouds: false,
+        metadata_endpoint: None,
     };
     let client = Client::new(settings, Arc::new(NoSecrets)).expect("a client");
     let request = Request {

@@ -24,8 +24,15 @@ Azure, from the environment:
   AZURE_SUBSCRIPTION_ID             Subscription of the operator's own credential; without it every namespace
                                     or object needs a Secret with a credential
   AZURE_TENANT_ID, AZURE_CLIENT_ID  Identity
-  AZURE_CLIENT_SECRET               Its secret, or
-  USE_WORKLOAD_IDENTITY_AUTH=true   the service account's token (AZURE_FEDERATED_TOKEN_FILE)
+  USE_WORKLOAD_IDENTITY_AUTH=true   It proves itself with the service account's token (AZURE_FEDERATED_TOKEN_FILE), or
+  AZURE_CLIENT_CERTIFICATE          with a certificate and its key in PEM or PKCS#12 (AZURE_CLIENT_CERTIFICATE_PASSWORD),
+                                    or
+  AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS
+                                    with the credential file of a user-assigned identity, or
+  AZURE_CLIENT_SECRET               with a secret; with none of them it is the machine's managed identity
+                                    (AZURE_POD_IDENTITY_AUTHORITY_HOST, if not at Azure's address)
+  AZURE_ADDITIONAL_TENANTS          Other tenants whose tokens go along, separated by commas
+  ALLOW_MULTI_ENV_MANAGEMENT=true   Secrets with credentials may name another cloud
   AZURE_AUTHORITY_HOST, AZURE_RESOURCE_MANAGER_ENDPOINT, AZURE_RESOURCE_MANAGER_AUDIENCE
                                     Another cloud than the public one; all three or none
   AZURE_USER_AGENT_SUFFIX           Appended to the User-Agent
@@ -201,6 +208,9 @@ impl RunArguments {
                 ca_file: self.arm_ca_file,
                 user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
                 token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
+                other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
+                    .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+                metadata_endpoint: metadata_endpoint(variable)?,
             },
             namespace: self.namespace,
             target_namespaces: self
@@ -229,6 +239,24 @@ impl RunArguments {
             max_concurrent_reconciles: self.max_concurrent_reconciles,
         })
     }
+}
+
+/// The service that gives managed identities their tokens, when it is not at Azure's address.
+fn metadata_endpoint(
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<url::Url>> {
+    const NAME: &str = "AZURE_POD_IDENTITY_AUTHORITY_HOST";
+    let set = variable(NAME).filter(|value| !value.is_empty());
+    set.map(|value| {
+        let url = value.parse::<url::Url>();
+        let url = url.with_context(|| format!("{NAME} is '{value}', which is no URL"))?;
+        anyhow::ensure!(
+            matches!(url.scheme(), "http" | "https") && url.has_host(),
+            "{NAME} is '{value}'; expected a URL such as http://169.254.169.254"
+        );
+        Ok(url)
+    })
+    .transpose()
 }
 
 /// A token that is cancelled by SIGTERM or Ctrl-C. A second signal ends the process at once.
@@ -298,6 +326,20 @@ mod tests {
         assert_eq!(sync_period("Never").unwrap().0, None);
         for wrong in ["0s", "soon", "", "-1h"] {
             assert!(sync_period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn metadata_endpoints() {
+        let read = |value: &str| metadata_endpoint(|_| Some(value.to_owned()));
+        assert!(read("").unwrap().is_none());
+        assert!(read("http://127.0.0.1:5000").unwrap().is_some());
+        for wrong in ["127.0.0.1:5000", "metadata", "file:///x"] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(
+                error.contains("AZURE_POD_IDENTITY_AUTHORITY_HOST"),
+                "{error}"
+            );
         }
     }
 

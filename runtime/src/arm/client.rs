@@ -3,23 +3,19 @@
 //! One HTTP client serves ARM and the token endpoint for all credentials. Nothing is retried here: every wait
 //! is the caller's. Logs name method, path, status and request ids, never tokens, queries or bodies.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use azure_core::cloud::{CloudConfiguration, CustomConfiguration};
-use azure_core::credentials::TokenCredential;
-use azure_core::http::{ClientOptions, RetryOptions, Transport as AzureTransport};
-use azure_identity::{
-    ClientAssertionCredentialOptions, ClientSecretCredential, ClientSecretCredentialOptions,
-    WorkloadIdentityCredential, WorkloadIdentityCredentialOptions,
-};
+use http::HeaderValue;
 use jiff::Timestamp;
 use tracing::{Instrument, Span, debug, field, info_span};
+use url::Url;
 
-use super::credential::{self, CredentialError, Identity, Place, Proof, SecretReader};
+use super::credential::{CredentialError, Identity, MetadataService, SecretReader, TokenSources};
+use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
     Cloud, CredentialKey, Method, Request, Response, Transport, TransportError, operation,
 };
@@ -29,6 +25,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 const READ_TIMEOUT: Duration = Duration::from_secs(90);
 const CORRELATION: &str = "x-ms-correlation-request-id";
 const REQUEST_ID: &str = "x-ms-request-id";
+/// Tokens of additional tenants (ARM's authentication across tenants).
+const AUXILIARY: &str = "x-ms-authorization-auxiliary";
 
 /// What a client is made of.
 #[derive(Clone, Debug)]
@@ -43,6 +41,11 @@ pub struct ClientSettings {
     pub user_agent_suffix: Option<String>,
     /// Mounted token for workload identities in Secrets (`AZURE_FEDERATED_TOKEN_FILE`).
     pub token_file: Option<String>,
+    /// Whether Secrets may name another cloud (`ALLOW_MULTI_ENV_MANAGEMENT`).
+    pub other_clouds: bool,
+    /// Base URL of the service that gives managed identities their tokens, when it is not Azure's address
+    /// (`AZURE_POD_IDENTITY_AUTHORITY_HOST`).
+    pub metadata_endpoint: Option<Url>,
 }
 
 /// Why a client cannot be made.
@@ -64,17 +67,7 @@ pub enum ClientError {
 /// The client. Cheap to share behind an [`Arc`].
 pub struct Client {
     http: reqwest::Client,
-    settings: ClientSettings,
-    scope: String,
-    secrets: Arc<dyn SecretReader>,
-    loaded: Mutex<HashMap<CredentialKey, Arc<Loaded>>>,
-}
-
-/// A credential that is ready to give tokens; it caches them itself.
-struct Loaded {
-    version: String,
-    subscription: String,
-    tokens: Arc<dyn TokenCredential>,
+    credentials: Credentials,
 }
 
 impl Client {
@@ -88,143 +81,57 @@ impl Client {
     ) -> Result<Self, ClientError> {
         // Fails only when one is installed already, which is then used.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let mut agent = format!("armature/{}", env!("CARGO_PKG_VERSION"));
-        if let Some(suffix) = settings.user_agent_suffix.as_deref().map(str::trim)
-            && !suffix.is_empty()
-        {
-            agent.push(' ');
-            agent.push_str(suffix);
-        }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(agent)
+        let tls = |error| ClientError::Tls(describe(&error));
+        let metadata = settings.metadata_endpoint.clone();
+        let metadata = MetadataService::new(builder(&settings)?, metadata).map_err(tls)?;
+        let http = builder(&settings)?
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(READ_TIMEOUT)
             .https_only(true)
-            // A redirect would carry the token to a URL that ARM's endpoint does not hold.
-            .redirect(reqwest::redirect::Policy::none());
-        if let Some(path) = &settings.ca_file {
-            builder = builder.tls_certs_merge(read_ca_file(path)?);
-        }
-        let http = builder
             .build()
-            .map_err(|error| ClientError::Tls(describe(&error)))?;
+            .map_err(tls)?;
+        let sources = TokenSources {
+            http: http.clone(),
+            metadata,
+        };
+        let settings = CredentialSettings {
+            cloud: settings.cloud,
+            identity: settings.identity,
+            token_file: settings.token_file,
+            other_clouds: settings.other_clouds,
+        };
         Ok(Self {
             http,
-            scope: settings.cloud.scope(),
-            settings,
-            secrets,
-            loaded: Mutex::default(),
+            credentials: Credentials::new(settings, sources, secrets),
         })
     }
 
-    /// The credential, made once and again whenever its Secret changes. `fresh` reads the Secret even when
-    /// the credential is loaded.
-    async fn credential(
+    /// Tokens for the request, or why there are none.
+    async fn tokens(
         &self,
-        key: &CredentialKey,
-        fresh: bool,
-    ) -> Result<Arc<Loaded>, CredentialError> {
-        let known = self.lock().get(key).cloned();
-        let (identity, version, place) = match (key, known) {
-            (CredentialKey::Global, Some(known)) => return Ok(known),
-            (CredentialKey::Global, None) => {
-                let identity = self.settings.identity.clone();
-                let identity = identity.ok_or(CredentialError::None)?;
-                (identity, String::new(), Place::Operator)
-            }
-            (CredentialKey::Secret { .. }, Some(known)) if !fresh => return Ok(known),
-            (CredentialKey::Secret { namespace, name }, known) => {
-                let place = Place::Secret {
-                    namespace: namespace.clone(),
-                    name: name.clone(),
-                };
-                let secret = match self.secrets.read_secret(namespace, name).await {
-                    Ok(Some(secret)) => secret,
-                    Ok(None) => return Err(CredentialError::Missing(place)),
-                    Err(message) => return Err(CredentialError::Unreadable { place, message }),
-                };
-                if let Some(known) = known.filter(|known| known.version == secret.version) {
-                    return Ok(known);
-                }
-                let token_file = self.settings.token_file.as_deref();
-                let identity = credential::secret_identity(namespace, name, &secret, token_file)?;
-                (identity, secret.version, place)
-            }
+        request: &Request,
+        credential: &Credential,
+    ) -> Result<Tokens, TransportError> {
+        let (method, key) = (request.method, &request.credential);
+        let error = match credential.tokens().await {
+            Ok(tokens) => return Ok(tokens),
+            Err(error) => error,
         };
-        let loaded = Arc::new(Loaded {
-            version,
-            tokens: self.token_credential(&identity, place)?,
-            subscription: identity.subscription,
-        });
-        self.lock().insert(key.clone(), Arc::clone(&loaded));
-        Ok(loaded)
-    }
-
-    fn token_credential(
-        &self,
-        identity: &Identity,
-        place: Place,
-    ) -> Result<Arc<dyn TokenCredential>, CredentialError> {
-        let client_options = self.token_options();
-        let unusable = |key, error: azure_core::Error| CredentialError::Value {
-            place,
-            key,
-            message: error.to_string(),
-        };
-        match &identity.proof {
-            Proof::ClientSecret(secret) => {
-                let options = ClientSecretCredentialOptions { client_options };
-                let made = ClientSecretCredential::new(
-                    &identity.tenant,
-                    identity.client.clone(),
-                    secret.clone(),
-                    Some(options),
-                );
-                Ok(made.map_err(|error| unusable("AZURE_TENANT_ID", error))?)
-            }
-            Proof::WorkloadIdentity { token_file } => {
-                let options = WorkloadIdentityCredentialOptions {
-                    credential_options: ClientAssertionCredentialOptions { client_options },
-                    client_id: Some(identity.client.clone()),
-                    tenant_id: Some(identity.tenant.clone()),
-                    token_file_path: Some(token_file.clone()),
-                };
-                let made = WorkloadIdentityCredential::new(Some(options));
-                Ok(made.map_err(|error| unusable("AZURE_FEDERATED_TOKEN_FILE", error))?)
-            }
+        if let Some(error) = CredentialError::behind(&error) {
+            return Err(credential_failure(method, &request.url, error));
         }
-    }
-
-    /// Options of the token endpoint: our HTTP client, our authority, no retry of its own.
-    fn token_options(&self) -> ClientOptions {
-        let mut cloud = CustomConfiguration::default();
-        cloud.authority_host = self.settings.cloud.authority_host.to_string();
-        ClientOptions {
-            transport: Some(AzureTransport::new(Arc::new(self.http.clone()))),
-            retry: RetryOptions::none(),
-            cloud: Some(Arc::new(CloudConfiguration::Custom(cloud))),
-            ..ClientOptions::default()
+        let refused = refused_by_entra(&error);
+        if refused {
+            // The Secret may have been replaced meanwhile; the next request reads it again.
+            self.credentials.forget(key);
         }
-    }
-
-    async fn token(&self, request: &Request) -> Result<String, TransportError> {
-        let loaded = self
-            .credential(&request.credential, false)
-            .await
-            .map_err(|error| credential_failure(request.method, &request.url, &error))?;
-        match loaded.tokens.get_token(&[&self.scope], None).await {
-            Ok(token) => Ok(token.token.secret().to_owned()),
-            Err(error) => Err(TransportError {
-                method: request.method,
-                url: loggable(&request.url),
-                message: format!(
-                    "no token for {}: {error}",
-                    describe_key(&request.credential)
-                ),
-                credential: refused_by_entra(&error),
-                retry_after: None,
-            }),
-        }
+        Err(TransportError {
+            method,
+            url: loggable(&request.url),
+            message: format!("no token for {}: {error}", place(key)),
+            credential: refused,
+            retry_after: None,
+        })
     }
 
     async fn exchange(
@@ -239,19 +146,25 @@ impl Client {
             credential: false,
             retry_after: None,
         };
-        let url = self.settings.cloud.resolve(&request.url).ok_or_else(|| {
-            let endpoint = &self.settings.cloud.endpoint;
+        let credential = self.credentials.get(&request.credential, false).await;
+        let credential =
+            credential.map_err(|error| credential_failure(request.method, &request.url, &error))?;
+        let url = credential.cloud.resolve(&request.url).ok_or_else(|| {
+            let endpoint = &credential.cloud.endpoint;
             fail(format!(
                 "refused: the URL is not below the ARM endpoint {endpoint}"
             ))
         })?;
-        let token = self.token(request).await?;
+        let tokens = self.tokens(request, &credential).await?;
         let mut call = self
             .http
             .request(http_method(request.method), url)
-            .bearer_auth(token)
+            .bearer_auth(&tokens.own)
             .header("accept", "application/json")
             .header(CORRELATION, correlation);
+        if let Some(value) = auxiliary(&tokens.additional) {
+            call = call.header(AUXILIARY, value);
+        }
         if let Some(body) = &request.body {
             call = call.json(body);
         }
@@ -263,7 +176,7 @@ impl Client {
             .map_err(|error| fail(describe(&error)))?;
         if response.status == 401 {
             // The credential may have been replaced; the next request reads it again.
-            self.lock().remove(&request.credential);
+            self.credentials.forget(&request.credential);
         }
         if bytes.is_empty() {
             return Ok(response);
@@ -282,11 +195,6 @@ impl Client {
             }
         }
         Ok(response)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<CredentialKey, Arc<Loaded>>> {
-        // A panic while the map was held leaves a map that is still valid.
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -320,9 +228,8 @@ impl Transport for Client {
     }
 
     async fn subscription(&self, key: &CredentialKey) -> Result<String, TransportError> {
-        let loaded = self.credential(key, true).await;
-        match loaded {
-            Ok(loaded) => Ok(loaded.subscription.clone()),
+        match self.credentials.get(key, true).await {
+            Ok(credential) => Ok(credential.subscription.clone()),
             Err(error) => Err(credential_failure(Method::Get, "/subscriptions", &error)),
         }
     }
@@ -346,6 +253,25 @@ fn head(answer: &reqwest::Response, correlation: &str) -> Response {
     }
 }
 
+/// What all connections have: who we are, and whom we trust.
+fn builder(settings: &ClientSettings) -> Result<reqwest::ClientBuilder, ClientError> {
+    let mut agent = format!("armature/{}", env!("CARGO_PKG_VERSION"));
+    if let Some(suffix) = settings.user_agent_suffix.as_deref().map(str::trim)
+        && !suffix.is_empty()
+    {
+        agent.push(' ');
+        agent.push_str(suffix);
+    }
+    let builder = reqwest::Client::builder()
+        .user_agent(agent)
+        // A redirect would carry the token to a URL that ARM's endpoint does not hold.
+        .redirect(reqwest::redirect::Policy::none());
+    Ok(match &settings.ca_file {
+        Some(path) => builder.tls_certs_merge(read_ca_file(path)?),
+        None => builder,
+    })
+}
+
 fn read_ca_file(path: &PathBuf) -> Result<Vec<reqwest::Certificate>, ClientError> {
     let error = |message: String| ClientError::CaFile {
         path: path.clone(),
@@ -365,9 +291,20 @@ fn credential_failure(method: Method, url: &str, error: &CredentialError) -> Tra
         method,
         url: loggable(url),
         message: error.to_string(),
-        credential: true,
+        credential: !error.may_pass(),
         retry_after: None,
     }
+}
+
+/// Tokens of additional tenants as a header that is never printed; none where there are no such tenants.
+fn auxiliary(tokens: &[String]) -> Option<HeaderValue> {
+    let tokens: Vec<String> = tokens
+        .iter()
+        .map(|token| format!("Bearer {token}"))
+        .collect();
+    let mut value = HeaderValue::from_str(&tokens.join(", ")).ok()?;
+    value.set_sensitive(true);
+    (!tokens.is_empty()).then_some(value)
 }
 
 /// Entra answered and said no, so that waiting alone will not help; network trouble is not that.
@@ -384,13 +321,6 @@ fn refused_by_entra(error: &azure_core::Error) -> bool {
         source = current.source();
     }
     false
-}
-
-fn describe_key(key: &CredentialKey) -> String {
-    match key {
-        CredentialKey::Global => Place::Operator.to_string(),
-        CredentialKey::Secret { namespace, name } => format!("Secret {namespace}/{name}"),
-    }
 }
 
 /// The path and api-version of a URL: other parameters of operation URLs are signatures.

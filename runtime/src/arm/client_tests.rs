@@ -1,10 +1,15 @@
 //! The client against a TLS server of the test's own: token endpoint and ARM in one.
 
+use std::sync::Mutex;
+
 use serde_json::json;
 
 use super::test_server::{Server, server};
 use super::*;
-use crate::arm::credential::SecretData;
+use crate::arm::credential::{Proof, SecretData};
+
+#[path = "credentials_tests.rs"]
+mod credentials;
 
 /// One Secret, `team/own`, whose content a test can replace.
 #[derive(Default)]
@@ -20,12 +25,17 @@ impl SecretReader for Secrets {
 
 impl Secrets {
     fn set(&self, version: &str, client: &str, secret: Option<&str>) {
+        let secret = secret.map(|secret| ("AZURE_CLIENT_SECRET", secret));
+        self.set_keys(version, client, &Vec::from_iter(secret));
+    }
+
+    fn set_keys(&self, version: &str, client: &str, more: &[(&str, &str)]) {
         let mut pairs = vec![
             ("AZURE_SUBSCRIPTION_ID", "sub-2"),
             ("AZURE_TENANT_ID", "tenant"),
             ("AZURE_CLIENT_ID", client),
         ];
-        pairs.extend(secret.map(|secret| ("AZURE_CLIENT_SECRET", secret)));
+        pairs.extend(more);
         *self.0.lock().expect("the secret") = SecretData {
             version: version.to_owned(),
             data: pairs
@@ -43,19 +53,23 @@ fn client(
     token_file: Option<String>,
 ) -> Client {
     let settings = ClientSettings {
-        cloud: Cloud::new(&server.endpoint, &server.endpoint, "https://arm.test/")
-            .expect("a cloud"),
-        identity: Some(Identity {
-            subscription: "sub-1".to_owned(),
-            tenant: "tenant".to_owned(),
-            client: "operator".to_owned(),
-            proof,
-        }),
-        ca_file: Some(server.ca.path().to_owned()),
-        user_agent_suffix: Some("test".to_owned()),
         token_file,
+        ..settings(server, proof)
     };
     Client::new(settings, secrets).expect("a client")
+}
+
+fn settings(server: &Server, proof: Proof) -> ClientSettings {
+    ClientSettings {
+        cloud: Cloud::new(&server.endpoint, &server.endpoint, "https://arm.test/")
+            .expect("a cloud"),
+        identity: Some(Identity::new("sub-1", "tenant", "operator", proof)),
+        ca_file: Some(server.ca.path().to_owned()),
+        user_agent_suffix: Some("test".to_owned()),
+        token_file: None,
+        other_clouds: false,
+        metadata_endpoint: None,
+    }
 }
 
 fn own_secret() -> CredentialKey {
@@ -224,37 +238,6 @@ async fn a_refused_secret_is_told_without_the_secret() {
 }
 
 #[tokio::test]
-async fn workload_identities_send_the_mounted_token() {
-    let server = server().await;
-    let token = tempfile::NamedTempFile::new().expect("a file");
-    std::fs::write(token.path(), "federated").expect("written");
-    let secrets = Arc::new(Secrets::default());
-    secrets.set("1", "workload", None);
-    let proof = Proof::WorkloadIdentity {
-        token_file: token.path().to_owned(),
-    };
-    let token_file = token.path().to_str().map(str::to_owned);
-    let client = client(&server, proof, secrets, token_file);
-    for (key, expected) in [
-        (CredentialKey::Global, "operator"),
-        (own_secret(), "workload"),
-    ] {
-        client.send(request("/good", key)).await.expect("an answer");
-        let seen = server.log.all();
-        let token = &seen[seen.len() - 2];
-        assert!(
-            token.body.contains("client_assertion=federated"),
-            "{}",
-            token.body
-        );
-        assert_eq!(
-            seen[seen.len() - 1].authorization,
-            format!("Bearer token-{expected}")
-        );
-    }
-}
-
-#[tokio::test]
 async fn a_server_with_another_authority_is_not_trusted() {
     let (server, other) = (server().await, server().await);
     let settings = ClientSettings {
@@ -263,6 +246,8 @@ async fn a_server_with_another_authority_is_not_trusted() {
         ca_file: Some(other.ca.path().to_owned()),
         user_agent_suffix: None,
         token_file: None,
+        other_clouds: false,
+        metadata_endpoint: None,
     };
     let secrets = Arc::new(Secrets::default());
     secrets.set("1", "c", Some("x"));

@@ -40,7 +40,20 @@ pub enum CloudSettingsError {
     },
 }
 
+impl CloudSettingsError {
+    /// The variable that is missing or wrong.
+    pub fn variable(&self) -> &'static str {
+        match self {
+            Self::Incomplete { missing } => missing,
+            Self::Url { variable, .. } => variable,
+        }
+    }
+}
+
 impl Cloud {
+    /// The variables that name a cloud.
+    pub const VARIABLES: [&'static str; 3] = [ENDPOINT, AUTHORITY_HOST, AUDIENCE];
+
     /// The cloud that the three variables name; the public cloud when none is set.
     ///
     /// # Errors
@@ -49,7 +62,7 @@ impl Cloud {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, CloudSettingsError> {
         let set = |name| variable(name).filter(|value| !value.trim().is_empty());
-        let values = [ENDPOINT, AUTHORITY_HOST, AUDIENCE].map(|name| (name, set(name)));
+        let values = Self::VARIABLES.map(|name| (name, set(name)));
         if values.iter().all(|(_, value)| value.is_none()) {
             return Self::new(
                 "https://management.azure.com",

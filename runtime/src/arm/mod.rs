@@ -6,6 +6,7 @@
 mod client;
 mod cloud;
 pub mod credential;
+mod credentials;
 mod error;
 mod id;
 pub mod operation;

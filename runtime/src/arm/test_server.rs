@@ -20,6 +20,8 @@ pub struct Seen {
     pub line: String,
     /// `Authorization`.
     pub authorization: String,
+    /// `x-ms-authorization-auxiliary`.
+    pub auxiliary: String,
     /// `User-Agent`.
     pub agent: String,
     /// Correlation id.
@@ -56,6 +58,7 @@ async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
             parts.uri.path_and_query().expect("a path")
         ),
         authorization: header("authorization"),
+        auxiliary: header("x-ms-authorization-auxiliary"),
         agent: header("user-agent"),
         correlation: header(CORRELATION),
         body: body.clone(),
@@ -75,9 +78,14 @@ async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
             let client = body
                 .split('&')
                 .find_map(|pair| pair.strip_prefix("client_id="));
+            let tenant = path.split('/').nth(1).unwrap_or_default();
+            let other = match tenant {
+                "tenant" => String::new(),
+                other => format!("-of-{other}"),
+            };
             json(
                 200,
-                json!({"token_type": "Bearer", "expires_in": 3600, "access_token": format!("token-{}", client.unwrap_or_default())}),
+                json!({"token_type": "Bearer", "expires_in": 3600, "access_token": format!("token-{}{other}", client.unwrap_or_default())}),
             )
         };
     }

@@ -69,6 +69,12 @@ pub fn is_ready(object: &Object) -> bool {
         })
 }
 
+/// Whether a change of the namespace's credential lets the object go on. Ready ones use the new credential from their
+/// next pass on, without being woken all at once.
+pub fn waits_for_namespace_credential(object: &Object) -> bool {
+    annotation(object, CREDENTIAL_FROM).is_none() && !is_ready(object)
+}
+
 fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a String> {
     object.metadata.annotations.as_ref()?.get(name)
 }
@@ -135,6 +141,22 @@ mod tests {
             assert_eq!(needs_reconcile(Some(&plain), after), expected, "{name}");
         }
         assert!(needs_reconcile(None, &plain), "a new object");
+    }
+
+    #[test]
+    fn who_waits_for_the_credential_of_the_namespace() {
+        for (name, object, expected) in [
+            ("no status", object(|_| {}), true),
+            ("not ready", ready("False"), true),
+            ("ready", ready("True"), false),
+            (
+                "a credential of its own",
+                annotated(CREDENTIAL_FROM, "s"),
+                false,
+            ),
+        ] {
+            assert_eq!(waits_for_namespace_credential(&object), expected, "{name}");
+        }
     }
 
     #[test]

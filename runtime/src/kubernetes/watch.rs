@@ -19,11 +19,11 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::filter::policy_moved;
+use super::filter::{policy_moved, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
 use super::port::Cluster;
 use super::stored::StoredObject;
-use crate::reconcile::names::RECONCILE_POLICY;
+use crate::reconcile::names::{NAMESPACE_CREDENTIAL, RECONCILE_POLICY};
 use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, ObjectKey};
 
@@ -317,6 +317,12 @@ async fn watch_data<K>(
         let name = data.metadata.name.unwrap_or_default();
         for key in cluster.cache.users_of_data(kind, &namespace, &name) {
             cluster.wake.wake(key);
+        }
+        if kind == DataKind::Secret && name == NAMESPACE_CREDENTIAL {
+            let waiting = waits_for_namespace_credential;
+            for key in cluster.cache.in_namespace(&namespace, waiting) {
+                cluster.wake.wake(key);
+            }
         }
     })
     .await;

@@ -212,6 +212,8 @@ async fn config(
             ca_file: Some(ca_file),
             user_agent_suffix: None,
             token_file: None,
+            other_clouds: false,
+            metadata_endpoint: None,
         },
         namespace: OPERATOR_NAMESPACE.to_owned(),
         target_namespaces: Vec::new(),

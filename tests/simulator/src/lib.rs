@@ -29,6 +29,7 @@ pub mod options;
 mod pattern;
 mod schema;
 mod server;
+mod sign_in;
 mod state;
 mod store;
 mod throttle;

@@ -38,14 +38,16 @@ pub struct Settings {
     pub page_size: usize,
 }
 
-/// A client (service principal) and its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A client (service principal) and what it proves itself with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Client {
     /// Client id.
     pub id: String,
     /// Client secret; without it the client can only use assertions.
     pub secret: Option<String>,
+    /// Certificate in PEM whose key must have signed assertions; without it any JSON web token is one.
+    pub certificate: Option<String>,
 }
 
 impl Default for Settings {

@@ -15,6 +15,7 @@ use crate::error::ArmError;
 use crate::exchange::{Answer, Request};
 use crate::json;
 use crate::options::Settings;
+use crate::sign_in::{self, Proof};
 use crate::store::stable_uuid;
 
 /// Time that a token is valid, as Entra ID has it.
@@ -244,12 +245,13 @@ fn grant(
         let message = "The request body must contain the following parameter: 'client_id'.";
         return oauth_error(400, "invalid_request", 900_144, message, now);
     };
-    if let Err((error, code, message)) = check_client(
-        settings,
+    let proof = Proof {
         client,
-        field("client_secret"),
-        field("client_assertion"),
-    ) {
+        secret: field("client_secret"),
+        assertion: field("client_assertion"),
+        endpoint: format!("{}{}", request.origin, request.path),
+    };
+    if let Err((error, code, message)) = sign_in::check(settings, &proof, now) {
         return oauth_error(401, error, code, &message, now);
     }
     let scope = field("scope")
@@ -289,45 +291,6 @@ fn token_answer(token: &str, audience: &str, is_v2: bool, now: Timestamp) -> Ans
         .with("pragma", "no-cache")
 }
 
-fn check_client(
-    settings: &Settings,
-    client: &str,
-    secret: Option<&str>,
-    assertion: Option<&str>,
-) -> Result<(), (&'static str, u32, String)> {
-    let known = settings
-        .clients
-        .iter()
-        .find(|known| known.id.eq_ignore_ascii_case(client));
-    if known.is_none() && !settings.clients.is_empty() {
-        let message =
-            format!("Application with identifier '{client}' was not found in the directory.");
-        return Err(("unauthorized_client", 700_016, message));
-    }
-    match (secret, assertion) {
-        (Some(secret), _) => {
-            if known.is_none_or(|known| known.secret.as_deref() == Some(secret)) {
-                return Ok(());
-            }
-            let message = format!("Invalid client secret provided for app '{client}'.");
-            Err(("invalid_client", 7_000_215, message))
-        }
-        (None, Some(assertion)) => {
-            if assertion.split('.').count() == 3 {
-                return Ok(());
-            }
-            let message = "Client assertion is not a valid JSON web token.".to_owned();
-            Err(("invalid_client", 50027, message))
-        }
-        (None, None) => {
-            let message = "The request body must contain the following parameter: \
-                           'client_assertion' or 'client_secret'."
-                .to_owned();
-            Err(("invalid_client", 7_000_218, message))
-        }
-    }
-}
-
 /// The token endpoint of the instance metadata service and of App Service's managed identity.
 fn managed_identity(
     settings: &Settings,
@@ -353,9 +316,18 @@ fn managed_identity(
             }),
         );
     };
-    let client = request
-        .parameter("client_id")
-        .map_or_else(|| stable_uuid("system-assigned"), str::to_owned);
+    let named = request.parameter("client_id");
+    let is_known = |client: &str| {
+        let mut clients = settings.clients.iter();
+        settings.clients.is_empty() || clients.any(|known| known.id.eq_ignore_ascii_case(client))
+    };
+    if !named.is_none_or(is_known) {
+        return Answer::json(
+            400,
+            json!({"error": "invalid_request", "error_description": "Identity not found"}),
+        );
+    }
+    let client = named.map_or_else(|| stable_uuid("system-assigned"), str::to_owned);
     let token = tokens.issue(settings, &client, resource, now);
     token_answer(&token, resource, false, now)
 }

@@ -42,7 +42,7 @@ impl Pass<'_> {
         let namespace = self.namespace();
         let named = self.annotation(names::CREDENTIAL_FROM).map(str::to_owned);
         let name = match named {
-            Some(name) if name.contains('/') => {
+            Some(name) if name.is_empty() || name.contains('/') => {
                 let message = format!(
                     "annotation {}: '{name}' must be the name of a Secret in the object's own namespace",
                     names::CREDENTIAL_FROM

@@ -67,6 +67,7 @@ async fn with_one_client() -> Session {
         clients: vec![Client {
             id: "tester".into(),
             secret: Some("s".into()),
+            ..Client::default()
         }],
         ..Settings::default()
     })
@@ -124,8 +125,11 @@ async fn managed_identity_needs_its_header() {
     );
     let bare = session.client.get(&url).send().await.unwrap();
     assert_eq!(bare.status(), 400);
-    let request = session.client.get(&url).header("Metadata", "true");
-    assert_eq!(request.send().await.unwrap().status(), 200);
+    for (client, status) in [("", 200), ("&client_id=tester", 200), ("&client_id=x", 400)] {
+        let url = format!("{url}{client}");
+        let request = session.client.get(&url).header("Metadata", "true");
+        assert_eq!(request.send().await.unwrap().status(), status, "{url}");
+    }
     session.running.stop().await;
 }
 

@@ -1,0 +1,61 @@
+//! Credential files of user-assigned identities (`AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS`): JSON with a client
+//! certificate that the managed identity data plane issued and that whoever mounts the file replaces in time.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use super::{CertificateError, ClientCertificate};
+
+/// What is used of the file.
+#[derive(Deserialize)]
+struct Members {
+    client_id: Option<String>,
+    tenant_id: Option<String>,
+    authentication_endpoint: Option<String>,
+    /// Certificate and key, PEM or PKCS#12 in base64, without password.
+    client_secret: Option<String>,
+}
+
+/// The identity in such a file.
+pub(super) struct IdentityFile {
+    pub(super) client: String,
+    pub(super) tenant: String,
+    /// Base URL of the authority that knows the identity.
+    pub(super) authority: url::Url,
+    pub(super) certificate: ClientCertificate,
+}
+
+impl IdentityFile {
+    /// Reads the content of a file. The error says what is wrong and shows no value.
+    pub(super) fn read(content: &[u8]) -> Result<Self, String> {
+        // The error's own text could repeat what it found.
+        let members: Members = serde_json::from_slice(content).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            format!("it is no JSON object with texts (line {line}, column {column})")
+        })?;
+        let needed = |member: &str, value: Option<String>| {
+            let value = value.filter(|value| !value.is_empty());
+            value.ok_or_else(|| format!("'{member}' is missing in it"))
+        };
+        let client = needed("client_id", members.client_id)?;
+        let tenant = needed("tenant_id", members.tenant_id)?;
+        let authority = needed("authentication_endpoint", members.authentication_endpoint)?;
+        let certificate = needed("client_secret", members.client_secret)?;
+        let authority = url::Url::parse(&authority)
+            .ok()
+            .filter(|url| url.scheme() == "https")
+            .ok_or("'authentication_endpoint' is no https URL")?;
+        let certificate = STANDARD
+            .decode(certificate.trim())
+            .map_err(|_| CertificateError::Format("and no base64 either".to_owned()))
+            .and_then(|data| ClientCertificate::read(&data, None))
+            .map_err(|error| format!("'client_secret': {error}"))?;
+        Ok(Self {
+            client,
+            tenant,
+            authority,
+            certificate,
+        })
+    }
+}

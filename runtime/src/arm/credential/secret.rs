@@ -1,0 +1,32 @@
+//! Secrets that hold credentials.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use async_trait::async_trait;
+
+/// A Secret that holds a credential. Values are never printed.
+#[derive(Clone, Default)]
+pub struct SecretData {
+    /// Changes whenever the data does: uid and resourceVersion.
+    pub version: String,
+    /// Decoded data.
+    pub data: BTreeMap<String, Vec<u8>>,
+}
+
+impl fmt::Debug for SecretData {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SecretData")
+            .field("version", &self.version)
+            .field("keys", &self.data.keys())
+            .finish()
+    }
+}
+
+/// Reads credential Secrets; implemented by the Kubernetes side.
+#[async_trait]
+pub trait SecretReader: Send + Sync {
+    /// The Secret, or `None` when there is none. The error is a sentence for people.
+    async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String>;
+}

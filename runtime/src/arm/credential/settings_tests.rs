@@ -1,0 +1,216 @@
+//! Which keys make which identity, as ASO behaviour §5.2 has it.
+
+use super::*;
+
+const COMMON: [(&str, &str); 3] = [(SUBSCRIPTION, "s"), (TENANT, "t"), (CLIENT, "c\n")];
+const PASSWORD: (&str, &str) = (CERTIFICATE_PASSWORD, "tr0ub4dor");
+const PBES2: &[u8] = include_bytes!("testdata/pbes2.pfx");
+
+fn cloud() -> Cloud {
+    Cloud::from_variables(|_| None).expect("the public cloud")
+}
+
+fn data(pairs: &[(&str, &str)]) -> SecretData {
+    SecretData {
+        version: "1".to_owned(),
+        data: pairs
+            .iter()
+            .map(|(key, value)| {
+                let is_file = *value == "pfx";
+                let value = if is_file { PBES2 } else { value.as_bytes() };
+                ((*key).to_owned(), value.to_vec())
+            })
+            .collect(),
+    }
+}
+
+fn of_secret(pairs: &[(&str, &str)], other_clouds: bool) -> Result<Identity, CredentialError> {
+    let rules = SecretRules {
+        token_file: Some("/t"),
+        cloud: &cloud(),
+        other_clouds,
+    };
+    secret_identity("n", "x", &data(pairs), rules)
+}
+
+fn of_operator(pairs: &[(&str, &str)]) -> Result<Option<Identity>, CredentialError> {
+    operator_identity(|name| {
+        let pair = pairs.iter().find(|(key, _)| *key == name);
+        pair.map(|(_, value)| (*value).to_owned())
+    })
+}
+
+fn with(more: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    [&COMMON, more].concat()
+}
+
+const SECRET: (&str, &str) = (CLIENT_SECRET, "hunter2");
+const PFX: (&str, &str) = (CERTIFICATE, "pfx");
+const FILE: (&str, &str) = (IDENTITY_FILE, "/identity.json");
+const POD: (&str, &str) = (AUTH_MODE, "podIdentity");
+const WORKLOAD: (&str, &str) = (AUTH_MODE, "WorkloadIdentity");
+const USE_WORKLOAD: (&str, &str) = (WORKLOAD_IDENTITY, "True");
+
+#[test]
+fn the_order_of_methods_in_a_secret() {
+    for (more, expected) in [
+        (&[POD, FILE, PFX, PASSWORD, SECRET][..], "ClientSecret"),
+        (&[POD, FILE, PFX, PASSWORD], "ClientCertificate("),
+        (&[POD, FILE], "IdentityFile(/identity.json)"),
+        (&[POD], "ManagedIdentity"),
+        (&[WORKLOAD], "WorkloadIdentity(/t)"),
+        (&[], "WorkloadIdentity(/t)"),
+        (&[(CLIENT_SECRET, " \n"), POD], "ManagedIdentity"),
+    ] {
+        let identity = of_secret(&with(more), false).expect(expected);
+        let proof = format!("{:?}", identity.proof);
+        assert!(proof.starts_with(expected), "{expected}: {proof}");
+        assert_eq!(
+            (identity.tenant.as_str(), identity.client.as_str()),
+            ("t", "c")
+        );
+        let shown = format!("{identity:?} {:?}", data(&with(more)));
+        assert!(
+            !shown.contains("hunter2") && !shown.contains(PASSWORD.1),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn the_order_of_methods_of_the_operator() {
+    let pem = || {
+        let key =
+            rcgen::KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, rcgen::RsaKeySize::_2048);
+        let key = key.expect("a key");
+        let params = rcgen::CertificateParams::new(Vec::new()).expect("parameters");
+        let certificate = params.self_signed(&key).expect("a certificate");
+        certificate.pem() + &key.serialize_pem()
+    };
+    let pem: &'static str = pem().leak();
+    let certificate = (CERTIFICATE, pem);
+    for (more, expected) in [
+        (
+            &[USE_WORKLOAD, certificate, FILE, SECRET][..],
+            "WorkloadIdentity(/var/run",
+        ),
+        (
+            &[USE_WORKLOAD, (FEDERATED_TOKEN_FILE, "/t")],
+            "WorkloadIdentity(/t)",
+        ),
+        (
+            &[(WORKLOAD_IDENTITY, "false"), certificate, FILE, SECRET],
+            "ClientCertificate(",
+        ),
+        (&[FILE, SECRET], "IdentityFile("),
+        (&[SECRET], "ClientSecret"),
+        (&[], "ManagedIdentity"),
+    ] {
+        let identity = of_operator(&with(more)).expect(expected).expect(expected);
+        let proof = format!("{:?}", identity.proof);
+        assert!(proof.starts_with(expected), "{expected}: {proof}");
+    }
+    let machine = of_operator(&[(SUBSCRIPTION, "s")]).expect("an identity");
+    assert_eq!(
+        machine,
+        Some(Identity::new("s", "", "", Proof::ManagedIdentity))
+    );
+    assert_eq!(of_operator(&[]).expect("none"), None);
+    let error = of_operator(&[(SUBSCRIPTION, "s"), SECRET]).expect_err("no tenant");
+    let expected = "key AZURE_TENANT_ID is missing in the operator's settings";
+    assert!(error.to_string().starts_with(expected), "{error}");
+}
+
+#[test]
+fn errors_name_the_secret_and_the_key_and_no_value() {
+    for (pairs, expected) in [
+        (vec![], "key AZURE_SUBSCRIPTION_ID is missing in Secret n/x"),
+        (
+            vec![(SUBSCRIPTION, " ")],
+            "key AZURE_SUBSCRIPTION_ID is missing in Secret n/x",
+        ),
+        (
+            vec![(SUBSCRIPTION, "s")],
+            "key AZURE_TENANT_ID is missing in Secret n/x",
+        ),
+        (
+            vec![(SUBSCRIPTION, "s"), (TENANT, "t")],
+            "key AZURE_CLIENT_ID is missing in Secret n/x",
+        ),
+        (
+            with(&[(AUTH_MODE, "hunter2")]),
+            "key AUTH_MODE of Secret n/x",
+        ),
+        (
+            with(&[(CERTIFICATE, "hunter2")]),
+            "key AZURE_CLIENT_CERTIFICATE of Secret n/x",
+        ),
+        (
+            with(&[PFX]),
+            "key AZURE_CLIENT_CERTIFICATE_PASSWORD is missing in Secret n/x",
+        ),
+        (
+            with(&[PFX, (CERTIFICATE_PASSWORD, "hunter2")]),
+            "key AZURE_CLIENT_CERTIFICATE_PASSWORD of Secret n/x",
+        ),
+        (
+            with(&[POD, (ADDITIONAL_TENANTS, "u")]),
+            "key AZURE_ADDITIONAL_TENANTS of Secret n/x",
+        ),
+    ] {
+        let error = of_secret(&pairs, false).expect_err(expected).to_string();
+        assert!(error.starts_with(expected), "{error}");
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn additional_tenants_are_others() {
+    let identity = of_secret(&with(&[SECRET, (ADDITIONAL_TENANTS, "u, t,,v ")]), false);
+    assert_eq!(
+        identity.expect("an identity").additional_tenants,
+        ["u", "v"]
+    );
+}
+
+#[test]
+fn only_the_operator_can_allow_other_clouds() {
+    let clouds = |endpoint| {
+        with(&[
+            SECRET,
+            ("AZURE_RESOURCE_MANAGER_ENDPOINT", endpoint),
+            ("AZURE_AUTHORITY_HOST", "https://login.microsoftonline.com"),
+            (
+                "AZURE_RESOURCE_MANAGER_AUDIENCE",
+                "https://management.azure.com",
+            ),
+        ])
+    };
+    let own = of_secret(&clouds("https://management.azure.com"), false);
+    assert_eq!(own.expect("its own cloud").cloud, None);
+    let other = of_secret(&clouds("https://other.test"), true).expect("another cloud");
+    let endpoint = other.cloud.map(|cloud| cloud.endpoint.to_string());
+    assert_eq!(endpoint.as_deref(), Some("https://other.test/"));
+    for (pairs, other_clouds, expected) in [
+        (
+            clouds("https://other.test"),
+            false,
+            "ALLOW_MULTI_ENV_MANAGEMENT",
+        ),
+        (
+            clouds("http://other.test"),
+            true,
+            "AZURE_RESOURCE_MANAGER_ENDPOINT of Secret n/x",
+        ),
+        (
+            clouds("https://other.test")[..5].to_vec(),
+            true,
+            "key AZURE_AUTHORITY_HOST of Secret n/x",
+        ),
+    ] {
+        let error = of_secret(&pairs, other_clouds)
+            .expect_err(expected)
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

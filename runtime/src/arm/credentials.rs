@@ -1,0 +1,176 @@
+//! Credentials in use: made once from settings or a Secret, made again when the Secret changes, dropped when it is gone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use azure_core::credentials::TokenCredential;
+
+use super::credential::{
+    CredentialError, Identity, Place, SecretReader, SecretRules, TokenSources, secret_identity,
+};
+use super::{Cloud, CredentialKey};
+
+/// Rules that do not change while the operator runs.
+#[derive(Clone, Debug)]
+pub(super) struct CredentialSettings {
+    /// The operator's cloud.
+    pub(super) cloud: Cloud,
+    /// The operator's own identity, if it has one.
+    pub(super) identity: Option<Identity>,
+    /// Mounted token for workload identities in Secrets.
+    pub(super) token_file: Option<String>,
+    /// Whether Secrets may name another cloud.
+    pub(super) other_clouds: bool,
+}
+
+/// All credentials that are in use.
+pub(super) struct Credentials {
+    settings: CredentialSettings,
+    sources: TokenSources,
+    secrets: Arc<dyn SecretReader>,
+    in_use: Mutex<HashMap<CredentialKey, Arc<Credential>>>,
+}
+
+/// A credential that is ready to give tokens; the sources cache them.
+pub(super) struct Credential {
+    version: String,
+    pub(super) subscription: String,
+    pub(super) cloud: Cloud,
+    scope: String,
+    tokens: Arc<dyn TokenCredential>,
+    /// One for each additional tenant.
+    additional: Vec<Arc<dyn TokenCredential>>,
+}
+
+/// Tokens for one request.
+pub(super) struct Tokens {
+    /// For `Authorization`.
+    pub(super) own: String,
+    /// For the header of additional tenants, in their order.
+    pub(super) additional: Vec<String>,
+}
+
+impl Credential {
+    /// Tokens that are valid now.
+    pub(super) async fn tokens(&self) -> azure_core::Result<Tokens> {
+        let scope = [self.scope.as_str()];
+        let own = self.tokens.get_token(&scope, None).await?;
+        let mut additional = Vec::new();
+        for source in &self.additional {
+            let token = source.get_token(&scope, None).await?;
+            additional.push(token.token.secret().to_owned());
+        }
+        Ok(Tokens {
+            own: own.token.secret().to_owned(),
+            additional,
+        })
+    }
+}
+
+impl Credentials {
+    pub(super) fn new(
+        settings: CredentialSettings,
+        sources: TokenSources,
+        secrets: Arc<dyn SecretReader>,
+    ) -> Self {
+        Self {
+            settings,
+            sources,
+            secrets,
+            in_use: Mutex::default(),
+        }
+    }
+
+    /// The credential. `fresh` reads the Secret even when the credential is in use, and so finds a changed one.
+    ///
+    /// # Errors
+    /// When the Secret or a key of it is missing or cannot be used.
+    pub(super) async fn get(
+        &self,
+        key: &CredentialKey,
+        fresh: bool,
+    ) -> Result<Arc<Credential>, CredentialError> {
+        let known = self.lock().get(key).cloned();
+        if let Some(known) = &known
+            && (!fresh || *key == CredentialKey::Global)
+        {
+            return Ok(Arc::clone(known));
+        }
+        let (identity, version, place) = match key {
+            CredentialKey::Global => {
+                let identity = self.settings.identity.clone();
+                let identity = identity.ok_or(CredentialError::None)?;
+                (identity, String::new(), Place::Operator)
+            }
+            CredentialKey::Secret { namespace, name } => {
+                let place = place(key);
+                let secret = match self.secrets.read_secret(namespace, name).await {
+                    Ok(Some(secret)) => secret,
+                    Ok(None) => {
+                        self.forget(key);
+                        return Err(CredentialError::Missing(place));
+                    }
+                    Err(message) => return Err(CredentialError::Unreadable { place, message }),
+                };
+                if let Some(known) = known.filter(|known| known.version == secret.version) {
+                    return Ok(known);
+                }
+                // Whatever the Secret says now, it no longer says what is in use.
+                self.forget(key);
+                let rules = SecretRules {
+                    token_file: self.settings.token_file.as_deref(),
+                    cloud: &self.settings.cloud,
+                    other_clouds: self.settings.other_clouds,
+                };
+                let identity = secret_identity(namespace, name, &secret, rules)?;
+                (identity, secret.version, place)
+            }
+        };
+        let credential = Arc::new(self.make(&identity, version, &place)?);
+        self.lock().insert(key.clone(), Arc::clone(&credential));
+        Ok(credential)
+    }
+
+    /// Forgets the credential, so that the next use reads its Secret.
+    pub(super) fn forget(&self, key: &CredentialKey) {
+        self.lock().remove(key);
+    }
+
+    fn make(
+        &self,
+        identity: &Identity,
+        version: String,
+        place: &Place,
+    ) -> Result<Credential, CredentialError> {
+        let cloud = identity.cloud.as_ref().unwrap_or(&self.settings.cloud);
+        let authority = &cloud.authority_host;
+        let source = |tenant: &str| self.sources.source(identity, tenant, authority, place);
+        let additional = identity.additional_tenants.iter();
+        Ok(Credential {
+            version,
+            subscription: identity.subscription.clone(),
+            scope: cloud.scope(),
+            tokens: source(&identity.tenant)?,
+            additional: additional
+                .map(|tenant| source(tenant))
+                .collect::<Result<_, _>>()?,
+            cloud: cloud.clone(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<CredentialKey, Arc<Credential>>> {
+        // A panic while the map was held leaves a map that is still valid.
+        self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where the credential is, for messages.
+pub(super) fn place(key: &CredentialKey) -> Place {
+    match key {
+        CredentialKey::Global => Place::Operator,
+        CredentialKey::Secret { namespace, name } => Place::Secret {
+            namespace: namespace.clone(),
+            name: name.clone(),
+        },
+    }
+}
