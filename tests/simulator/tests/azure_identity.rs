@@ -168,7 +168,10 @@ async fn probe(client: &Client, credential: CredentialKey) -> Result<u16, String
     client.subscription(&credential).await.map_err(fail)?;
     let request = Request {
         method: Method::Get,
-        url: format!("{SUBSCRIPTION}/resourceGroups/none?api-version=2021-04-01"),
+        url: format!(
+            "{SUBSCRIPTION}/resourceGroups/none?api-version={}",
+            kinds::API_VERSION
+        ),
         body: None,
         credential,
     };
