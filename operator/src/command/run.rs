@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use armature_runtime::arm::credential::operator_identity;
+use armature_runtime::arm::credential::{OperatorIdentity, operator_identity};
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::policy::Policy;
@@ -139,6 +139,11 @@ pub struct RunArguments {
     #[arg(long, default_value = "0", value_parser = optional_address, value_name = "ADDRESS:PORT")]
     metrics_addr: OptionalAddress,
 
+    /// Folder with a file for each AZURE_… variable of the operator's own credential, such as a mounted Secret. Files come
+    /// before variables, and are read again while the operator runs.
+    #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
+    credential_folder: Option<PathBuf>,
+
     /// PEM file of certificate authorities to trust for Azure beside the system's.
     #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
     arm_ca_file: Option<PathBuf>,
@@ -204,7 +209,10 @@ impl RunArguments {
             kinds: armature_generated::KINDS,
             arm: ClientSettings {
                 cloud: Cloud::from_variables(variable)?,
-                identity: operator_identity(variable)?,
+                identity: match self.credential_folder {
+                    Some(folder) => OperatorIdentity::folder(folder, variable),
+                    None => operator_identity(variable)?.into(),
+                },
                 ca_file: self.arm_ca_file,
                 user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
                 token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),

@@ -5,6 +5,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::chart::{NAMESPACE, find};
@@ -12,6 +13,8 @@ use crate::chart::{NAMESPACE, find};
 /// A running operator.
 pub struct Pod {
     child: Child,
+    /// The Secret that the container mounts.
+    _credential: TempDir,
     health: String,
 }
 
@@ -36,11 +39,14 @@ impl Pod {
         let deployment = find(manifests, "Deployment", "armature");
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         let Ports { webhook, health } = surroundings.ports;
+        let credential = mounted(manifests, deployment);
         let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
         for argument in container["args"].as_array().unwrap() {
             let argument = argument.as_str().unwrap();
-            match argument.split_once('=').map_or(argument, |(flag, _)| flag) {
+            let flag = argument.split_once('=').map_or(argument, |(flag, _)| flag);
+            match flag {
                 "--health-addr" => command.arg(format!("--health-addr=127.0.0.1:{health}")),
+                "--credential-folder" => command.args([Path::new(flag), credential.path()]),
                 "--metrics-addr" => command.arg("--metrics-addr=127.0.0.1:0"),
                 _ => command.arg(argument),
             };
@@ -61,6 +67,7 @@ impl Pod {
             .kill_on_drop(true);
         Self {
             child: command.spawn().unwrap(),
+            _credential: credential,
             health: format!("http://127.0.0.1:{health}/readyz"),
         }
     }
@@ -89,6 +96,32 @@ impl Pod {
         assert!(sent.unwrap().success());
         (self.child.wait().await.unwrap(), started.elapsed())
     }
+}
+
+/// The files of the Secret that the container mounts at its `--credential-folder`.
+fn mounted(manifests: &[Value], deployment: &Value) -> TempDir {
+    let pod = &deployment["spec"]["template"]["spec"];
+    let container = &pod["containers"][0];
+    let mut arguments = container["args"].as_array().unwrap().iter();
+    let folder = arguments
+        .find_map(|argument| argument.as_str()?.strip_prefix("--credential-folder="))
+        .unwrap();
+    let named = |list: &'_ Value, member: &str, value: &str| {
+        let list = list.as_array().unwrap();
+        list.iter()
+            .find(|item| item[member] == value)
+            .unwrap()
+            .clone()
+    };
+    let mount = named(&container["volumeMounts"], "mountPath", folder);
+    let volume = named(&pod["volumes"], "name", mount["name"].as_str().unwrap());
+    let name = volume["secret"]["secretName"].as_str().unwrap();
+    let files = tempfile::tempdir().unwrap();
+    let secret = find(manifests, "Secret", name);
+    for (key, value) in secret["stringData"].as_object().unwrap() {
+        std::fs::write(files.path().join(key), value.as_str().unwrap()).unwrap();
+    }
+    files
 }
 
 /// The value of an environment variable of a container; none where an optional Secret lacks it.

@@ -14,7 +14,9 @@ use jiff::Timestamp;
 use tracing::{Instrument, Span, debug, field, info_span};
 use url::Url;
 
-use super::credential::{CredentialError, Identity, MetadataService, SecretReader, TokenSources};
+use super::credential::{
+    CredentialError, MetadataService, OperatorIdentity, SecretReader, TokenSources,
+};
 use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
     Cloud, CredentialKey, Method, Request, Response, Transport, TransportError, operation,
@@ -34,7 +36,7 @@ pub struct ClientSettings {
     /// Which Azure.
     pub cloud: Cloud,
     /// The operator's own identity, if it has one.
-    pub identity: Option<Identity>,
+    pub identity: OperatorIdentity,
     /// PEM file of certificate authorities to trust beside the system's.
     pub ca_file: Option<PathBuf>,
     /// Appended to the `User-Agent` (`AZURE_USER_AGENT_SUFFIX`).

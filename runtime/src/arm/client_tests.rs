@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::test_server::{Server, server};
 use super::*;
-use crate::arm::credential::{Proof, SecretData};
+use crate::arm::credential::{Identity, Proof, SecretData};
 
 #[path = "credentials_tests.rs"]
 mod credentials;
@@ -63,7 +63,7 @@ fn settings(server: &Server, proof: Proof) -> ClientSettings {
     ClientSettings {
         cloud: Cloud::new(&server.endpoint, &server.endpoint, "https://arm.test/")
             .expect("a cloud"),
-        identity: Some(Identity::new("sub-1", "tenant", "operator", proof)),
+        identity: Some(Identity::new("sub-1", "tenant", "operator", proof)).into(),
         ca_file: Some(server.ca.path().to_owned()),
         user_agent_suffix: Some("test".to_owned()),
         token_file: None,
@@ -242,7 +242,7 @@ async fn a_server_with_another_authority_is_not_trusted() {
     let (server, other) = (server().await, server().await);
     let settings = ClientSettings {
         cloud: Cloud::new(&server.endpoint, &server.endpoint, "a").expect("a cloud"),
-        identity: None,
+        identity: None.into(),
         ca_file: Some(other.ca.path().to_owned()),
         user_agent_suffix: None,
         token_file: None,

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use azure_core::credentials::TokenCredential;
 
 use super::credential::{
-    CredentialError, Identity, Place, SecretReader, SecretRules, TokenSources, secret_identity,
+    CredentialError, Identity, OperatorIdentity, Place, SecretReader, SecretRules, TokenSources,
+    secret_identity,
 };
 use super::{Cloud, CredentialKey};
 
@@ -15,8 +16,8 @@ use super::{Cloud, CredentialKey};
 pub(super) struct CredentialSettings {
     /// The operator's cloud.
     pub(super) cloud: Cloud,
-    /// The operator's own identity, if it has one.
-    pub(super) identity: Option<Identity>,
+    /// The operator's own identity.
+    pub(super) identity: OperatorIdentity,
     /// Mounted token for workload identities in Secrets.
     pub(super) token_file: Option<String>,
     /// Whether Secrets may name another cloud.
@@ -91,16 +92,16 @@ impl Credentials {
         fresh: bool,
     ) -> Result<Arc<Credential>, CredentialError> {
         let known = self.lock().get(key).cloned();
-        if let Some(known) = &known
-            && (!fresh || *key == CredentialKey::Global)
-        {
-            return Ok(Arc::clone(known));
+        if let Some(known) = known.clone().filter(|_| !fresh) {
+            return Ok(known);
         }
         let (identity, version, place) = match key {
             CredentialKey::Global => {
-                let identity = self.settings.identity.clone();
-                let identity = identity.ok_or(CredentialError::None)?;
-                (identity, String::new(), Place::Operator)
+                let (identity, version) = self.settings.identity.read().await?;
+                if let Some(known) = known.filter(|known| known.version == version) {
+                    return Ok(known);
+                }
+                (identity, version, Place::Operator)
             }
             CredentialKey::Secret { namespace, name } => {
                 let place = place(key);

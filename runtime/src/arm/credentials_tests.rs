@@ -238,6 +238,55 @@ async fn the_credential_file_of_an_identity_is_read_whenever_it_changes() {
 }
 
 #[tokio::test]
+async fn the_folder_of_the_operator_is_read_whenever_it_changes() {
+    let server = server().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    };
+    let variable = |name: &str| (name == "AZURE_TENANT_ID").then(|| "tenant".to_owned());
+    let settings = ClientSettings {
+        identity: OperatorIdentity::folder(folder.path().to_owned(), variable),
+        ..settings(&server, Proof::ManagedIdentity)
+    };
+    assert!(
+        !format!("{settings:?}").contains("\"tenant\""),
+        "values are not shown"
+    );
+    let client = Client::new(settings, Arc::new(Secrets::default())).expect("a client");
+    let key = CredentialKey::Global;
+    let error = client.subscription(&key).await.expect_err("nothing there");
+    assert!(
+        error.message.contains("there is no Azure credential"),
+        "{error}"
+    );
+
+    write("AZURE_SUBSCRIPTION_ID", "sub-3\n");
+    write("AZURE_CLIENT_SECRET", "x");
+    let error = client.subscription(&key).await.expect_err("no client");
+    let expected = "key AZURE_CLIENT_ID is missing in the operator's settings";
+    assert!(error.message.starts_with(expected), "{error}");
+    for name in ["first", "second"] {
+        write("AZURE_CLIENT_ID", name);
+        for _ in 0..2 {
+            let subscription = client.subscription(&key).await;
+            assert_eq!(subscription.expect("a subscription"), "sub-3");
+            client
+                .send(request("/good", key.clone()))
+                .await
+                .expect("an answer");
+        }
+    }
+    let seen = server.log.all();
+    let tokens: Vec<&str> = seen
+        .iter()
+        .map(|seen| seen.authorization.as_str())
+        .collect();
+    let (first, second) = ("Bearer token-first", "Bearer token-second");
+    assert_eq!(tokens, ["", first, first, "", second, second]);
+}
+
+#[tokio::test]
 async fn tokens_of_additional_tenants_go_along() {
     let server = server().await;
     let secrets = Arc::new(Secrets::default());

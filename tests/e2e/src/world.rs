@@ -208,7 +208,7 @@ async fn config(
         kinds: armature_generated::KINDS,
         arm: ClientSettings {
             cloud: Cloud::new(azure, azure, "https://management.azure.com")?,
-            identity: identity("00000000-0000-0000-0000-00000000000a")?,
+            identity: identity("00000000-0000-0000-0000-00000000000a")?.into(),
             ca_file: Some(ca_file),
             user_agent_suffix: None,
             token_file: None,

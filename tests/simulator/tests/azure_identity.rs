@@ -78,7 +78,7 @@ fn client_with(
         operator_identity(|name| variables.get(name).map(|value| (*value).to_owned())).unwrap();
     let settings = ClientSettings {
         cloud: Cloud::new(endpoint, endpoint, endpoint).unwrap(),
-        identity,
+        identity: identity.into(),
         ca_file: Some(ca_file),
         user_agent_suffix: None,
         token_file: None,

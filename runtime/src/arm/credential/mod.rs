@@ -6,6 +6,7 @@
 //! | `secret` | Secrets with credentials, and who reads them |
 //! | `identity` | an identity and its proof |
 //! | `settings` | which keys make an identity, and the order of methods |
+//! | `operator` | where the operator's own identity is from |
 //! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
 //! | `identity_file` | credential files of user-assigned identities |
 //! | `metadata_service` | the endpoint that gives managed identities their tokens |
@@ -20,6 +21,7 @@ mod error;
 mod identity;
 mod identity_file;
 mod metadata_service;
+mod operator;
 mod secret;
 mod settings;
 mod token;
@@ -28,6 +30,7 @@ pub use certificate::{CertificateError, ClientCertificate};
 pub use error::{CredentialError, Place};
 pub use identity::{Identity, Proof};
 pub(super) use metadata_service::MetadataService;
+pub use operator::OperatorIdentity;
 pub use secret::{SecretData, SecretReader};
-pub use settings::{SecretRules, operator_identity, secret_identity};
+pub use settings::{OPERATOR_VARIABLES, SecretRules, operator_identity, secret_identity};
 pub(super) use token::TokenSources;

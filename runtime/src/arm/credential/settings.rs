@@ -25,6 +25,20 @@ const WORKLOAD_IDENTITY: &str = "USE_WORKLOAD_IDENTITY_AUTH";
 const FEDERATED_TOKEN_FILE: &str = "AZURE_FEDERATED_TOKEN_FILE";
 const ADDITIONAL_TENANTS: &str = "AZURE_ADDITIONAL_TENANTS";
 
+/// Variables that make the operator's own identity.
+pub const OPERATOR_VARIABLES: [&str; 10] = [
+    SUBSCRIPTION,
+    TENANT,
+    CLIENT,
+    CLIENT_SECRET,
+    CERTIFICATE,
+    CERTIFICATE_PASSWORD,
+    IDENTITY_FILE,
+    ADDITIONAL_TENANTS,
+    WORKLOAD_IDENTITY,
+    FEDERATED_TOKEN_FILE,
+];
+
 /// What the operator's settings say about Secrets.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretRules<'a> {
@@ -45,9 +59,16 @@ pub struct SecretRules<'a> {
 pub fn operator_identity(
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Identity>, CredentialError> {
+    identity_of_operator(&|name| variable(name).map(String::into_bytes))
+}
+
+/// The same of variables whose values are bytes, as those of files are.
+pub(super) fn identity_of_operator(
+    get: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Result<Option<Identity>, CredentialError> {
     let keys = Keys {
         place: Place::Operator,
-        get: &|name| variable(name).map(String::into_bytes),
+        get,
     };
     let Some(subscription) = keys.optional(SUBSCRIPTION) else {
         return Ok(None);

@@ -62,11 +62,11 @@ fn one_replica_works_and_the_next_takes_over() {
             sync_period: Some(Duration::from_secs(1)),
             ..world.operator_config(NAMESPACE).await.unwrap()
         };
-        config.arm.identity = identity(FIRST).unwrap();
+        config.arm.identity = identity(FIRST).unwrap().into();
         let first = Operator::start(config.clone()).await.unwrap();
         wait_until("the first leads", async || !holder().await.is_empty()).await;
         let first_holder = holder().await;
-        config.arm.identity = identity(SECOND).unwrap();
+        config.arm.identity = identity(SECOND).unwrap().into();
         let mut second = Operator::start(config).await.unwrap();
 
         objects.apply(&group("leader-one")).await.unwrap();

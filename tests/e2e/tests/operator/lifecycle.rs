@@ -2,9 +2,8 @@
 
 use armature_e2e::World;
 use armature_simulator::Query;
-use k8s_openapi::api::core::v1::{Event, Secret};
+use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams};
-use serde_json::{Value, json};
 
 use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
 
@@ -69,49 +68,5 @@ spec:
         objects
             .wait_gone("ResourceGroup", "lifecycle-rg", LIMIT)
             .await;
-    });
-}
-
-#[test]
-fn an_object_goes_on_when_its_credential_appears() {
-    World::shared().run("credential", async |world, objects| {
-        let manifest = "
-apiVersion: resources.azure.com/v1api20200601
-kind: ResourceGroup
-metadata:
-  name: credential-rg
-  namespace: credential
-  annotations: {serviceoperator.azure.com/credential-from: own}
-spec: {location: westeurope}
-";
-        objects.apply(manifest).await.unwrap();
-        let waits = |condition: &Value| condition["status"] == "False";
-        let (waiting, _) = objects
-            .wait_ready("ResourceGroup", "credential-rg", LIMIT, waits)
-            .await;
-        assert!(
-            waiting["message"].as_str().unwrap().contains("own"),
-            "{waiting}"
-        );
-
-        let secret: Secret = serde_json::from_value(json!({
-            "metadata": { "name": "own", "namespace": "credential" },
-            "stringData": {
-                "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION.rsplit('/').next(),
-                "AZURE_TENANT_ID": "00000000-0000-0000-0000-000000000002",
-                "AZURE_CLIENT_ID": "00000000-0000-0000-0000-00000000000b",
-                "AZURE_CLIENT_SECRET": "another secret of the tests",
-            },
-        }))
-        .unwrap();
-        let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "credential");
-        secrets.create(&Default::default(), &secret).await.unwrap();
-        let (_, took) = objects
-            .wait_ready("ResourceGroup", "credential-rg", LIMIT, is_ready)
-            .await;
-        println!(
-            "ResourceGroup with a late credential: {:.3} s to Ready",
-            took.as_secs_f64()
-        );
     });
 }

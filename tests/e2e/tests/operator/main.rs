@@ -9,6 +9,7 @@
 mod certificate;
 mod children;
 mod crds;
+mod credentials;
 mod drift;
 mod expressions;
 mod kusto;

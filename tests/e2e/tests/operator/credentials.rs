@@ -1,0 +1,143 @@
+//! Credentials of objects and namespaces: what is missing is told, what changes counts.
+
+use armature_e2e::World;
+use armature_simulator::Query;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{Api, Patch, PatchParams};
+use serde_json::{Value, json};
+
+use crate::{LIMIT, SUBSCRIPTION, is_ready};
+
+const OWN: &str = "00000000-0000-0000-0000-00000000000b";
+const ROTATED: &str = "00000000-0000-0000-0000-00000000000c";
+
+/// The keys of a client in the simulated Azure.
+fn credential(client: &str, secret: Option<&str>) -> Value {
+    json!({
+        "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION.rsplit('/').next(),
+        "AZURE_TENANT_ID": "00000000-0000-0000-0000-000000000002",
+        "AZURE_CLIENT_ID": client,
+        "AZURE_CLIENT_SECRET": secret,
+    })
+}
+
+async fn put(world: &World, namespace: &str, name: &str, keys: &Value) {
+    let secret = json!({
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": namespace},
+        "stringData": keys,
+    });
+    let secrets: Api<Secret> = Api::namespaced(world.client().clone(), namespace);
+    let applied = secrets.patch(
+        name,
+        &PatchParams::apply("tests").force(),
+        &Patch::Apply(&secret),
+    );
+    applied.await.unwrap();
+}
+
+#[test]
+fn an_object_goes_on_when_its_credential_appears() {
+    World::shared().run("credential", async |world, objects| {
+        let manifest = "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata:
+  name: credential-rg
+  namespace: credential
+  annotations: {serviceoperator.azure.com/credential-from: own}
+spec: {location: westeurope}
+";
+        objects.apply(manifest).await.unwrap();
+        let waits = |condition: &Value| condition["status"] == "False";
+        let (waiting, _) = objects
+            .wait_ready("ResourceGroup", "credential-rg", LIMIT, waits)
+            .await;
+        assert!(
+            waiting["message"].as_str().unwrap().contains("own"),
+            "{waiting}"
+        );
+
+        let keys = credential(OWN, Some("another secret of the tests"));
+        put(world, "credential", "own", &keys).await;
+        let (_, took) = objects
+            .wait_ready("ResourceGroup", "credential-rg", LIMIT, is_ready)
+            .await;
+        println!(
+            "ResourceGroup with a late credential: {:.3} s to Ready",
+            took.as_secs_f64()
+        );
+    });
+}
+
+/// A key that is missing is named; the key wakes the object; another client takes over with the next write.
+#[test]
+fn the_credential_of_a_namespace_is_named_mended_and_rotated() {
+    World::shared().run("rotation", async |world, objects| {
+        put(
+            world,
+            "rotation",
+            "aso-credential",
+            &json!({"AZURE_TENANT_ID": "t"}),
+        )
+        .await;
+        let manifest = |team: &str| {
+            format!(
+                "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: rotation-rg, namespace: rotation}}
+spec: {{location: westeurope, tags: {{team: {team}}}}}
+"
+            )
+        };
+        objects.apply(&manifest("first")).await.unwrap();
+        let expected = "key AZURE_SUBSCRIPTION_ID is missing in Secret rotation/aso-credential";
+        let told = |condition: &Value| {
+            let message = condition["message"].as_str().unwrap_or_default();
+            message.contains(expected)
+        };
+        objects
+            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, told)
+            .await;
+
+        put(
+            world,
+            "rotation",
+            "aso-credential",
+            &credential(OWN, Some("s")),
+        )
+        .await;
+        let (_, took) = objects
+            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, is_ready)
+            .await;
+        println!(
+            "ResourceGroup with a mended credential: {:.3} s to Ready",
+            took.as_secs_f64()
+        );
+
+        put(
+            world,
+            "rotation",
+            "aso-credential",
+            &credential(ROTATED, Some("s")),
+        )
+        .await;
+        objects.apply(&manifest("second")).await.unwrap();
+        let writes = || {
+            let writes = world.azure().requests(&Query {
+                path: Some("/resourceGroups/rotation-rg$".into()),
+                method: Some("PUT".into()),
+                ..Query::default()
+            });
+            let writes = writes.into_iter().map(|request| request.principal);
+            writes.collect::<Vec<_>>()
+        };
+        let second = |_: &Value| writes().len() > 1;
+        objects
+            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, second)
+            .await;
+        assert_eq!(writes(), [OWN, ROTATED]);
+    });
+}
