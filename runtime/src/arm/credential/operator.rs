@@ -15,7 +15,7 @@ use super::{CredentialError, Identity, OPERATOR_VARIABLES, Place};
 #[derive(Clone)]
 pub enum OperatorIdentity {
     /// Known when the operator starts; `None` when it works with Secrets alone.
-    Fixed(Option<Identity>),
+    Fixed(Option<Box<Identity>>),
     /// One file for each variable, under its name: a mounted Secret. It is read again for every pass, so that a
     /// change counts without a restart.
     Folder {
@@ -28,7 +28,7 @@ pub enum OperatorIdentity {
 
 impl From<Option<Identity>> for OperatorIdentity {
     fn from(identity: Option<Identity>) -> Self {
-        Self::Fixed(identity)
+        Self::Fixed(identity.map(Box::new))
     }
 }
 
@@ -61,7 +61,7 @@ impl OperatorIdentity {
     /// When a file cannot be read, or a variable is missing or cannot be used.
     pub(in crate::arm) async fn read(&self) -> Result<(Identity, String), CredentialError> {
         let (identity, version) = match self {
-            Self::Fixed(identity) => (identity.clone(), String::new()),
+            Self::Fixed(identity) => (identity.as_deref().cloned(), String::new()),
             Self::Folder { folder, variables } => {
                 let files = read_files(folder).await?;
                 let identity = identity_of_operator(&|name| {

@@ -29,12 +29,9 @@ async fn put(world: &World, namespace: &str, name: &str, keys: &Value) {
         "stringData": keys,
     });
     let secrets: Api<Secret> = Api::namespaced(world.client().clone(), namespace);
-    let applied = secrets.patch(
-        name,
-        &PatchParams::apply("tests").force(),
-        &Patch::Apply(&secret),
-    );
-    applied.await.unwrap();
+    let how = PatchParams::apply("tests").force();
+    let applied = secrets.patch(name, &how, &Patch::Apply(&secret)).await;
+    applied.unwrap();
 }
 
 #[test]
