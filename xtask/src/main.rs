@@ -3,6 +3,7 @@
 //! Here is only the command line. What a user needs at run time lives in `operator`; what generates lives in
 //! `generator`.
 
+mod bench;
 mod dev;
 mod fuzz;
 mod generate;
@@ -11,6 +12,7 @@ mod image;
 mod new_kind;
 mod output;
 mod parity;
+mod programs;
 mod specs;
 mod survey;
 mod test;
@@ -30,6 +32,8 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measure how fast and how large the built programs are, beside the bars of the design.
+    Bench(bench::BenchArguments),
     /// Run a real API server, a simulated Azure, the operator and the samples, and watch them.
     Dev(dev::DevArguments),
     /// Generate `generated/` and the reference pages from Azure's specs and specs/*.toml.
@@ -53,6 +57,7 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let result = match CommandLine::parse().command {
+        Command::Bench(arguments) => bench::run(&arguments).await,
         Command::Dev(arguments) => dev::run(&arguments).await,
         Command::Gen(arguments) => generate::run(&arguments),
         Command::NewKind(arguments) => new_kind::run(&arguments),

@@ -79,3 +79,40 @@ pub fn files_below(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
 pub fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
+
+/// `page` with other text between the comments `<!-- begin NAME -->` and `<!-- end NAME -->`.
+///
+/// # Errors
+/// When the page lacks one of them.
+pub fn with_section(page: &str, name: &str, text: &str) -> anyhow::Result<String> {
+    let (begin, end) = (
+        format!("<!-- begin {name} -->\n"),
+        format!("<!-- end {name} -->"),
+    );
+    let parts = page.split_once(&begin).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(&end)?;
+        Some((before, after))
+    });
+    let (before, after) = parts.with_context(|| {
+        format!(
+            "the page needs the lines `{}` and `{end}` around the generated part",
+            begin.trim_end()
+        )
+    })?;
+    Ok(format!("{before}{begin}{text}{end}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_replaced_and_all_around_it_stays() {
+        let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n";
+        let next = with_section(page, "x", "new\n").unwrap();
+        assert_eq!(next, "a\n<!-- begin x -->\nnew\n<!-- end x -->\nb\n");
+        assert_eq!(with_section(&next, "x", "new\n").unwrap(), next);
+        let error = with_section(page, "y", "").unwrap_err().to_string();
+        assert!(error.contains("<!-- begin y -->"), "{error}");
+    }
+}

@@ -1,12 +1,11 @@
 //! `cargo xtask dev`: a real API server, a simulated Azure, the operator and the samples, live in a table.
 //!
-//! One module per part: [`programs`] builds, [`azure`] and [`operator`] run and talk to the two programs, [`samples`]
+//! One module per part: [`azure`] and [`operator`] run and talk to the two programs, [`samples`]
 //! applies manifests, [`status`] reads conditions, [`story`] decides what happens next in Azure, [`table`] shows.
 //! What the programs do is not here.
 
 mod azure;
 mod operator;
-mod programs;
 mod samples;
 mod status;
 mod story;
@@ -26,12 +25,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use self::{
     azure::Azure,
     operator::Operator,
-    programs::Programs,
     samples::{Applied, Sample},
     story::Story,
     table::Table,
 };
-use crate::workspace;
+use crate::{programs, workspace};
 
 /// How often objects are read and the table is drawn.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -84,7 +82,8 @@ pub async fn run(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
 async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     let samples = samples::read(&root.join(&arguments.samples))?;
-    let programs = Programs::build(&root, arguments.release).await?;
+    let [operator, simulator] =
+        programs::build(&root, ["armature", "armature-simulator"], arguments.release).await?;
     let started = Instant::now();
     let folder = tempfile::Builder::new()
         .prefix("armature-dev-")
@@ -96,11 +95,10 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
     })
     .await?;
     println!("export KUBECONFIG={}", plane.kubeconfig().display());
-    let azure = Azure::start(&programs.simulator, folder.path(), &arguments.latency).await?;
+    let azure = Azure::start(&simulator, folder.path(), &arguments.latency).await?;
     println!("simulated Azure at {}", azure.endpoint());
     let client = plane.client().await?;
-    let operator =
-        Operator::start(&programs.operator, folder.path(), &plane, &client, &azure).await?;
+    let operator = Operator::start(&operator, folder.path(), &plane, &client, &azure).await?;
     println!(
         "all programs run after {:.1} s; logs are in {}",
         started.elapsed().as_secs_f64(),

@@ -1,4 +1,4 @@
-//! Builds the two programs and finds out where cargo put them.
+//! Builds programs of the workspace and finds out where cargo put them.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,6 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use crate::workspace;
-
-const OPERATOR: &str = "armature";
-const SIMULATOR: &str = "armature-simulator";
-
-/// Paths of the programs.
-#[derive(Debug)]
-pub struct Programs {
-    /// The operator.
-    pub operator: PathBuf,
-    /// The simulator.
-    pub simulator: PathBuf,
-}
 
 /// The lines of `--message-format=json` that matter here.
 #[derive(Deserialize)]
@@ -33,32 +21,39 @@ struct Target {
     name: String,
 }
 
-impl Programs {
-    /// Builds both; cargo shows its own progress.
-    pub async fn build(root: &Utf8Path, release: bool) -> anyhow::Result<Self> {
-        let mut command = Command::new(workspace::cargo());
-        command.args(["build", "--message-format=json-render-diagnostics"]);
-        for program in [OPERATOR, SIMULATOR] {
-            command.args(["--package", program]);
-        }
-        command.arg("--bins");
-        if release {
-            command.arg("--release");
-        }
-        let output = command
-            .current_dir(root)
-            .stderr(std::process::Stdio::inherit())
-            .kill_on_drop(true)
-            .output()
-            .await
-            .context("cannot run cargo build")?;
-        anyhow::ensure!(output.status.success(), "cargo build failed, see above");
-        let messages = String::from_utf8_lossy(&output.stdout);
-        Ok(Self {
-            operator: executable(&messages, OPERATOR)?,
-            simulator: executable(&messages, SIMULATOR)?,
-        })
+/// Builds packages whose programs have their names, and returns the programs in the same order. Cargo shows its own
+/// progress.
+///
+/// # Errors
+/// When cargo cannot be run or the build fails.
+pub async fn build<const N: usize>(
+    root: &Utf8Path,
+    packages: [&str; N],
+    release: bool,
+) -> anyhow::Result<[PathBuf; N]> {
+    let mut command = Command::new(workspace::cargo());
+    command.args(["build", "--message-format=json-render-diagnostics"]);
+    for package in packages {
+        command.args(["--package", package]);
     }
+    command.arg("--bins");
+    if release {
+        command.arg("--release");
+    }
+    let output = command
+        .current_dir(root)
+        .stderr(std::process::Stdio::inherit())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("cannot run cargo build")?;
+    anyhow::ensure!(output.status.success(), "cargo build failed, see above");
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let mut programs = packages.map(|_| PathBuf::new());
+    for (program, package) in programs.iter_mut().zip(packages) {
+        *program = executable(&messages, package)?;
+    }
+    Ok(programs)
 }
 
 fn executable(messages: &str, name: &str) -> anyhow::Result<PathBuf> {

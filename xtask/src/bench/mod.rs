@@ -1,0 +1,90 @@
+//! `cargo xtask bench`: figures of this machine beside the bars they have to stay under.
+//!
+//! A benchmark is a row of [`table`]. It runs a built program as users run it, several times, and returns figures:
+//! samples with a unit and, where the design names one, a bar ([`figure`]). [`process`] runs a program and reads what
+//! the kernel counted for it; [`report`] prints and keeps the result. A missed bar is a result, not a failure: machines
+//! differ, and tests do not time anything.
+
+mod figure;
+mod process;
+mod report;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use armature_controlplane::Progress;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+
+use self::report::{Machine, Measured};
+use crate::{output, programs, workspace};
+
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    /// Which benchmarks; all when none is named.
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(table::BENCHMARKS.iter().map(|it| it.name)))]
+    names: Vec<String>,
+    /// Runs of each that count, after one that warms caches.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+    /// Format of the result.
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    /// Also put the figures into docs/performance.md, in place of earlier ones.
+    #[arg(long)]
+    write: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table.
+    Text,
+    /// One JSON object.
+    Json,
+    /// The same as YAML.
+    Yaml,
+    /// One line of JSON for each figure.
+    Jsonl,
+}
+
+/// What every benchmark may use.
+struct Context {
+    /// This tool as a release build, whatever build runs the benchmarks.
+    xtask: PathBuf,
+    /// Runs that count.
+    runs: u32,
+}
+
+/// Runs `bench`.
+pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
+    let root = workspace::root()?;
+    let [xtask] = programs::build(&root, ["xtask"], true).await?;
+    let runs = arguments.runs;
+    let context = Context { xtask, runs };
+    let progress = Progress::new();
+    let mut measured = Vec::new();
+    for benchmark in table::BENCHMARKS {
+        let is_wanted = arguments.names.iter().any(|name| name == benchmark.name);
+        if is_wanted || arguments.names.is_empty() {
+            progress.update(&format!("{}: {} runs", benchmark.name, runs + 1));
+            let figures = (benchmark.run)(&context)?;
+            measured.push(Measured { benchmark, figures });
+        }
+    }
+    drop(progress);
+    let machine = Machine::this()?;
+    output::print(&match arguments.output {
+        Format::Text => report::text(&machine, runs, &measured),
+        Format::Json => {
+            serde_json::to_string_pretty(&report::json(&machine, runs, &measured))? + "\n"
+        }
+        Format::Yaml => serde_saphyr::to_string(&report::json(&machine, runs, &measured))?,
+        Format::Jsonl => report::jsonl(&measured),
+    })?;
+    if arguments.write {
+        report::keep(&root, &machine, runs, &measured)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

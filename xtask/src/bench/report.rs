@@ -1,0 +1,252 @@
+//! Results for people, for machines and for docs/performance.md.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::figure::{Figure, Summary};
+use super::table::Benchmark;
+use crate::workspace;
+
+/// The page that keeps figures.
+const PAGE: &str = "docs/performance.md";
+
+/// A benchmark with what it measured.
+pub struct Measured<'a> {
+    /// The benchmark.
+    pub benchmark: &'a Benchmark,
+    /// Its figures.
+    pub figures: Vec<Figure>,
+}
+
+impl Measured<'_> {
+    fn summaries(&self) -> impl Iterator<Item = Summary> {
+        self.figures.iter().map(Figure::summary)
+    }
+}
+
+/// What the figures were measured on.
+#[derive(Debug, Serialize)]
+pub struct Machine {
+    /// Processors that a process may use.
+    cores: usize,
+    /// Name of the processor, where the system tells.
+    processor: Option<String>,
+    /// Operating system and architecture.
+    platform: String,
+}
+
+impl Machine {
+    /// This machine.
+    pub fn this() -> anyhow::Result<Self> {
+        let cores = std::thread::available_parallelism()
+            .context("the system does not tell its number of processors")?;
+        let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let named = |line: &str| {
+            Some(
+                line.strip_prefix("model name")?
+                    .split_once(':')?
+                    .1
+                    .trim()
+                    .to_owned(),
+            )
+        };
+        Ok(Self {
+            cores: cores.get(),
+            processor: processors.lines().find_map(named),
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        })
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {} cores", self.platform, self.cores)?;
+        match &self.processor {
+            Some(processor) => write!(f, " ({processor})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A table for a terminal.
+pub fn text(machine: &Machine, runs: u32, measured: &[Measured<'_>]) -> String {
+    let mut text = format!("release build, {runs} runs after a warm-up, {machine}\n\n");
+    let _ = writeln!(
+        text,
+        "{:<12} {:<12} {:>4} {:>9} {:>9} {:>9} {:>9}",
+        "benchmark", "figure", "unit", "median", "min", "max", "at most"
+    );
+    for one in measured {
+        for summary in one.summaries() {
+            let _ = writeln!(
+                text,
+                "{:<12} {:<12} {:>4} {:>9.3} {:>9.3} {:>9.3} {:>9}{}",
+                one.benchmark.name,
+                summary.figure,
+                summary.unit,
+                summary.median,
+                summary.min,
+                summary.max,
+                bar(&summary),
+                if summary.met == Some(false) {
+                    "  MISSED"
+                } else {
+                    ""
+                },
+            );
+        }
+    }
+    text
+}
+
+fn bar(summary: &Summary) -> String {
+    summary
+        .at_most
+        .map_or_else(String::new, |bar| bar.to_string())
+}
+
+/// Everything as one value.
+pub fn json(machine: &Machine, runs: u32, measured: &[Measured<'_>]) -> Value {
+    let benchmarks = measured.iter().map(|one| {
+        json!({
+            "name": one.benchmark.name,
+            "about": one.benchmark.about,
+            "figures": one.summaries().collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "build": "release",
+        "machine": machine,
+        "runs": runs,
+        "benchmarks": benchmarks.collect::<Vec<_>>(),
+    })
+}
+
+/// A line for each figure.
+pub fn jsonl(measured: &[Measured<'_>]) -> String {
+    let figures = measured.iter().flat_map(|one| {
+        one.summaries().map(|summary| {
+            let mut line = json!({ "benchmark": one.benchmark.name });
+            if let (Value::Object(line), Value::Object(figure)) = (&mut line, json!(summary)) {
+                line.extend(figure);
+            }
+            format!("{line}\n")
+        })
+    });
+    figures.collect()
+}
+
+/// Puts each benchmark's figures into its place on the page.
+///
+/// # Errors
+/// When the page cannot be read or written, or has no place for a benchmark.
+pub fn keep(
+    root: &Utf8Path,
+    machine: &Machine,
+    runs: u32,
+    measured: &[Measured<'_>],
+) -> anyhow::Result<()> {
+    let path = root.join(PAGE);
+    let mut page = workspace::read(&path)?;
+    for one in measured {
+        let name = format!("bench {}", one.benchmark.name);
+        page = workspace::with_section(&page, &name, &section(machine, runs, one))
+            .with_context(|| format!("cannot write the figures into {PAGE}"))?;
+    }
+    workspace::write(&path, page)
+}
+
+fn section(machine: &Machine, runs: u32, measured: &Measured<'_>) -> String {
+    let mut text = format!(
+        "{}\n\nMedian of {runs} runs on {machine}.\n\n\
+         | figure | median | min | max | at most |\n|---|--:|--:|--:|--:|\n",
+        measured.benchmark.about
+    );
+    for summary in measured.summaries() {
+        let unit = summary.unit;
+        let bar = bar(&summary);
+        let bar = if bar.is_empty() {
+            bar
+        } else {
+            format!("{bar} {unit}")
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} {unit} | {} {unit} | {} {unit} | {bar} |",
+            summary.figure, summary.median, summary.min, summary.max
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::figure::Unit;
+    use crate::bench::table::BENCHMARKS;
+
+    fn measured() -> Measured<'static> {
+        let figure = |name, at_most| Figure {
+            name,
+            unit: Unit::Seconds,
+            at_most,
+            samples: vec![0.5, 0.1, 0.25],
+        };
+        Measured {
+            benchmark: &BENCHMARKS[0],
+            figures: vec![figure("wall", Some(0.2)), figure("cpu", None)],
+        }
+    }
+
+    fn machine() -> Machine {
+        Machine {
+            cores: 2,
+            processor: None,
+            platform: "linux x86_64".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_table_says_which_bar_is_missed() {
+        let text = text(&machine(), 3, &[measured()]);
+        assert!(text.starts_with("release build, 3 runs after a warm-up, linux x86_64, 2 cores"));
+        let wall = text.lines().find(|line| line.contains("wall")).unwrap();
+        assert!(wall.ends_with("0.2  MISSED"), "{wall}");
+        let cpu = text.lines().find(|line| line.contains("cpu")).unwrap();
+        assert!(!cpu.contains("MISSED"), "{cpu}");
+    }
+
+    #[test]
+    fn machines_get_medians_and_bars() {
+        let value = json(&machine(), 3, &[measured()]);
+        let wall = &value["benchmarks"][0]["figures"][0];
+        assert_eq!(
+            (wall["median"].as_f64(), wall["met"].as_bool()),
+            (Some(0.25), Some(false))
+        );
+        let lines = jsonl(&[measured()]);
+        let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+        assert_eq!(
+            (&first["benchmark"], &first["figure"]),
+            (&json!("gen"), &json!("wall"))
+        );
+        assert_eq!(lines.lines().count(), 2);
+    }
+
+    #[test]
+    fn figures_replace_earlier_ones_on_the_page() {
+        let section = section(&machine(), 3, &measured());
+        assert!(
+            section.contains("| wall | 0.25 s | 0.1 s | 0.5 s | 0.2 s |\n"),
+            "{section}"
+        );
+        assert!(
+            section.contains("| cpu | 0.25 s | 0.1 s | 0.5 s |  |\n"),
+            "{section}"
+        );
+    }
+}
