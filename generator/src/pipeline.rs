@@ -12,8 +12,8 @@ use crate::emit::{FormatError, emit, kind_constants, umbrella};
 use crate::hub::hubs;
 use crate::inherit::inherit;
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
-use crate::model::{ApiVersion, Group, Version};
-use crate::share::share;
+use crate::model::{ApiVersion, Group, TypeDef, Version};
+use crate::share::{share, unite};
 use crate::types::embedded::Embedding;
 use crate::types::{TypesError, build_with};
 
@@ -85,8 +85,21 @@ pub struct GroupSummary {
     pub shared_types: usize,
     /// Types of the hub that no version has alike.
     pub hub_types: usize,
+    /// Rust files of the crate.
+    pub files: usize,
+    /// Lines in them.
+    pub lines: usize,
+    /// Bytes in them.
+    pub bytes: usize,
     /// Time taken.
     pub elapsed: Duration,
+}
+
+/// Choices of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Keep the spec's own text for CRDs. Off, nothing of it reaches the generated crates.
+    pub descriptions: bool,
 }
 
 /// Everything that was generated.
@@ -106,13 +119,14 @@ pub struct Generated {
 pub fn generate(
     specs: &SpecRoot,
     configs: &[GroupConfig],
+    options: Options,
     progress: &dyn Progress,
 ) -> Result<Generated, GeneratorError> {
     check_groups(configs)?;
     let results = configs
         .par_iter()
         .map(|config| {
-            let result = group_files(specs, config);
+            let result = group_files(specs, config, options);
             if let Ok((_, summary, _)) = &result {
                 progress.group(summary);
             }
@@ -151,20 +165,38 @@ fn check_groups(configs: &[GroupConfig]) -> Result<(), GeneratorError> {
 
 type GroupFiles = (BTreeMap<Utf8PathBuf, String>, GroupSummary, Vec<String>);
 
-fn group_files(specs: &SpecRoot, config: &GroupConfig) -> Result<GroupFiles, GeneratorError> {
+fn group_files(
+    specs: &SpecRoot,
+    config: &GroupConfig,
+    options: Options,
+) -> Result<GroupFiles, GeneratorError> {
     let start = Instant::now();
-    let group = curated_group(specs, config)?;
+    let mut group = curated_group(specs, config)?;
+    if !options.descriptions {
+        drop_descriptions(&mut group);
+    }
+    let types = group.versions.values().map(|v| v.types.len()).sum();
+    unite(&mut group);
     let sharing = share(&group);
     let hubs = hubs(&group);
     let files = emit(&group, &sharing, &hubs)?;
+    let rust = || {
+        let rust = files
+            .iter()
+            .filter(|(path, _)| path.extension() == Some("rs"));
+        rust.map(|(_, text)| text)
+    };
     let resources = group.versions.values().flat_map(|v| &v.resources);
     let summary = GroupSummary {
         group: group.name.clone(),
         kinds: hubs.kinds.len(),
         kind_versions: resources.map(|r| r.version_names.len()).sum(),
-        types: sharing.before(),
+        types,
         shared_types: sharing.after(),
         hub_types: crate::emit::own_hub_types(&sharing, &hubs),
+        files: rust().count(),
+        lines: rust().map(|text| text.lines().count()).sum(),
+        bytes: rust().map(String::len).sum(),
         elapsed: start.elapsed(),
     };
     Ok((files, summary, kind_constants(&hubs)))
@@ -185,19 +217,36 @@ pub fn curated_groups(
     groups.collect()
 }
 
+fn drop_descriptions(group: &mut Group) {
+    let versions = group.versions.values_mut();
+    for definition in versions.flat_map(|version| version.types.values_mut()) {
+        match definition {
+            TypeDef::Enum(definition) => definition.description = None,
+            TypeDef::Object(object) => {
+                object.description = None;
+                for property in &mut object.properties {
+                    property.description = None;
+                }
+            }
+        }
+    }
+}
+
 /// A group as Kubernetes users see it: passes 1 to 4.
 ///
 /// # Errors
 /// As [`generate`].
 pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
     let sets = spec_sets(specs, config)?;
-    let versions = sets
-        .par_iter()
-        .map(|(api_version, set)| {
-            let version = version(config, api_version, set)?;
-            Ok((api_version.clone(), version))
-        })
-        .collect::<Result<_, GeneratorError>>()?;
+    let versions = sets.par_iter().map(|(api_version, set)| {
+        let version = version(config, api_version, set)?;
+        Ok((api_version.clone(), version))
+    });
+    // All are built before the first error is told, so that it is the same one in every run.
+    let versions = versions.collect::<Vec<Result<_, GeneratorError>>>();
+    let versions = versions
+        .into_iter()
+        .collect::<Result<BTreeMap<_, _>, _>>()?;
     let group = Group {
         name: config.rules.group.clone(),
         api_group: config.api_group(),

@@ -7,6 +7,9 @@
 {% if !loop.first %}{% endif %}#[rustfmt::skip]
 pub mod {{ module }};
 {%- endfor %}
-{% for (module, name) in aliases %}
+{% if !aliases.is_empty() %}
+// Names under which Kubernetes serves the versions.
+{%- for (module, name) in aliases %}
 pub use {{ module }} as {{ name }};
 {%- endfor %}
+{%- endif %}

@@ -127,13 +127,6 @@ pub enum Step {
         /// JSON name of the hub field that has the version's type.
         hub: &'static str,
     },
-    /// The version keeps at this path what the hub has as a field of this level.
-    Move {
-        /// JSON names in the version, from this level down.
-        version: &'static [&'static str],
-        /// JSON name in the hub.
-        hub: &'static str,
-    },
 }
 
 /// Where a resource hangs in ARM (ASO behaviour §4.1).

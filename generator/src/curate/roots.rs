@@ -21,6 +21,9 @@ pub(super) fn own_names(side: Side) -> &'static [&'static str] {
     }
 }
 
+/// Type of the operator's settings, after the kind where the kind has some of its own.
+const OPERATOR_SPEC: &str = "OperatorSpec";
+
 /// Completes the roots of a version, names them after their kinds, sorts properties, and drops what no root
 /// reaches.
 pub(super) fn finish(version: &mut Version) {
@@ -151,7 +154,13 @@ fn operator_spec(resource: &Resource, types: &mut TypeTable) -> Property {
         types.insert(type_name.clone(), TypeDef::Object(object));
         properties.push(operator(name, TypeRef::Named(type_name)));
     }
-    let type_name = TypeName::new(format!("{}OperatorSpec", resource.kind));
+    // Kinds without exports of their own share one type.
+    let is_own = properties.len() > 2;
+    let type_name = if is_own {
+        TypeName::new(format!("{}{OPERATOR_SPEC}", resource.kind))
+    } else {
+        TypeName::new(OPERATOR_SPEC)
+    };
     let object = ObjectType {
         properties,
         ..ObjectType::default()
@@ -171,11 +180,12 @@ fn rename_roots(version: &mut Version) {
         names.insert(resource.status.clone(), status);
     }
     let mut taken = names.values().cloned().collect::<Vec<_>>();
+    taken.push(TypeName::new(OPERATOR_SPEC));
     for resource in &version.resources {
         for suffix in [
             "",
             "Kind",
-            "OperatorSpec",
+            OPERATOR_SPEC,
             "OperatorConfigMaps",
             "OperatorSecrets",
             "AzureName",

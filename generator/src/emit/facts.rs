@@ -86,17 +86,20 @@ fn range(low: Option<u64>, high: Option<u64>, unit: &str) -> Option<String> {
     }
 }
 
-/// The type of a property, or what it is for where it is an object without a place of its own in ARM's JSON.
+/// The type of a property, or what it is for where it has no place of its own in ARM's JSON.
 fn what(property: &Property, types: &TypeTable) -> String {
-    let words = type_words(&property.ty, types);
-    if words != "object" || !property.arm.is_empty() {
-        return words;
-    }
     let purpose = match (&property.meaning, property.name.as_str()) {
-        (Meaning::Operator, "secrets") => "Secrets that the operator writes",
+        (Meaning::Operator, "azureName") => "name in Azure, by default that of the object",
+        (Meaning::Operator, "conditions") => "conditions, `Ready` first of all",
+        (Meaning::Operator, "configMapExpressions") => "exports to ConfigMaps by CEL expression",
         (Meaning::Operator, "configMaps") => "ConfigMaps that the operator writes",
-        (Meaning::Operator, _) => "settings of the operator",
-        _ => "variant",
+        (Meaning::Operator, "operatorSpec") => "settings of the operator",
+        (Meaning::Operator, "originalVersion") => "version of the manifest that was applied",
+        (Meaning::Operator, "owner") => "resource that this one is part of",
+        (Meaning::Operator, "secretExpressions") => "exports to Secrets by CEL expression",
+        (Meaning::Operator, "secrets") => "Secrets that the operator writes",
+        (Meaning::Plain, _) if property.arm.is_empty() => "variant",
+        _ => return type_words(&property.ty, types),
     };
     purpose.to_owned()
 }

@@ -1,6 +1,9 @@
-//! From tokens to text.
+//! From tokens to text, and the layout of what is no token stream.
 
 use proc_macro2::TokenStream;
+
+/// Longest line that is not broken.
+pub const WIDTH: usize = 100;
 
 /// A problem of the generator itself: it wrote something that is no Rust.
 #[derive(Debug, thiserror::Error)]
@@ -38,17 +41,49 @@ pub fn doc(text: &str) -> TokenStream {
     quote::quote!(#[doc = #text])
 }
 
-/// Names of a `use`: `name` or `{a, b}`, broken into lines where it is long.
-pub fn braced(names: &[&str]) -> String {
-    match names {
-        [name] => (*name).to_owned(),
-        _ => {
-            let line = names.join(", ");
-            if line.len() < 70 {
-                return format!("{{{line}}}");
-            }
-            let lines = names.iter().map(|name| format!("    {name},\n"));
-            format!("{{\n{}}}", lines.collect::<String>())
+/// An import of one or more names, `use path::{a, b};`, filled to the width.
+pub fn import(path: &str, names: &[String]) -> String {
+    if let [name] = names {
+        return format!("{path}::{name};\n");
+    }
+    let line = format!("{path}::{{{}}};\n", names.join(", "));
+    if line.len() <= WIDTH {
+        return line;
+    }
+    let mut lines = vec![String::new()];
+    for name in names {
+        let last = lines.len() - 1;
+        let longer = match lines[last].as_str() {
+            "" => format!("    {name},"),
+            line => format!("{line} {name},"),
+        };
+        if longer.len() <= WIDTH {
+            lines[last] = longer;
+        } else {
+            lines.push(format!("    {name},"));
         }
+    }
+    format!("{path}::{{\n{}\n}};\n", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WIDTH, import};
+
+    #[test]
+    fn imports_fill_lines() {
+        let names = |count| {
+            (0..count)
+                .map(|n| format!("Name{n:02}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(import("use a", &names(1)), "use a::Name00;\n");
+        assert_eq!(import("use a", &names(2)), "use a::{Name00, Name01};\n");
+        let text = import("use a", &names(20));
+        let lines = text.lines().collect::<Vec<_>>();
+        assert_eq!(lines[0], "use a::{");
+        assert!(lines[1].starts_with("    Name00, Name01,"), "{text}");
+        assert_eq!(lines.len(), 4, "{text}");
+        assert!(lines.iter().all(|line| line.len() <= WIDTH), "{text}");
     }
 }

@@ -28,7 +28,8 @@ const RESERVED_TYPES: [&str; 10] = [
 ];
 
 /// Words of a name: split at separators, before a capital that starts a word, and nowhere else, so that
-/// `publicIPAddress` gives `public`, `IP`, `Address` and `Standard_D11_v2` gives `Standard`, `D11`, `v2`.
+/// `publicIPAddress` gives `public`, `IP`, `Address`, `Standard_D11_v2` gives `Standard`, `D11`, `v2`, and `W3CLogFile`
+/// gives `W3C`, `Log`, `File`.
 fn words(text: &str) -> Vec<String> {
     let letters = text.chars().collect::<Vec<_>>();
     let mut words = vec![String::new()];
@@ -41,9 +42,7 @@ fn words(text: &str) -> Vec<String> {
         let after = letters.get(index + 1);
         let starts_word = letter.is_ascii_uppercase()
             && before.is_some_and(|before| {
-                before.is_ascii_lowercase()
-                    || before.is_ascii_digit()
-                    || (before.is_ascii_uppercase() && after.is_some_and(char::is_ascii_lowercase))
+                before.is_ascii_lowercase() || after.is_some_and(char::is_ascii_lowercase)
             });
         if starts_word {
             words.push(String::new());
@@ -146,6 +145,7 @@ mod tests {
                 "SYSTEM_ASSIGNED_USER_ASSIGNED",
             ),
             ("TLS1_2", "TLS1_2"),
+            ("W3CLOGFILE", "W3CLOGFILE"),
             ("*", "ANY"),
             ("1.0", "N1_0"),
         ] {

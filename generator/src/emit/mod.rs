@@ -17,10 +17,11 @@ mod types;
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
+use rayon::prelude::*;
 
 pub use crates::umbrella;
 pub use format::FormatError;
-use module::{Module, ModuleKind};
+use module::{Home, Module, ModuleKind};
 
 use crate::hub::{Hubs, KindHub};
 use crate::model::{ApiVersion, Group, Resource, TypeName, Version};
@@ -70,9 +71,13 @@ pub fn emit(
     let kinds = kind_versions(group, hubs);
     let folder = folder(&group.name);
     let mut files = BTreeMap::new();
-    for version in group.versions.values() {
-        let name = module_name(&version.api_version);
+    let versions = group.versions.values().collect::<Vec<_>>();
+    let modules = versions.par_iter().map(|version| {
         let written = module::module(&version_module(group, version, sharing))?;
+        Ok((module_name(&version.api_version), written))
+    });
+    for written in modules.collect::<Vec<Result<_, FormatError>>>() {
+        let (name, written) = written?;
         for (file, text) in written {
             files.insert(folder.join("src").join(&name).join(file), text);
         }
@@ -96,10 +101,24 @@ pub fn kind_constants(hubs: &Hubs) -> Vec<String> {
 
 /// Number of hub types that no version has alike.
 pub fn own_hub_types(sharing: &Sharing, hubs: &Hubs) -> usize {
-    let prints = fingerprints(&hubs.types).into_iter();
-    prints
-        .filter(|key| !sharing.distinct.contains_key(key))
-        .count()
+    hubs.types.len() - hub_homes(sharing, hubs).len()
+}
+
+/// Hub types that a version has alike: the name there and the version.
+fn hub_homes<'a>(
+    sharing: &'a Sharing,
+    hubs: &Hubs,
+) -> BTreeMap<TypeName, (&'a TypeName, &'a ApiVersion)> {
+    let own = fingerprints(&hubs.types);
+    own.into_iter()
+        .filter_map(|(name, fingerprint)| {
+            // A hub type that had to leave its name to another kind's is known to versions under the first one.
+            let key = hubs.origins.get(&name).cloned();
+            let key = key.unwrap_or_else(|| (name.clone(), fingerprint));
+            let ((there, _), home) = sharing.distinct.get_key_value(&key)?;
+            Some((name, (there, home)))
+        })
+        .collect()
 }
 
 fn kind_versions<'a>(group: &'a Group, hubs: &'a Hubs) -> Vec<KindVersions<'a>> {
@@ -139,7 +158,9 @@ fn version_module<'a>(group: &Group, version: &'a Version, sharing: &Sharing) ->
         .keys()
         .filter_map(|name| {
             let home = sharing.home(api_version, name);
-            (home != api_version).then(|| (name.clone(), module_name(home)))
+            let module = module_name(home);
+            let name = name.clone();
+            (home != api_version).then(|| (name.clone(), Home { module, name }))
         })
         .collect();
     let mut resources = version.resources.iter().collect::<Vec<_>>();
@@ -147,7 +168,7 @@ fn version_module<'a>(group: &Group, version: &'a Version, sharing: &Sharing) ->
     Module {
         header,
         about: vec![format!(
-            "`{}` with ARM api-version {api_version}. Types that an older version has alike are defined there.",
+            "`{}` with ARM api-version {api_version}. A type that is the same in an older version is defined there.",
             group.api_group
         )],
         types: &version.types,
@@ -171,13 +192,17 @@ fn hub_module<'a>(
     hubs: &'a Hubs,
     kinds: &[KindVersions<'a>],
 ) -> Module<'a> {
-    let elsewhere = fingerprints(&hubs.types)
-        .into_iter()
-        .filter_map(|(name, fingerprint)| {
-            let home = sharing.distinct.get(&(name.clone(), fingerprint))?;
-            Some((name, module_name(home)))
-        })
-        .collect::<BTreeMap<TypeName, String>>();
+    let elsewhere = hub_homes(sharing, hubs).into_iter();
+    let elsewhere = elsewhere.map(|(name, (there, home))| {
+        let (module, there) = (module_name(home), there.clone());
+        (
+            name,
+            Home {
+                module,
+                name: there,
+            },
+        )
+    });
     let versions = group.versions.keys().map(ApiVersion::as_str);
     let versions = versions.collect::<Vec<_>>().join(", ");
     Module {
@@ -188,10 +213,10 @@ fn hub_module<'a>(
         about: vec![
             "The stored form of every kind: the union of its versions, the newest shape winning."
                 .to_owned(),
-            "Types that a version has alike are defined there.".to_owned(),
+            "A type that is the same in an api-version is defined there.".to_owned(),
         ],
         types: &hubs.types,
-        elsewhere,
+        elsewhere: elsewhere.collect(),
         kinds: kinds
             .iter()
             .map(|kind| ModuleKind {

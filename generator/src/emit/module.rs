@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::format::{FormatError, braced, doc, ident, item};
+use super::format::{FormatError, doc, ident, import, item};
 use super::ident::{constant, snake, type_name};
 use super::types;
 use crate::model::{TypeDef, TypeName, TypeTable, reachable};
@@ -22,6 +22,14 @@ pub struct ModuleKind<'a> {
     pub version: String,
 }
 
+/// Where a type is defined that this module only re-exports.
+pub struct Home {
+    /// Module.
+    pub module: String,
+    /// Name there.
+    pub name: TypeName,
+}
+
 /// What is to be written as a module.
 pub struct Module<'a> {
     /// Lines on top of each file, without slashes: where it comes from.
@@ -30,8 +38,8 @@ pub struct Module<'a> {
     pub about: Vec<String>,
     /// All types of the module.
     pub types: &'a TypeTable,
-    /// Modules that define types of this one: type → module.
-    pub elsewhere: BTreeMap<TypeName, String>,
+    /// Types that another module defines.
+    pub elsewhere: BTreeMap<TypeName, Home>,
     /// Kinds in order.
     pub kinds: Vec<ModuleKind<'a>>,
 }
@@ -41,14 +49,14 @@ pub fn module(module: &Module<'_>) -> Result<BTreeMap<String, String>, FormatErr
     let mut files = BTreeMap::new();
     let parts = parts(module);
     for (name, members) in &parts {
-        let text = part(module, members)?;
-        files.insert(format!("{name}.rs"), text);
+        files.insert(format!("{name}.rs"), part(module, members));
     }
     files.insert("mod.rs".to_owned(), root(module, &parts)?);
     Ok(files)
 }
 
-/// Which file defines which types: each type goes with the first root that reaches it.
+/// Which file defines which types: each type goes with the first root that reaches it. The root comes first, the types
+/// that it is made of by name.
 fn parts<'a>(module: &Module<'a>) -> BTreeMap<String, Vec<&'a TypeName>> {
     let mut parts = BTreeMap::<String, Vec<&TypeName>>::new();
     let mut placed = BTreeSet::new();
@@ -60,7 +68,9 @@ fn parts<'a>(module: &Module<'a>) -> BTreeMap<String, Vec<&'a TypeName>> {
         ]
     });
     for (file, root) in sides {
-        for name in reachable(module.types, [root]) {
+        let below = reachable(module.types, [root]).into_iter();
+        let below = below.filter(|name| name != root);
+        for name in std::iter::once(root.clone()).chain(below) {
             let Some((name, _)) = module.types.get_key_value(&name) else {
                 continue;
             };
@@ -78,12 +88,12 @@ fn header(module: &Module<'_>) -> String {
 }
 
 /// A file with type definitions.
-fn part(module: &Module<'_>, members: &[&TypeName]) -> Result<String, FormatError> {
+fn part(module: &Module<'_>, members: &[&TypeName]) -> String {
     let mut bodies = Vec::new();
     let mut siblings = BTreeSet::new();
     for name in members {
         let definition = &module.types[*name];
-        bodies.push(types::definition(name, definition, module.types)?);
+        bodies.push(types::definition(name, definition, module.types));
         if let TypeDef::Object(object) = definition {
             let used = object.properties.iter().filter_map(|p| p.ty.named());
             siblings.extend(used.filter(|used| !members.contains(used)));
@@ -96,23 +106,21 @@ fn part(module: &Module<'_>, members: &[&TypeName]) -> Result<String, FormatErro
         text.push_str("use std::collections::BTreeMap;\n\n");
     }
     let runtime = [
-        ("field", "field!"),
         ("resource", "resource::"),
         ("shape", "shape::"),
+        ("shaped", "shaped!"),
         ("string_enum", "string_enum!"),
     ];
     let used = runtime.iter().filter(|(_, mark)| body.contains(mark));
-    let used = used.map(|(name, _)| *name).collect::<Vec<_>>();
-    text.push_str(&format!("use armature_runtime::{};\n", braced(&used)));
+    let used = used.map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    text.push_str(&import("use armature_runtime", &used));
     if !siblings.is_empty() {
-        let names = siblings.iter().map(|name| type_name(name));
-        let names = names.collect::<Vec<_>>();
-        let names = names.iter().map(String::as_str).collect::<Vec<_>>();
-        text.push_str(&format!("\nuse super::{};\n", braced(&names)));
+        text.push('\n');
+        text.push_str(&import("use super", &sorted(siblings)));
     }
     text.push('\n');
     text.push_str(&body);
-    Ok(text)
+    text
 }
 
 /// The file `mod.rs`: parts, re-exports and typed kinds.
@@ -132,18 +140,21 @@ fn root(
     text.push_str("\nuse armature_runtime::kind::{KindInfo, TypedKind};\n");
     text.push_str("use armature_runtime::resource::TypedObject;\n\n");
     for (name, members) in parts {
-        let members = members.iter().map(|member| type_name(member));
-        let members = members.collect::<Vec<_>>();
-        let members = members.iter().map(String::as_str).collect::<Vec<_>>();
-        text.push_str(&format!("pub use {name}::{};\n", braced(&members)));
+        let members = sorted(members.iter().copied());
+        text.push_str(&import(&format!("pub use {name}"), &members));
     }
     let mut homes = BTreeMap::<&str, Vec<String>>::new();
     for (name, home) in &module.elsewhere {
-        homes.entry(home).or_default().push(type_name(name));
+        let (here, there) = (type_name(name), type_name(&home.name));
+        let name = if here == there {
+            here
+        } else {
+            format!("{there} as {here}")
+        };
+        homes.entry(&home.module).or_default().push(name);
     }
     for (home, names) in homes {
-        let names = names.iter().map(String::as_str).collect::<Vec<_>>();
-        text.push_str(&format!("pub use super::{home}::{};\n", braced(&names)));
+        text.push_str(&import(&format!("pub use super::{home}"), &names));
     }
     for kind in &module.kinds {
         for tokens in typed_kind(kind) {
@@ -152,6 +163,13 @@ fn root(
         }
     }
     Ok(text)
+}
+
+/// Rust names in order.
+fn sorted<'a>(names: impl IntoIterator<Item = &'a TypeName>) -> Vec<String> {
+    let mut names = names.into_iter().map(type_name).collect::<Vec<_>>();
+    names.sort();
+    names
 }
 
 /// The marker type of a kind in this module, and the object type that goes with it.

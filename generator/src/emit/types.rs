@@ -1,92 +1,76 @@
-//! Structs with their shapes, and enums.
+//! Structs with their shapes, and enums: calls of the macros `shaped!` and `string_enum!` of the runtime.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use proc_macro2::Literal;
 
 use super::facts;
-use super::format::{FormatError, doc, ident, item};
+use super::format::WIDTH;
 use super::ident::{constant, distinct, snake, type_name};
 use crate::model::{
     CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef,
     TypeTable,
 };
 
-/// A type as formatted text: one or more items.
-pub fn definition(
-    name: &TypeName,
-    definition: &TypeDef,
-    types: &TypeTable,
-) -> Result<String, FormatError> {
+/// Steps of indentation: of the macro's item, of its members, of what belongs to a member.
+const ITEM: &str = "    ";
+const MEMBER: &str = "        ";
+const CALL: &str = "            ";
+
+/// A type as text.
+pub fn definition(name: &TypeName, definition: &TypeDef, types: &TypeTable) -> String {
     match definition {
         TypeDef::Object(object) => structure(name, object, types),
-        TypeDef::Enum(definition) => Ok(enumeration(name, definition)),
+        TypeDef::Enum(definition) => enumeration(name, definition),
     }
 }
 
-/// Macro calls are not formatted by `prettyplease`, so an enum is written as text.
 fn enumeration(name: &TypeName, definition: &EnumType) -> String {
     let values = definition.values.iter().map(String::as_str);
     let values = values.collect::<Vec<_>>();
     let mut text = format!(
-        "string_enum! {{\n    /// {}\n    {} {{\n",
+        "string_enum! {{\n{ITEM}/// {}\n{ITEM}{} {{\n",
         facts::enumeration(definition),
         type_name(name)
     );
     for (constant, value) in distinct(&values, constant).iter().zip(&values) {
-        text.push_str(&format!(
-            "        {constant} = {},\n",
-            Literal::string(value)
-        ));
+        text.push_str(&format!("{MEMBER}{constant} = {},\n", quoted(value)));
     }
     text.push_str("    }\n}\n");
     text
 }
 
-fn structure(
-    name: &TypeName,
-    object: &ObjectType,
-    types: &TypeTable,
-) -> Result<String, FormatError> {
-    let text = type_name(name);
-    let rust_name = ident(&text);
+fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable) -> String {
     let names = object.properties.iter().map(|p| p.name.as_str());
     let members = distinct(&names.collect::<Vec<_>>(), snake);
-    let fields = object.properties.iter().zip(&members).map(|(p, member)| {
-        let doc = doc(&facts::property(p, types));
-        let (member, ty) = (ident(member), field_type(&p.ty, types));
-        quote!(#doc pub #member: Option<#ty>)
-    });
-    let entries = object
-        .properties
-        .iter()
-        .zip(&members)
-        .map(|(p, member)| entry(&text, p, member));
-    let doc = doc(&facts::object(object));
-    let structure = quote! {
-        #doc
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct #rust_name { #(#fields,)* }
+    let fields = object.properties.iter().zip(&members);
+    let fields = fields.map(|(property, member)| field(property, member, types));
+    format!(
+        "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
+        facts::object(object),
+        type_name(name),
+        one_of(object),
+        descriptions(object),
+        fields.collect::<String>()
+    )
+}
+
+/// One field: documentation, then `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
+fn field(property: &Property, member: &str, types: &TypeTable) -> String {
+    let doc = facts::property(property, types);
+    let ty = field_type(&property.ty, types);
+    let start = format!("{MEMBER}{member}: {ty} = {}", quoted(&property.name));
+    let calls = calls(property);
+    let line = format!("{start}{};", calls.concat());
+    let definition = if line.chars().count() <= WIDTH && !line.contains('\n') {
+        line
+    } else {
+        let calls = calls.iter().map(|call| format!("\n{CALL}{call}"));
+        format!("{start}{};", calls.collect::<String>())
     };
-    let one_of = one_of(object);
-    let shape = quote! {
-        impl shape::Shaped for #rust_name {
-            const SHAPE: &'static shape::StructShape = {
-                static FIELDS: &[shape::FieldOf<#rust_name>] = &[#(#entries,)*];
-                static SHAPE: shape::StructShape =
-                    shape::StructShape::of::<#rust_name>(#text, FIELDS) #one_of;
-                &SHAPE
-            };
-        }
-    };
-    Ok(format!(
-        "{}\n{}",
-        item(&text, structure)?,
-        item(&text, shape)?
-    ))
+    format!("{MEMBER}/// {doc}\n{definition}\n")
 }
 
 /// The Rust type of a field's value.
-fn field_type(ty: &TypeRef, types: &TypeTable) -> TokenStream {
+fn field_type(ty: &TypeRef, types: &TypeTable) -> String {
     let inner = item_type(ty);
     let is_struct = match ty {
         TypeRef::Named(name) => matches!(types.get(name), Some(TypeDef::Object(_))),
@@ -99,158 +83,198 @@ fn field_type(ty: &TypeRef, types: &TypeTable) -> TokenStream {
         _ => false,
     };
     if is_struct {
-        quote!(Box<#inner>)
+        format!("Box<{inner}>")
     } else {
         inner
     }
 }
 
 /// The Rust type of an item of a list or map.
-fn item_type(ty: &TypeRef) -> TokenStream {
-    match ty {
-        TypeRef::Bool => quote!(bool),
-        TypeRef::Integer(_) => quote!(i64),
-        TypeRef::Number => quote!(f64),
-        TypeRef::String => quote!(String),
-        TypeRef::Json => quote!(shape::Json),
-        TypeRef::Named(name) => {
-            let name = ident(&type_name(name));
-            quote!(#name)
-        }
-        TypeRef::List(item) => {
-            let item = item_type(item);
-            quote!(Vec<#item>)
-        }
-        TypeRef::Map(item) => {
-            let item = item_type(item);
-            quote!(BTreeMap<String, #item>)
-        }
-        TypeRef::Reference => quote!(resource::ResourceReference),
-        TypeRef::WellKnownReference => quote!(resource::WellKnownResourceReference),
-        TypeRef::ArmIdKeyed => quote!(Vec<resource::UserAssignedIdentityDetails>),
-        TypeRef::Secret => quote!(resource::SecretReference),
-        TypeRef::SecretMap => quote!(resource::SecretMapReference),
-        TypeRef::ConfigMap(_) => quote!(resource::ConfigMapReference),
-        TypeRef::Common(common) => common_type(*common),
-    }
+fn item_type(ty: &TypeRef) -> String {
+    let fixed = match ty {
+        TypeRef::Named(name) => return type_name(name),
+        TypeRef::List(item) => return format!("Vec<{}>", item_type(item)),
+        TypeRef::Map(item) => return format!("BTreeMap<String, {}>", item_type(item)),
+        TypeRef::Bool => "bool",
+        TypeRef::Integer(_) => "i64",
+        TypeRef::Number => "f64",
+        TypeRef::String => "String",
+        TypeRef::Json => "shape::Json",
+        TypeRef::Reference => "resource::ResourceReference",
+        TypeRef::WellKnownReference => "resource::WellKnownResourceReference",
+        TypeRef::ArmIdKeyed => "Vec<resource::UserAssignedIdentityDetails>",
+        TypeRef::Secret => "resource::SecretReference",
+        TypeRef::SecretMap => "resource::SecretMapReference",
+        TypeRef::ConfigMap(_) => "resource::ConfigMapReference",
+        TypeRef::Common(CommonType::KnownResourceReference) => "resource::KnownResourceReference",
+        TypeRef::Common(CommonType::ArbitraryOwnerReference) => "resource::ArbitraryOwnerReference",
+        TypeRef::Common(CommonType::Condition) => "resource::Condition",
+        TypeRef::Common(CommonType::DestinationExpression) => "resource::DestinationExpression",
+        TypeRef::Common(CommonType::SecretDestination) => "resource::SecretDestination",
+        TypeRef::Common(CommonType::ConfigMapDestination) => "resource::ConfigMapDestination",
+    };
+    fixed.to_owned()
 }
 
-fn common_type(common: CommonType) -> TokenStream {
-    match common {
-        CommonType::KnownResourceReference => quote!(resource::KnownResourceReference),
-        CommonType::ArbitraryOwnerReference => quote!(resource::ArbitraryOwnerReference),
-        CommonType::Condition => quote!(resource::Condition),
-        CommonType::DestinationExpression => quote!(resource::DestinationExpression),
-        CommonType::SecretDestination => quote!(resource::SecretDestination),
-        CommonType::ConfigMapDestination => quote!(resource::ConfigMapDestination),
-    }
-}
-
-/// The shape's entry for a property.
-fn entry(owner: &str, property: &Property, member: &str) -> TokenStream {
-    let (owner, member, name) = (ident(owner), ident(member), &property.name);
-    let mut tokens = quote!(field!(#owner, #member, #name));
+/// What is said of a field beyond name and type: calls of builder methods.
+fn calls(property: &Property) -> Vec<String> {
+    let mut calls = Vec::new();
     if !property.arm.is_empty() {
-        let path = &property.arm;
-        tokens.extend(quote!(.at(&[#(#path),*])));
+        calls.push(format!(".at(&[{}])", list(&property.arm)));
     } else if property.meaning != Meaning::Operator {
-        tokens.extend(quote!(.inline()));
+        calls.push(".inline()".to_owned());
     }
     if let TypeRef::Integer(Some(format)) = &property.ty {
         match format.as_str() {
-            "int32" => tokens.extend(quote!(.integer(shape::IntegerFormat::Int32))),
-            "int64" => tokens.extend(quote!(.integer(shape::IntegerFormat::Int64))),
+            "int32" => calls.push(".integer(shape::IntegerFormat::Int32)".to_owned()),
+            "int64" => calls.push(".integer(shape::IntegerFormat::Int64)".to_owned()),
             _ => {}
         }
     }
-    if property.required {
-        tokens.extend(quote!(.required()));
-    }
-    for flag in flags(property) {
-        let flag = ident(flag);
-        tokens.extend(quote!(.flags(shape::Flags::#flag)));
-    }
-    if let Some(rules) = rules(&property.rules) {
-        tokens.extend(quote!(.rules(&#rules)));
-    }
-    if let Some(rules) = rules(&property.item_rules) {
-        tokens.extend(quote!(.item_rules(&#rules)));
+    calls.extend(flags(property).map(|flag| format!(".{flag}()")));
+    for (method, rules) in [
+        ("rules", &property.rules),
+        ("item_rules", &property.item_rules),
+    ] {
+        calls.extend(rules_call(method, rules));
     }
     if !property.identifiers.is_empty() {
-        let names = &property.identifiers;
-        tokens.extend(quote!(.identifiers(&[#(#names),*])));
+        calls.push(format!(".identifiers(&[{}])", list(&property.identifiers)));
     }
-    tokens
+    calls
 }
 
-fn flags(property: &Property) -> Vec<&'static str> {
+fn flags(property: &Property) -> impl Iterator<Item = &'static str> {
     let is_reference = matches!(
         property.ty,
         TypeRef::Reference | TypeRef::WellKnownReference
     );
     [
-        (property.read_only, "READ_ONLY"),
-        (property.write_only, "WRITE_ONLY"),
-        (property.create_only, "CREATE_ONLY"),
-        (property.secret, "SECRET"),
-        (property.meaning == Meaning::ArmId || is_reference, "ARM_ID"),
-        (property.meaning == Meaning::Location, "LOCATION"),
-        (property.explicit, "EXPLICIT"),
-        (property.stashed, "STASHED"),
+        (property.required, "required"),
+        (property.read_only, "read_only"),
+        (property.write_only, "write_only"),
+        (property.create_only, "create_only"),
+        (property.secret, "secret"),
+        (property.meaning == Meaning::ArmId || is_reference, "arm_id"),
+        (property.meaning == Meaning::Location, "location"),
+        (property.explicit, "explicit"),
+        (property.stashed, "stashed"),
     ]
     .into_iter()
     .filter_map(|(is_set, flag)| is_set.then_some(flag))
-    .collect()
 }
 
-/// `Rules { … }`, or nothing when there is no constraint.
-pub(super) fn rules(rules: &Rules) -> Option<TokenStream> {
-    if *rules == Rules::default() {
-        return None;
+/// `.rules(&shape::Rules { … })`, a constraint on each line where one line is too short; nothing without constraints.
+fn rules_call(method: &str, rules: &Rules) -> Option<String> {
+    let line = format!(".{method}(&{})", rules_literal(rules)?);
+    if CALL.len() + line.chars().count() <= WIDTH {
+        return Some(line);
     }
-    let mut members = Vec::new();
-    for (name, value) in [("format", &rules.format), ("pattern", &rules.pattern)] {
-        if let Some(value) = value {
-            let name = ident(name);
-            members.push(quote!(#name: Some(#value)));
-        }
-    }
-    for (name, value) in [
+    let members = rule_members(rules).into_iter();
+    let members = members.map(|member| format!("{CALL}{ITEM}{member},\n"));
+    Some(format!(
+        ".{method}(&shape::Rules {{\n{}{CALL}{ITEM}..shape::Rules::NONE\n{CALL}}})",
+        members.collect::<String>()
+    ))
+}
+
+/// `shape::Rules { … }`, or nothing when there is no constraint.
+pub(super) fn rules_literal(rules: &Rules) -> Option<String> {
+    let members = rule_members(rules);
+    (!members.is_empty()).then(|| {
+        format!(
+            "shape::Rules {{ {}, ..shape::Rules::NONE }}",
+            members.join(", ")
+        )
+    })
+}
+
+/// Members of a `Rules` literal: `min_length: Some(3)`.
+fn rule_members(rules: &Rules) -> Vec<String> {
+    let texts = [("format", &rules.format), ("pattern", &rules.pattern)];
+    let counts = [
         ("min_length", rules.min_length),
         ("max_length", rules.max_length),
         ("min_items", rules.min_items),
         ("max_items", rules.max_items),
-    ] {
-        if let Some(value) = value {
-            let (name, value) = (ident(name), Literal::u64_unsuffixed(value));
-            members.push(quote!(#name: Some(#value)));
-        }
-    }
-    for (name, value) in [
+    ];
+    let numbers = [
         ("minimum", rules.minimum),
         ("maximum", rules.maximum),
         ("multiple_of", rules.multiple_of),
-    ] {
-        if let Some(value) = value {
-            let sign = value.is_sign_negative().then(|| quote!(-));
-            let (name, value) = (ident(name), Literal::f64_unsuffixed(value.abs()));
-            members.push(quote!(#name: Some(#sign #value)));
-        }
-    }
-    Some(quote!(shape::Rules { #(#members,)* ..shape::Rules::NONE }))
+    ];
+    let texts = texts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, quoted(value.as_ref()?))));
+    let counts = counts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?.to_string())));
+    let numbers = numbers
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, number(value?))));
+    texts
+        .chain(counts)
+        .chain(numbers)
+        .map(|(name, value)| format!("{name}: Some({value})"))
+        .collect()
+}
+
+/// A number as a literal with a fraction.
+fn number(value: f64) -> String {
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    format!("{sign}{}", Literal::f64_unsuffixed(value.abs()))
 }
 
 /// `.one_of(…)` of a struct whose fields are variants, in the order of its fields.
-fn one_of(object: &ObjectType) -> Option<TokenStream> {
-    let one_of = object.discriminated.as_ref()?;
-    let discriminator = &one_of.property;
+fn one_of(object: &ObjectType) -> String {
+    let Some(one_of) = &object.discriminated else {
+        return String::new();
+    };
     let variants = object.properties.iter().filter_map(|property| {
         let mut variants = one_of.variants.iter();
         let variant = variants.find(|variant| variant.property == property.name)?;
-        let (value, field) = (&variant.value, &variant.property);
-        Some(quote!(shape::Variant { value: #value, field: #field }))
+        let (value, field) = (quoted(&variant.value), quoted(&variant.property));
+        Some(format!(
+            "{CALL}shape::Variant {{ value: {value}, field: {field} }},\n"
+        ))
     });
-    Some(quote! {
-        .one_of(shape::OneOf { discriminator: #discriminator, variants: &[#(#variants),*] })
-    })
+    format!(
+        ".one_of(shape::OneOf {{\n{MEMBER}discriminator: {},\n{MEMBER}variants: &[\n{}{MEMBER}],\n{ITEM}}})",
+        quoted(&one_of.property),
+        variants.collect::<String>()
+    )
+}
+
+/// `.described(…)` with the spec's own text, where the model still has it.
+fn descriptions(object: &ObjectType) -> String {
+    let own = [("", &object.description)].into_iter();
+    let texts = own
+        .chain(
+            object
+                .properties
+                .iter()
+                .map(|property| (property.name.as_str(), &property.description)),
+        )
+        .filter_map(|(name, text)| {
+            let words = text.as_ref()?.split_whitespace().collect::<Vec<_>>();
+            let text = words.join(" ");
+            let line = format!("{MEMBER}({}, {}),\n", quoted(name), quoted(&text));
+            (!text.is_empty()).then_some(line)
+        });
+    let texts = texts.collect::<String>();
+    if texts.is_empty() {
+        texts
+    } else {
+        format!(".described(&[\n{texts}{ITEM}])")
+    }
+}
+
+fn list(texts: &[String]) -> String {
+    let texts = texts.iter().map(|text| quoted(text));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// A text as a Rust literal.
+fn quoted(text: &str) -> String {
+    Literal::string(text).to_string()
 }

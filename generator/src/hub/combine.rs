@@ -17,9 +17,11 @@ pub(super) fn combine(hubs: BTreeMap<String, (KindHub, TypeTable)>) -> Hubs {
         for (name, print) in &prints {
             let key = (name.clone(), *print);
             let is_taken = chosen.values().any(|taken| taken == name);
-            let final_name = chosen.entry(key).or_insert_with(|| {
+            let final_name = chosen.entry(key.clone()).or_insert_with(|| {
                 if is_taken {
-                    TypeName::new(format!("{kind}{name}"))
+                    let name = TypeName::new(format!("{kind}{name}"));
+                    combined.origins.insert(name.clone(), key);
+                    name
                 } else {
                     name.clone()
                 }

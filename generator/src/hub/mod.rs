@@ -18,6 +18,7 @@ pub use plan::{Plan, Step};
 use crate::model::{
     ApiVersion, Group, Meaning, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,
 };
+use crate::share::Fingerprint;
 
 /// Hubs of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Hubs {
     pub types: TypeTable,
     /// Hubs by kind.
     pub kinds: BTreeMap<String, KindHub>,
+    /// Types that gave way to another kind's of the same name: what they were called and how they were built then.
+    pub origins: BTreeMap<TypeName, (TypeName, Fingerprint)>,
 }
 
 /// The hub of one kind.
@@ -87,7 +90,10 @@ fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
         plans,
     };
     if let Some(TypeDef::Object(spec)) = merged.types.get_mut(&hub.spec) {
-        spec.properties.push(original_version());
+        let place = spec
+            .properties
+            .partition_point(|p| p.name.as_str() < "originalVersion");
+        spec.properties.insert(place, original_version());
     }
     (hub, merged.types)
 }

@@ -1,6 +1,8 @@
 //! Which front end reads a file. A new format is a module beside [`super::swagger`] and a row here.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::{Document, LoadError, bicep, openapi3, swagger};
@@ -31,12 +33,11 @@ const FORMATS: [Format; 3] = [
 ];
 
 /// Members that tell formats apart.
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Head {
     swagger: Option<Value>,
     openapi: Option<Value>,
     /// The file is a list and has no members.
-    #[serde(skip)]
     is_list: bool,
 }
 
@@ -44,12 +45,41 @@ impl Head {
     fn read(text: &[u8]) -> Result<Self, serde_json::Error> {
         if text.trim_ascii_start().starts_with(b"[") {
             return Ok(Self {
-                swagger: None,
-                openapi: None,
                 is_list: true,
+                ..Self::default()
             });
         }
-        serde_json::from_slice(text)
+        let mut head = Self::default();
+        let mut json = serde_json::Deserializer::from_slice(text);
+        match json.deserialize_map(&mut head) {
+            // What follows the member is the front end's to read, and its errors are that one's to tell.
+            Err(error) if head.swagger.is_none() && head.openapi.is_none() => Err(error),
+            _ => Ok(head),
+        }
+    }
+}
+
+/// Reads members until one tells the format, which as a rule is the first.
+impl<'de> Visitor<'de> for &mut Head {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(name) = members.next_key::<String>()? {
+            match name.as_str() {
+                "swagger" => self.swagger = Some(members.next_value()?),
+                "openapi" => self.openapi = Some(members.next_value()?),
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            }
+            return Ok(());
+        }
+        Ok(())
     }
 }
 

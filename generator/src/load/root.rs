@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -25,6 +26,7 @@ pub struct SpecRoot {
     slots: Mutex<HashMap<String, Slot>>,
     /// Files whose text is not that on disk.
     texts: HashMap<String, Vec<u8>>,
+    parsed: AtomicUsize,
 }
 
 impl SpecRoot {
@@ -35,6 +37,7 @@ impl SpecRoot {
             bicep: None,
             slots: Mutex::new(HashMap::new()),
             texts: HashMap::new(),
+            parsed: AtomicUsize::new(0),
         }
     }
 
@@ -151,6 +154,11 @@ impl SpecRoot {
         files
     }
 
+    /// How often a file was parsed so far: once for each that was asked for, whoever asked.
+    pub fn parsed(&self) -> usize {
+        self.parsed.load(Ordering::Relaxed)
+    }
+
     /// As [`SpecRoot::document`], for a file that a reference asks for.
     pub(super) fn referenced(&self, file: &str, from: &Source) -> Result<Arc<Document>, LoadError> {
         self.document(file).map_err(|error| match error {
@@ -168,6 +176,7 @@ impl SpecRoot {
             Some(text) => Cow::Borrowed(text.as_slice()),
             None => Cow::Owned(self.bytes(file)?),
         };
+        self.parsed.fetch_add(1, Ordering::Relaxed);
         // Some editors leave a byte-order mark, which JSON does not allow.
         let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         format::document(file, text)

@@ -11,8 +11,18 @@ pub type Fingerprint = [u8; 32];
 
 /// Fingerprints of all types of a table.
 pub fn fingerprints(types: &TypeTable) -> BTreeMap<TypeName, Fingerprint> {
+    walk(types, true)
+}
+
+/// Fingerprints that leave names of types out.
+pub(super) fn structures(types: &TypeTable) -> BTreeMap<TypeName, Fingerprint> {
+    walk(types, false)
+}
+
+fn walk(types: &TypeTable, with_names: bool) -> BTreeMap<TypeName, Fingerprint> {
     let mut walk = Walk {
         types,
+        with_names,
         done: BTreeMap::new(),
     };
     for name in types.keys() {
@@ -26,6 +36,7 @@ pub fn fingerprints(types: &TypeTable) -> BTreeMap<TypeName, Fingerprint> {
 
 struct Walk<'a> {
     types: &'a TypeTable,
+    with_names: bool,
     /// `None` while a type is being looked at: a cycle, cut at its name.
     done: BTreeMap<TypeName, Option<Fingerprint>>,
 }
@@ -39,7 +50,9 @@ impl Walk<'_> {
         }
         self.done.insert(name.clone(), None);
         let mut hash = Sha256::new();
-        hash.update(name.as_str());
+        if self.with_names {
+            hash.update(name.as_str());
+        }
         match self.types.get(name) {
             Some(TypeDef::Object(object)) => self.object(object, &mut hash),
             Some(TypeDef::Enum(definition)) => {
@@ -66,7 +79,7 @@ impl Walk<'_> {
     }
 }
 
-/// The type with its name left out: the name is part of the fingerprint that follows.
+/// The type with its name left out: the fingerprint of what it names follows.
 fn shape(ty: &TypeRef) -> String {
     match ty {
         TypeRef::Named(_) => "named".to_owned(),

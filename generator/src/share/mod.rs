@@ -1,13 +1,17 @@
-//! Pass 5: types that are equal across api-versions become one.
+//! Pass 5: equal types become one.
 //!
-//! A type is equal to another when name, properties, constraints and, recursively, the types of its properties
+//! Within an api-version, one definition of the spec can have become several types under several names, because
+//! resources hold it in different places; those that came out equal are united ([`unite`]). Then equal types across
+//! api-versions become one. A type is equal to another when name, properties, constraints and, recursively, the types of its properties
 //! are. Prose does not count. The oldest version that has a type is its home; newer ones re-export it.
 
 mod fingerprint;
+mod unite;
 
 use std::collections::BTreeMap;
 
 pub use fingerprint::{Fingerprint, fingerprints};
+pub use unite::unite;
 
 use crate::model::{ApiVersion, Group, TypeName};
 

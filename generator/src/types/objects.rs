@@ -7,6 +7,9 @@ use super::merge::{Merged, merge};
 use crate::load::{Additional, Schema, Source};
 use crate::model::{Decision, LeftOut, Meaning, ObjectType, Origin, Property, Rules, TypeRef};
 
+/// Pattern of a UUID.
+const UUID: &str = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
+
 /// What the spec says of a property, from its place and all that it refers to.
 #[derive(Default)]
 pub(super) struct Facts {
@@ -192,14 +195,18 @@ impl<'a> Builder<'a, '_> {
             create_only: spec && told && says("create") && !says("update"),
             secret: facts.secret,
             rules: if spec {
-                value.rules.clone()
+                with_uuid_pattern(value.rules.clone())
             } else {
                 Rules {
                     format: value.rules.format.clone(),
                     ..Rules::default()
                 }
             },
-            item_rules: if spec { item_rules } else { Rules::default() },
+            item_rules: if spec {
+                with_uuid_pattern(item_rules)
+            } else {
+                Rules::default()
+            },
             identifiers: facts.identifiers,
             description: facts.description,
             origin: Origin {
@@ -302,6 +309,14 @@ fn words(
         words.push(Decision::spec(format!("`x-ms-mutability`: {operations}")));
     }
     words
+}
+
+/// The API server does not look at `format: uuid`, so a pattern says it, as in ASO's CRDs.
+fn with_uuid_pattern(mut rules: Rules) -> Rules {
+    if rules.format.as_deref() == Some("uuid") && rules.pattern.is_none() {
+        rules.pattern = Some(UUID.to_owned());
+    }
+    rules
 }
 
 fn is_arm_id(rules: &Rules) -> bool {

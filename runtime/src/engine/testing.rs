@@ -8,10 +8,10 @@ use crate::kind::{
 };
 use crate::resource::{
     Condition, ConfigMapReference, KnownResourceReference, ResourceReference, SecretMapReference,
-    SecretReference, UserAssignedIdentityDetails, shaped,
+    SecretReference, UserAssignedIdentityDetails,
 };
-use crate::shape::{FieldOf, Flags, OneOf, Rules, Shaped, StructShape, Variant};
-use crate::{field, string_enum};
+use crate::shape::{Flags, OneOf, Rules, Shaped, Variant};
+use crate::{shaped, string_enum};
 
 string_enum! {
     /// Tier.
@@ -49,7 +49,7 @@ shaped! {
 
 shaped! {
     /// A rule of the older version.
-    OldRule {
+    OldRule.described(&[("", "How traffic flows."), ("weight", "Lower comes first.")]) {
         /// Identity.
         name: String = "name".at(&["name"]);
         /// Order.
@@ -73,41 +73,29 @@ shaped! {
     }
 }
 
-/// A discriminated object.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Source {
-    /// Variant.
-    pub blob: Option<Box<Blob>>,
-    /// Variant.
-    pub queue: Option<Box<Queue>>,
-}
+static VARIANTS: &[Variant] = &[
+    Variant {
+        value: "Blob",
+        field: "blob",
+    },
+    Variant {
+        value: "Queue",
+        field: "queue",
+    },
+];
 
-impl Shaped for Source {
-    const SHAPE: &'static StructShape = {
-        static FIELDS: &[FieldOf<Source>] = &[
-            field!(Source, blob, "blob").inline(),
-            field!(Source, queue, "queue").inline(),
-        ];
-        static VARIANTS: &[Variant] = &[
-            Variant {
-                value: "Blob",
-                field: "blob",
-            },
-            Variant {
-                value: "Queue",
-                field: "queue",
-            },
-        ];
-        static SHAPE: StructShape = StructShape::of::<Source>("Source", FIELDS).one_of(OneOf {
-            discriminator: "kind",
-            variants: VARIANTS,
-        });
-        &SHAPE
-    };
+shaped! {
+    /// A discriminated object.
+    Source.one_of(OneOf { discriminator: "kind", variants: VARIANTS }) {
+        /// Variant.
+        blob: Box<Blob> = "blob".inline();
+        /// Variant.
+        queue: Box<Queue> = "queue".inline();
+    }
 }
 
 shaped! {
-    /// Where the older version keeps the address.
+    /// The older version's network.
     OldNetwork {
         /// Address.
         address: String = "address".at(&["address"]);
@@ -214,20 +202,12 @@ shaped! {
         tier: Tier = "tier".at(&["properties", "tier"]);
         /// Text here, a number later.
         capacity: String = "capacity".at(&["properties", "capacity"]);
-        /// Moved up later.
+        /// Gone later.
         network: Box<OldNetwork> = "network".at(&["properties", "network"]);
         /// Rules.
         rules: Vec<OldRule> = "rules".at(&["properties", "rules"]);
         /// Gone later.
         legacy: Box<Blob> = "legacy".at(&["properties", "legacy"]);
-    }
-}
-
-shaped! {
-    /// What is left of `network` in the hub.
-    HubNetwork {
-        /// Something beside the address.
-        mask: i64 = "mask".at(&["mask"]);
     }
 }
 
@@ -263,7 +243,7 @@ shaped! {
         /// Address from a config map.
         address_from_config: Box<ConfigMapReference> = "addressFromConfig";
         /// The older version's network.
-        network: Box<HubNetwork> = "network".flags(Flags::STASHED);
+        network: Box<OldNetwork> = "network".flags(Flags::STASHED);
         /// Rules.
         rules: Vec<Rule> = "rules".at(&["properties", "rules"]);
         /// Source.
@@ -310,10 +290,6 @@ static OLD_PLAN: Plan = Plan {
         Step::Retype {
             version: "capacity",
             hub: "capacityV20200101",
-        },
-        Step::Move {
-            version: &["network", "address"],
-            hub: "address",
         },
     ],
     nested: &[("rules", &OLD_RULES)],

@@ -1,9 +1,8 @@
 //! The condition of ASO's objects (ASO behaviour §1.7). Beside `Ready` the operator writes `Reconciling` and
 //! `Stalled` in the same form (kstatus).
 
-use super::reference::shaped;
-use crate::field;
-use crate::shape::{FieldOf, IntegerFormat, Rules, Shaped, StructShape};
+use crate::shape::{IntegerFormat, Rules};
+use crate::shaped;
 
 static DATE_TIME: Rules = Rules {
     format: Some("date-time"),

@@ -10,8 +10,6 @@ mod typed;
 
 pub use condition::Condition;
 pub use object::{Kind, Object, ObjectKey};
-#[cfg(any(test, feature = "testing"))]
-pub(crate) use reference::shaped;
 pub use reference::{
     ArbitraryOwnerReference, ConfigMapDestination, ConfigMapReference, DestinationExpression,
     KnownResourceReference, ResourceReference, SecretDestination, SecretMapReference,

@@ -3,35 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::field;
-use crate::shape::{FieldOf, Rules, Semantic, Shaped, StructShape};
-
-/// Writes a struct of `Option` fields, its shape and the link between the two.
-macro_rules! shaped {
-    (
-        $(#[$attribute:meta])*
-        $name:ident $(as $semantic:ident)? {
-            $($(#[$field_attribute:meta])* $member:ident: $ty:ty = $json:literal $(. $method:ident ($($argument:expr),*))*;)*
-        }
-    ) => {
-        $(#[$attribute])*
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct $name {
-            $($(#[$field_attribute])* pub $member: Option<$ty>,)*
-        }
-
-        impl Shaped for $name {
-            const SHAPE: &'static StructShape = {
-                static FIELDS: &[FieldOf<$name>] =
-                    &[$(field!($name, $member, $json) $(. $method ($($argument),*))*),*];
-                static SHAPE: StructShape =
-                    StructShape::of::<$name>(stringify!($name), FIELDS) $(.meaning(Semantic::$semantic))?;
-                &SHAPE
-            };
-        }
-    };
-}
-pub(crate) use shaped;
+use crate::shape::{Rules, Semantic};
+use crate::shaped;
 
 /// Pattern of an `armId`: anything below `/`.
 static ARM_ID: Rules = Rules {
@@ -43,7 +16,7 @@ static ARM_ID: Rules = Rules {
 
 shaped! {
     /// A resource that the kind refers to: either `armId`, or `group`, `kind` and `name` in the same namespace.
-    ResourceReference as Reference {
+    ResourceReference.meaning(Semantic::Reference) {
         /// Full ARM id.
         arm_id: String = "armId".rules(&ARM_ID);
         /// API group of the target.
@@ -57,7 +30,7 @@ shaped! {
 
 shaped! {
     /// As [`ResourceReference`], and takes a well-known name instead (`Contributor`).
-    WellKnownResourceReference as WellKnownReference {
+    WellKnownResourceReference.meaning(Semantic::WellKnownReference) {
         /// Full ARM id.
         arm_id: String = "armId".rules(&ARM_ID);
         /// API group of the target.
@@ -97,7 +70,7 @@ shaped! {
 
 shaped! {
     /// A key of a Secret in the same namespace.
-    SecretReference as SecretReference {
+    SecretReference.meaning(Semantic::SecretReference) {
         /// Key in the Secret.
         key: String = "key".required();
         /// Name of the Secret.
@@ -107,7 +80,7 @@ shaped! {
 
 shaped! {
     /// All keys of a Secret in the same namespace.
-    SecretMapReference as SecretMapReference {
+    SecretMapReference.meaning(Semantic::SecretMapReference) {
         /// Name of the Secret.
         name: String = "name".required();
     }
@@ -115,7 +88,7 @@ shaped! {
 
 shaped! {
     /// A key of a ConfigMap in the same namespace.
-    ConfigMapReference as ConfigMapReference {
+    ConfigMapReference.meaning(Semantic::ConfigMapReference) {
         /// Key in the ConfigMap.
         key: String = "key".required();
         /// Name of the ConfigMap.
@@ -125,7 +98,7 @@ shaped! {
 
 shaped! {
     /// A user-assigned identity: a member `"<ARM id>": {}` in ARM.
-    UserAssignedIdentityDetails as ArmIdKeyed {
+    UserAssignedIdentityDetails.meaning(Semantic::ArmIdKeyed) {
         /// The identity.
         reference: Box<ResourceReference> = "reference";
     }

@@ -1,5 +1,5 @@
-//! How generated code writes tables: [`field!`](crate::field), [`string_enum!`](crate::string_enum) and the
-//! traits that tie a Rust type to its [`Type`].
+//! How generated and handwritten code writes tables: [`shaped!`](crate::shaped), [`string_enum!`](crate::string_enum)
+//! and the traits that tie a Rust type to its [`Type`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -156,9 +156,49 @@ impl<S> FieldOf<S> {
         self
     }
 
-    /// Shorthand for [`Flags::REQUIRED`].
+    /// Must be present in Kubernetes: [`Flags::REQUIRED`].
     pub const fn required(self) -> Self {
         self.flags(Flags::REQUIRED)
+    }
+
+    /// Set by ARM, never sent: [`Flags::READ_ONLY`].
+    pub const fn read_only(self) -> Self {
+        self.flags(Flags::READ_ONLY)
+    }
+
+    /// Never returned by ARM: [`Flags::WRITE_ONLY`].
+    pub const fn write_only(self) -> Self {
+        self.flags(Flags::WRITE_ONLY)
+    }
+
+    /// Can be set only on creation: [`Flags::CREATE_ONLY`].
+    pub const fn create_only(self) -> Self {
+        self.flags(Flags::CREATE_ONLY)
+    }
+
+    /// Never shown: [`Flags::SECRET`].
+    pub const fn secret(self) -> Self {
+        self.flags(Flags::SECRET)
+    }
+
+    /// An ARM id in ARM: [`Flags::ARM_ID`].
+    pub const fn arm_id(self) -> Self {
+        self.flags(Flags::ARM_ID)
+    }
+
+    /// An Azure location: [`Flags::LOCATION`].
+    pub const fn location(self) -> Self {
+        self.flags(Flags::LOCATION)
+    }
+
+    /// Sent also when absent: [`Flags::EXPLICIT`].
+    pub const fn explicit(self) -> Self {
+        self.flags(Flags::EXPLICIT)
+    }
+
+    /// Kept in the property bag when stored: [`Flags::STASHED`].
+    pub const fn stashed(self) -> Self {
+        self.flags(Flags::STASHED)
     }
 
     /// Constraints of the value.
@@ -201,6 +241,7 @@ impl StructShape {
             fields: super::access::erase(fields),
             semantic: Semantic::Plain,
             one_of: None,
+            descriptions: &[],
             access: StructAccess::of::<S>(),
         }
     }
@@ -208,6 +249,12 @@ impl StructShape {
     /// The same shape with another meaning.
     pub const fn meaning(mut self, semantic: Semantic) -> Self {
         self.semantic = semantic;
+        self
+    }
+
+    /// The same shape with the spec's own text about fields, by JSON name; about the struct under the empty name.
+    pub const fn described(mut self, texts: &'static [(&'static str, &'static str)]) -> Self {
+        self.descriptions = texts;
         self
     }
 
@@ -242,6 +289,39 @@ macro_rules! field {
             ::core::mem::offset_of!($owner, $member),
             |value| &value.$member,
         )
+    };
+}
+
+/// A struct with its shape: `shaped! { /// docs Name { /// docs member: Type = "jsonName"; … } }`.
+///
+/// Every field becomes an `Option`. A name may be followed by builder calls: the struct's by those of
+/// [`StructShape`](crate::shape::StructShape), a field's JSON name by those of [`FieldOf`](crate::shape::FieldOf).
+#[macro_export]
+macro_rules! shaped {
+    (
+        $(#[$attribute:meta])*
+        $name:ident $(. $modifier:ident ($($value:expr),*))* {
+            $(
+                $(#[$field_attribute:meta])*
+                $member:ident: $ty:ty = $json:literal $(. $method:ident ($($argument:expr),*))*;
+            )*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name {
+            $($(#[$field_attribute])* pub $member: ::core::option::Option<$ty>,)*
+        }
+
+        impl $crate::shape::Shaped for $name {
+            const SHAPE: &'static $crate::shape::StructShape = {
+                static FIELDS: &[$crate::shape::FieldOf<$name>] =
+                    &[$($crate::field!($name, $member, $json) $(. $method ($($argument),*))*),*];
+                static SHAPE: $crate::shape::StructShape =
+                    $crate::shape::StructShape::of(stringify!($name), FIELDS) $(. $modifier ($($value),*))*;
+                &SHAPE
+            };
+        }
     };
 }
 

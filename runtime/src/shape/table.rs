@@ -49,11 +49,20 @@ pub struct StructShape {
     pub semantic: Semantic,
     /// Set when exactly one of the fields must be present, each standing for one discriminated variant.
     pub one_of: Option<OneOf>,
+    /// The spec's own text, by JSON name of the field; about the struct itself under the empty name. Empty unless the
+    /// generator was asked for it: facts are enough for every engine, and prose is most of the size of a CRD.
+    pub descriptions: &'static [(&'static str, &'static str)],
     /// How the codec reaches into a value of the Rust type.
     pub(super) access: StructAccess,
 }
 
 impl StructShape {
+    /// The spec's text about a field, or about the struct under the empty name.
+    pub fn description(&self, name: &str) -> Option<&'static str> {
+        let mut texts = self.descriptions.iter();
+        texts.find(|(of, _)| *of == name).map(|(_, text)| *text)
+    }
+
     /// The field with this JSON name.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)

@@ -156,10 +156,14 @@ fn check_plan(
 ) {
     use armature_runtime::kind::Step;
     for step in plan.steps {
-        let (from, to) = match step {
-            Step::Rename { version, hub } | Step::Retype { version, hub } => (*version, *hub),
-            Step::Move { version, hub } => (version[0], *hub),
-        };
+        let (Step::Rename {
+            version: from,
+            hub: to,
+        }
+        | Step::Retype {
+            version: from,
+            hub: to,
+        }) = step;
         assert!(
             version.field(from).is_some(),
             "{place}: no `{from}` in the version"

@@ -233,7 +233,7 @@ fn locate<'e>(level: Level, document: &Value, entry: &'e Entry) -> Option<Vec<St
         let members = value.as_object()?;
         let free = !members.contains_key(name)
             && !another_variant(ty, name, members)
-            && !level.expresses(&names, &entry.value);
+            && !level.expresses(&names);
         steps.push(Step::Member(name));
         free.then_some(steps)
     }

@@ -30,17 +30,16 @@ fn steps_lead_to_the_hub_and_the_stored_form_is_asos() {
         stored["spec"],
         json!({
             "originalVersion": OLD, "owner": {"name": "rg"}, "accessTier": "Hot",
-            "address": "10.0.0.1",
             "rules": [{"name": "a", "priority": 1}, {"name": "b"}],
             "$propertyBag": {
                 "Capacity": "\"many\"",
-                "Network": "{\"mask\":8}",
+                "Network": "{\"address\":\"10.0.0.1\",\"mask\":8}",
                 "Legacy": "{\"uri\":\"u\"}",
             },
         })
     );
     let hub = stored_to_hub(&MODEL, &stored).unwrap();
-    assert_eq!(hub["spec"]["network"], json!({"mask": 8}));
+    assert_eq!(hub["spec"]["network"], old_spec()["network"]);
     assert_eq!(hub_to_stored(&MODEL, &hub).unwrap(), stored);
     assert_eq!(
         from_hub(&MODEL, OLD, &stored).unwrap(),

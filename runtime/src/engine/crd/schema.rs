@@ -57,9 +57,16 @@ fn object(shape: &StructShape, checks: Checks, place: Place) -> Value {
     };
     let mut properties = Map::new();
     for field in shape.fields {
-        properties.insert(field.name.to_owned(), of_field(shape, field, checks, place));
+        let mut schema = of_field(shape, field, checks, place);
+        if let Some(text) = shape.description(field.name) {
+            schema["description"] = json!(text);
+        }
+        properties.insert(field.name.to_owned(), schema);
     }
     let mut schema = Map::new();
+    if let Some(text) = shape.description("") {
+        schema.insert("description".to_owned(), json!(text));
+    }
     schema.insert("type".to_owned(), json!("object"));
     if !properties.is_empty() {
         schema.insert("properties".to_owned(), Value::Object(properties));

@@ -133,6 +133,22 @@ fn schemas_say_types_constraints_and_required_fields() {
 }
 
 #[test]
+fn descriptions_are_there_where_the_shape_has_them() {
+    let item = |version: &str| {
+        let mut rules = schema(version)["properties"]["spec"]["properties"]["rules"].take();
+        rules["items"].take()
+    };
+    let old = item("v1api20200101");
+    assert_eq!(old["description"], "How traffic flows.");
+    assert_eq!(
+        old["properties"]["weight"]["description"],
+        "Lower comes first."
+    );
+    assert_eq!(old["properties"]["name"].get("description"), None);
+    assert!(!item("v20210101").to_string().contains("description"));
+}
+
+#[test]
 fn the_storage_version_checks_nothing() {
     let schema = schema("v20210101storage");
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::field;
 use crate::kind::{
     AnswerStep, ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, SecretExport,
     SecretSource, TypedKind, Verbs, VersionInfo,
 };
 use crate::resource::{
     Condition, ConfigMapDestination, ConfigMapReference, DestinationExpression,
-    KnownResourceReference, ResourceReference, SecretDestination, SecretReference, shaped,
+    KnownResourceReference, ResourceReference, SecretDestination, SecretReference,
 };
-use crate::shape::{FieldOf, Flags, Rules, Shaped, StructShape};
+use crate::shape::{Flags, Rules, Shaped};
+use crate::shaped;
 
 shaped! {
     /// Spec of a group.
