@@ -4,7 +4,9 @@ use std::sync::Mutex;
 
 use armature_generator::curate::GroupConfig;
 use armature_generator::load::SpecRoot;
-use armature_generator::pipeline::{GroupSummary, NoProgress, Progress, generate};
+use armature_generator::pipeline::{
+    Generated, GroupSummary, NoProgress, Options, Progress, generate,
+};
 
 const SPEC: &str = r##"{
   "swagger": "2.0",
@@ -32,7 +34,7 @@ const SPEC: &str = r##"{
         "id": { "type": "string", "readOnly": true },
         "name": { "type": "string", "readOnly": true },
         "type": { "type": "string", "readOnly": true },
-        "location": { "type": "string" }
+        "location": { "type": "string", "description": "Where it\n   \"is\"." }
       }
     }
   }
@@ -72,7 +74,7 @@ fn config(text: &str) -> GroupConfig {
 fn a_spec_becomes_a_crate_and_a_page() {
     let (_folder, specs) = specs();
     let names = Names(Mutex::default());
-    let generated = generate(&specs, &[config(CONFIG)], &names).expect("generates");
+    let generated = generate(&specs, &[config(CONFIG)], Options::default(), &names).expect("generates");
     let paths = generated.files.keys().map(|path| path.as_str());
     assert_eq!(
         paths.collect::<Vec<_>>(),
@@ -96,12 +98,60 @@ fn a_spec_becomes_a_crate_and_a_page() {
     let summary = &generated.groups[0];
     assert_eq!((summary.kinds, summary.kind_versions), (1, 1));
     assert_eq!((summary.types, summary.shared_types), (3, 3));
+    assert_eq!(summary.files, 7);
+    let texts = generated.files.iter().filter(|(path, _)| path.starts_with("generated/test/src"));
+    let bytes = texts.map(|(_, text)| text.len()).sum::<usize>();
+    assert_eq!(summary.bytes, bytes);
+}
+
+/// Two groups over the same file.
+fn shared() -> [GroupConfig; 2] {
+    let mut other = config(&CONFIG.replace("\"test\"", "\"other\""));
+    other.path = "specs/other.toml".to_owned();
+    [config(CONFIG), other]
+}
+
+fn with_threads(threads: usize) -> (Generated, SpecRoot) {
+    let (_folder, specs) = specs();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+    let generated = pool
+        .install(|| generate(&specs, &shared(), Options::default(), &NoProgress))
+        .expect("generates");
+    (generated, specs)
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes_and_parses_a_file_once() {
+    let (first, specs) = with_threads(1);
+    assert_eq!((specs.files().len(), specs.parsed()), (1, 1));
+    for threads in [2, 7] {
+        let (again, specs) = with_threads(threads);
+        assert_eq!(again.files, first.files, "{threads} threads");
+        assert_eq!(specs.parsed(), 1, "{threads} threads");
+    }
+}
+
+#[test]
+fn descriptions_are_in_the_types_only_when_asked_for() {
+    let (_folder, specs) = specs();
+    let spec = |descriptions| {
+        let options = Options { descriptions };
+        let generated = generate(&specs, &[config(CONFIG)], options, &NoProgress);
+        let files = generated.expect("generates").files;
+        files[camino::Utf8Path::new("generated/test/src/v20230101/thing_spec.rs")].clone()
+    };
+    assert!(!spec(false).contains("described"));
+    let with = spec(true);
+    assert!(
+        with.contains("ThingSpec.described(&[\n        (\"location\", \"Where it \\\"is\\\".\"),\n    ]) {"),
+        "{with}"
+    );
 }
 
 #[test]
 fn errors_of_every_pass_come_through() {
     let (_folder, specs) = specs();
-    let fault = |configs: &[GroupConfig]| match generate(&specs, configs, &NoProgress) {
+    let fault = |configs: &[GroupConfig]| match generate(&specs, configs, Options::default(), &NoProgress) {
         Ok(_) => "no error".to_owned(),
         Err(error) => error.to_string(),
     };

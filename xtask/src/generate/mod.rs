@@ -1,10 +1,11 @@
 //! `cargo xtask gen`: runs the generator and makes `generated/`, `docs/reference/` and the spec lock what it returns.
 //!
 //! The passes live in `armature_generator`; here is only finding the input, comparing with the tree ([`tree`]),
-//! writing, and telling about it.
+//! writing, and telling about it ([`figures`]).
 
 pub mod diff;
 mod explain;
+mod figures;
 pub mod state;
 mod tree;
 
@@ -13,7 +14,7 @@ use std::{process::ExitCode, time::Instant};
 use armature_controlplane::Progress;
 use armature_generator::{
     curate::GroupConfig,
-    pipeline::{self, Generated, GroupSummary},
+    pipeline::{self, Generated, GroupSummary, Options},
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgGroup, Args};
@@ -39,6 +40,9 @@ pub struct GenerateArguments {
     /// Format of what --diff or --explain says.
     #[arg(short, long, value_enum, default_value_t, requires = "question")]
     output: output::Format,
+    /// Keep the spec's own text about types and properties, for `kubectl explain`. It more than doubles CRDs.
+    #[arg(long)]
+    descriptions: bool,
     #[command(flatten)]
     diff: diff::DiffArguments,
     #[command(flatten)]
@@ -67,7 +71,11 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
         return explain::run(&spec_root, &configs, question, arguments.output);
     }
     let scope = Scope::new(&arguments.group);
-    let mut generated = pipeline::generate(&spec_root, &configs, &Reporter::new(configs.len()))?;
+    let options = Options {
+        descriptions: arguments.descriptions,
+    };
+    let reporter = Reporter::new(configs.len());
+    let mut generated = pipeline::generate(&spec_root, &configs, options, &reporter)?;
     generated.files.retain(|path, _| scope.contains(path));
     if scope.is_everything() {
         let mut next = lock.clone();
@@ -75,9 +83,13 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
             let files = source.own(spec_root.files());
             next = next.for_files(&source.name, &folder(source)?, &files)?;
         }
-        generated
-            .files
-            .insert(specs::LOCK_FILE.into(), next.render()?);
+        let book = workspace::read(&root.join(figures::SUMMARY))?;
+        let book = figures::summary(&book, &generated.groups)?;
+        generated.files.extend([
+            (specs::LOCK_FILE.into(), next.render()?),
+            (figures::PAGE.into(), figures::page(&generated.groups)),
+            (figures::SUMMARY.into(), book),
+        ]);
     }
     let changes = tree::changes(&root, &scope, &generated.files)?;
     if arguments.check {
@@ -174,40 +186,12 @@ impl pipeline::Progress for Reporter {
 }
 
 fn summarise(generated: &Generated, changes: &[Change], started: Instant) {
-    println!(
-        "{:<20} {:>6} {:>9} {:>8} {:>8} {:>8}",
-        "group", "kinds", "versions", "types", "shared", "hub"
-    );
-    let mut total = [0; 5];
-    for group in &generated.groups {
-        let row = [
-            group.kinds,
-            group.kind_versions,
-            group.types,
-            group.shared_types,
-            group.hub_types,
-        ];
-        print_row(&group.group, row);
-        for (sum, value) in total.iter_mut().zip(row) {
-            *sum += value;
-        }
-    }
-    print_row("total", total);
-    let lines: usize = generated
-        .files
-        .iter()
-        .filter(|(path, _)| path.extension() == Some("rs"))
-        .map(|(_, text)| text.lines().count())
-        .sum();
+    print!("{}", figures::table(&generated.groups));
     let written = changes.iter().filter(|change| change.is_write()).count();
     println!(
-        "{} files with {lines} lines of Rust in {:.1} s; {written} written, {} deleted",
+        "{} files in {:.1} s; {written} written, {} deleted",
         generated.files.len(),
         started.elapsed().as_secs_f64(),
         changes.len() - written
     );
-}
-
-fn print_row(name: &str, [kinds, versions, types, shared, hub]: [usize; 5]) {
-    println!("{name:<20} {kinds:>6} {versions:>9} {types:>8} {shared:>8} {hub:>8}");
 }

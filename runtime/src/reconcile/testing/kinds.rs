@@ -10,7 +10,7 @@ use crate::resource::{
     Condition, ConfigMapDestination, ConfigMapReference, DestinationExpression,
     KnownResourceReference, ResourceReference, SecretDestination, SecretReference,
 };
-use crate::shape::{Flags, Rules, Shaped};
+use crate::shape::{Flags, Rules, Shaped, StructShape};
 use crate::shaped;
 
 shaped! {

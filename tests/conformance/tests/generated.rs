@@ -1,0 +1,212 @@
+//! Generated crates hold each type once and nothing that no kind uses. rustc cannot say so of public items.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+use armature_generated::KINDS;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::resource::{
+    ArbitraryOwnerReference, Condition, ConfigMapDestination, ConfigMapReference,
+    DestinationExpression, KnownResourceReference, ResourceReference, SecretDestination,
+    SecretMapReference, SecretReference, UserAssignedIdentityDetails, WellKnownResourceReference,
+};
+use armature_runtime::shape::{EnumShape, Shaped, StructShape, Type};
+
+/// Types as a crate's text defines them: name → where each definition was read from.
+type Definitions = BTreeMap<String, Vec<String>>;
+
+/// A type as its table.
+#[derive(Clone, Copy)]
+enum Table {
+    Struct(&'static StructShape),
+    Enum(&'static EnumShape),
+}
+
+/// A type that a kind reaches.
+struct Reached {
+    name: &'static str,
+    /// Part of what users write, by way of a version or the hub.
+    is_spec: bool,
+    /// Stands for a whole spec or status.
+    is_root: bool,
+    structure: u64,
+}
+
+/// Types that are the runtime's, not a crate's.
+const COMMON: [&StructShape; 12] = [
+    ArbitraryOwnerReference::SHAPE,
+    Condition::SHAPE,
+    ConfigMapDestination::SHAPE,
+    ConfigMapReference::SHAPE,
+    DestinationExpression::SHAPE,
+    KnownResourceReference::SHAPE,
+    ResourceReference::SHAPE,
+    SecretDestination::SHAPE,
+    SecretMapReference::SHAPE,
+    SecretReference::SHAPE,
+    UserAssignedIdentityDetails::SHAPE,
+    WellKnownResourceReference::SHAPE,
+];
+
+/// The kinds of each group, by the group's short name.
+fn groups() -> BTreeMap<&'static str, Vec<&'static KindInfo>> {
+    let mut groups = BTreeMap::<_, Vec<_>>::new();
+    for kind in KINDS {
+        groups.entry(kind.category).or_default().push(*kind);
+    }
+    groups
+}
+
+fn definitions(group: &str) -> Definitions {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../generated");
+    let mut found = Definitions::new();
+    let mut folders = vec![folder.join(group.replace('.', "-")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                collect(&std::fs::read_to_string(&path).unwrap(), &mut found);
+            }
+        }
+    }
+    found
+}
+
+fn collect(text: &str, found: &mut Definitions) {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line == "shaped! {" || line == "string_enum! {" {
+            let doc = lines.next().unwrap();
+            let item = lines.next().unwrap().trim();
+            let name = item.split([' ', '.']).next().unwrap();
+            let origin = doc.split("from `").nth(1).unwrap_or_default();
+            let origins = found.entry(name.to_owned()).or_default();
+            origins.push(origin.trim_end_matches("`.").to_owned());
+        }
+    }
+}
+
+/// Walks the tables of a group's kinds. Tables are statics: an address is a type.
+#[derive(Default)]
+struct Walk {
+    reached: HashMap<usize, Reached>,
+}
+
+impl Walk {
+    fn of(kinds: &[&'static KindInfo]) -> Self {
+        let mut walk = Self::default();
+        for kind in kinds {
+            let versions = kind.versions.iter().map(|it| (it.spec, it.status));
+            for (spec, status) in versions.chain([(kind.hub.spec, kind.hub.status)]) {
+                for (root, is_spec) in [(spec, true), (status, false)] {
+                    walk.structure(Table::Struct(root), is_spec);
+                    let address = std::ptr::from_ref(root) as usize;
+                    walk.reached.get_mut(&address).unwrap().is_root = true;
+                }
+            }
+        }
+        walk
+    }
+
+    /// Hash of everything that the table says, names of types left out.
+    fn structure(&mut self, table: Table, is_spec: bool) -> u64 {
+        let (address, name) = match table {
+            Table::Struct(shape) => (std::ptr::from_ref(shape) as usize, shape.name),
+            Table::Enum(shape) => (std::ptr::from_ref(shape) as usize, shape.name),
+        };
+        if let Some(known) = self.reached.get(&address).filter(|it| it.is_spec || !is_spec) {
+            return known.structure;
+        }
+        let text = match table {
+            Table::Enum(shape) => format!("{:?}", shape.values),
+            Table::Struct(shape) => {
+                let mut text = format!("{:?} {:?}", shape.semantic, shape.one_of);
+                for field in shape.fields {
+                    let ty = self.type_text(field.ty, is_spec);
+                    write!(
+                        text,
+                        "{} {:?} {ty} {:?} {:?} {:?} {:?}",
+                        field.name,
+                        field.arm,
+                        field.flags,
+                        field.rules,
+                        field.item_rules,
+                        field.identifiers
+                    )
+                    .unwrap();
+                }
+                text
+            }
+        };
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let reached = Reached {
+            name,
+            is_spec,
+            is_root: false,
+            structure: hasher.finish(),
+        };
+        let structure = reached.structure;
+        self.reached.insert(address, reached);
+        structure
+    }
+
+    fn type_text(&mut self, ty: Type, is_spec: bool) -> String {
+        match ty {
+            Type::Struct(shape) if COMMON.iter().any(|common| std::ptr::eq(*common, shape)) => {
+                shape.name.to_owned()
+            }
+            Type::Struct(shape) => self.structure(Table::Struct(shape), is_spec).to_string(),
+            Type::Enum(shape) => self.structure(Table::Enum(shape), is_spec).to_string(),
+            Type::List(list) => format!("list {}", self.type_text(list.item, is_spec)),
+            Type::Map(map) => format!("map {}", self.type_text(map.value, is_spec)),
+            Type::Integer(format) => format!("integer {format:?}"),
+            Type::Bool => "bool".to_owned(),
+            Type::Number => "number".to_owned(),
+            Type::String => "string".to_owned(),
+            Type::Json => "json".to_owned(),
+        }
+    }
+}
+
+#[test]
+fn every_type_is_reached_from_a_kind() {
+    for (group, kinds) in groups() {
+        let mut reached = BTreeMap::<&str, usize>::new();
+        for found in Walk::of(&kinds).reached.values() {
+            *reached.entry(found.name).or_default() += 1;
+        }
+        let defined = definitions(group);
+        let defined = defined.iter().map(|(name, all)| (name.as_str(), all.len()));
+        assert_eq!(defined.collect::<BTreeMap<_, _>>(), reached, "{group}");
+    }
+}
+
+#[test]
+fn no_type_is_there_twice() {
+    for (group, kinds) in groups() {
+        let defined = definitions(group);
+        let mut equal = BTreeMap::<(u64, bool), Vec<Reached>>::new();
+        for (_, found) in Walk::of(&kinds).reached {
+            let same = equal.entry((found.structure, found.is_spec)).or_default();
+            same.push(found);
+        }
+        for twins in equal.into_values() {
+            let mut names = BTreeSet::new();
+            let mut origins = BTreeSet::new();
+            for twin in &twins {
+                assert!(names.insert(twin.name), "{group}: two equal {}", twin.name);
+                // Roots are named after their kinds, types of the operator's own have no origin.
+                for origin in &defined[twin.name] {
+                    let is_new = twin.is_root || origin.is_empty() || origins.insert(origin);
+                    assert!(is_new, "{group}: {names:?} are equal and from {origin}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a run came to, in figures: the table that `gen` prints, docs/generated.md and the list of reference pages in
+//! docs/SUMMARY.md.
+
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use armature_generator::pipeline::GroupSummary;
+
+/// The page with the figures, relative to the workspace.
+pub const PAGE: &str = "docs/generated.md";
+/// The book's list of pages, relative to the workspace.
+pub const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// What stands before and after the figures on the page.
+const BEFORE: &str = include_str!("generated_before.md");
+const AFTER: &str = include_str!("generated_after.md");
+
+const COLUMNS: [&str; 8] = [
+    "kinds", "versions", "types", "shared", "hub", "files", "lines", "bytes",
+];
+
+type Row = [usize; COLUMNS.len()];
+
+fn row(group: &GroupSummary) -> Row {
+    [
+        group.kinds,
+        group.kind_versions,
+        group.types,
+        group.shared_types,
+        group.hub_types,
+        group.files,
+        group.lines,
+        group.bytes,
+    ]
+}
+
+/// A row for each group and one for all of them.
+fn rows(groups: &[GroupSummary]) -> Vec<(&str, Row)> {
+    let mut rows = groups
+        .iter()
+        .map(|group| (group.group.as_str(), row(group)))
+        .collect::<Vec<_>>();
+    let total = std::array::from_fn(|at| rows.iter().map(|(_, row)| row[at]).sum());
+    rows.push(("total", total));
+    rows
+}
+
+/// The table for a terminal.
+pub fn table(groups: &[GroupSummary]) -> String {
+    let mut text = format!("{:<20}", "group");
+    for column in COLUMNS {
+        let _ = write!(text, " {column:>9}");
+    }
+    text.push('\n');
+    for (name, row) in rows(groups) {
+        let _ = write!(text, "{name:<20}");
+        for figure in row {
+            let _ = write!(text, " {figure:>9}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The text of docs/generated.md.
+pub fn page(groups: &[GroupSummary]) -> String {
+    let mut text = BEFORE.to_owned();
+    let _ = writeln!(text, "| group | {} |", COLUMNS.join(" | "));
+    let _ = writeln!(text, "|---|{}", "--:|".repeat(COLUMNS.len()));
+    for (name, row) in rows(groups) {
+        let row = row.map(|figure| figure.to_string());
+        let _ = writeln!(text, "| {name} | {} |", row.join(" | "));
+    }
+    text + AFTER
+}
+
+/// `summary` with the reference pages of `groups` below that of all kinds.
+///
+/// # Errors
+/// When the book has no page of all kinds.
+pub fn summary(summary: &str, groups: &[GroupSummary]) -> anyhow::Result<String> {
+    let is_index = |line: &str| line.ends_with("](reference/index.md)");
+    let lines = summary
+        .lines()
+        .filter(|line| is_index(line) || !line.contains("](reference/"))
+        .collect::<Vec<_>>();
+    let index = lines.iter().position(|line| is_index(line));
+    let index = index.with_context(|| {
+        format!(
+            "{SUMMARY} has no page of all kinds; add the line `- [Reference of kinds](reference/index.md)`"
+        )
+    })?;
+    let (before, after) = lines.split_at(index + 1);
+    let mut text = before.join("\n") + "\n";
+    for group in groups {
+        let name = &group.group;
+        let _ = writeln!(text, "  - [{name}](reference/{name}.md)");
+    }
+    for line in after {
+        text.push_str(line);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn group(name: &str, lines: usize) -> GroupSummary {
+        GroupSummary {
+            group: name.to_owned(),
+            kinds: 1,
+            kind_versions: 2,
+            types: 30,
+            shared_types: 20,
+            hub_types: 4,
+            files: 5,
+            lines,
+            bytes: lines * 40,
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn figures_add_up_on_the_terminal_and_on_the_page() {
+        let groups = [group("kusto", 100), group("storage", 250)];
+        let table = table(&groups);
+        let total = table.lines().last().unwrap();
+        let words = total.split_whitespace().collect::<Vec<_>>();
+        let expected = ["total", "2", "4", "60", "40", "8", "10", "350", "14000"];
+        assert_eq!(words, expected);
+        let page = page(&groups);
+        for line in [
+            "| kusto | 1 | 2 | 30 | 20 | 4 | 5 | 100 | 4000 |",
+            "| total | 2 | 4 | 60 | 40 | 8 | 10 | 350 | 14000 |",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
+    }
+
+    #[test]
+    fn the_book_lists_the_groups_that_there_are() {
+        let book = "# Summary\n\n- [Reference](reference/index.md)\n  - [old](reference/old.md)\n- [More](more.md)\n";
+        let next = summary(book, &[group("a", 1), group("b", 1)]).unwrap();
+        assert_eq!(
+            next,
+            "# Summary\n\n- [Reference](reference/index.md)\n  - [a](reference/a.md)\n  - [b](reference/b.md)\n- \
+             [More](more.md)\n"
+        );
+        assert!(summary("# Summary\n", &[]).is_err());
+    }
+}
