@@ -13,5 +13,6 @@ pub mod v20210401preview;
 #[rustfmt::skip]
 pub mod v20230701;
 
+// Names under which Kubernetes serves the versions.
 pub use v20210401preview as v1api20210401preview;
 pub use v20230701 as v1api20230701;

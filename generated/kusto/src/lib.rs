@@ -13,5 +13,6 @@ pub mod v20230815;
 #[rustfmt::skip]
 pub mod v20240413;
 
+// Names under which Kubernetes serves the versions.
 pub use v20230815 as v1api20230815;
 pub use v20240413 as v1api20240413;

@@ -15,6 +15,7 @@ pub mod v20220131preview;
 #[rustfmt::skip]
 pub mod v20230131;
 
+// Names under which Kubernetes serves the versions.
 pub use v20181130 as v1api20181130;
 pub use v20220131preview as v1api20220131preview;
 pub use v20230131 as v1api20230131;

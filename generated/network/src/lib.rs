@@ -17,6 +17,7 @@ pub mod v20240301;
 #[rustfmt::skip]
 pub mod v20250301;
 
+// Names under which Kubernetes serves the versions.
 pub use v20201101 as v1api20201101;
 pub use v20220701 as v1api20220701;
 pub use v20240301 as v1api20240301;

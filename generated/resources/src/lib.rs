@@ -11,4 +11,5 @@ pub mod kinds;
 #[rustfmt::skip]
 pub mod v20200601;
 
+// Names under which Kubernetes serves the versions.
 pub use v20200601 as v1api20200601;

@@ -17,6 +17,7 @@ pub mod v20230101;
 #[rustfmt::skip]
 pub mod v20250601;
 
+// Names under which Kubernetes serves the versions.
 pub use v20210401 as v1api20210401;
 pub use v20220901 as v1api20220901;
 pub use v20230101 as v1api20230101;

@@ -87,7 +87,7 @@ fn range(low: Option<u64>, high: Option<u64>, unit: &str) -> Option<String> {
 }
 
 /// The type of a property, or what it is for where it has no place of its own in ARM's JSON.
-fn what(property: &Property, types: &TypeTable) -> String {
+fn what(property: &Property, owner: &ObjectType, types: &TypeTable) -> String {
     let purpose = match (&property.meaning, property.name.as_str()) {
         (Meaning::Operator, "azureName") => "name in Azure, by default that of the object",
         (Meaning::Operator, "conditions") => "conditions, `Ready` first of all",
@@ -98,15 +98,25 @@ fn what(property: &Property, types: &TypeTable) -> String {
         (Meaning::Operator, "owner") => "resource that this one is part of",
         (Meaning::Operator, "secretExpressions") => "exports to Secrets by CEL expression",
         (Meaning::Operator, "secrets") => "Secrets that the operator writes",
-        (Meaning::Plain, _) if property.arm.is_empty() => "variant",
+        (Meaning::Plain, name) if property.arm.is_empty() => return variant(name, owner),
         _ => return type_words(&property.ty, types),
     };
     purpose.to_owned()
 }
 
-/// The doc line of a property: type, constraints, ARM path.
-pub fn property(property: &Property, types: &TypeTable) -> String {
-    let mut parts = vec![capitalised(&what(property, types))];
+/// When the variant is the one that counts.
+fn variant(property: &str, owner: &ObjectType) -> String {
+    let value = owner.discriminated.as_ref().and_then(|one_of| {
+        let mut variants = one_of.variants.iter();
+        let variant = variants.find(|variant| variant.property == property)?;
+        Some(format!(" with `{}: {}`", one_of.property, variant.value))
+    });
+    format!("variant{}", value.unwrap_or_default())
+}
+
+/// The doc line of a property of `owner`: type, constraints, ARM path.
+pub fn property(property: &Property, owner: &ObjectType, types: &TypeTable) -> String {
+    let mut parts = vec![capitalised(&what(property, owner, types))];
     parts.extend(rule_words(&property.rules));
     let items = rule_words(&property.item_rules);
     parts.extend(items.into_iter().map(|words| format!("items: {words}")));
@@ -200,12 +210,12 @@ mod tests {
         name.rules.max_length = Some(24);
         name.rules.pattern = Some("^[a-z]+$".to_owned());
         assert_eq!(
-            property(&name, &types),
+            property(&name, &ObjectType::default(), &types),
             "String; 3 to 24 characters; pattern `^[a-z]+$`; required; ARM `properties.name`."
         );
         let ids = Property::new("identities", &["ids"], TypeRef::ArmIdKeyed);
         assert_eq!(
-            property(&ids, &types),
+            property(&ids, &ObjectType::default(), &types),
             "List of user-assigned identities; ARM `ids`."
         );
     }

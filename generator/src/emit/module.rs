@@ -32,8 +32,10 @@ pub struct Home {
 
 /// What is to be written as a module.
 pub struct Module<'a> {
-    /// Lines on top of each file, without slashes: where it comes from.
-    pub header: Vec<String>,
+    /// First line of each file, without slashes: what it is made for.
+    pub header: String,
+    /// Further lines on top of `mod.rs`: where the module comes from.
+    pub sources: Vec<String>,
     /// What the module is, for its documentation.
     pub about: Vec<String>,
     /// All types of the module.
@@ -82,11 +84,6 @@ fn parts<'a>(module: &Module<'a>) -> BTreeMap<String, Vec<&'a TypeName>> {
     parts
 }
 
-fn header(module: &Module<'_>) -> String {
-    let lines = module.header.iter();
-    lines.map(|line| format!("// {line}\n")).collect()
-}
-
 /// A file with type definitions.
 fn part(module: &Module<'_>, members: &[&TypeName]) -> String {
     let mut bodies = Vec::new();
@@ -100,8 +97,7 @@ fn part(module: &Module<'_>, members: &[&TypeName]) -> String {
         }
     }
     let body = bodies.join("\n");
-    let mut text = header(module);
-    text.push('\n');
+    let mut text = format!("// {}\n\n", module.header);
     if body.contains("BTreeMap<") {
         text.push_str("use std::collections::BTreeMap;\n\n");
     }
@@ -128,7 +124,10 @@ fn root(
     module: &Module<'_>,
     parts: &BTreeMap<String, Vec<&TypeName>>,
 ) -> Result<String, FormatError> {
-    let mut text = header(module);
+    let mut text = format!("// {}\n", module.header);
+    for line in &module.sources {
+        text.push_str(&format!("// {line}\n"));
+    }
     text.push('\n');
     for line in &module.about {
         text.push_str(&format!("//! {line}\n"));

@@ -42,7 +42,10 @@ fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable) -> String 
     let names = object.properties.iter().map(|p| p.name.as_str());
     let members = distinct(&names.collect::<Vec<_>>(), snake);
     let fields = object.properties.iter().zip(&members);
-    let fields = fields.map(|(property, member)| field(property, member, types));
+    let fields = fields.map(|(property, member)| {
+        let doc = facts::property(property, object, types);
+        format!("{MEMBER}/// {doc}\n{}", field(property, member, types))
+    });
     format!(
         "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
         facts::object(object),
@@ -53,20 +56,22 @@ fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable) -> String 
     )
 }
 
-/// One field: documentation, then `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
+/// One field: `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
 fn field(property: &Property, member: &str, types: &TypeTable) -> String {
-    let doc = facts::property(property, types);
-    let ty = field_type(&property.ty, types);
-    let start = format!("{MEMBER}{member}: {ty} = {}", quoted(&property.name));
+    let start = format!("{MEMBER}{member}: {} =", field_type(&property.ty, types));
+    let name = quoted(&property.name);
     let calls = calls(property);
-    let line = format!("{start}{};", calls.concat());
-    let definition = if line.chars().count() <= WIDTH && !line.contains('\n') {
-        line
+    let line = format!("{start} {name}{};\n", calls.concat());
+    if line.chars().count() <= WIDTH + 1 && line.matches('\n').count() == 1 {
+        return line;
+    }
+    let gap = if start.len() + " ".len() + name.len() <= WIDTH {
+        " ".to_owned()
     } else {
-        let calls = calls.iter().map(|call| format!("\n{CALL}{call}"));
-        format!("{start}{};", calls.collect::<String>())
+        format!("\n{CALL}")
     };
-    format!("{MEMBER}/// {doc}\n{definition}\n")
+    let calls = calls.iter().map(|call| format!("\n{CALL}{call}"));
+    format!("{start}{gap}{name}{};\n", calls.collect::<String>())
 }
 
 /// The Rust type of a field's value.

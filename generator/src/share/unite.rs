@@ -76,8 +76,8 @@ mod tests {
         })
     }
 
-    fn named(name: &str) -> Property {
-        let ty = TypeRef::List(Box::new(TypeRef::Named(TypeName::new(name))));
+    fn property(name: &str, ty: &str) -> Property {
+        let ty = TypeRef::List(Box::new(TypeRef::Named(TypeName::new(ty))));
         Property::new(name, &[name], ty)
     }
 
@@ -85,20 +85,25 @@ mod tests {
     fn one_definition_gives_one_type_unless_what_came_of_it_differs() {
         let id = || Property::new("id", &["id"], TypeRef::String);
         let etag = || Property::new("etag", &["etag"], TypeRef::String);
-        let root = ["Part", "HousePart", "GardenPart", "Twin", "Box", "HouseBox"].map(named);
+        let root = ["Part", "HousePart", "GardenPart", "Twin", "Box", "HouseBox"]
+            .map(|name| property(name, name));
         let types = [
             ("Root", object("#/Root", root.to_vec())),
             ("Part", object("#/Part", vec![id(), etag()])),
             ("HousePart", object("#/Part", vec![id()])),
             ("GardenPart", object("#/Part", vec![id()])),
             ("Twin", object("#/Twin", vec![id()])),
-            ("Box", object("#/Box", vec![named("HousePart")])),
-            ("HouseBox", object("#/Box", vec![named("GardenPart")])),
+            ("Box", object("#/Box", vec![property("part", "HousePart")])),
+            (
+                "HouseBox",
+                object("#/Box", vec![property("part", "GardenPart")]),
+            ),
         ];
         let version = Version {
             api_version: ApiVersion::new("2024-01-01"),
             sources: Vec::new(),
             resources: Vec::new(),
+            arm_types: Vec::new(),
             types: types
                 .into_iter()
                 .map(|(name, definition)| (TypeName::new(name), definition))

@@ -74,7 +74,8 @@ fn config(text: &str) -> GroupConfig {
 fn a_spec_becomes_a_crate_and_a_page() {
     let (_folder, specs) = specs();
     let names = Names(Mutex::default());
-    let generated = generate(&specs, &[config(CONFIG)], Options::default(), &names).expect("generates");
+    let generated =
+        generate(&specs, &[config(CONFIG)], Options::default(), &names).expect("generates");
     let paths = generated.files.keys().map(|path| path.as_str());
     assert_eq!(
         paths.collect::<Vec<_>>(),
@@ -98,8 +99,11 @@ fn a_spec_becomes_a_crate_and_a_page() {
     let summary = &generated.groups[0];
     assert_eq!((summary.kinds, summary.kind_versions), (1, 1));
     assert_eq!((summary.types, summary.shared_types), (3, 3));
-    assert_eq!(summary.files, 7);
-    let texts = generated.files.iter().filter(|(path, _)| path.starts_with("generated/test/src"));
+    assert_eq!(summary.files, 8);
+    let texts = generated
+        .files
+        .iter()
+        .filter(|(path, _)| path.starts_with("generated/test/src"));
     let bytes = texts.map(|(_, text)| text.len()).sum::<usize>();
     assert_eq!(summary.bytes, bytes);
 }
@@ -113,7 +117,10 @@ fn shared() -> [GroupConfig; 2] {
 
 fn with_threads(threads: usize) -> (Generated, SpecRoot) {
     let (_folder, specs) = specs();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("pool");
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("pool");
     let generated = pool
         .install(|| generate(&specs, &shared(), Options::default(), &NoProgress))
         .expect("generates");
@@ -143,7 +150,9 @@ fn descriptions_are_in_the_types_only_when_asked_for() {
     assert!(!spec(false).contains("described"));
     let with = spec(true);
     assert!(
-        with.contains("ThingSpec.described(&[\n        (\"location\", \"Where it \\\"is\\\".\"),\n    ]) {"),
+        with.contains(
+            "ThingSpec.described(&[\n        (\"location\", \"Where it \\\"is\\\".\"),\n    ]) {"
+        ),
         "{with}"
     );
 }
@@ -151,7 +160,12 @@ fn descriptions_are_in_the_types_only_when_asked_for() {
 #[test]
 fn errors_of_every_pass_come_through() {
     let (_folder, specs) = specs();
-    let fault = |configs: &[GroupConfig]| match generate(&specs, configs, Options::default(), &NoProgress) {
+    let fault = |configs: &[GroupConfig]| match generate(
+        &specs,
+        configs,
+        Options::default(),
+        &NoProgress,
+    ) {
         Ok(_) => "no error".to_owned(),
         Err(error) => error.to_string(),
     };

@@ -1,4 +1,4 @@
-//! Golden and fault tests of passes 1 to 3 on small specs of our own (`tests/specs`).
+//! Golden and fault tests of passes 1 to 3 on small specs of our own (`tests/specs`), and runs over the real ones.
 //!
 //! One binary for the three passes: each test names the pass it is about.
 
@@ -8,6 +8,7 @@ mod discover;
 mod faults;
 mod findings;
 mod formats;
+mod generate;
 mod mutations;
 mod openapi3;
 mod real;

@@ -119,7 +119,11 @@ impl Walk {
             Table::Struct(shape) => (std::ptr::from_ref(shape) as usize, shape.name),
             Table::Enum(shape) => (std::ptr::from_ref(shape) as usize, shape.name),
         };
-        if let Some(known) = self.reached.get(&address).filter(|it| it.is_spec || !is_spec) {
+        if let Some(known) = self
+            .reached
+            .get(&address)
+            .filter(|it| it.is_spec || !is_spec)
+        {
             return known.structure;
         }
         let text = match table {
