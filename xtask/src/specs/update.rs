@@ -10,7 +10,7 @@ use armature_generator::{
     curate::GroupConfig,
     diff,
     load::SpecRoot,
-    pipeline::{self, NoProgress},
+    pipeline::{self, NoProgress, Options},
 };
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
@@ -86,7 +86,12 @@ pub async fn update(
     };
     let report = diff::compare(&before, &after.groups()?);
     // The last passes can fail, too, and read no more files.
-    pipeline::generate(&after.specs, &after.configs, &NoProgress)?;
+    pipeline::generate(
+        &after.specs,
+        &after.configs,
+        Options::default(),
+        &NoProgress,
+    )?;
     let files = next.own(after.specs.files());
     let next_lock = lock.moved(&next.name, &next.commit, &folder, &files)?;
     output::print(&render(&report, arguments.output)?)?;
