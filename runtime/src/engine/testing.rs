@@ -118,26 +118,17 @@ shaped! {
     }
 }
 
-/// A discriminated object whose variant has further members.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Open {
-    /// The only variant.
-    pub metric: Option<Box<OpenVariant>>,
-}
+static OPEN_VARIANTS: &[Variant] = &[Variant {
+    value: "Metric",
+    field: "metric",
+}];
 
-impl Shaped for Open {
-    const SHAPE: &'static StructShape = {
-        static FIELDS: &[FieldOf<Open>] = &[field!(Open, metric, "metric").inline()];
-        static VARIANTS: &[Variant] = &[Variant {
-            value: "Metric",
-            field: "metric",
-        }];
-        static SHAPE: StructShape = StructShape::of::<Open>("Open", FIELDS).one_of(OneOf {
-            discriminator: "odata.type",
-            variants: VARIANTS,
-        });
-        &SHAPE
-    };
+shaped! {
+    /// A discriminated object whose variant has further members.
+    Open.one_of(OneOf { discriminator: "odata.type", variants: OPEN_VARIANTS }) {
+        /// The only variant.
+        metric: Box<OpenVariant> = "metric".inline();
+    }
 }
 
 static NAME: Rules = Rules {
