@@ -65,12 +65,12 @@ fn definitions(group: &str) -> Definitions {
     let mut found = Definitions::new();
     let mut folders = vec![folder.join(group.replace('.', "-")).join("src")];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(&folder).expect("folder of a crate") {
+            let path = entry.expect("entry").path();
             if path.is_dir() {
                 folders.push(path);
             } else {
-                collect(&std::fs::read_to_string(&path).unwrap(), &mut found);
+                collect(&std::fs::read_to_string(&path).expect("text"), &mut found);
             }
         }
     }
@@ -81,9 +81,9 @@ fn collect(text: &str, found: &mut Definitions) {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line == "shaped! {" || line == "string_enum! {" {
-            let doc = lines.next().unwrap();
-            let item = lines.next().unwrap().trim();
-            let name = item.split([' ', '.']).next().unwrap();
+            let doc = lines.next().expect("documentation and name");
+            let item = lines.next().expect("documentation and name").trim();
+            let name = item.split([' ', '.']).next().expect("name");
             let origin = doc.split("from `").nth(1).unwrap_or_default();
             let origins = found.entry(name.to_owned()).or_default();
             origins.push(origin.trim_end_matches("`.").to_owned());
@@ -106,7 +106,10 @@ impl Walk {
                 for (root, is_spec) in [(spec, true), (status, false)] {
                     walk.structure(Table::Struct(root), is_spec);
                     let address = std::ptr::from_ref(root) as usize;
-                    walk.reached.get_mut(&address).unwrap().is_root = true;
+                    walk.reached
+                        .get_mut(&address)
+                        .expect("just reached")
+                        .is_root = true;
                 }
             }
         }
@@ -142,7 +145,7 @@ impl Walk {
                         field.item_rules,
                         field.identifiers
                     )
-                    .unwrap();
+                    .expect("a String takes any text");
                 }
                 text
             }
