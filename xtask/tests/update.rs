@@ -35,6 +35,9 @@ impl Workspace {
             &path.join("data/azure-rest-api-specs"),
         );
         std::fs::create_dir_all(path.join("clone/specs")).expect("folder");
+        std::fs::create_dir_all(path.join("clone/docs")).expect("folder");
+        let book = "# Summary\n\n- [Reference](reference/index.md)\n";
+        std::fs::write(path.join("clone/docs/SUMMARY.md"), book).expect("book");
         std::fs::copy(
             changes().join("before/shop.toml"),
             path.join("clone/specs/shop.toml"),

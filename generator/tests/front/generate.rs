@@ -6,7 +6,7 @@ use std::path::Path;
 use armature_generator::curate::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::{NoProgress, Options, generate};
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::real::data;
 
@@ -27,8 +27,9 @@ fn configs() -> Vec<GroupConfig> {
 }
 
 /// Files of a run on so many threads, and how many spec files it read and how often it parsed one.
-fn run(root: &str, threads: usize) -> (BTreeMap<Utf8PathBuf, String>, usize, usize) {
-    let specs = SpecRoot::new(root);
+fn run(data: &Utf8Path, threads: usize) -> (BTreeMap<Utf8PathBuf, String>, usize, usize) {
+    let specs = SpecRoot::new(data.join("azure-rest-api-specs"));
+    let specs = specs.with_bicep(data.join("bicep-types"));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     let generated = pool
         .build()
@@ -40,17 +41,16 @@ fn run(root: &str, threads: usize) -> (BTreeMap<Utf8PathBuf, String>, usize, usi
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes_and_parses_each_file_once() {
-    let root = data().map(|data| data.join("azure-rest-api-specs"));
-    let Some(root) = root.filter(|root| root.is_dir()) else {
+    let data = data().and_then(|data| Utf8PathBuf::from_path_buf(data).ok());
+    let Some(data) = data.filter(|data| data.join("azure-rest-api-specs").is_dir()) else {
         eprintln!("no Azure specs on this machine; nothing to check");
         return;
     };
-    let root = root.to_string_lossy().into_owned();
-    let (first, files, parsed) = run(&root, 1);
+    let (first, files, parsed) = run(&data, 1);
     assert!(files > 50, "{files} files");
     assert_eq!(parsed, files);
     for threads in [2, 5] {
-        let (again, _, parsed) = run(&root, threads);
+        let (again, _, parsed) = run(&data, threads);
         assert_eq!(parsed, files, "{threads} threads");
         for (path, text) in &first {
             assert_eq!(again.get(path), Some(text), "{path} with {threads} threads");

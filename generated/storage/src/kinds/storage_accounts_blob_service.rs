@@ -5,12 +5,7 @@ use armature_runtime::kind::{
 };
 use armature_runtime::shape::Shaped;
 
-use super::{
-    SOURCES_20210401,
-    SOURCES_20220901,
-    SOURCES_20230101,
-    SOURCES_20250601,
-};
+use super::{SOURCES_20210401, SOURCES_20220901, SOURCES_20230101, SOURCES_20250601};
 use crate::{hub, v20210401, v20220901, v20230101, v20250601};
 
 /// `StorageAccountsBlobService`: ARM type `Microsoft.Storage/storageAccounts/blobServices`.
