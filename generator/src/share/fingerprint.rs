@@ -67,7 +67,12 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, object: &ObjectType, hash: &mut Sha256) {
-        hash.update(format!("object {:?}", object.discriminated));
+        // Variants are told apart by their values; their order says nothing.
+        let mut discriminated = object.discriminated.clone();
+        if let Some(one_of) = &mut discriminated {
+            one_of.variants.sort_by(|l, r| l.property.cmp(&r.property));
+        }
+        hash.update(format!("object {discriminated:?}"));
         for property in &object.properties {
             hash.update(facts(property));
             hash.update(shape(&property.ty));

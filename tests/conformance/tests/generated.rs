@@ -15,8 +15,8 @@ use armature_runtime::resource::{
 };
 use armature_runtime::shape::{EnumShape, Shaped, StructShape, Type};
 
-/// Types as a crate's text defines them: name → where each definition was read from.
-type Definitions = BTreeMap<String, Vec<String>>;
+/// Types as a crate's text defines them: name → module and place in the specs of each definition.
+type Definitions = BTreeMap<String, Vec<(String, String)>>;
 
 /// A type as its table.
 #[derive(Clone, Copy)]
@@ -70,14 +70,15 @@ fn definitions(group: &str) -> Definitions {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                collect(&std::fs::read_to_string(&path).expect("text"), &mut found);
+                let text = std::fs::read_to_string(&path).expect("text");
+                collect(&folder.to_string_lossy(), &text, &mut found);
             }
         }
     }
     found
 }
 
-fn collect(text: &str, found: &mut Definitions) {
+fn collect(module: &str, text: &str, found: &mut Definitions) {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line == "shaped! {" || line == "string_enum! {" {
@@ -86,7 +87,8 @@ fn collect(text: &str, found: &mut Definitions) {
             let name = item.split([' ', '.']).next().expect("name");
             let origin = doc.split("from `").nth(1).unwrap_or_default();
             let origins = found.entry(name.to_owned()).or_default();
-            origins.push(origin.trim_end_matches("`.").to_owned());
+            let origin = origin.trim_end_matches("`.");
+            origins.push((module.to_owned(), origin.to_owned()));
         }
     }
 }
@@ -215,13 +217,12 @@ fn no_type_is_there_twice() {
             for twin in &twins {
                 assert!(names.insert(twin.name), "{group}: two equal {}", twin.name);
                 // Roots are named after their kinds.
-                // One name can be defined in several api-versions, from the same place of each spec.
-                let of_name = defined[twin.name].iter().collect::<BTreeSet<_>>();
-                for origin in of_name {
+                // Within an api-version, that is: from one to the next, a spec may give a name to what had none.
+                for origin in &defined[twin.name] {
                     // Types of the operator's own have no origin, enums of Bicep types no place in the file.
-                    let is_placed = origin.contains('#');
+                    let is_placed = origin.1.contains('#');
                     let is_new = twin.is_root || !is_placed || origins.insert(origin);
-                    assert!(is_new, "{group}: {names:?} are equal and from {origin}");
+                    assert!(is_new, "{group}: {names:?} are equal and from {origin:?}");
                 }
             }
         }

@@ -17,7 +17,7 @@ pub use database_spec::DatabaseSpec;
 pub use super::v20230815::{
     AcceptedAudiences, AcceptedAudiencesStatus, AzureSku, AzureSkuName, AzureSkuStatus,
     AzureSkuTier, CosmosDbDataConnection, CosmosDbDataConnectionKind, CosmosDbDataConnectionStatus,
-    DatabaseStatisticsStatus, DatabaseStatus, EventGridDataConnectionKind,
+    DataConnectionStatus, DatabaseStatisticsStatus, DatabaseStatus, EventGridDataConnectionKind,
     EventGridDataConnectionStatus, EventHubDataConnectionKind, EventHubDataConnectionStatus,
     Identity, IdentityType, IotHubDataConnectionKind, IotHubDataConnectionStatus,
     KeyVaultProperties, KeyVaultPropertiesStatus, LanguageExtensionStatus,
@@ -32,13 +32,12 @@ pub use super::v20240413::{
     ClusterPropertiesPublicIPType, ClusterPropertiesPublicNetworkAccess,
     ClusterPropertiesRestrictOutboundNetworkAccess, ClusterStatus,
     ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus,
-    DataConnectionStatus, EventGridConnectionPropertiesBlobStorageEventType,
-    EventGridConnectionPropertiesDataFormat, EventGridConnectionPropertiesDatabaseRouting,
-    EventGridDataConnection, EventHubConnectionPropertiesCompression,
-    EventHubConnectionPropertiesDataFormat, IdentityStatus, IotHubConnectionPropertiesDataFormat,
-    LanguageExtension, LanguageExtensionLanguageExtensionImageName,
-    LanguageExtensionLanguageExtensionName, LanguageExtensionsList, VirtualNetworkConfiguration,
-    VirtualNetworkConfigurationState,
+    EventGridConnectionPropertiesBlobStorageEventType, EventGridConnectionPropertiesDataFormat,
+    EventGridConnectionPropertiesDatabaseRouting, EventGridDataConnection,
+    EventHubConnectionPropertiesCompression, EventHubConnectionPropertiesDataFormat, IdentityStatus,
+    IotHubConnectionPropertiesDataFormat, LanguageExtension,
+    LanguageExtensionLanguageExtensionImageName, LanguageExtensionLanguageExtensionName,
+    LanguageExtensionsList, VirtualNetworkConfiguration, VirtualNetworkConfigurationState,
 };
 
 /// Names `Cluster` in version `v1api20240413storage`.

@@ -7,7 +7,6 @@
 mod cluster_spec;
 mod cluster_status;
 mod data_connection_spec;
-mod data_connection_status;
 
 use armature_runtime::kind::{KindInfo, TypedKind};
 use armature_runtime::resource::TypedObject;
@@ -33,18 +32,18 @@ pub use data_connection_spec::{
     EventHubDataConnection, IotHubConnectionPropertiesDataFormat,
     IotHubConnectionPropertiesDatabaseRouting, IotHubDataConnection,
 };
-pub use data_connection_status::DataConnectionStatus;
 pub use super::v20230815::{
     AcceptedAudiences, AcceptedAudiencesStatus, AzureSku, AzureSkuName, AzureSkuStatus,
     AzureSkuTier, CosmosDbDataConnection, CosmosDbDataConnectionKind, CosmosDbDataConnectionStatus,
-    DatabaseSpec, DatabaseStatisticsStatus, DatabaseStatus, EventGridDataConnectionKind,
-    EventGridDataConnectionStatus, EventHubDataConnectionKind, EventHubDataConnectionStatus,
-    Identity, IdentityType, IotHubDataConnectionKind, IotHubDataConnectionStatus,
-    KeyVaultProperties, KeyVaultPropertiesStatus, LanguageExtensionStatus,
-    LanguageExtensionsListStatus, MigrationClusterPropertiesStatus, OperatorSpec,
-    OptimizedAutoscale, OptimizedAutoscaleStatus, ReadWriteDatabase, ReadWriteDatabaseKind,
-    ReadWriteDatabaseStatus, SubResourceStatus, SuspensionDetailsStatus, SystemDataStatus,
-    TrustedExternalTenant, TrustedExternalTenantStatus, VirtualNetworkConfigurationStatus,
+    DataConnectionStatus, DatabaseSpec, DatabaseStatisticsStatus, DatabaseStatus,
+    EventGridDataConnectionKind, EventGridDataConnectionStatus, EventHubDataConnectionKind,
+    EventHubDataConnectionStatus, Identity, IdentityType, IotHubDataConnectionKind,
+    IotHubDataConnectionStatus, KeyVaultProperties, KeyVaultPropertiesStatus,
+    LanguageExtensionStatus, LanguageExtensionsListStatus, MigrationClusterPropertiesStatus,
+    OperatorSpec, OptimizedAutoscale, OptimizedAutoscaleStatus, ReadWriteDatabase,
+    ReadWriteDatabaseKind, ReadWriteDatabaseStatus, SubResourceStatus, SuspensionDetailsStatus,
+    SystemDataStatus, TrustedExternalTenant, TrustedExternalTenantStatus,
+    VirtualNetworkConfigurationStatus,
 };
 
 /// Names `Cluster` in version `v1api20240413`.
