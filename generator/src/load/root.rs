@@ -61,6 +61,7 @@ impl SpecRoot {
             bicep: self.bicep.clone(),
             slots: Mutex::new(slots),
             texts,
+            parsed: AtomicUsize::new(0),
         }
     }
 

@@ -127,7 +127,14 @@ impl Arbitrary {
         if self.manners == Manners::Valid {
             return Value::from(self.valid_integer(IntegerFormat::Plain, rules));
         }
-        const ODD: [f64; 5] = [1e300, -2.5e-7, 0.102, 1e15, f64::MIN_POSITIVE];
+        const ODD: [f64; 6] = [
+            1e300,
+            -2.5e-7,
+            0.102,
+            0.102_000_000_000_000_01,
+            1e15,
+            f64::MIN_POSITIVE,
+        ];
         if self.one_in(4) {
             let number = ODD[self.below(ODD.len())];
             let whole = number.fract() == 0.0 && number.abs() < 9e15;
