@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::field;
 use crate::kind::{Plan, SecretSource, Verbs};
-use crate::resource::shaped;
-use crate::shape::{FieldOf, Json as AnyJson, Shaped, StructShape};
+use crate::shape::{Json as AnyJson, Shaped};
+use crate::shaped;
 
 shaped! {
     /// A size.
