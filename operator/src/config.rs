@@ -23,6 +23,31 @@ pub enum CrdManagement {
     None,
 }
 
+/// Which parts of an operator run in this process (ASO behaviour §5.2, `AZURE_OPERATOR_MODE`). Where several
+/// operators share a cluster, one serves conversion and keeps the CRDs, and the others only manage objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum OperatorMode {
+    /// Everything.
+    #[default]
+    WatchersAndWebhooks,
+    /// Manages objects; leaves CRDs and their conversion to another operator.
+    Watchers,
+    /// Keeps the CRDs and serves their conversion; manages nothing.
+    Webhooks,
+}
+
+impl OperatorMode {
+    /// Whether objects are managed.
+    pub fn manages_objects(self) -> bool {
+        self != Self::Webhooks
+    }
+
+    /// Whether conversion is served, and with it the CRDs are kept.
+    pub fn serves_conversion(self) -> bool {
+        self != Self::Watchers
+    }
+}
+
 /// Which API versions of a kind are served. Fewer versions cost the API server less memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum VersionChoice {
@@ -58,6 +83,8 @@ pub struct OperatorConfig {
     pub kinds: &'static [&'static KindInfo],
     /// Azure: cloud, identity, trusted authorities.
     pub arm: ClientSettings,
+    /// What this process does.
+    pub mode: OperatorMode,
     /// The operator's own namespace (`POD_NAMESPACE`); it exists.
     pub namespace: String,
     /// Namespaces whose objects are managed; all when empty.

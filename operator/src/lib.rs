@@ -22,5 +22,5 @@ pub mod operator;
 pub mod render;
 mod webhook;
 
-pub use config::{CrdManagement, OperatorConfig, VersionChoice, WebhookReach};
+pub use config::{CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach};
 pub use operator::{Operator, StartError};

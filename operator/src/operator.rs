@@ -10,7 +10,7 @@ use armature_runtime::extension::RegisterError;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{
     CertificateError, CertificateStore, ClientError, Clients, CrdError, CrdInstaller, Election,
-    InstalledCrd, PatternError, ServingCertificate, Webhook,
+    InstalledCrd, PatternError, ServingCertificate, Watches, Webhook,
 };
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -85,18 +85,18 @@ pub enum StartError {
 pub struct Operator {
     stop: CancellationToken,
     tasks: JoinSet<()>,
-    webhook: SocketAddr,
+    webhook: Option<SocketAddr>,
     metrics: Option<SocketAddr>,
 }
 
 impl Operator {
-    /// Starts an operator: serves conversion, installs CRDs, then manages objects. Returns when the CRDs are
-    /// served; managing goes on in the background.
+    /// Starts an operator: serves conversion, installs CRDs, then manages objects, as far as its mode says. Returns
+    /// when the CRDs are served; managing goes on in the background.
     pub async fn start(config: OperatorConfig) -> Result<Self, StartError> {
         let mut operator = Self {
             stop: CancellationToken::new(),
             tasks: JoinSet::new(),
-            webhook: config.webhook_listen,
+            webhook: None,
             metrics: None,
         };
         let (ready, is_ready) = watch::channel(false);
@@ -105,17 +105,20 @@ impl Operator {
             let serving = crate::health::serve(listener, is_ready, operator.stop.clone());
             operator.tasks.spawn(serving);
         }
-        let clients = Clients::connect(&config.kubernetes, config.kinds.len())?;
-        operator.serve_conversion(&config, &clients).await?;
+        let watches = Watches::count(config.kinds.len(), config.target_namespaces.len());
+        let clients = Clients::connect(&config.kubernetes, watches)?;
+        if config.mode.serves_conversion() {
+            operator.serve_conversion(&config, &clients).await?;
+        }
         operator.manage(&config, clients).await?;
         // Nobody listens when no health address is configured.
         ready.send(true).ok();
-        tracing::info!(webhook = %operator.webhook, "running");
+        tracing::info!(mode = ?config.mode, webhook = ?operator.webhook, "running");
         Ok(operator)
     }
 
-    /// Where the conversion webhook listens.
-    pub fn webhook_address(&self) -> SocketAddr {
+    /// Where the conversion webhook listens, if anywhere.
+    pub fn webhook_address(&self) -> Option<SocketAddr> {
         self.webhook
     }
 
@@ -141,7 +144,7 @@ impl Operator {
         }
     }
 
-    /// Manages objects in the background; with leader election, from the moment on which this replica leads.
+    /// Serves metrics, and manages objects in the background unless the mode says otherwise; with leader election, from the moment on which this replica leads.
     async fn manage(
         &mut self,
         config: &OperatorConfig,
@@ -159,6 +162,9 @@ impl Operator {
             let serving = crate::metrics::serve(listener, manager.registry(), self.stop.clone());
             self.tasks.spawn(serving);
         }
+        if !config.mode.manages_objects() {
+            return Ok(());
+        }
         let stop = self.stop.clone();
         match election {
             None => self.tasks.spawn(manager.run(stop)),
@@ -174,10 +180,9 @@ impl Operator {
         clients: &Clients,
     ) -> Result<(), StartError> {
         let listener = listen(config.webhook_listen, "the conversion webhook").await?;
-        if let Ok(bound) = listener.local_addr() {
-            self.webhook = bound;
-        }
-        let endpoint = webhook::endpoint(config, self.webhook);
+        let bound = listener.local_addr().unwrap_or(config.webhook_listen);
+        self.webhook = Some(bound);
+        let endpoint = webhook::endpoint(config, bound);
         let names =
             webhook::certificate_names(&endpoint).map_err(|reason| StartError::WebhookUrl {
                 url: format!("{endpoint:?}"),

@@ -15,7 +15,7 @@ use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{
-    CERTIFICATE_CHECK, CrdManagement, OperatorConfig, VersionChoice, WebhookReach,
+    CERTIFICATE_CHECK, CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
 };
 use crate::operator::Operator;
 
@@ -66,6 +66,18 @@ pub struct RunArguments {
         hide_default_value = true
     )]
     crd_labels: CrdLabels,
+
+    /// What this process does: manage objects, keep CRDs and serve their conversion, or both. Where several operators
+    /// share a cluster, one has webhooks and the others watchers.
+    #[arg(
+        long,
+        env = "AZURE_OPERATOR_MODE",
+        value_enum,
+        ignore_case = true,
+        default_value_t = OperatorMode::WatchersAndWebhooks,
+        value_name = "MODE"
+    )]
+    operator_mode: OperatorMode,
 
     /// Namespace of the operator itself. It must exist; the webhook's certificate is kept there.
     #[arg(long, env = "POD_NAMESPACE", value_name = "NAMESPACE")]
@@ -220,6 +232,7 @@ impl RunArguments {
                     .is_some_and(|value| value.eq_ignore_ascii_case("true")),
                 metadata_endpoint: metadata_endpoint(variable)?,
             },
+            mode: self.operator_mode,
             namespace: self.namespace,
             target_namespaces: self
                 .target_namespaces

@@ -3,6 +3,7 @@
 //! kube's own stack speaks HTTP/1.1, which costs one TLS connection per watch, and retries on its own for
 //! minutes. Here requests are never retried (the queue backs off) and streams share HTTP/2 connections.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::client::legacy::Client as HttpClient;
@@ -13,8 +14,8 @@ use kube::{Client, Config};
 use tower::util::option_layer;
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
-/// Watches on one HTTP/2 connection. The API server accepts 100 streams or more per connection, and hyper
-/// waits without a word when they are used up.
+/// Watches on one HTTP/2 connection. The API server accepts 100 streams per connection unless told otherwise
+/// (`--http2-max-streams-per-connection`), and hyper waits without a word when they are used up.
 const WATCHES_PER_CONNECTION: usize = 80;
 
 /// How often an idle connection is checked, so that a dead peer is found although watches are silent.
@@ -45,23 +46,52 @@ pub enum ClientError {
 #[derive(Clone)]
 pub struct Clients {
     requests: Client,
-    watches: Vec<Client>,
+    watches: Arc<[Connection]>,
+}
+
+/// A connection for watches. Clones of `streams` stand for the watches on it.
+struct Connection {
+    client: Client,
+    streams: Arc<()>,
+}
+
+impl Connection {
+    fn has_room(&self) -> bool {
+        // One is the connection's own.
+        Arc::strong_count(&self.streams) <= WATCHES_PER_CONNECTION
+    }
+}
+
+/// A client for one watch, which has its place on a connection for as long as this lives.
+pub struct WatchClient {
+    client: Client,
+    _stream: Arc<()>,
+}
+
+impl WatchClient {
+    /// The client itself.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
 }
 
 impl Clients {
-    /// Clients from `KUBECONFIG`, `~/.kube/config` or the pod's service account, for this many watches.
+    /// Clients from `KUBECONFIG`, `~/.kube/config` or the pod's service account, for at most this many watches.
     pub async fn infer(watches: usize) -> Result<Self, ClientError> {
         Self::connect(&Config::infer().await?, watches)
     }
 
-    /// Clients from a configuration, for this many watches. Nothing is sent yet.
+    /// Clients from a configuration, for at most this many watches at a time. Nothing is sent yet.
     pub fn connect(config: &Config, watches: usize) -> Result<Self, ClientError> {
+        let connection = |_| {
+            let client = build(config)?;
+            let streams = Arc::default();
+            Ok::<_, ClientError>(Connection { client, streams })
+        };
         let connections = watches.div_ceil(WATCHES_PER_CONNECTION).max(1);
         Ok(Self {
             requests: build(config)?,
-            watches: (0..connections)
-                .map(|_| build(config))
-                .collect::<Result<_, _>>()?,
+            watches: (0..connections).map(connection).collect::<Result<_, _>>()?,
         })
     }
 
@@ -70,9 +100,17 @@ impl Clients {
         &self.requests
     }
 
-    /// The client for the watch with this number.
-    pub fn watch(&self, number: usize) -> &Client {
-        &self.watches[(number / WATCHES_PER_CONNECTION) % self.watches.len()]
+    /// A client for another watch: on the first connection that has room, so that few are opened.
+    pub fn watch(&self) -> WatchClient {
+        let with_room = self.watches.iter().find(|connection| connection.has_room());
+        let Connection { client, streams } = with_room.unwrap_or_else(|| {
+            tracing::warn!("there are more watches than expected; some may wait for others to end");
+            &self.watches[0]
+        });
+        WatchClient {
+            client: client.clone(),
+            _stream: Arc::clone(streams),
+        }
     }
 }
 
@@ -110,4 +148,29 @@ fn build(config: &Config) -> Result<Client, ClientError> {
         .layer(config.extra_headers_layer()?)
         .service(http.map_err(BoxError::from));
     Ok(Client::new(service, config.default_namespace.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Watches on each connection.
+    fn streams(clients: &Clients) -> Vec<usize> {
+        let connections = clients.watches.iter();
+        connections
+            .map(|connection| Arc::strong_count(&connection.streams) - 1)
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn watches_fill_connections_and_their_places_are_used_again() {
+        let config = Config::new("http://127.0.0.1:1".parse().unwrap());
+        let clients = Clients::connect(&config, 170).unwrap();
+        let mut watches: Vec<_> = (0..170).map(|_| clients.watch()).collect();
+        assert_eq!(streams(&clients), [80, 80, 10]);
+        watches.drain(20..50);
+        assert_eq!(streams(&clients), [50, 80, 10]);
+        watches.extend((0..30).map(|_| clients.watch()));
+        assert_eq!(streams(&clients), [80, 80, 10]);
+    }
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::reconcile::names::{CREDENTIAL_FROM, RECONCILE_POLICY, RESOURCE_ID};
+use crate::reconcile::names::{CREDENTIAL_FROM, OPERATOR_NAMESPACE, RECONCILE_POLICY, RESOURCE_ID};
 use crate::reconcile::policy::Policy;
 use crate::resource::Object;
 
 type Annotations = BTreeMap<String, String>;
 
 /// Whether the object itself must be reconciled (ASO behaviour §1.1): it is new to us, its generation
-/// changed, its deletion began, its policy moved to or from `skip`, or it uses another credential. Other
-/// changes of annotations, labels and status are mostly our own writes.
+/// changed, its deletion began, its policy moved to or from `skip`, it uses another credential, or one operator
+/// hands it to another. Other changes of annotations, labels and status are mostly our own writes.
 pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
     let Some(before) = before else {
         return true;
@@ -23,6 +23,13 @@ pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
         || old.deletion_timestamp.is_some() != new.deletion_timestamp.is_some()
         || policy_moved(old.annotations.as_ref(), new.annotations.as_ref())
         || annotation(before, CREDENTIAL_FROM) != annotation(after, CREDENTIAL_FROM)
+        || is_handed_over(before, after)
+}
+
+/// Whether the operator that an object named is no longer named. Where none was named, one took it: no news.
+fn is_handed_over(before: &Object, after: &Object) -> bool {
+    let owner = annotation(before, OPERATOR_NAMESPACE);
+    owner.is_some() && annotation(after, OPERATOR_NAMESPACE) != owner
 }
 
 /// Whether objects that wait for this one can go on: it became ready, or it has its ARM id now.
@@ -141,6 +148,11 @@ mod tests {
             assert_eq!(needs_reconcile(Some(&plain), after), expected, "{name}");
         }
         assert!(needs_reconcile(None, &plain), "a new object");
+        let taken = annotated(OPERATOR_NAMESPACE, "a");
+        let given = annotated(OPERATOR_NAMESPACE, "b");
+        assert!(needs_reconcile(Some(&taken), &given), "given to another");
+        assert!(needs_reconcile(Some(&taken), &plain), "given up");
+        assert!(!needs_reconcile(Some(&plain), &taken), "taken");
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod webhook;
 
 pub use cache::ObjectCache;
 pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
-pub use client::{ClientError, Clients};
+pub use client::{ClientError, Clients, WatchClient};
 pub use crd::{CrdError, CrdInstaller};
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
 pub use labels::{CrdLabels, LabelsError};

@@ -19,6 +19,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::client::WatchClient;
 use super::filter::{policy_moved, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
 use super::port::Cluster;
@@ -55,7 +56,6 @@ pub struct Watches {
     namespaces: Vec<String>,
     lists: Arc<Semaphore>,
     tasks: TaskTracker,
-    started: AtomicUsize,
     running: HashMap<Kind, CancellationToken>,
 }
 
@@ -67,9 +67,14 @@ impl Watches {
             namespaces,
             lists: Arc::new(Semaphore::new(CONCURRENT_LISTS)),
             tasks: TaskTracker::new(),
-            started: AtomicUsize::new(0),
             running: HashMap::new(),
         }
+    }
+
+    /// How many watches run at most, for so many kinds and these namespaces: CRDs, namespaces, and in each
+    /// namespace (or once, when there is none) every kind, Secrets and ConfigMaps.
+    pub fn count(kinds: usize, namespaces: usize) -> usize {
+        2 + (kinds + 2) * namespaces.max(1)
     }
 
     /// Watches until told to stop.
@@ -77,20 +82,17 @@ impl Watches {
         self.tasks
             .spawn(watch_namespaces(self.cluster.clone(), stop.clone()));
         for namespace in self.scopes() {
-            let client = self.next_client();
-            let secrets = data_api::<Secret>(&client, namespace.as_deref());
-            let maps = data_api::<ConfigMap>(&client, namespace.as_deref());
             let cluster = &self.cluster;
-            self.tasks.spawn(watch_data(
+            self.tasks.spawn(watch_data::<Secret>(
                 cluster.clone(),
                 DataKind::Secret,
-                secrets,
+                namespace.clone(),
                 stop.clone(),
             ));
-            self.tasks.spawn(watch_data(
+            self.tasks.spawn(watch_data::<ConfigMap>(
                 cluster.clone(),
                 DataKind::ConfigMap,
-                maps,
+                namespace,
                 stop.clone(),
             ));
         }
@@ -101,12 +103,13 @@ impl Watches {
 
     /// Starts and stops the watches of kinds as their CRDs come and go.
     async fn watch_crds(&mut self, stop: &CancellationToken) {
-        let api: Api<InstalledCrd> = Api::all(self.next_client());
+        let place = self.cluster.clients.watch();
         let config = Config::default().page_size(CRD_PAGE);
         let mut listed = HashSet::new();
         follow(
             "CustomResourceDefinition",
-            api,
+            &place,
+            Api::<InstalledCrd>::all,
             config,
             stop,
             |event| match event {
@@ -157,11 +160,6 @@ impl Watches {
         let scopes = self.scopes();
         let unfinished = Arc::new(AtomicUsize::new(scopes.len()));
         for namespace in scopes {
-            let client = self.next_client();
-            let api = match &namespace {
-                Some(namespace) => Api::namespaced_with(client, namespace, &kind),
-                None => Api::all_with(client, &kind),
-            };
             let watch = KindWatch {
                 cluster: self.cluster.clone(),
                 kind,
@@ -169,7 +167,7 @@ impl Watches {
                 lists: Arc::clone(&self.lists),
                 unfinished: Arc::clone(&unfinished),
             };
-            self.tasks.spawn(watch.run(api, stop.clone()));
+            self.tasks.spawn(watch.run(stop.clone()));
         }
     }
 
@@ -188,11 +186,6 @@ impl Watches {
             self.namespaces.iter().cloned().map(Some).collect()
         }
     }
-
-    fn next_client(&self) -> kube::Client {
-        let number = self.started.fetch_add(1, Ordering::Relaxed);
-        self.cluster.clients.watch(number).clone()
-    }
 }
 
 /// The watch of one kind in one namespace, or in all.
@@ -206,13 +199,18 @@ struct KindWatch {
 }
 
 impl KindWatch {
-    async fn run(self, api: Api<StoredObject>, stop: CancellationToken) {
+    async fn run(self, stop: CancellationToken) {
         // Held until the first list is complete. The semaphore is never closed.
         let mut permit = Arc::clone(&self.lists).acquire_owned().await.ok();
         let config = Config::default().any_semantic().page_size(PAGE);
         let mut listed = HashSet::new();
         let mut first = true;
-        follow(self.kind.0.kind, api, config, &stop, |event| {
+        let place = self.cluster.clients.watch();
+        let api = |client| match &self.namespace {
+            Some(namespace) => Api::<StoredObject>::namespaced_with(client, namespace, &self.kind),
+            None => Api::all_with(client, &self.kind),
+        };
+        follow(self.kind.0.kind, &place, api, config, &stop, |event| {
             // A stopped watch must not bring objects back that were forgotten with their kind.
             if stop.is_cancelled() {
                 return;
@@ -260,30 +258,38 @@ impl KindWatch {
 
 /// Keeps the annotations of namespaces; a policy that moves to or from `skip` wakes the objects that follow it.
 async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
-    let api: Api<PartialObjectMeta<Namespace>> = Api::all(cluster.clients.watch(0).clone());
+    let place = cluster.clients.watch();
+    let api = Api::<PartialObjectMeta<Namespace>>::all;
     let config = Config::default().any_semantic().page_size(PAGE);
-    follow("Namespace", api, config, &stop, |event| match event {
-        Event::InitApply(namespace) | Event::Apply(namespace) => {
-            let name = namespace.metadata.name.unwrap_or_default();
-            let annotations = namespace.metadata.annotations.unwrap_or_default();
-            let before = cluster.namespaces.insert(name.clone(), annotations.clone());
-            if before.is_some_and(|before| policy_moved(Some(&before), Some(&annotations))) {
-                let followers = cluster.cache.in_namespace(&name, |object| {
-                    let own = object.metadata.annotations.as_ref();
-                    own.is_none_or(|own| !own.contains_key(RECONCILE_POLICY))
-                });
-                for key in followers {
-                    cluster.wake.wake(key);
+    follow(
+        "Namespace",
+        &place,
+        api,
+        config,
+        &stop,
+        |event| match event {
+            Event::InitApply(namespace) | Event::Apply(namespace) => {
+                let name = namespace.metadata.name.unwrap_or_default();
+                let annotations = namespace.metadata.annotations.unwrap_or_default();
+                let before = cluster.namespaces.insert(name.clone(), annotations.clone());
+                if before.is_some_and(|before| policy_moved(Some(&before), Some(&annotations))) {
+                    let followers = cluster.cache.in_namespace(&name, |object| {
+                        let own = object.metadata.annotations.as_ref();
+                        own.is_none_or(|own| !own.contains_key(RECONCILE_POLICY))
+                    });
+                    for key in followers {
+                        cluster.wake.wake(key);
+                    }
                 }
             }
-        }
-        Event::Delete(namespace) => {
-            cluster
-                .namespaces
-                .remove(&namespace.metadata.name.unwrap_or_default());
-        }
-        Event::Init | Event::InitDone => {}
-    })
+            Event::Delete(namespace) => {
+                cluster
+                    .namespaces
+                    .remove(&namespace.metadata.name.unwrap_or_default());
+            }
+            Event::Init | Event::InitDone => {}
+        },
+    )
     .await;
 }
 
@@ -291,9 +297,10 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
 async fn watch_data<K>(
     cluster: Cluster,
     kind: DataKind,
-    api: Api<PartialObjectMeta<K>>,
+    namespace: Option<String>,
     stop: CancellationToken,
 ) where
+    K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
     PartialObjectMeta<K>: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     let config = Config::default().any_semantic().page_size(PAGE);
@@ -302,7 +309,9 @@ async fn watch_data<K>(
         DataKind::Secret => "Secret",
         DataKind::ConfigMap => "ConfigMap",
     };
-    follow(label, api, config, &stop, |event| {
+    let place = cluster.clients.watch();
+    let api = |client| data_api::<K>(client, namespace.as_deref());
+    follow(label, &place, api, config, &stop, |event| {
         let data = match event {
             Event::Apply(data) | Event::Delete(data) => data,
             // After an interruption any of them may have changed; in the first list nobody missed anything.
@@ -328,26 +337,28 @@ async fn watch_data<K>(
     .await;
 }
 
-fn data_api<K>(client: &kube::Client, namespace: Option<&str>) -> Api<PartialObjectMeta<K>>
+fn data_api<K>(client: kube::Client, namespace: Option<&str>) -> Api<PartialObjectMeta<K>>
 where
     K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
 {
     match namespace {
-        Some(namespace) => Api::namespaced(client.clone(), namespace),
-        None => Api::all(client.clone()),
+        Some(namespace) => Api::namespaced(client, namespace),
+        None => Api::all(client),
     }
 }
 
 /// Hands every event of a watch to `on_event` until told to stop. Interruptions are retried with backoff.
 async fn follow<K>(
     what: &str,
-    api: Api<K>,
+    place: &WatchClient,
+    api: impl FnOnce(kube::Client) -> Api<K>,
     config: Config,
     stop: &CancellationToken,
     mut on_event: impl FnMut(Event<K>),
 ) where
     K: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
+    let api = api(place.client().clone());
     let mut events = pin!(watcher(api, config).default_backoff());
     while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
         match event {

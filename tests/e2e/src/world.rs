@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
-use armature::{CrdManagement, Operator, OperatorConfig, VersionChoice, WebhookReach};
+use armature::{
+    CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
+};
 use armature_controlplane::ControlPlane;
 use armature_runtime::arm::credential::{CredentialError, Identity, operator_identity};
 use armature_runtime::arm::{ClientSettings, Cloud};
@@ -122,7 +124,8 @@ impl World {
 
     /// Secret in [`OPERATOR_NAMESPACE`] with the webhook's certificate.
     pub async fn webhook_secret(&self) -> kube::Result<Secret> {
-        self.secrets(OPERATOR_NAMESPACE).get(WEBHOOK_SECRET).await
+        let secrets: Api<Secret> = Api::namespaced(self.parts.client.clone(), OPERATOR_NAMESPACE);
+        secrets.get(WEBHOOK_SECRET).await
     }
 
     /// Lets the world's operators know today's date. They start with one on which their certificate was
@@ -132,29 +135,15 @@ impl World {
     }
 
     /// Configuration of another operator in a namespace that exists, for that namespace alone. Its objects must
-    /// name it by the annotation `operator-namespace`, else the world's operator takes them. CRDs and the webhook stay with the
-    /// world's operator: this one has the same certificate.
-    pub async fn operator_config(&self, namespace: &str) -> kube::Result<OperatorConfig> {
-        let mut secret = self.webhook_secret().await?;
-        secret.metadata = ObjectMeta {
-            name: secret.metadata.name,
-            annotations: secret.metadata.annotations,
-            ..ObjectMeta::default()
-        };
-        self.secrets(namespace)
-            .create(&PostParams::default(), &secret)
-            .await?;
-        Ok(OperatorConfig {
+    /// name it by the annotation `operator-namespace`, else the world's operator takes them. CRDs and the webhook
+    /// stay with the world's operator.
+    pub fn operator_config(&self, namespace: &str) -> OperatorConfig {
+        OperatorConfig {
+            mode: OperatorMode::Watchers,
             namespace: namespace.to_owned(),
             target_namespaces: vec![namespace.to_owned()],
-            crd_management: CrdManagement::None,
-            webhook_reach: WebhookReach::Url(format!("https://{}/convert", self.parts.webhook)),
             ..self.parts.config.clone()
-        })
-    }
-
-    fn secrets(&self, namespace: &str) -> Api<Secret> {
-        Api::namespaced(self.parts.client.clone(), namespace)
+        }
     }
 
     /// Objects of a namespace.
@@ -162,7 +151,8 @@ impl World {
         Objects::new(self.parts.client.clone(), namespace)
     }
 
-    async fn create_namespace(&self, name: &str) -> anyhow::Result<()> {
+    /// Creates a namespace.
+    pub async fn create_namespace(&self, name: &str) -> anyhow::Result<()> {
         create_namespace(&self.parts.client, name).await
     }
 }
@@ -190,7 +180,9 @@ impl Parts {
             plane,
             azure,
             config,
-            webhook: operator.webhook_address(),
+            webhook: operator
+                .webhook_address()
+                .context("the operator serves no webhook")?,
             _operator: operator,
             client,
             _folder: folder,
@@ -215,6 +207,7 @@ async fn config(
             other_clouds: false,
             metadata_endpoint: None,
         },
+        mode: OperatorMode::WatchersAndWebhooks,
         namespace: OPERATOR_NAMESPACE.to_owned(),
         target_namespaces: Vec::new(),
         crd_management: CrdManagement::Auto,

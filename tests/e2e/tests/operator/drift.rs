@@ -49,7 +49,7 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
         let config = OperatorConfig {
             sync_period: Some(Duration::from_secs(1)),
             metrics_listen: Some("127.0.0.1:0".parse().unwrap()),
-            ..world.operator_config("drift").await.unwrap()
+            ..world.operator_config("drift")
         };
         let operator = Operator::start(config).await.unwrap();
         objects.apply(GROUP).await.unwrap();

@@ -5,12 +5,11 @@ use std::time::Duration;
 use armature::{Operator, OperatorConfig};
 use armature_e2e::{World, identity};
 use armature_runtime::kubernetes::LeaseTimes;
-use armature_simulator::Query;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::json;
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, wait_until};
+use crate::{LIMIT, is_ready, wait_until, workers};
 
 const NAMESPACE: &str = "leader";
 const LEASE: &str = "controllers-leader-election-azinfra-generated";
@@ -31,19 +30,6 @@ spec: {{location: westeurope}}
     )
 }
 
-/// Who sent requests for a resource group.
-fn workers(world: &World, name: &str) -> Vec<String> {
-    let query = Query {
-        path: Some(format!("{SUBSCRIPTION}/resourceGroups/{name}")),
-        ..Query::default()
-    };
-    let requests = world.azure().requests(&query).into_iter();
-    let mut workers: Vec<String> = requests.map(|request| request.principal).collect();
-    workers.sort();
-    workers.dedup();
-    workers
-}
-
 #[test]
 fn one_replica_works_and_the_next_takes_over() {
     World::shared().run(NAMESPACE, async |world, objects| {
@@ -60,7 +46,7 @@ fn one_replica_works_and_the_next_takes_over() {
                 ..LeaseTimes::default()
             }),
             sync_period: Some(Duration::from_secs(1)),
-            ..world.operator_config(NAMESPACE).await.unwrap()
+            ..world.operator_config(NAMESPACE)
         };
         config.arm.identity = identity(FIRST).unwrap().into();
         let first = Operator::start(config.clone()).await.unwrap();

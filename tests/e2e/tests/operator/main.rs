@@ -15,6 +15,7 @@ mod expressions;
 mod kusto;
 mod leader;
 mod lifecycle;
+mod operators;
 mod policy;
 mod private_endpoint;
 mod restart;
@@ -23,6 +24,7 @@ mod samples;
 mod secrets;
 mod typed;
 mod vault;
+mod watches;
 
 use std::time::{Duration, Instant};
 
@@ -69,6 +71,19 @@ fn sent(world: &World, method: &str, id: &str) -> usize {
         .iter()
         .filter(|request| same(&request.path))
         .count()
+}
+
+/// Client ids of the operators that sent requests for a resource group.
+fn workers(world: &World, name: &str) -> Vec<String> {
+    let query = Query {
+        path: Some(format!("{SUBSCRIPTION}/resourceGroups/{name}")),
+        ..Query::default()
+    };
+    let requests = world.azure().requests(&query).into_iter();
+    let mut workers: Vec<String> = requests.map(|request| request.principal).collect();
+    workers.sort();
+    workers.dedup();
+    workers
 }
 
 /// Waits until something holds; panics with its name when the limit passes.

@@ -45,7 +45,7 @@ fn a_running_operation_is_resumed_after_a_restart() {
             ..OperationRule::default()
         };
         world.azure().set_operation_rule(Some(TYPE), slow);
-        let config = world.operator_config("restart").await.unwrap();
+        let config = world.operator_config("restart");
         let operator = Operator::start(config.clone()).await.unwrap();
         for manifest in MANIFESTS {
             objects.apply(manifest).await.unwrap();
