@@ -251,29 +251,8 @@ impl<'a, 'b> Builder<'a, 'b> {
         if merged.properties.is_empty() && !one_of {
             return self.free_form(&merged, place);
         }
-        let standing = if place.property == "properties" {
-            Standing::Whole
-        } else {
-            let (resource, suffix) = (self.resource, self.suffix());
-            self.rule
-                .standing(merged.schema, resource, self.read_only, suffix)
-        };
-        let position = match standing {
-            Standing::IdOnly => return Ok(self.id_only(&merged)),
-            Standing::Part => {
-                let why = "looks like a resource and stays whole: nothing else makes it";
-                self.decisions.push(Decision::heuristic(why));
-                Position::Part
-            }
-            Standing::Whole => Position::Inside,
-            Standing::Kept => {
-                let what = format!(
-                    "stays whole: `{}` is among `parts`",
-                    definition_name(merged.schema)
-                );
-                self.decisions.push(Decision::part(what));
-                Position::Inside
-            }
+        let Some(position) = self.position(&merged, place) else {
+            return Ok(self.id_only(&merged));
         };
         let source = &merged.schema.source;
         if self.is_too_deep(source) {
@@ -286,14 +265,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             self.note_object(done.as_ref(), &merged, one_of);
             return Ok(done);
         }
-        let mut name = if is_definition(merged.schema) {
-            pascal(definition_name(merged.schema))
-        } else {
-            format!("{}{}", place.owner, pascal(place.property))
-        };
-        if times == 1 {
-            name.push_str("Unrolled");
-        }
+        let name = object_name(&merged, place, times);
         self.enter(source)?;
         let object = if one_of {
             self.one_of(&merged, position)
@@ -309,6 +281,34 @@ impl<'a, 'b> Builder<'a, 'b> {
         self.note_object(ty.as_ref(), &merged, one_of);
         self.done.insert(key, ty.clone());
         Ok(ty)
+    }
+
+    /// Where an object stands in its resource; `None` where only the id of another resource stays.
+    fn position(&mut self, merged: &Merged<'a>, place: &Place<'_>) -> Option<Position> {
+        let standing = if place.property == "properties" {
+            Standing::Whole
+        } else {
+            let (resource, suffix) = (self.resource, self.suffix());
+            self.rule
+                .standing(merged.schema, resource, self.read_only, suffix)
+        };
+        match standing {
+            Standing::IdOnly => None,
+            Standing::Part => {
+                let why = "looks like a resource and stays whole: nothing else makes it";
+                self.decisions.push(Decision::heuristic(why));
+                Some(Position::Part)
+            }
+            Standing::Whole => Some(Position::Inside),
+            Standing::Kept => {
+                let what = format!(
+                    "stays whole: `{}` is among `parts`",
+                    definition_name(merged.schema)
+                );
+                self.decisions.push(Decision::part(what));
+                Some(Position::Inside)
+            }
+        }
     }
 
     /// Notes what decided the type of an object.
@@ -415,4 +415,17 @@ pub(super) fn definition(schema: &Schema) -> Option<String> {
 /// Whether a schema has a name of its own.
 fn is_definition(schema: &Schema) -> bool {
     schema.name.is_some() || schema.source.pointer.matches('/').count() == 2
+}
+
+/// Name of an object's type: its definition's, else after the place that holds it.
+fn object_name(merged: &Merged<'_>, place: &Place<'_>, times: usize) -> String {
+    let mut name = if is_definition(merged.schema) {
+        pascal(definition_name(merged.schema))
+    } else {
+        format!("{}{}", place.owner, pascal(place.property))
+    };
+    if times == 1 {
+        name.push_str("Unrolled");
+    }
+    name
 }

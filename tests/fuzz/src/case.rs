@@ -221,9 +221,11 @@ fn defined(item: &syn::Item) -> Option<String> {
         syn::Item::Struct(item) => Some(item.ident.to_string()),
         syn::Item::Type(item) => Some(item.ident.to_string()),
         syn::Item::Macro(item) => {
-            let text = item.mac.tokens.to_string();
-            let name = text.split(" {").next()?.split_whitespace().last()?;
-            Some(name.to_owned())
+            // The first word: before it are doc attributes only.
+            let mut tokens = item.mac.tokens.clone().into_iter();
+            tokens
+                .find_map(|token| syn::parse_str::<syn::Ident>(&token.to_string()).ok())
+                .map(|name| name.to_string())
         }
         _ => None,
     }

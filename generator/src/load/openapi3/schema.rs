@@ -4,6 +4,7 @@
 //! ([`super::variants`]).
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use openapiv3::{
     AdditionalProperties, AnySchema, Components, ReferenceOr, Schema, SchemaKind, StringType, Type,
@@ -59,10 +60,11 @@ impl Schemas {
             }
         };
         let extensions = Value::Object(data.extensions.into_iter().collect());
-        let extensions =
+        let mut raw =
             RawSchema::deserialize(extensions).map_err(|error| invalid(at.clone(), error))?;
-        let any = any_schema(schema_kind);
-        let mut raw = RawSchema {
+        let mut any = any_schema(schema_kind);
+        self.parts(&mut any, &mut raw, at)?;
+        raw = RawSchema {
             read_only: data.read_only,
             write_only: data.write_only,
             description: data.description,
@@ -78,29 +80,7 @@ impl Schemas {
             max_items: any.max_items.map(|count| count as u64),
             required: any.required,
             values: Some(any.enumeration),
-            ..extensions
-        };
-        let list = inside(at, "properties");
-        for (name, property) in any.properties {
-            let property = self.schema(property.unbox(), &inside(&list, &name))?;
-            raw.properties.insert(name, property);
-        }
-        let list = inside(at, "allOf");
-        for (index, part) in any.all_of.into_iter().enumerate() {
-            let part = self.schema(part, &inside(&list, &index.to_string()))?;
-            raw.all_of.push(part);
-        }
-        if let Some(items) = any.items {
-            let items = self.schema(items.unbox(), &inside(at, "items"))?;
-            raw.items = Some(Box::new(items));
-        }
-        raw.additional = match any.additional_properties {
-            None => None,
-            Some(AdditionalProperties::Any(flag)) => Some(RawAdditional::Flag(flag)),
-            Some(AdditionalProperties::Schema(inner)) => {
-                let inner = self.schema(*inner, &inside(at, "additionalProperties"))?;
-                Some(RawAdditional::Schema(Box::new(inner)))
-            }
+            ..raw
         };
         let members = any.one_of.into_iter().chain(any.any_of).collect();
         match data.discriminator {
@@ -112,6 +92,38 @@ impl Schemas {
             None => self.union(members, &mut raw),
         }
         Ok(raw)
+    }
+
+    /// Moves the schemas that stand within one from `any` to `raw`.
+    fn parts(
+        &mut self,
+        any: &mut AnySchema,
+        raw: &mut RawSchema,
+        at: &Source,
+    ) -> Result<(), LoadError> {
+        let list = inside(at, "properties");
+        for (name, property) in take(&mut any.properties) {
+            let property = self.schema(property.unbox(), &inside(&list, &name))?;
+            raw.properties.insert(name, property);
+        }
+        let list = inside(at, "allOf");
+        for (index, part) in take(&mut any.all_of).into_iter().enumerate() {
+            let part = self.schema(part, &inside(&list, &index.to_string()))?;
+            raw.all_of.push(part);
+        }
+        if let Some(items) = any.items.take() {
+            let items = self.schema(items.unbox(), &inside(at, "items"))?;
+            raw.items = Some(Box::new(items));
+        }
+        raw.additional = match any.additional_properties.take() {
+            None => None,
+            Some(AdditionalProperties::Any(flag)) => Some(RawAdditional::Flag(flag)),
+            Some(AdditionalProperties::Schema(inner)) => {
+                let inner = self.schema(*inner, &inside(at, "additionalProperties"))?;
+                Some(RawAdditional::Schema(Box::new(inner)))
+            }
+        };
+        Ok(())
     }
 
     /// A union without a discriminator. An enum that may grow is a union of known values and any string.
