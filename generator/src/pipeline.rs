@@ -251,6 +251,7 @@ pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, Ge
         name: config.rules.group.clone(),
         api_group: config.api_group(),
         versions,
+        errors: Vec::new(),
     };
     Ok(curate(group, config)?)
 }

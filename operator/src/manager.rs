@@ -55,6 +55,7 @@ impl Manager {
         let reconciler = Reconciler {
             kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),
             arm: metrics.transport(Arc::new(arm)),
+            budget: Arc::default(),
             extensions: armature_customizations::registry()?,
             expressions: Arc::default(),
             clock: Arc::new(config.time),
@@ -76,8 +77,11 @@ impl Manager {
 
     /// What `/metrics` shows of this manager.
     pub fn registry(&self) -> Registry {
-        self.metrics
-            .registry(self.queue.clone(), self.cluster.clone())
+        self.metrics.registry(
+            self.queue.clone(),
+            self.cluster.clone(),
+            self.reconciler.budget.clone(),
+        )
     }
 
     /// Watches objects and reconciles them until told to stop; running passes are finished then.

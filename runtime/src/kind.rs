@@ -31,6 +31,8 @@ pub struct KindInfo {
     pub secrets: &'static [SecretExport],
     /// Keys of `operatorSpec.configMaps` that the kind can export.
     pub config_maps: &'static [ConfigMapExport],
+    /// What errors of this kind mean where that differs from the rules for all kinds.
+    pub errors: &'static [ErrorRule],
 }
 
 impl KindInfo {
@@ -236,6 +238,32 @@ pub enum AnswerStep {
         /// Its text: `key1`.
         is: &'static str,
     },
+}
+
+/// What an error of Azure means. The first rule that matches holds; what a rule leaves open matches everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorRule {
+    /// Error code, with its casing.
+    pub code: Option<&'static str>,
+    /// HTTP status. The outcome of an operation has none.
+    pub status: Option<u16>,
+    /// Part of the message, in any casing. Azure's texts change: only where the code says too little.
+    pub message: Option<&'static str>,
+    /// What to do about it.
+    pub class: ErrorClass,
+}
+
+/// What to do about an error (ASO behaviour §1.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Only a change of the object can help: severity `Error`, no retry.
+    Fatal,
+    /// It may pass at any moment: up to 30 seconds between retries.
+    RetryFast,
+    /// It may pass: up to 3 minutes between retries.
+    RetrySlow,
+    /// It rarely passes: a retry once per sync period.
+    RetryVerySlow,
 }
 
 /// A kind and version as a type: what `kube::Api` and typed code name.

@@ -14,7 +14,7 @@ use super::error::Problem;
 use super::text::Text;
 use super::{CurateError, SecretRule, consistency, form};
 use crate::load::BICEP_FOLDER;
-use crate::model::ApiVersion;
+use crate::model::{ApiVersion, ErrorClass};
 
 /// One curation file.
 #[derive(Clone, Debug)]
@@ -59,6 +59,26 @@ pub struct GroupRules {
     /// Rules per type and property.
     #[serde(default)]
     pub types: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, PropertyRule>>,
+    /// What errors of Azure mean where that differs from the rules for all kinds; the first that matches holds.
+    #[serde(default)]
+    pub errors: Vec<ErrorRules>,
+}
+
+/// What an error of Azure means.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ErrorRules {
+    /// Kinds that it is for; all of the group when there are none.
+    #[serde(default)]
+    pub kinds: Vec<Spanned<String>>,
+    /// Error code.
+    pub code: Spanned<String>,
+    /// Part of the message, in any casing.
+    pub message: Option<String>,
+    /// What to do.
+    pub class: ErrorClass,
+    /// Why, for readers.
+    pub because: Option<String>,
 }
 
 /// What an api-version is read from: a word, or spec files of its own.

@@ -35,6 +35,8 @@ pub enum Form {
     Texts,
     /// A table with these keys.
     Table(&'static [Key]),
+    /// Any number of tables with these keys.
+    Tables(&'static [Key]),
     /// A table whose keys the author chooses.
     Map(&'static Form),
     /// One of these words, or a list of strings.
@@ -60,7 +62,7 @@ const fn required(name: &'static str, form: Form, example: &'static str) -> Key 
 }
 
 /// Keys of a file.
-pub static FILE: [Key; 11] = [
+pub static FILE: [Key; 12] = [
     required("group", Form::Text, r#"group = "storage""#),
     required(
         "specs",
@@ -103,6 +105,27 @@ pub static FILE: [Key; 11] = [
         "types",
         Form::Map(&Form::Map(&Form::WordOrTable(&TREATMENTS, &RULE))),
         r#"[types.VirtualNetworkRule]"#,
+    ),
+    key("errors", Form::Tables(&ERROR), "[[errors]]"),
+];
+
+static ERROR: [Key; 5] = [
+    key("kinds", Form::Texts, r#"kinds = ["PublicIPAddress"]"#),
+    required(
+        "code",
+        Form::Text,
+        r#"code = "ReferencedResourceNotProvisioned""#,
+    ),
+    key("message", Form::Text, r#"message = "was not found""#),
+    required(
+        "class",
+        Form::Word(&["fatal", "retry-fast", "retry-slow", "retry-very-slow"]),
+        r#"class = "retry-slow""#,
+    ),
+    key(
+        "because",
+        Form::Text,
+        r#"because = "the other resource is being made""#,
     ),
 ];
 
@@ -278,6 +301,17 @@ impl Check<'_> {
             (Form::Table(keys) | Form::WordOrTable(_, keys), DeValue::Table(table)) => {
                 self.table(table, value.span(), keys, path);
             }
+            (Form::Tables(keys), DeValue::Array(items))
+                if items.iter().all(|item| item.get_ref().is_table()) =>
+            {
+                let tables = items.iter().filter_map(|item| {
+                    let table = item.get_ref().as_table()?;
+                    Some((table, item.span()))
+                });
+                for (table, span) in tables {
+                    self.table(table, span, keys, path);
+                }
+            }
             (Form::Map(form), DeValue::Table(table)) => {
                 for (name, value) in table {
                     self.value(value, form, example, &join(path, name.get_ref()));
@@ -326,6 +360,7 @@ fn expected(form: &Form) -> &'static str {
         Form::Flag => "true or false",
         Form::Texts => "a list of strings",
         Form::Table(_) | Form::Map(_) => "a table",
+        Form::Tables(_) => "a list of tables",
         Form::WordOrTexts(_) => "a word or a list of strings",
         Form::WordOrTable(..) => "a word or a table",
     }

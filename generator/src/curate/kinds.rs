@@ -1,7 +1,7 @@
 //! Whether everything that a file says about kinds fits the group: before they are selected, against what the specs
 //! have, and after curation, against the finished types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
@@ -264,6 +264,42 @@ pub(super) fn check_status_paths(group: &Group, config: &GroupConfig) -> Vec<Pro
             if !path.is_empty() {
                 check(key, &path.split('.').collect::<Vec<_>>());
             }
+        }
+    }
+    problems
+}
+
+/// Checks that rules for errors name kinds of the file and can match: the first that matches hides later ones.
+pub(super) fn check_errors(config: &GroupConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let names = || {
+        config
+            .rules
+            .kinds
+            .keys()
+            .map(|kind| kind.get_ref().as_str())
+    };
+    let mut hidden = BTreeSet::new();
+    for rule in &config.rules.errors {
+        for kind in &rule.kinds {
+            let name = kind.get_ref().as_str();
+            if !names().any(|known| known == name) {
+                let message = format!("no kind is named `{name}`; {}", hint(name, names()));
+                problems.push(config.problem(kind, message));
+            }
+        }
+        let all: Vec<&str> = match rule.kinds.as_slice() {
+            [] => names().collect(),
+            kinds => kinds.iter().map(|kind| kind.get_ref().as_str()).collect(),
+        };
+        let code = rule.code.get_ref().as_str();
+        if all.iter().all(|kind| hidden.contains(&(*kind, code))) {
+            let message =
+                format!("a rule above holds for every `{code}` already; remove one of the two");
+            problems.push(config.problem(&rule.code, message));
+        }
+        if rule.message.is_none() {
+            hidden.extend(all.into_iter().map(|kind| (kind, code)));
         }
     }
     problems

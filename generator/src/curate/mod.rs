@@ -27,8 +27,8 @@ mod transform;
 
 pub(crate) use config::bicep_file;
 pub use config::{
-    GroupConfig, GroupRules, KindRules, NamedSource, Naming, PlainType, PropertyRule, Side,
-    Treatment, VersionSource,
+    ErrorRules, GroupConfig, GroupRules, KindRules, NamedSource, Naming, PlainType, PropertyRule,
+    Side, Treatment, VersionSource,
 };
 pub(crate) use error::nearest;
 pub use error::{CurateError, Problem};
@@ -58,6 +58,7 @@ pub fn curate(mut group: Group, config: &GroupConfig) -> Result<Group, Box<Curat
     problems.extend(book.problems(&before));
     problems.extend(kinds::check_sizes(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
+    problems.extend(kinds::check_errors(config));
     CurateError::check(&config.path, problems)?;
     Ok(group)
 }

@@ -7,10 +7,21 @@ use toml::Spanned;
 use super::error::Problem;
 use super::pattern::keep_re2;
 use super::{GroupConfig, KindRules, naming};
-use crate::model::{ApiVersion, Group, NameRule, Owner, Resource};
+use crate::model::{ApiVersion, ErrorRule, Group, NameRule, Owner, Resource};
 
-/// Keeps the resources that the file exports and gives them their names.
+/// Keeps the resources that the file exports, gives them their names and takes over what errors mean.
 pub(super) fn select(group: &mut Group, config: &GroupConfig) {
+    let errors = config.rules.errors.iter().map(|rule| ErrorRule {
+        kinds: rule
+            .kinds
+            .iter()
+            .map(|kind| kind.get_ref().clone())
+            .collect(),
+        code: rule.code.get_ref().clone(),
+        message: rule.message.clone(),
+        class: rule.class,
+    });
+    group.errors = errors.collect();
     let kinds = config
         .rules
         .kinds

@@ -11,7 +11,8 @@ use super::types::rules_literal;
 use super::{KindVersions, WRITER, module_name};
 use crate::hub::{KindHub, Plan, Step};
 use crate::model::{
-    AnswerStep, Group, NameRule, Owner, Resource, Scope, SecretSource, TypeName, Verbs, Version,
+    AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
+    TypeName, Verbs, Version,
 };
 
 /// The module `kinds`, a file per kind: name below the module's folder → text.
@@ -89,9 +90,11 @@ fn kind_file(group: &Group, kind: &KindVersions<'_>) -> Result<String, FormatErr
 }
 
 /// Names of `runtime::kind`, each with the text that shows its use.
-const USED: [(&str, &str); 13] = [
+const USED: [(&str, &str); 15] = [
     ("AnswerStep", "AnswerStep::"),
     ("ConfigMapExport", "ConfigMapExport {"),
+    ("ErrorClass", "ErrorClass::"),
+    ("ErrorRule", "ErrorRule {"),
     ("HubInfo", "HubInfo {"),
     ("KindInfo", "KindInfo"),
     ("NameRule", "NameRule::"),
@@ -136,6 +139,10 @@ fn descriptor(group: &Group, kind: &KindVersions<'_>) -> Result<TokenStream, For
         .config_maps
         .iter()
         .map(|(key, path)| quote!(ConfigMapExport { key: #key, status_path: &[#(#path),*] }));
+    let errors = group.errors.iter();
+    let errors = errors
+        .filter(|rule| rule.kinds.is_empty() || rule.kinds.iter().any(|name| name == kind.kind))
+        .map(error_rule);
     Ok(quote! {
         #text
         pub static #name: KindInfo = KindInfo {
@@ -151,8 +158,24 @@ fn descriptor(group: &Group, kind: &KindVersions<'_>) -> Result<TokenStream, For
             hub: #hub,
             secrets: &[#(#secrets),*],
             config_maps: &[#(#config_maps),*],
+            errors: &[#(#errors),*],
         };
     })
+}
+
+fn error_rule(rule: &ErrorRule) -> TokenStream {
+    let code = &rule.code;
+    let message = match &rule.message {
+        Some(message) => quote!(Some(#message)),
+        None => quote!(None),
+    };
+    let class = match rule.class {
+        ErrorClass::Fatal => quote!(ErrorClass::Fatal),
+        ErrorClass::RetryFast => quote!(ErrorClass::RetryFast),
+        ErrorClass::RetrySlow => quote!(ErrorClass::RetrySlow),
+        ErrorClass::RetryVerySlow => quote!(ErrorClass::RetryVerySlow),
+    };
+    quote!(ErrorRule { code: Some(#code), status: None, message: #message, class: #class })
 }
 
 fn secret_source(source: &SecretSource) -> TokenStream {

@@ -11,7 +11,8 @@ mod ty;
 pub use name::{ApiVersion, TypeName};
 pub use origin::{DecidedBy, Decision, LeftOut, Origin};
 pub use resource::{
-    AnswerStep, Group, NameRule, Owner, Resource, Scope, SecretSource, SourceFile, Verbs, Version,
+    AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
+    SourceFile, Verbs, Version,
 };
 pub use ty::{
     CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules,

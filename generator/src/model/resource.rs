@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use super::{ApiVersion, TypeName, TypeTable};
 
 /// One Azure group, the unit of curation and of generated crates.
@@ -13,6 +15,8 @@ pub struct Group {
     pub api_group: String,
     /// Versions by ARM api-version, oldest first.
     pub versions: BTreeMap<ApiVersion, Version>,
+    /// What errors of Azure mean where that differs from the rules for all kinds; set by curation.
+    pub errors: Vec<ErrorRule>,
 }
 
 /// Everything that one api-version of a group holds.
@@ -69,6 +73,33 @@ pub struct Resource {
     /// ARM paths of lists whose items are kinds of their own (subnets of a virtual network), which specs
     /// therefore leave out. Set by curation.
     pub child_lists: Vec<Vec<String>>,
+}
+
+/// What an error of Azure means; the first rule that matches holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorRule {
+    /// Kinds that it is for; all of the group when there are none.
+    pub kinds: Vec<String>,
+    /// Error code.
+    pub code: String,
+    /// Part of the message, in any casing.
+    pub message: Option<String>,
+    /// What to do.
+    pub class: ErrorClass,
+}
+
+/// What to do about an error (ASO behaviour §1.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorClass {
+    /// Wait for a change of the object.
+    Fatal,
+    /// Retry after seconds.
+    RetryFast,
+    /// Retry after minutes.
+    RetrySlow,
+    /// Retry once per sync period.
+    RetryVerySlow,
 }
 
 /// Where a value of `operatorSpec.secrets` is found.

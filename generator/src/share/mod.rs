@@ -108,6 +108,7 @@ mod tests {
         let group = Group {
             name: "test".to_owned(),
             api_group: "test.azure.com".to_owned(),
+            errors: Vec::new(),
             versions: BTreeMap::from([
                 version(
                     "2021-01-01",

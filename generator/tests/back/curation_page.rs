@@ -21,7 +21,7 @@ fn names(keys: &'static [Key], found: &mut Vec<&'static str>) {
 fn words(form: &'static Form, found: &mut Vec<&'static str>) {
     match form {
         Form::Word(known) | Form::WordOrTexts(known) => found.extend(*known),
-        Form::Table(keys) => names(keys, found),
+        Form::Table(keys) | Form::Tables(keys) => names(keys, found),
         Form::Map(form) => words(form, found),
         Form::WordOrTable(known, keys) => {
             found.extend(*known);

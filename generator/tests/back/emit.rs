@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use armature_generator::emit::{emit, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::model::{
-    AnswerStep, Discriminated, Group, Property, Rules, SecretSource, TypeDef, TypeRef, VariantType,
+    AnswerStep, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules, SecretSource,
+    TypeDef, TypeRef, VariantType,
 };
 use armature_generator::share::share;
 use camino::Utf8PathBuf;
@@ -92,14 +93,26 @@ fn model() -> Group {
         thing.config_maps = vec![("web".to_owned(), vec!["a".to_owned(), "b".to_owned()])];
         thing
     };
-    group(vec![
+    let mut group = group(vec![
         version("2022-01-01", vec![thing(&["v1api20220101"])], types(false)),
         version(
             "2023-01-01",
             vec![thing(&["v1api20230101", "v20230101"])],
             types(true),
         ),
-    ])
+    ]);
+    let rule = |kinds: &[&str], code: &str, message: Option<&str>, class| ErrorRule {
+        kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+        code: code.to_owned(),
+        message: message.map(str::to_owned),
+        class,
+    };
+    group.errors = vec![
+        rule(&["Thing"], "Gone", Some("not \"here\""), ErrorClass::Fatal),
+        rule(&["Other"], "NotOurs", None, ErrorClass::RetryFast),
+        rule(&[], "Busy", None, ErrorClass::RetryVerySlow),
+    ];
+    group
 }
 
 fn files() -> BTreeMap<Utf8PathBuf, String> {

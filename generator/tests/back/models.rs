@@ -106,5 +106,6 @@ pub fn group(versions: Vec<Version>) -> Group {
         name: "test".to_owned(),
         api_group: "test.azure.com".to_owned(),
         versions: versions.collect::<BTreeMap<_, _>>(),
+        errors: Vec::new(),
     }
 }

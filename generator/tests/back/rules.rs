@@ -331,3 +331,36 @@ fn properties_named_as_the_operators_own_must_be_renamed() {
                 "so no rule can give it to another property; choose another name")
     );
 }
+
+#[test]
+fn error_rules_that_cannot_be() {
+    let rule = "[[errors]]\ncode = \"Busy\"\nclass = \"retry-slow\"\n";
+    let rows: [(&str, &str); 5] = [
+        (
+            "[[errors]]\nclass = \"fatal\"\n",
+            "`code` is missing in `errors`",
+        ),
+        (
+            "[[errors]]\ncode = \"Busy\"\nclass = \"retry\"\n",
+            "test.toml:11:9: `errors.class` cannot be `retry`",
+        ),
+        (
+            "[errors]\ncode = \"Busy\"\n",
+            "`errors` is a table; expected a list of tables",
+        ),
+        (
+            &format!("{rule}kinds = [\"Thong\"]\n"),
+            "test.toml:12:10: no kind is named `Thong`; did you mean `Thing`?",
+        ),
+        (
+            &format!("{rule}{rule}kinds = [\"Thing\"]\n"),
+            "test.toml:13:8: a rule above holds for every `Busy` already; remove one of the two",
+        ),
+    ];
+    for (text, told) in rows {
+        let fault = fault(&format!("{HEAD}{text}"));
+        assert!(fault.contains(told), "{text}\n{fault}");
+    }
+    let narrow_first = format!("{rule}message = \"soon\"\n{rule}");
+    assert_eq!(fault(&format!("{HEAD}{narrow_first}")), "no error");
+}

@@ -46,4 +46,8 @@ impl Transport for Counted {
     async fn subscription(&self, credential: &CredentialKey) -> Result<String, TransportError> {
         self.arm.subscription(credential).await
     }
+
+    async fn principal(&self, credential: &CredentialKey) -> String {
+        self.arm.principal(credential).await
+    }
 }

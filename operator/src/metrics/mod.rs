@@ -3,12 +3,15 @@
 //! | module | what lives here |
 //! |---|---|
 //! | `azure` | counts requests to ARM |
+//! | `budget` | how many requests Azure still takes |
 //! | `cluster` | counts drift, by the events that the driver records |
 //! | `state` | the queue and the objects, looked at when somebody asks |
 //!
-//! Labels are kinds, methods, statuses and reasons: sets that are known beforehand. Names of objects are none.
+//! Labels are kinds, methods, statuses and reasons: sets that are known beforehand, and a limited number of
+//! subscriptions. Names of objects are none.
 
 mod azure;
+mod budget;
 mod cluster;
 mod state;
 
@@ -17,6 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use armature_runtime::arm::Transport;
+use armature_runtime::arm::budget::Budget;
 use armature_runtime::kubernetes::Cluster;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::port::KubernetesPort;
@@ -120,6 +124,7 @@ impl Metrics {
             Requeue::Never | Requeue::Sync => "done",
             Requeue::Now | Requeue::After(_) => "progress",
             Requeue::Backoff(_) | Requeue::BackoffAtLeast(..) => "retry",
+            Requeue::PutOff(_) => "put-off",
         };
         let labels = ReconcileLabels {
             group,
@@ -138,8 +143,8 @@ impl Metrics {
         self.drift.get_or_create(&labels).inc();
     }
 
-    /// All of it under its names, with the state of a queue and a cluster.
-    pub fn registry(&self, queue: Queue, cluster: Cluster) -> Registry {
+    /// All of it under its names, with the state of a queue, a cluster and a budget.
+    pub fn registry(&self, queue: Queue, cluster: Cluster, budget: Arc<Budget>) -> Registry {
         let mut registry = Registry::with_prefix("armature");
         registry.register(
             "reconciles",
@@ -169,6 +174,7 @@ impl Metrics {
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The running program", build);
         registry.register_collector(Box::new(state::State::new(queue, cluster)));
+        registry.register_collector(Box::new(budget::State::new(budget)));
         registry
     }
 }

@@ -235,6 +235,13 @@ impl Transport for Client {
             Err(error) => Err(credential_failure(Method::Get, "/subscriptions", &error)),
         }
     }
+
+    async fn principal(&self, key: &CredentialKey) -> String {
+        match self.credentials.get(key, false).await {
+            Ok(credential) => credential.principal.clone(),
+            Err(_) => place(key).to_string(),
+        }
+    }
 }
 
 /// Status and headers of an answer. Where it names no correlation id, the one that was sent is it.

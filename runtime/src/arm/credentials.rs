@@ -36,6 +36,8 @@ pub(super) struct Credentials {
 pub(super) struct Credential {
     version: String,
     pub(super) subscription: String,
+    /// Tenant and client: who ARM counts requests for.
+    pub(super) principal: String,
     pub(super) cloud: Cloud,
     scope: String,
     tokens: Arc<dyn TokenCredential>,
@@ -150,6 +152,7 @@ impl Credentials {
         Ok(Credential {
             version,
             subscription: identity.subscription.clone(),
+            principal: format!("{}/{}", identity.tenant, identity.client),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,
             additional: additional

@@ -338,6 +338,7 @@ mod tests {
             },
             secrets: &[],
             config_maps: &[],
+            errors: &[],
         }
     }
 

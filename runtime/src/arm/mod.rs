@@ -1,8 +1,10 @@
-//! Azure Resource Manager: ids, one request at a time, errors, long-running operations, credentials.
+//! Azure Resource Manager: ids, one request at a time, errors, long-running operations, credentials, and how many
+//! requests it takes.
 //!
 //! What does not live here: what to send when (see [`crate::reconcile`]) and any retry loop; every wait is a
 //! requeue decided there.
 
+pub mod budget;
 mod client;
 mod cloud;
 pub mod credential;

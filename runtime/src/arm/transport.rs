@@ -116,4 +116,9 @@ pub trait Transport: Send + Sync {
 
     /// Subscription that the credential is for (ASO behaviour §1.8).
     async fn subscription(&self, credential: &CredentialKey) -> Result<String, TransportError>;
+
+    /// Who the credential stands for. Two credentials of the same one share ARM's limits.
+    async fn principal(&self, credential: &CredentialKey) -> String {
+        format!("{credential:?}")
+    }
 }

@@ -350,6 +350,7 @@ pub static MODEL: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 macro_rules! marker {

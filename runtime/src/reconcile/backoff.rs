@@ -58,12 +58,18 @@ pub enum Requeue {
     BackoffAtLeast(RetryClass, Duration),
     /// After the sync period, with jitter. Counts as success.
     Sync,
+    /// The budget of requests has room then. Counts neither as a failure nor as progress.
+    PutOff(Duration),
 }
 
 impl Requeue {
-    /// Whether the number of attempts in a row grows.
-    pub fn counts_as_attempt(self) -> bool {
-        matches!(self, Self::Backoff(_) | Self::BackoffAtLeast(..))
+    /// Attempts in a row, when there were `before` ahead of this one.
+    pub fn attempts(self, before: u32) -> u32 {
+        match self {
+            Self::Backoff(_) | Self::BackoffAtLeast(..) => before.saturating_add(1),
+            Self::PutOff(_) => before,
+            Self::Never | Self::Now | Self::After(_) | Self::Sync => 0,
+        }
     }
 }
 
@@ -78,6 +84,8 @@ pub struct Periods {
 const DEFAULT_SYNC: Duration = Duration::from_secs(3600);
 /// Share of the sync period by which it varies, up and down.
 const SYNC_JITTER: f64 = 0.25;
+/// Added at most to a moment at which the budget has room: the budget itself spreads these.
+const PUT_OFF_JITTER: Duration = Duration::from_millis(500);
 /// Share of a backoff delay that is added at most, so that objects that failed together spread.
 const BACKOFF_JITTER: f64 = 0.1;
 
@@ -101,6 +109,7 @@ impl Periods {
                 Some(self.backoff(class, attempts, random).max(least))
             }
             Requeue::Sync => self.sync.map(|period| spread(period, random)),
+            Requeue::PutOff(delay) => Some(delay + PUT_OFF_JITTER.mul_f64(random.unit())),
         }
     }
 
@@ -183,6 +192,17 @@ mod tests {
             periods.delay(Requeue::Backoff(RetryClass::VerySlow), 1, &Fixed(0.5)),
             Some(DEFAULT_SYNC)
         );
+    }
+
+    #[test]
+    fn what_is_put_off_neither_fails_nor_succeeds() {
+        let wait = Requeue::PutOff(Duration::from_secs(20));
+        assert_eq!((wait.attempts(0), wait.attempts(7)), (0, 7));
+        assert_eq!(Requeue::Backoff(RetryClass::Slow).attempts(7), 8);
+        assert_eq!(Requeue::Sync.attempts(7), 0);
+        let delay = |unit| Periods::default().delay(wait, 7, &Fixed(unit)).unwrap();
+        assert_eq!(delay(0.0), Duration::from_secs(20));
+        assert_eq!(delay(0.5), Duration::from_millis(20_250));
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub static VAULT: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20210401PREVIEW: VersionInfo = VersionInfo {

@@ -43,6 +43,7 @@ pub static CLUSTER: KindInfo = KindInfo {
             status_path: &["identity", "tenantId"],
         },
     ],
+    errors: &[],
 };
 
 const V20230815: VersionInfo = VersionInfo {

@@ -34,6 +34,7 @@ pub static DATA_CONNECTION: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20230815: VersionInfo = VersionInfo {

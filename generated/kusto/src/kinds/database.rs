@@ -34,6 +34,7 @@ pub static DATABASE: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20230815: VersionInfo = VersionInfo {

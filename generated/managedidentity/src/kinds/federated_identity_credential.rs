@@ -34,6 +34,7 @@ pub static FEDERATED_IDENTITY_CREDENTIAL: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20220131PREVIEW: VersionInfo = VersionInfo {

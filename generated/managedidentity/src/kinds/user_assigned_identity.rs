@@ -60,6 +60,7 @@ pub static USER_ASSIGNED_IDENTITY: KindInfo = KindInfo {
             status_path: &["tenantId"],
         },
     ],
+    errors: &[],
 };
 
 const V20181130: VersionInfo = VersionInfo {

@@ -34,6 +34,7 @@ pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
             status_path: &[],
         },
     ],
+    errors: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

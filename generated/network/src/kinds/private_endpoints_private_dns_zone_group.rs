@@ -29,6 +29,7 @@ pub static PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

@@ -34,6 +34,7 @@ pub static PRIVATE_LINK_SERVICE: KindInfo = KindInfo {
             status_path: &["alias"],
         },
     ],
+    errors: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

@@ -29,6 +29,7 @@ pub static VIRTUAL_NETWORK: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20201101: VersionInfo = VersionInfo {

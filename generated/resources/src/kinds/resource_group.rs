@@ -32,6 +32,7 @@ pub static RESOURCE_GROUP: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20200601: VersionInfo = VersionInfo {

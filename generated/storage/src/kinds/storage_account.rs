@@ -132,6 +132,7 @@ pub static STORAGE_ACCOUNT: KindInfo = KindInfo {
             status_path: &["primaryEndpoints", "web"],
         },
     ],
+    errors: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

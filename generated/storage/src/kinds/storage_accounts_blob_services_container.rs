@@ -52,6 +52,7 @@ pub static STORAGE_ACCOUNTS_BLOB_SERVICES_CONTAINER: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

@@ -47,6 +47,7 @@ pub static STORAGE_ACCOUNTS_FILE_SERVICES_SHARE: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

@@ -46,6 +46,7 @@ pub static STORAGE_ACCOUNTS_MANAGEMENT_POLICY: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

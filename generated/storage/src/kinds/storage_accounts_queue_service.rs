@@ -46,6 +46,7 @@ pub static STORAGE_ACCOUNTS_QUEUE_SERVICE: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

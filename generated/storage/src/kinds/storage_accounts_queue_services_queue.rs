@@ -52,6 +52,7 @@ pub static STORAGE_ACCOUNTS_QUEUE_SERVICES_QUEUE: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

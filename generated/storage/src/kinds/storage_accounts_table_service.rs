@@ -41,6 +41,7 @@ pub static STORAGE_ACCOUNTS_TABLE_SERVICE: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

@@ -48,6 +48,7 @@ pub static STORAGE_ACCOUNTS_TABLE_SERVICES_TABLE: KindInfo = KindInfo {
     },
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::action::{Action, Finish};
 use super::backoff::{Requeue, RetryClass};
 use super::classify::Failure;
-use super::condition::reason;
+use super::condition::{Verdict, reason};
 use super::names;
 use super::observed::Observed;
 use super::policy::Policy;
@@ -38,6 +38,25 @@ pub fn decide(view: &ResourceView, observed: &Observed) -> Action {
     match step {
         Break(action) | Continue(action) => action,
     }
+}
+
+/// The end of a pass whose next request has to wait for the budget. A periodic look leaves no trace; where
+/// somebody waits, the condition says why.
+pub fn put_off(view: &ResourceView, is_background: bool, wait: Duration) -> Finish {
+    let requeue = Requeue::PutOff(wait);
+    if is_background {
+        return Finish {
+            requeue,
+            ..Finish::silent()
+        };
+    }
+    let reason = if view.deleting {
+        reason::DELETING
+    } else {
+        reason::RECONCILING
+    };
+    let message = "waiting for the subscription's limit of requests to Azure";
+    Finish::with(Verdict::progress(reason, message), requeue)
 }
 
 /// Step 2: one operator per object.

@@ -8,7 +8,8 @@ use super::cluster::{clear_operation, set};
 use super::pass::{Pass, document};
 use crate::arm::operation::{self, Begun, Progress};
 use crate::arm::{
-    CloudError, CredentialKey, Method, Operation, Request, ResourceId, Response, TransportError,
+    CloudError, CredentialKey, Method, Operation, Request, ResourceId, Response, Transport,
+    TransportError,
 };
 use crate::engine::{conversion, status::status_from_arm};
 use crate::extension::{ExtensionError, Next};
@@ -65,6 +66,7 @@ impl Pass<'_> {
             None => CredentialKey::Global,
         };
         let subscription = self.reconciler.arm.subscription(&self.credential).await;
+        self.gate.charge(&self.credential).await;
         self.observed.credential = Some(match subscription {
             Ok(subscription) => Ok(Credential { subscription }),
             Err(error) => Err(transport_failure(&error)),
@@ -92,7 +94,7 @@ impl Pass<'_> {
             body,
             credential: self.credential.clone(),
         };
-        let sent = self.reconciler.arm.send(request).await;
+        let sent = self.gate.send(request).await;
         sent.map_err(|error| transport_failure(&error))
     }
 
@@ -159,11 +161,13 @@ impl Pass<'_> {
 
     /// Step 13.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
-        self.record(event).await;
         let (begun, operation) = match self.known_id() {
             Ok(id) => self.send_put(&id).await,
             Err(failure) => (Write::Failed(failure), None),
         };
+        if self.gate.put_off().is_none() {
+            self.record(event).await;
+        }
         if let Some(operation) = operation {
             self.save_operation(&operation).await?;
         }
@@ -287,8 +291,6 @@ impl Pass<'_> {
                 return Ok(());
             }
         };
-        self.record(normal(names::event::BEGIN_DELETE, "deleting in Azure"))
-            .await;
         let (outcome, operation) = match self.points.deleter.clone() {
             None => self.send_delete(&id).await,
             Some(deleter) => {
@@ -312,6 +314,10 @@ impl Pass<'_> {
                 )
             }
         };
+        if self.gate.put_off().is_none() {
+            self.record(normal(names::event::BEGIN_DELETE, "deleting in Azure"))
+                .await;
+        }
         self.observed.delete = Some(outcome);
         match operation {
             Some(operation) => self.save_operation(&operation).await,
@@ -341,9 +347,9 @@ impl Pass<'_> {
             .await
     }
 
-    /// The table of error codes, wrapped by the kind's classifier (ASO behaviour §1.7).
+    /// The tables of error rules, wrapped by the kind's classifier (ASO behaviour §1.7).
     pub(super) async fn classified(&self, error: CloudError, after: Option<Duration>) -> Failure {
-        let default = classify(error.code(), error.status, error.to_string(), after);
+        let default = classify(self.kind().errors, &error, after);
         let Some(classifier) = self.points.error_classifier.clone() else {
             return default;
         };

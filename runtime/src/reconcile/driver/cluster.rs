@@ -219,6 +219,8 @@ impl Pass<'_> {
     }
 
     pub(super) async fn forget_operation(&mut self) -> Result<(), KubernetesError> {
+        // Nothing but the rest of this pass remembers how the operation ended.
+        self.gate.commit();
         let mut patch = MetadataPatch::default();
         clear_operation(&mut patch, self);
         self.patch(patch).await

@@ -6,6 +6,7 @@
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
+//! | `gate` | the budget of requests, on the way to Azure |
 //! | `compare` | desired against observed, baseline |
 //! | `checks` | extensions before and after the PUT |
 //! | `export`, `expressions` | Secrets and ConfigMaps |
@@ -18,6 +19,7 @@ mod cluster;
 mod compare;
 mod export;
 mod expressions;
+mod gate;
 mod inputs;
 mod pass;
 #[cfg(test)]
@@ -30,11 +32,12 @@ use tracing::Instrument;
 
 use super::action::{Action, Finish};
 use super::backoff::{Requeue, RetryClass};
-use super::decide::decide;
+use super::decide::{decide, put_off};
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use super::time::Clock;
 use crate::arm::Transport;
+use crate::arm::budget::Budget;
 use crate::engine::expression::Cache;
 use crate::extension::Registry;
 use crate::resource::ObjectKey;
@@ -58,6 +61,8 @@ pub struct Reconciler {
     pub kubernetes: Arc<dyn KubernetesPort>,
     /// Azure.
     pub arm: Arc<dyn Transport>,
+    /// How many requests Azure takes, for all objects together.
+    pub budget: Arc<Budget>,
     /// Extensions by kind.
     pub extensions: Registry,
     /// Expressions of exports, compiled.
@@ -108,6 +113,10 @@ impl Reconciler {
             match action {
                 Action::Finish(finish) => return pass.finish(finish).await,
                 action => pass.perform(action).await?,
+            }
+            if let Some(wait) = pass.gate.put_off() {
+                let finish = put_off(&pass.view(), pass.gate.is_background(), wait);
+                return pass.finish(finish).await;
             }
         }
         tracing::error!("a pass came to no end; this is a defect of the operator");

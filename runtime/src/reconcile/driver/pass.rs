@@ -7,6 +7,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Reconciler;
+use super::gate::Gate;
+use crate::arm::budget::Urgency;
 use crate::arm::{CredentialKey, Operation, ResourceId};
 use crate::engine::compare::SecretVersion;
 use crate::engine::conversion;
@@ -14,7 +16,7 @@ use crate::engine::payload::Resolved;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::kind::{KindInfo, OwnerRule, VersionInfo};
 use crate::reconcile::classify::Failure;
-use crate::reconcile::condition::reason;
+use crate::reconcile::condition::{self, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::Observed;
 use crate::reconcile::policy::Policy;
@@ -24,6 +26,8 @@ use crate::resource::Object;
 /// One pass over one object.
 pub(super) struct Pass<'a> {
     pub reconciler: &'a Reconciler,
+    /// The way to Azure.
+    pub gate: Arc<Gate>,
     /// The object as Kubernetes last returned it.
     pub object: Object,
     /// Generation that this pass works from. The object may be read again on the way; its spec is not.
@@ -74,6 +78,11 @@ impl<'a> Pass<'a> {
         match Self::parts(&object) {
             Ok((spec, status, version, id)) => Ok(Self {
                 reconciler,
+                gate: Arc::new(Gate::new(
+                    reconciler,
+                    object.key(),
+                    urgency(&object, &status),
+                )),
                 points: reconciler.extensions.of(object.kind),
                 generation: object.metadata.generation.unwrap_or(0),
                 spec,
@@ -252,7 +261,7 @@ impl<'a> Pass<'a> {
         let reconciler = self.reconciler;
         Context {
             resolver: Resolver::new(reconciler.kubernetes.clone(), self.namespace()),
-            arm: ArmAccess::new(reconciler.arm.clone(), self.credential.clone()),
+            arm: ArmAccess::new(self.gate.clone(), self.credential.clone()),
             id: self.id.clone(),
             api_version: self.version.api_version,
             owner: self.owner.clone(),
@@ -290,6 +299,21 @@ pub(super) fn document(object: &Object, spec: &Value, status: &Value) -> Value {
         document["status"] = status.clone();
     }
     document
+}
+
+/// Whether somebody waits for this pass: not when it looks at an object that is ready and unchanged.
+fn urgency(object: &Object, status: &Value) -> Urgency {
+    let conditions = status.get("conditions").unwrap_or(&Value::Null);
+    let is_ready = condition::ready(conditions).is_some_and(|(status, _)| status == "True");
+    let observed = status.get("observedGeneration").and_then(Value::as_i64);
+    let is_unchanged = observed.is_some() && observed == object.metadata.generation;
+    let is_busy = annotation(object, names::POLLER_RESUME_ID).is_some()
+        || object.metadata.deletion_timestamp.is_some();
+    if is_ready && is_unchanged && !is_busy {
+        Urgency::Background
+    } else {
+        Urgency::Foreground
+    }
 }
 
 pub(super) fn annotation<'o>(object: &'o Object, name: &str) -> Option<&'o str> {

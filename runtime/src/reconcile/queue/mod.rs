@@ -161,11 +161,10 @@ impl Queue {
         let Some(key) = keys.remove(&id) else { return };
         let (periods, random) = (self.shared.settings.periods, &self.shared.random);
         let now = self.now();
-        self.state()
-            .finish(&key, requeue.counts_as_attempt(), |attempts| {
-                let delay = periods.delay(requeue, attempts, random.as_ref())?;
-                Some(now + delay)
-            });
+        self.state().finish(&key, requeue, |attempts| {
+            let delay = periods.delay(requeue, attempts, random.as_ref())?;
+            Some(now + delay)
+        });
     }
 
     async fn drain(&self, mut tasks: JoinSet<Requeue>, mut keys: HashMap<Id, ObjectKey>) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use tokio::time::Instant;
 
 use super::QueueDepth;
+use crate::reconcile::backoff::Requeue;
 use crate::resource::{Kind, ObjectKey};
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
@@ -106,7 +107,7 @@ impl State {
     pub(super) fn finish(
         &mut self,
         key: &ObjectKey,
-        counts: bool,
+        requeue: Requeue,
         deadline: impl FnOnce(u32) -> Option<Instant>,
     ) {
         self.release(key.kind);
@@ -114,7 +115,7 @@ impl State {
             return;
         };
         entry.running = false;
-        entry.attempts = if counts { entry.attempts + 1 } else { 0 };
+        entry.attempts = requeue.attempts(entry.attempts);
         let own = deadline(entry.attempts);
         let asked = entry.again.take();
         match own.into_iter().chain(asked).min() {

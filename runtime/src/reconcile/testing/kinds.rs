@@ -193,6 +193,7 @@ pub static GROUP: KindInfo = KindInfo {
     hub: hub(GroupSpec::SHAPE, GroupStatus::SHAPE),
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 /// A store in a resource group.
@@ -248,6 +249,7 @@ pub static STORE: KindInfo = KindInfo {
             status_path: &[],
         },
     ],
+    errors: &[],
 };
 
 /// A box in a store.
@@ -267,6 +269,7 @@ pub static BOX: KindInfo = KindInfo {
     hub: hub(BoxSpec::SHAPE, BoxStatus::SHAPE),
     secrets: &[],
     config_maps: &[],
+    errors: &[],
 };
 
 macro_rules! marker {

@@ -167,6 +167,7 @@ const fn kind(template: Template) -> KindInfo {
         },
         secrets: &[],
         config_maps: &[],
+        errors: &[],
     }
 }
 

@@ -1,5 +1,6 @@
 //! The driver over ports in memory.
 
+mod budget;
 mod create;
 mod delete;
 mod drift;
@@ -7,6 +8,7 @@ mod exports;
 mod expressions;
 mod extensions;
 mod operations;
+mod restart;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +31,8 @@ struct World {
     cluster: Arc<MemoryCluster>,
     azure: Arc<MemoryAzure>,
     extensions: Registry,
+    budget: Arc<Budget>,
+    clock: Arc<ManualClock>,
 }
 
 impl World {
@@ -38,6 +42,8 @@ impl World {
             cluster: Arc::new(MemoryCluster::new(journal.clone())),
             azure: Arc::new(MemoryAzure::new(journal.clone(), "s-1")),
             extensions: Registry::default(),
+            budget: Arc::default(),
+            clock: Arc::default(),
             journal,
         }
     }
@@ -81,22 +87,26 @@ impl World {
         self.cluster.apply(&kinds::BOX, "b", &spec)
     }
 
-    /// One pass of a reconciler that has just started: nothing is remembered outside the objects.
+    /// One pass of a reconciler that has just started: nothing but the budget is remembered outside the objects.
     async fn pass(&self, key: &ObjectKey) -> Requeue {
-        let reconciler = Reconciler {
+        self.reconciler().reconcile(key).await
+    }
+
+    fn reconciler(&self) -> Reconciler {
+        Reconciler {
             kubernetes: self.cluster.clone(),
             arm: self.azure.clone(),
+            budget: self.budget.clone(),
             extensions: self.extensions.clone(),
             expressions: Arc::default(),
-            clock: Arc::new(ManualClock::default()),
+            clock: self.clock.clone(),
             settings: Settings {
                 operator_namespace: "armature-system".to_owned(),
                 operator_version: "v1".to_owned(),
                 default_policy: Policy::Manage,
             },
             cancellation: CancellationToken::new(),
-        };
-        reconciler.reconcile(key).await
+        }
     }
 
     fn ready(&self, key: &ObjectKey) -> String {
