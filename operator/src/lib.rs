@@ -8,6 +8,7 @@
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`logging`] | where log lines go and how they look |
+//! | [`traces`] | spans for an OpenTelemetry collector |
 //!
 //! What does not live here: anything that reconciles (`armature_runtime`) and anything of one Azure service
 //! (`armature_customizations`).
@@ -20,6 +21,7 @@ mod manager;
 mod metrics;
 pub mod operator;
 pub mod render;
+pub mod traces;
 mod webhook;
 
 pub use config::{CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach};

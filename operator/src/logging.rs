@@ -2,29 +2,72 @@
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tracing::Subscriber;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
-/// Level of everything that `RUST_LOG` does not name.
-const DEFAULT: &str = "info";
+use crate::traces::Traces;
 
-/// Sends log lines of this process to standard error. Does nothing when a subscriber is set already.
-pub fn initialise(json: bool, verbosity: u8) {
-    let default = match verbosity {
-        0 => DEFAULT.to_owned(),
-        1 => "info,armature=debug,armature_runtime=debug,armature_customizations=debug".to_owned(),
-        _ => "debug".to_owned(),
+/// How log lines look and how many there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogStyle {
+    /// One JSON object per line, instead of text.
+    pub json: bool,
+    /// Text in colours.
+    pub ansi: bool,
+    /// 0 to 2; more says more.
+    pub verbosity: u8,
+}
+
+impl LogStyle {
+    /// Level of everything that `RUST_LOG` does not name.
+    fn default_filter(self) -> EnvFilter {
+        EnvFilter::new(match self.verbosity {
+            0 => "info",
+            1 => "info,armature=debug,armature_runtime=debug,armature_customizations=debug",
+            _ => "debug",
+        })
+    }
+
+    fn layer<S, W>(self, writer: W) -> Box<dyn Layer<S> + Send + Sync>
+    where
+        S: Subscriber + for<'span> LookupSpan<'span>,
+        W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
+    {
+        let layer = fmt::layer().with_writer(writer).with_ansi(self.ansi);
+        if self.json {
+            layer.json().flatten_event(true).boxed()
+        } else {
+            layer.with_target(false).boxed()
+        }
+    }
+
+    /// Log lines for a writer, whatever `RUST_LOG` says.
+    pub fn lines<S, W>(self, writer: W) -> impl Layer<S> + Send + Sync
+    where
+        S: Subscriber + for<'span> LookupSpan<'span>,
+        W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
+    {
+        self.layer(writer).with_filter(self.default_filter())
+    }
+}
+
+/// Sends log lines of this process to standard error, and its spans to the collector. Does nothing when a subscriber is
+/// set already.
+pub fn initialise(json: bool, verbosity: u8, traces: Option<&Traces>) {
+    let style = LogStyle {
+        json,
+        verbosity,
+        ansi: std::io::stderr().is_terminal(),
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| style.default_filter());
+    let lines = style.layer(std::io::stderr).with_filter(filter);
+    let subscriber = Registry::default()
+        .with(lines)
+        .with(traces.map(Traces::layer));
     // Fails only when a subscriber is set: a program that embeds the operator keeps its own.
-    let _ = if json {
-        builder.json().flatten_event(true).try_init()
-    } else {
-        builder
-            .with_ansi(std::io::stderr().is_terminal())
-            .with_target(false)
-            .try_init()
-    };
+    let _ = subscriber.try_init();
 }

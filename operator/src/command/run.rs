@@ -18,6 +18,7 @@ use crate::config::{
     CERTIFICATE_CHECK, CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
 };
 use crate::operator::Operator;
+use crate::traces::{CollectorUrl, Traces};
 
 const AZURE_VARIABLES: &str = "\
 Azure, from the environment:
@@ -160,6 +161,11 @@ pub struct RunArguments {
     #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
     arm_ca_file: Option<PathBuf>,
 
+    /// URL of an OpenTelemetry collector that takes OTLP over HTTP, for example 'http://collector:4318': it is sent a
+    /// span for each pass over an object and each request to Azure.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<CollectorUrl>,
+
     /// Log one JSON object per line.
     #[arg(long)]
     json_logging: bool,
@@ -180,27 +186,38 @@ struct OptionalAddress(Option<SocketAddr>);
 impl RunArguments {
     /// Runs the operator until SIGTERM or Ctrl-C.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        crate::logging::initialise(self.json_logging, self.verbose);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .context("cannot start the async runtime")?;
+        let traces = self.otlp_endpoint.as_ref();
+        let traces = traces.map(|url| Traces::start(url, runtime.handle()));
+        let traces = traces.transpose()?;
+        crate::logging::initialise(self.json_logging, self.verbose, traces.as_ref());
         runtime.block_on(async {
-            let stop = stop_on_signal()?;
-            let config = self.config().await?;
-            let starting = stop.run_until_cancelled(Operator::start(config));
-            let Some(started) = starting.await else {
-                return Ok(ExitCode::SUCCESS);
-            };
-            let mut operator = started?;
-            let code = tokio::select! {
-                () = stop.cancelled() => ExitCode::SUCCESS,
-                // Whoever runs us starts us again.
-                () = operator.ended() => ExitCode::FAILURE,
-            };
-            operator.stop().await;
-            Ok(code)
+            let code = self.until_stopped().await;
+            if let Some(traces) = traces {
+                traces.finish().await;
+            }
+            code
         })
+    }
+
+    async fn until_stopped(self) -> anyhow::Result<ExitCode> {
+        let stop = stop_on_signal()?;
+        let config = self.config().await?;
+        let starting = stop.run_until_cancelled(Operator::start(config));
+        let Some(started) = starting.await else {
+            return Ok(ExitCode::SUCCESS);
+        };
+        let mut operator = started?;
+        let code = tokio::select! {
+            () = stop.cancelled() => ExitCode::SUCCESS,
+            // Whoever runs us starts us again.
+            () = operator.ended() => ExitCode::FAILURE,
+        };
+        operator.stop().await;
+        Ok(code)
     }
 
     /// The configuration that flags and environment describe.

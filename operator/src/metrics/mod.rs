@@ -120,16 +120,10 @@ impl Metrics {
         self.reconcile_seconds
             .get_or_create(&labels)
             .observe(seconds);
-        let result = match requeue {
-            Requeue::Never | Requeue::Sync => "done",
-            Requeue::Now | Requeue::After(_) => "progress",
-            Requeue::Backoff(_) | Requeue::BackoffAtLeast(..) => "retry",
-            Requeue::PutOff(_) => "put-off",
-        };
         let labels = ReconcileLabels {
             group,
             kind,
-            result,
+            result: requeue.result(),
         };
         self.reconciles.get_or_create(&labels).inc();
         requeue

@@ -211,17 +211,21 @@ impl Transport for Client {
             correlation_id = correlation,
             status = field::Empty,
             request_id = field::Empty,
+            error = field::Empty,
         );
         async {
             let result = self.exchange(&request, &correlation).await;
+            let span = Span::current();
             match &result {
                 Ok(response) => {
-                    let span = Span::current();
                     span.record("status", response.status);
                     span.record("request_id", response.header(REQUEST_ID));
                     debug!("answered");
                 }
-                Err(error) => debug!(%error, "no answer"),
+                Err(error) => {
+                    span.record("error", &error.message);
+                    debug!("no answer");
+                }
             }
             result
         }

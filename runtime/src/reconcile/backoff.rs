@@ -71,6 +71,16 @@ impl Requeue {
             Self::Never | Self::Now | Self::After(_) | Self::Sync => 0,
         }
     }
+
+    /// What came of the pass, in a word for figures and traces.
+    pub fn result(self) -> &'static str {
+        match self {
+            Self::Never | Self::Sync => "done",
+            Self::Now | Self::After(_) => "progress",
+            Self::Backoff(_) | Self::BackoffAtLeast(..) => "retry",
+            Self::PutOff(_) => "put-off",
+        }
+    }
 }
 
 /// Periods that the operator's settings give.

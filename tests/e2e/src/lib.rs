@@ -5,8 +5,12 @@
 
 #![allow(clippy::panic, reason = "support for tests fails as tests do")]
 
+mod collector;
 mod objects;
+mod shown;
 mod world;
 
+pub use collector::{Collector, attribute};
 pub use objects::{Objects, condition, kind_info};
+pub use shown::Shown;
 pub use world::{OPERATOR_NAMESPACE, World, identity};

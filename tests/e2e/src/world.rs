@@ -26,6 +26,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::objects::Objects;
+use crate::shown::Shown;
 
 /// Namespace of the operator.
 pub const OPERATOR_NAMESPACE: &str = "armature-system";
@@ -51,6 +52,7 @@ fn pretended_today() -> Date {
 /// A running world.
 pub struct World {
     runtime: Runtime,
+    shown: Shown,
     parts: Parts,
 }
 
@@ -75,12 +77,18 @@ impl World {
     }
 
     fn start() -> anyhow::Result<Self> {
-        armature::logging::initialise(false, 0);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
-        let parts = runtime.block_on(Parts::start())?;
-        Ok(Self { runtime, parts })
+        let (shown, parts) = runtime.block_on(async {
+            let shown = Shown::start().await?;
+            anyhow::Ok((shown, Parts::start().await?))
+        })?;
+        Ok(Self {
+            runtime,
+            shown,
+            parts,
+        })
     }
 
     /// Runs a test in a namespace of its own.
@@ -110,6 +118,11 @@ impl World {
     /// The simulated Azure.
     pub fn azure(&self) -> &Simulator {
         self.parts.azure.simulator()
+    }
+
+    /// Log lines and spans of every operator in this process.
+    pub fn shown(&self) -> &Shown {
+        &self.shown
     }
 
     /// The control plane.

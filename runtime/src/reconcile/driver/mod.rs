@@ -87,13 +87,16 @@ impl Reconciler {
             "reconcile",
             kind = key.kind.kind,
             namespace = %key.namespace,
-            name = %key.name
+            name = %key.name,
+            result = tracing::field::Empty,
         );
         async {
-            match self.pass(key).await {
+            let requeue = match self.pass(key).await {
                 Ok(requeue) => requeue,
                 Err(error) => after_refusal(&error),
-            }
+            };
+            tracing::Span::current().record("result", requeue.result());
+            requeue
         }
         .instrument(span)
         .await

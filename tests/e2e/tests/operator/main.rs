@@ -22,6 +22,7 @@ mod restart;
 mod rules;
 mod samples;
 mod secrets;
+mod traces;
 mod typed;
 mod vault;
 mod watches;
