@@ -51,7 +51,7 @@ impl Manager {
         let wake = Arc::new(move |key: ObjectKey| woken.add(key));
         let cluster = Cluster::new(clients, config.kinds, wake);
         let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
-        let metrics = Metrics::default();
+        let metrics = Metrics::new(config.kinds);
         let reconciler = Reconciler {
             kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),
             arm: metrics.transport(Arc::new(arm)),

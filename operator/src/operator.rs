@@ -13,11 +13,11 @@ use armature_runtime::kubernetes::{
     InstalledCrd, PatternError, ServingCertificate, Watches, Webhook,
 };
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
+use crate::health::Readiness;
 use crate::manager::Manager;
 use crate::webhook::{self, Renewal};
 
@@ -30,6 +30,9 @@ const STOP_LIMIT: Duration = Duration::from_secs(18);
 /// Name of the Lease. It is also that of Azure Service Operator (ASO behaviour §5.4): the two never work at once
 /// in one namespace.
 const LEASE: &str = "controllers-leader-election-azinfra-generated";
+
+/// What a replica does that leads, or is alone.
+const MANAGES: &str = "manages objects";
 
 /// Why an operator does not start.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +90,7 @@ pub struct Operator {
     tasks: JoinSet<()>,
     webhook: Option<SocketAddr>,
     metrics: Option<SocketAddr>,
+    readiness: Readiness,
 }
 
 impl Operator {
@@ -98,11 +102,12 @@ impl Operator {
             tasks: JoinSet::new(),
             webhook: None,
             metrics: None,
+            readiness: Readiness::waiting_for("the Kubernetes API"),
         };
-        let (ready, is_ready) = watch::channel(false);
         if let Some(address) = config.health_listen {
             let listener = listen(address, "the health endpoints").await?;
-            let serving = crate::health::serve(listener, is_ready, operator.stop.clone());
+            let serving =
+                crate::health::serve(listener, operator.readiness.clone(), operator.stop.clone());
             operator.tasks.spawn(serving);
         }
         let watches = Watches::count(config.kinds.len(), config.target_namespaces.len());
@@ -111,8 +116,6 @@ impl Operator {
             operator.serve_conversion(&config, &clients).await?;
         }
         operator.manage(&config, clients).await?;
-        // Nobody listens when no health address is configured.
-        ready.send(true).ok();
         tracing::info!(mode = ?config.mode, webhook = ?operator.webhook, "running");
         Ok(operator)
     }
@@ -163,12 +166,23 @@ impl Operator {
             self.tasks.spawn(serving);
         }
         if !config.mode.manages_objects() {
+            self.readiness.ready("serves conversion");
             return Ok(());
         }
         let stop = self.stop.clone();
+        let readiness = self.readiness.clone();
         match election {
-            None => self.tasks.spawn(manager.run(stop)),
-            Some(election) => self.tasks.spawn(lead(election, manager, stop)),
+            None => {
+                readiness.ready(MANAGES);
+                self.tasks.spawn(manager.run(stop))
+            }
+            Some(election) => {
+                readiness.ready(format!(
+                    "waits for the Lease {}/{LEASE} to manage objects",
+                    config.namespace
+                ));
+                self.tasks.spawn(lead(election, manager, readiness, stop))
+            }
         };
         Ok(())
     }
@@ -195,13 +209,17 @@ impl Operator {
             &config.webhook_secret,
             names,
         );
+        self.readiness.waits_for(format!(
+            "the webhook's certificate in Secret {}/{}",
+            config.namespace, config.webhook_secret
+        ));
         let current = store.ensure((config.today)()).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
         let webhook = Webhook::new(listener, Arc::clone(&serving), config.kinds)?;
         self.tasks.spawn(webhook.run(self.stop.clone()));
 
         let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
-        let kinds = install_crds(config, &installer, &current.bundle).await?;
+        let kinds = install_crds(config, &installer, &current.bundle, &self.readiness).await?;
         let renewal = Renewal {
             store,
             installer,
@@ -223,10 +241,16 @@ impl Drop for Operator {
 }
 
 /// Manages objects while this replica leads. Ends when told to stop, or when the Lease is lost.
-async fn lead(mut election: Election, manager: Manager, stop: CancellationToken) {
+async fn lead(
+    mut election: Election,
+    manager: Manager,
+    readiness: Readiness,
+    stop: CancellationToken,
+) {
     if !election.acquire(&stop).await {
         return;
     }
+    readiness.ready(MANAGES);
     tokio::select! {
         () = manager.run(stop) => {}
         lost = election.hold() => {
@@ -243,7 +267,9 @@ async fn install_crds(
     config: &OperatorConfig,
     installer: &CrdInstaller,
     bundle: &str,
+    readiness: &Readiness,
 ) -> Result<Vec<&'static KindInfo>, StartError> {
+    readiness.waits_for("the list of installed CRDs");
     let named = config.crd_pattern.select(config.kinds)?;
     let installed = installer.installed().await?;
     let is_wanted = |kind: &&'static KindInfo| {
@@ -257,7 +283,8 @@ async fn install_crds(
     }
     match config.crd_management {
         CrdManagement::Auto => {
-            tracing::info!(count = kinds.len(), "installing CRDs");
+            let count = kinds.len();
+            readiness.waits_for(format!("{count} CRDs to be written"));
             let versions = |kind: &&'static KindInfo| {
                 (
                     *kind,
@@ -266,6 +293,7 @@ async fn install_crds(
             };
             let crds: Vec<_> = kinds.iter().map(versions).collect();
             installer.apply(&crds, bundle).await?;
+            readiness.waits_for(format!("the API server to serve {count} CRDs"));
             installer.wait_established(&kinds, ESTABLISH_LIMIT).await?;
         }
         CrdManagement::None => installer.point_conversion(&kinds, bundle).await?,

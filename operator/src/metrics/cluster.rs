@@ -74,7 +74,7 @@ impl KubernetesPort for Counted {
 
     async fn record(&self, object: &Object, note: EventNote) {
         if note.reason == event::DRIFTED {
-            self.metrics.drifted(object.kind);
+            self.metrics.drifted(object.kind, &note.paths);
         }
         self.cluster.record(object, note).await;
     }

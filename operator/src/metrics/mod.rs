@@ -5,6 +5,7 @@
 //! | `azure` | counts requests to ARM |
 //! | `budget` | how many requests Azure still takes |
 //! | `cluster` | counts drift, by the events that the driver records |
+//! | `drift` | the paths that were changed in Azure |
 //! | `state` | the queue and the objects, looked at when somebody asks |
 //!
 //! Labels are kinds, methods, statuses and reasons: sets that are known beforehand, and a limited number of
@@ -13,6 +14,7 @@
 mod azure;
 mod budget;
 mod cluster;
+mod drift;
 mod state;
 
 use std::future::Future;
@@ -21,6 +23,7 @@ use std::time::Instant;
 
 use armature_runtime::arm::Transport;
 use armature_runtime::arm::budget::Budget;
+use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::Cluster;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::port::KubernetesPort;
@@ -48,9 +51,9 @@ const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-
 pub struct Metrics {
     reconciles: Family<ReconcileLabels, Counter>,
     reconcile_seconds: Family<KindLabels, Histogram, Seconds>,
-    requests: Family<RequestLabels, Counter>,
-    request_seconds: Family<MethodLabels, Histogram, Seconds>,
+    requests: azure::Requests,
     drift: Family<KindLabels, Counter>,
+    drift_paths: drift::Paths,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -66,17 +69,6 @@ struct ReconcileLabels {
     result: &'static str,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    method: String,
-    status: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct MethodLabels {
-    method: String,
-}
-
 /// Makes histograms from 5 milliseconds to 80 seconds, where ARM cuts requests off.
 #[derive(Clone, Copy)]
 struct Seconds;
@@ -87,22 +79,21 @@ impl MetricConstructor<Histogram> for Seconds {
     }
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    /// Nothing counted yet, of an operator that knows these kinds.
+    pub fn new(kinds: &'static [&'static KindInfo]) -> Self {
         Self {
             reconciles: Family::default(),
             reconcile_seconds: Family::new_with_constructor(Seconds),
-            requests: Family::default(),
-            request_seconds: Family::new_with_constructor(Seconds),
+            requests: azure::Requests::new(kinds),
             drift: Family::default(),
+            drift_paths: drift::Paths::default(),
         }
     }
-}
 
-impl Metrics {
     /// Requests that are counted on their way to ARM.
     pub fn transport(&self, arm: Arc<dyn Transport>) -> Arc<dyn Transport> {
-        Arc::new(azure::Counted::new(arm, self.clone()))
+        Arc::new(azure::Counted::new(arm, self.requests.clone()))
     }
 
     /// A cluster whose drift events are counted.
@@ -129,17 +120,20 @@ impl Metrics {
         requeue
     }
 
-    fn drifted(&self, kind: Kind) {
+    fn drifted(&self, kind: Kind, paths: &[String]) {
         let labels = KindLabels {
             group: kind.0.group,
             kind: kind.0.kind,
         };
         self.drift.get_or_create(&labels).inc();
+        self.drift_paths.count(kind, paths);
     }
 
     /// All of it under its names, with the state of a queue, a cluster and a budget.
     pub fn registry(&self, queue: Queue, cluster: Cluster, budget: Arc<Budget>) -> Registry {
-        let mut registry = Registry::with_prefix("armature");
+        let mut all = Registry::default();
+        self.requests.register(&mut all);
+        let registry = all.sub_registry_with_prefix("armature");
         registry.register(
             "reconciles",
             "Passes over objects, by what came of them",
@@ -151,25 +145,16 @@ impl Metrics {
             self.reconcile_seconds.clone(),
         );
         registry.register(
-            "arm_requests",
-            "Requests to Azure Resource Manager, by HTTP status; status none is no answer",
-            self.requests.clone(),
-        );
-        registry.register(
-            "arm_request_seconds",
-            "Duration of requests to Azure Resource Manager",
-            self.request_seconds.clone(),
-        );
-        registry.register(
             "drift",
             "Resources that were found changed in Azure",
             self.drift.clone(),
         );
+        self.drift_paths.register(registry);
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The running program", build);
         registry.register_collector(Box::new(state::State::new(queue, cluster)));
         registry.register_collector(Box::new(budget::State::new(budget)));
-        registry
+        all
     }
 }
 

@@ -74,6 +74,13 @@ impl Collector for State {
         for (state, count) in states {
             gauge(count).encode(family.encode_family(&[("state", state)])?)?;
         }
+        let family = encoder.encode_descriptor(
+            "queue_age_seconds",
+            "How long the object that waits longest for a worker has waited",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        ConstGauge::new(depth.age.as_secs_f64()).encode(family)?;
         let mut objects: BTreeMap<[&'static str; 3], usize> = BTreeMap::new();
         for object in self.cluster.cache().all() {
             let kind = object.kind.0;

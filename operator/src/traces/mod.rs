@@ -129,14 +129,15 @@ impl Traces {
             .with_filter(ours)
     }
 
+    /// Sends the spans that have ended, now instead of with the next batch.
+    pub async fn flush(&self) {
+        let provider = self.provider.clone();
+        wait(move || provider.force_flush()).await;
+    }
+
     /// Sends what is left, for a limited time.
     pub async fn finish(self) {
-        // It waits for the exporter's thread, which needs this runtime.
-        let finished =
-            tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(FINISH_LIMIT));
-        if let Ok(Err(error)) = finished.await {
-            tracing::warn!(%error, "the last traces were not sent");
-        }
+        wait(move || self.provider.shutdown_with_timeout(FINISH_LIMIT)).await;
     }
 }
 

@@ -218,7 +218,8 @@ impl Transport for Client {
             let span = Span::current();
             match &result {
                 Ok(response) => {
-                    span.record("status", response.status);
+                    // Layers that export spans take signed numbers only.
+                    span.record("status", i64::from(response.status));
                     span.record("request_id", response.header(REQUEST_ID));
                     debug!("answered");
                 }

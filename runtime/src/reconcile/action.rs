@@ -3,6 +3,8 @@
 use super::backoff::Requeue;
 use super::classify::Failure;
 use super::condition::Verdict;
+use super::names;
+use super::observed::Differences;
 use super::port::EventNote;
 
 /// One step. The driver performs it, records what came of it in [`super::observed::Observed`], and asks again.
@@ -108,9 +110,14 @@ impl Finish {
         Self::with(Verdict::from(failure), failure.requeue())
     }
 
+    /// With a warning too.
+    pub fn and_warn(self, reason: &str, message: impl Into<String>) -> Self {
+        self.and(warning(reason, message))
+    }
+
     /// With an event too.
-    pub fn and_warn(mut self, reason: &str, message: impl Into<String>) -> Self {
-        self.event = Some(warning(reason, message));
+    pub fn and(mut self, event: EventNote) -> Self {
+        self.event = Some(event);
         self
     }
 }
@@ -121,6 +128,15 @@ pub fn warning(reason: &str, message: impl Into<String>) -> EventNote {
         warning: true,
         reason: reason.to_owned(),
         message: message.into(),
+        paths: Vec::new(),
+    }
+}
+
+/// The event of drift.
+pub fn drifted(differences: &Differences) -> EventNote {
+    EventNote {
+        paths: differences.paths.clone(),
+        ..warning(names::event::DRIFTED, &differences.text)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a pass has found out so far, step by step. `None` means "not asked yet".
 
+use std::fmt;
 use std::time::Duration;
 
 use super::classify::Failure;
@@ -41,8 +42,23 @@ pub enum Provisioning {
 pub enum Comparison {
     /// Nothing to send.
     Same,
-    /// Paths with old and new values, without secrets.
-    Differs(String),
+    /// Something differs.
+    Differs(Differences),
+}
+
+/// What differs between desired and observed, without secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Paths with old and new values, for people.
+    pub text: String,
+    /// Paths without keys, for figures.
+    pub paths: Vec<String>,
+}
+
+impl fmt::Display for Differences {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
 }
 
 /// Outcome of a PUT or DELETE.

@@ -82,6 +82,8 @@ pub struct EventNote {
     pub reason: String,
     /// Text for people, without secrets.
     pub message: String,
+    /// Paths in ARM's JSON that it is about, without keys: for figures, not for people.
+    pub paths: Vec<String>,
 }
 
 /// Why Kubernetes did not do what was asked.

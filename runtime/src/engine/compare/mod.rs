@@ -55,6 +55,26 @@ pub enum Change {
     Secret,
 }
 
+impl Difference {
+    /// The path without keys and positions: `properties.networkAcls.ipRules[].action`.
+    pub fn general_path(&self) -> String {
+        let (mut is_key, mut is_quoted, mut is_escaped) = (false, false, false);
+        let mut general = self.path.clone();
+        general.retain(|letter| {
+            let was_key = is_key;
+            match letter {
+                '"' if is_key && !is_escaped => is_quoted = !is_quoted,
+                '[' => is_key = true,
+                ']' if !is_quoted => is_key = false,
+                _ => {}
+            }
+            is_escaped = letter == '\\' && !is_escaped;
+            !was_key || !is_key
+        });
+        general
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, change } = self;

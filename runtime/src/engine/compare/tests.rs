@@ -336,3 +336,23 @@ fn baselines_survive_as_small_text() {
         assert_eq!(Baseline::parse(wrong), Err(BaselineError), "{wrong}");
     }
 }
+
+#[test]
+fn general_paths_have_no_keys() {
+    for (path, expected) in [
+        ("properties.sku", "properties.sku"),
+        ("zones[3]", "zones[]"),
+        (
+            r#"properties.ipRules["10.0.0.0/8"].action"#,
+            "properties.ipRules[].action",
+        ),
+        (r#"a["x]y[\"z\"]"][0].b"#, "a[][].b"),
+        ("", ""),
+    ] {
+        let difference = Difference {
+            path: path.to_owned(),
+            change: Change::Hidden,
+        };
+        assert_eq!(difference.general_path(), expected, "{path}");
+    }
+}

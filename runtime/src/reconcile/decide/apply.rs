@@ -3,7 +3,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use crate::extension::{PostCheck, PreCheck};
-use crate::reconcile::action::{Action, Finish, normal, warning};
+use crate::reconcile::action::{Action, Finish, drifted, normal, warning};
 use crate::reconcile::backoff::{Requeue, RetryClass};
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
@@ -194,10 +194,10 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
                 RetryClass::VerySlow,
                 format!("Azure differs from the spec: {difference}"),
             ))
-            .and_warn(names::event::DRIFTED, difference),
+            .and(drifted(difference)),
         )),
         Comparison::Differs(difference) if view.was_reconciled() => Break(Action::Put {
-            event: warning(names::event::DRIFTED, difference),
+            event: drifted(difference),
         }),
         Comparison::Differs(difference) => Break(put(&format!("updating in Azure: {difference}"))),
         Comparison::Same if view.observe => Continue(()),

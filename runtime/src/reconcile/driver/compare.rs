@@ -1,12 +1,14 @@
 //! Desired against observed, and the baseline of the latest PUT.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::cluster::{clear_operation, set};
 use super::pass::Pass;
 use crate::engine::compare::{self, Baseline, Verdict};
 use crate::reconcile::names;
-use crate::reconcile::observed::{Comparison, Recorded};
+use crate::reconcile::observed::{Comparison, Differences, Recorded};
 use crate::reconcile::port::{KubernetesError, MetadataPatch};
 
 /// Differences named in one message.
@@ -28,7 +30,11 @@ impl Pass<'_> {
                 if differences.len() > SHOWN {
                     shown.push(format!("and {} more", differences.len() - SHOWN));
                 }
-                Comparison::Differs(shown.join("; "))
+                let paths = differences.iter().map(compare::Difference::general_path);
+                Comparison::Differs(Differences {
+                    text: shown.join("; "),
+                    paths: paths.collect::<BTreeSet<_>>().into_iter().collect(),
+                })
             }
         }
     }

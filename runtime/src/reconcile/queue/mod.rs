@@ -62,6 +62,8 @@ pub struct QueueDepth {
     pub due: usize,
     /// Keys being worked on.
     pub running: usize,
+    /// How long the key that waits longest for a worker has waited; nothing when none waits.
+    pub age: Duration,
 }
 
 /// The queue. Cheap to clone; clones are the same queue.
@@ -104,7 +106,7 @@ impl Queue {
 
     /// Figures for metrics.
     pub fn depth(&self) -> QueueDepth {
-        self.state().depth()
+        self.state().depth(Instant::now())
     }
 
     /// Works until `stop` fires, then waits for running passes, at most for the drain period.

@@ -1,6 +1,7 @@
 //! The queue's book-keeping, without tasks or clocks.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -15,8 +16,8 @@ type Slot = (Instant, u64);
 struct Entry {
     /// Where it waits in `waiting`.
     slot: Option<Slot>,
-    /// It stands in `due` or `parked`.
-    due: bool,
+    /// It stands in `due` or `parked`, since this moment.
+    due: Option<Instant>,
     /// A worker has it.
     running: bool,
     /// Earliest deadline that was asked for while a worker has it.
@@ -54,11 +55,19 @@ impl State {
         }
     }
 
-    pub(super) fn depth(&self) -> QueueDepth {
+    pub(super) fn depth(&self, now: Instant) -> QueueDepth {
+        let waiting = self.entries.values().filter_map(|entry| entry.due);
+        let (count, oldest) = waiting.fold((0, None), |(count, oldest), since| {
+            (
+                count + 1,
+                Some(oldest.map_or(since, |oldest| since.min(oldest))),
+            )
+        });
         QueueDepth {
             known: self.entries.len(),
-            due: self.due.len() + self.parked.values().map(VecDeque::len).sum::<usize>(),
+            due: count,
             running: self.running,
+            age: oldest.map_or(Duration::ZERO, |since: Instant| now.duration_since(since)),
         }
     }
 
@@ -69,7 +78,7 @@ impl State {
             entry.again = Some(entry.again.map_or(at, |earlier| earlier.min(at)));
             return;
         }
-        if entry.due || entry.slot.is_some_and(|(earlier, _)| earlier <= at) {
+        if entry.due.is_some() || entry.slot.is_some_and(|(earlier, _)| earlier <= at) {
             return;
         }
         self.sequence += 1;
@@ -94,7 +103,7 @@ impl State {
             *running += 1;
             self.running += 1;
             if let Some(entry) = self.entries.get_mut(&key) {
-                entry.due = false;
+                entry.due = None;
                 entry.running = true;
             }
             return Ok(key);
@@ -130,10 +139,12 @@ impl State {
         while let Some(first) = self.waiting.first_entry()
             && first.key().0 <= now
         {
+            let (at, _) = *first.key();
             let key = first.remove();
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.slot = None;
-                entry.due = true;
+                // Since it was wanted, not since somebody looked.
+                entry.due = Some(at);
             }
             self.due.push_back(key);
         }

@@ -201,6 +201,32 @@ async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_age_is_that_of_the_key_that_waits_longest_for_a_worker() {
+    let settings = QueueSettings {
+        workers_per_kind: 1,
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    queue.add(group("a"));
+    queue.add_after(group("b"), Duration::from_secs(2));
+    queue.add_after(group("c"), Duration::from_secs(6));
+    queue.add_after(group("d"), Duration::from_secs(60));
+    let seen = queue.clone();
+    let figures = tokio::spawn(async move {
+        let mut figures = Vec::new();
+        for _ in 0..3 {
+            sleep(Duration::from_secs(5)).await;
+            let depth = seen.depth();
+            figures.push((depth.due, depth.age.as_secs()));
+        }
+        figures
+    });
+    // The first pass ends at 9 and the second at 18: at 15 only the third waits, since 6.
+    run_for(&queue, 50, 9, &log, Requeue::Never).await;
+    assert_eq!(figures.await.unwrap(), [(1, 3), (2, 8), (1, 9)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn stopping_waits_for_running_passes_and_starts_no_more() {
     let (queue, log) = (queue(QueueSettings::default()), Log::new());
     queue.add(group("a"));

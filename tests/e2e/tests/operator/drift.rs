@@ -113,8 +113,12 @@ fn scrape(address: SocketAddr) -> String {
 /// One account drifted once; three objects are ready; their names are nowhere.
 fn check_metrics(text: &str) {
     let account = r#"group="storage.azure.com",kind="StorageAccount""#;
+    let put = r#"resource="Microsoft.Storage/storageAccounts",requestType="PUT""#;
     for line in [
         format!("armature_drift_total{{{account}}} 1\n"),
+        format!(
+            "armature_drift_paths_total{{{account},path=\"properties.minimumTlsVersion\"}} 1\n"
+        ),
         format!("armature_objects{{{account},reason=\"Succeeded\"}} 2\n"),
         "armature_queue_keys{state=\"known\"} 3\n".to_owned(),
         format!(
@@ -128,8 +132,9 @@ fn check_metrics(text: &str) {
     for start in [
         format!("armature_reconciles_total{{{account},result=\"done\"}}"),
         format!("armature_reconcile_seconds_count{{{account}}}"),
-        "armature_arm_requests_total{method=\"PUT\",status=\"20".to_owned(),
-        "armature_arm_request_seconds_count{method=\"GET\"}".to_owned(),
+        "armature_queue_age_seconds ".to_owned(),
+        format!("azure_successful_requests_total{{{put},responseCode=\"20"),
+        format!("azure_requests_time_seconds_count{{{put}}}"),
     ] {
         assert!(text.contains(&start), "no {start:?} in {text}");
     }

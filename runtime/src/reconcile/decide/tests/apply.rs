@@ -238,7 +238,7 @@ fn step_12_and_13_put_only_when_something_differs() {
         other => panic!("expected a PUT, got {other:?}"),
     };
     let differs = Observed {
-        comparison: Some(Comparison::Differs("sku".to_owned())),
+        comparison: Some(Comparison::Differs(Differences::default())),
         ..same()
     };
     assert_eq!(event(&view(), &differs), "Drifted");
@@ -290,7 +290,7 @@ fn observe_reports_and_never_writes() {
     ends(&view, &same(), "Succeeded", Requeue::Sync);
     let very_slow = Requeue::Backoff(RetryClass::VerySlow);
     let differs = Observed {
-        comparison: Some(Comparison::Differs("sku".to_owned())),
+        comparison: Some(Comparison::Differs(Differences::default())),
         ..same()
     };
     ends(&view, &differs, "Drifted", very_slow);
