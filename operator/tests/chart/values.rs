@@ -22,6 +22,7 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("crdPatern=*/*", "crdPatern"),
         ("crdVersions=newest", "crdVersions"),
         ("defaultReconcilePolicy=never", "defaultReconcilePolicy"),
+        ("tracing.otlpEndpoint=collector:4317", "otlpEndpoint"),
     ] {
         let output = helm(&["lint"], &[setting]).await;
         let text = String::from_utf8_lossy(&output.stdout);

@@ -8,6 +8,8 @@ use super::Response;
 
 /// Code for answers that hold no error in any known form (ASO behaviour §1.7).
 const UNKNOWN: &str = "UnknownError";
+/// Stands for a secret that an error quotes.
+const COVER: &str = "(secret)";
 /// Details are trees; what is deeper than this is not worth a message.
 const DEPTH: usize = 5;
 
@@ -58,6 +60,20 @@ impl CloudError {
         let id = |name| response.header(name).map(str::to_owned);
         self.request_id = id("x-ms-request-id");
         self.correlation_id = id("x-ms-correlation-request-id");
+        self
+    }
+
+    /// The same error with these values covered wherever it quotes them: services repeat what they refuse.
+    pub fn covering(mut self, secrets: &[&str]) -> Self {
+        for text in [&mut self.message, &mut self.target, &mut self.code] {
+            for secret in secrets {
+                if let Some(quoting) = text.take_if(|text| text.contains(secret)) {
+                    *text = Some(quoting.replace(secret, COVER));
+                }
+            }
+        }
+        let details = self.details.into_iter();
+        self.details = details.map(|detail| detail.covering(secrets)).collect();
         self
     }
 
@@ -174,6 +190,21 @@ mod tests {
                 .collect(),
             body,
         }
+    }
+
+    #[test]
+    fn secrets_are_covered_at_every_depth() {
+        let body = json!({"error": {
+            "code": "InvalidPassword",
+            "message": "The value 'hunter2' is too short, hunter2!",
+            "target": "properties.password=hunter2",
+            "details": [{"code": "Weak", "message": "'hunter2' and 'other1' are weak"}],
+        }});
+        let error = CloudError::from_response(&response(400, Some(body)));
+        let text = error.covering(&["hunter2", "other1"]).to_string();
+        let expected = "The value '(secret)' is too short, (secret)! (target: properties.password=(secret)); \
+                        Weak: '(secret)' and '(secret)' are weak (request id r-1, correlation id c-1)";
+        assert_eq!(text, expected);
     }
 
     #[test]

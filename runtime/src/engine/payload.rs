@@ -28,6 +28,19 @@ pub struct Resolved {
     pub config_maps: BTreeMap<KeyReference, String>,
 }
 
+impl Resolved {
+    /// The values of Secrets that are long enough to be recognised, longest first.
+    pub fn secret_values(&self) -> Vec<&str> {
+        const SHORTEST: usize = 4;
+        let of_maps = self.secret_maps.values().flat_map(BTreeMap::values);
+        let values = self.secrets.values().chain(of_maps).map(String::as_str);
+        let mut values: Vec<&str> = values.filter(|value| value.len() >= SHORTEST).collect();
+        // One may be a part of another.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        values
+    }
+}
+
 impl fmt::Debug for Resolved {
     /// Names only: values of Secrets never reach a log.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -271,6 +271,8 @@ impl Pass<'_> {
             Progress::Running { operation, after } => (Poll::Running(after), Some(operation)),
             Progress::Succeeded => (Poll::Succeeded, None),
             Progress::Failed(error) | Progress::Canceled(error) => {
+                // The pass that sent the secrets was another one; this one must know them to cover them.
+                self.observed.inputs = Some(self.resolve_inputs().await?);
                 (Poll::Failed(self.classified(error, None).await), None)
             }
             Progress::Lost => (Poll::Lost, None),
@@ -349,6 +351,7 @@ impl Pass<'_> {
 
     /// The tables of error rules, wrapped by the kind's classifier (ASO behaviour §1.7).
     pub(super) async fn classified(&self, error: CloudError, after: Option<Duration>) -> Failure {
+        let error = error.covering(&self.resolved.secret_values());
         let default = classify(self.kind().errors, &error, after);
         let Some(classifier) = self.points.error_classifier.clone() else {
             return default;

@@ -9,6 +9,7 @@ mod expressions;
 mod extensions;
 mod operations;
 mod restart;
+mod secrets;
 
 use std::sync::Arc;
 use std::time::Duration;
