@@ -51,9 +51,11 @@ pub fn curate(mut group: Group, config: &GroupConfig) -> Result<Group, Box<Curat
     let mut problems = select::check_owners(&group, config);
     let book = RuleBook::new(config);
     let before = group.clone();
+    let resources = group.versions.values().flat_map(|it| &it.resources);
+    let kinds = resources.map(|resource| resource.kind.clone()).collect();
     for version in group.versions.values_mut() {
         Transform::new(config, &book, version).apply(version);
-        roots::finish(version);
+        roots::finish(version, &kinds);
     }
     problems.extend(book.problems(&before));
     problems.extend(kinds::check_sizes(&group, config));

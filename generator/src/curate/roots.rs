@@ -1,7 +1,7 @@
 //! What every kind has beside ARM's own properties: `azureName`, `owner`, `operatorSpec`, `conditions` (ASO
 //! behaviour §3.2, §3.4, §3.6); and the names of root types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::Side;
 use crate::model::{
@@ -25,9 +25,9 @@ pub(super) fn own_names(side: Side) -> &'static [&'static str] {
 const OPERATOR_SPEC: &str = "OperatorSpec";
 
 /// Completes the roots of a version, names them after their kinds, sorts properties, and drops what no root
-/// reaches.
-pub(super) fn finish(version: &mut Version) {
-    rename_roots(version);
+/// reaches. `kinds` are those of the group in any version: the hub has them all in one module.
+pub(super) fn finish(version: &mut Version, kinds: &BTreeSet<String>) {
+    rename_roots(version, kinds);
     for resource in &version.resources {
         complete_spec(resource, &mut version.types);
         complete_status(resource, &mut version.types);
@@ -170,8 +170,8 @@ fn operator_spec(resource: &Resource, types: &mut TypeTable) -> Property {
 }
 
 /// Calls the roots of a kind `<Kind>Spec` and `<Kind>Status`, and moves other types off these names and off
-/// the kind's own.
-fn rename_roots(version: &mut Version) {
+/// those that a kind of the group goes by.
+fn rename_roots(version: &mut Version, kinds: &BTreeSet<String>) {
     let mut names = BTreeMap::<TypeName, TypeName>::new();
     for resource in &version.resources {
         let spec = TypeName::new(format!("{}Spec", resource.kind));
@@ -181,16 +181,18 @@ fn rename_roots(version: &mut Version) {
     }
     let mut taken = names.values().cloned().collect::<Vec<_>>();
     taken.push(TypeName::new(OPERATOR_SPEC));
-    for resource in &version.resources {
+    for kind in kinds {
         for suffix in [
             "",
             "Kind",
+            "Spec",
+            "Status",
             OPERATOR_SPEC,
             "OperatorConfigMaps",
             "OperatorSecrets",
             "AzureName",
         ] {
-            taken.push(TypeName::new(format!("{}{suffix}", resource.kind)));
+            taken.push(TypeName::new(format!("{kind}{suffix}")));
         }
     }
     for name in version.types.keys() {

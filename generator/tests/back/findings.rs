@@ -3,7 +3,7 @@
 use armature_generator::curate::{GroupConfig, curate};
 use armature_generator::emit::emit;
 use armature_generator::hub::hubs;
-use armature_generator::model::{Group, NameRule, TypeDef, TypeName, TypeRef, Version};
+use armature_generator::model::{ApiVersion, Group, NameRule, TypeDef, TypeName, TypeRef, Version};
 use armature_generator::share::share;
 
 use super::models::{enumeration, group, inner, named, object, resource, string, version};
@@ -76,6 +76,31 @@ fn kinds_leave_rusts_names_alone() {
         message.contains("generated code uses the name `Option` itself"),
         "{message}"
     );
+}
+
+#[test]
+fn a_type_leaves_the_name_of_a_kind_of_another_version_alone() {
+    let mut older = thing(TypeRef::String, Vec::new());
+    let part = resource("Part", "Microsoft.Test/parts");
+    older.arm_types.push(part.arm_type.clone());
+    older.resources.push(part);
+    older.types.extend([
+        object("PartSpec", vec![string("colour")]),
+        object("PartStatus", vec![string("id")]),
+    ]);
+    let part = object("Part", vec![string("colour")]);
+    let mut newer = thing(named("Part"), vec![part]);
+    newer.api_version = ApiVersion::new("2024-01-01");
+    let text = HEAD.replace(
+        "[kinds.Thing]",
+        "\"2024-01-01\" = [\"test.json\"]\n[kinds.Part]\ntype = \"Microsoft.Test/parts\"\n[kinds.Thing]",
+    );
+    let config = GroupConfig::parse("test.toml", text).expect("a form");
+    let group = curate(group(vec![older, newer]), &config).expect("curated");
+    // The hub has the kind and the type in one module.
+    assert!(!hubs(&group).types.contains_key(&TypeName::new("Part")));
+    let newer = &group.versions[&ApiVersion::new("2024-01-01")];
+    assert!(newer.types.contains_key(&TypeName::new("PartValue")));
 }
 
 #[test]
