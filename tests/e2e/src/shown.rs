@@ -1,7 +1,7 @@
 //! What the operators of this process let others see beside the cluster: log lines and spans.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use armature::logging::LogStyle;
 use armature::traces::Traces;
@@ -10,6 +10,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::Collector;
+use crate::leaks::Place;
 
 /// Log lines, kept in memory.
 #[derive(Clone, Default)]
@@ -32,7 +33,11 @@ pub struct Shown {
     lines: Lines,
     collector: Collector,
     traces: Traces,
+    seen: Mutex<Position>,
 }
+
+/// Bytes of the log and bodies of traces.
+type Position = (usize, usize);
 
 impl Shown {
     /// Watches from now on; once in a process.
@@ -46,6 +51,7 @@ impl Shown {
             lines: Lines::default(),
             traces: Traces::start(&url, &Handle::current())?,
             collector,
+            seen: Mutex::default(),
         };
         let everything = LogStyle {
             verbosity: 2,
@@ -60,15 +66,37 @@ impl Shown {
         Ok(shown)
     }
 
-    /// The log as it would be with `-vv`.
-    pub fn log(&self) -> Vec<u8> {
-        let lines = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.clone()
-    }
-
     /// The collector that spans are sent to, once those that ended have arrived.
     pub async fn collector(&self) -> &Collector {
         self.traces.flush().await;
         &self.collector
+    }
+
+    /// The log as it is with `-vv`, and the traces, from the start.
+    pub async fn everything(&self) -> Vec<Place> {
+        self.from((0, 0)).await.0
+    }
+
+    /// What was logged and traced since the last call.
+    pub async fn news(&self) -> Vec<Place> {
+        let seen = *self.seen();
+        let (places, end) = self.from(seen).await;
+        let mut seen = self.seen();
+        *seen = (seen.0.max(end.0), seen.1.max(end.1));
+        places
+    }
+
+    async fn from(&self, (line, span): Position) -> (Vec<Place>, Position) {
+        let bodies = self.collector().await.bodies();
+        let lines = self.lines.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = vec![
+            Place::new("log", &lines[line..]),
+            Place::new("traces", bodies[span..].concat()),
+        ];
+        (places, (lines.len(), bodies.len()))
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Position> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -18,13 +19,19 @@ use armature_runtime::kubernetes::today;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use armature_simulator::{OperationRule, Options, Running, Simulator};
+use futures::StreamExt;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
-use kube::api::{Api, ObjectMeta, PostParams};
+use kube::api::{Api, ListParams, ObjectMeta, PostParams};
+use kube::runtime::{WatchStreamExt, watcher};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
+use crate::exposure;
+use crate::leaks::{Place, Secrets};
 use crate::objects::Objects;
 use crate::shown::Shown;
 
@@ -33,6 +40,9 @@ pub const OPERATOR_NAMESPACE: &str = "armature-system";
 
 /// Secret with the webhook's certificate.
 const WEBHOOK_SECRET: &str = "webhook";
+
+/// Proof of the identities that operators in tests have.
+const CLIENT_SECRET: &str = "a secret of the tests";
 
 /// Days by which the clock of certificates is late at first: a certificate of that day expires so soon today
 /// that it is renewed.
@@ -53,13 +63,15 @@ fn pretended_today() -> Date {
 pub struct World {
     runtime: Runtime,
     shown: Shown,
+    /// Those of Secrets that are gone, too.
+    secrets: Arc<Mutex<Secrets>>,
     parts: Parts,
 }
 
 struct Parts {
     plane: ControlPlane,
     azure: Running,
-    _operator: Operator,
+    operator: Operator,
     client: kube::Client,
     config: OperatorConfig,
     webhook: SocketAddr,
@@ -84,14 +96,17 @@ impl World {
             let shown = Shown::start().await?;
             anyhow::Ok((shown, Parts::start().await?))
         })?;
+        let secrets = Arc::default();
+        runtime.spawn(remember(parts.client.clone(), Arc::clone(&secrets)));
         Ok(Self {
             runtime,
             shown,
+            secrets,
             parts,
         })
     }
 
-    /// Runs a test in a namespace of its own.
+    /// Runs a test in a namespace of its own. Fails too when a secret of this or another test is shown anywhere.
     pub fn run<T>(
         &'static self,
         namespace: &str,
@@ -101,7 +116,9 @@ impl World {
             self.create_namespace(namespace)
                 .await
                 .expect("the namespace is created");
-            test(self, self.objects(namespace)).await
+            let tested = test(self, self.objects(namespace)).await;
+            self.assert_no_secret_is_shown(namespace).await;
+            tested
         })
     }
 
@@ -118,6 +135,42 @@ impl World {
     /// The simulated Azure.
     pub fn azure(&self) -> &Simulator {
         self.parts.azure.simulator()
+    }
+
+    /// Every secret that any test used so far.
+    pub async fn secrets(&self) -> Secrets {
+        let all: Api<Secret> = Api::all(self.parts.client.clone());
+        let listed = all.list(&ListParams::default()).await;
+        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        secrets.add("the operator's own credential", CLIENT_SECRET);
+        for secret in listed.expect("Secrets are listed") {
+            secrets.add_secret(&secret);
+        }
+        secrets.clone()
+    }
+
+    /// Everything that people see of a namespace in the cluster, and the metrics of the world's operator.
+    pub async fn exposed(&self, namespace: &str) -> Vec<Place> {
+        let listed = exposure::of_namespace(&self.parts.client, namespace).await;
+        let mut places = listed.expect("the namespace is listed");
+        let metrics = self.parts.operator.metrics_address();
+        let metrics = scrape(metrics.expect("metrics are served")).await;
+        places.push(Place::new("metrics", metrics.expect("metrics answer")));
+        places
+    }
+
+    async fn assert_no_secret_is_shown(&self, namespace: &str) {
+        // First what was said, then the secrets: whatever was said of a secret, the secret is known by then.
+        let mut places = self.shown.news().await;
+        places.extend(self.exposed(namespace).await);
+        let secrets = self.secrets().await;
+        let short = secrets.too_short();
+        assert!(
+            short.is_empty(),
+            "too short to be looked for, use 8 characters or more: {short:?}"
+        );
+        let leaks = secrets.search(&places);
+        assert!(leaks.is_empty(), "secrets are shown: {leaks:#?}");
     }
 
     /// Log lines and spans of every operator in this process.
@@ -196,7 +249,7 @@ impl Parts {
             webhook: operator
                 .webhook_address()
                 .context("the operator serves no webhook")?,
-            _operator: operator,
+            operator,
             client,
             _folder: folder,
         })
@@ -235,11 +288,36 @@ async fn config(
         today: pretended_today,
         leader_election: None,
         health_listen: None,
-        metrics_listen: None,
+        metrics_listen: Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)),
         default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
     })
+}
+
+/// Adds every Secret that there ever is.
+async fn remember(client: kube::Client, secrets: Arc<Mutex<Secrets>>) {
+    let all: Api<Secret> = Api::all(client);
+    let mut seen = pin!(watcher(all, watcher::Config::default()).applied_objects());
+    while let Some(secret) = seen.next().await {
+        if let Ok(secret) = secret {
+            let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
+            secrets.add_secret(&secret);
+        }
+    }
+}
+
+/// What `/metrics` says.
+///
+/// # Errors
+/// When nobody answers.
+pub async fn scrape(address: SocketAddr) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
 }
 
 /// An operator's own identity in the simulated Azure, whose log shows the client id.
@@ -250,7 +328,7 @@ pub fn identity(client_id: &str) -> Result<Option<Identity>, CredentialError> {
             "AZURE_SUBSCRIPTION_ID" => settings.subscriptions.first()?.as_str(),
             "AZURE_TENANT_ID" => settings.tenant.as_str(),
             "AZURE_CLIENT_ID" => client_id,
-            "AZURE_CLIENT_SECRET" => "a secret of the tests",
+            "AZURE_CLIENT_SECRET" => CLIENT_SECRET,
             _ => return None,
         };
         Some(value.to_owned())

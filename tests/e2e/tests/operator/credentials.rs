@@ -103,7 +103,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             world,
             "rotation",
             "aso-credential",
-            &credential(OWN, Some("s")),
+            &credential(OWN, Some("the first secret of the tests")),
         )
         .await;
         let (_, took) = objects
@@ -118,7 +118,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             world,
             "rotation",
             "aso-credential",
-            &credential(ROTATED, Some("s")),
+            &credential(ROTATED, Some("the second secret of the tests")),
         )
         .await;
         objects.apply(&manifest("second")).await.unwrap();

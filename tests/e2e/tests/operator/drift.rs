@@ -1,11 +1,9 @@
 //! What somebody changes in Azure is found and repaired; what nobody changes is left alone.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use armature::{Operator, OperatorConfig};
-use armature_e2e::World;
+use armature_e2e::{World, scrape};
 use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams};
 use serde_json::json;
@@ -95,19 +93,10 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
         .await;
         assert_eq!(sent(world, "PUT", &changed), 2);
         assert_eq!(sent(world, "PUT", &quiet), 1);
-        check_metrics(&scrape(operator.metrics_address().unwrap()));
+        let metrics = scrape(operator.metrics_address().unwrap()).await;
+        check_metrics(&metrics.unwrap());
         operator.stop().await;
     });
-}
-
-/// What `/metrics` says.
-fn scrape(address: SocketAddr) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
 }
 
 /// One account drifted once; three objects are ready; their names are nowhere.
@@ -137,6 +126,19 @@ fn check_metrics(text: &str) {
         format!("azure_requests_time_seconds_count{{{put}}}"),
     ] {
         assert!(text.contains(&start), "no {start:?} in {text}");
+    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/observability.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+        let name = match line.split_once(' ').unwrap() {
+            (name, "counter") => format!("{name}_total"),
+            (name, "info") => format!("{name}_info"),
+            (name, _) => name.to_owned(),
+        };
+        assert!(
+            page.contains(&format!("| `{name}` |")),
+            "{name} is not in docs/observability.md"
+        );
     }
     assert!(
         !text.contains("driftchanged") && !text.contains("drift-rg"),

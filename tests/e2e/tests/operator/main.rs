@@ -14,6 +14,7 @@ mod drift;
 mod expressions;
 mod kusto;
 mod leader;
+mod leaks;
 mod lifecycle;
 mod operators;
 mod policy;
