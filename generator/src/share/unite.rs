@@ -113,6 +113,7 @@ mod tests {
             name: "test".to_owned(),
             api_group: "test.azure.com".to_owned(),
             versions: BTreeMap::from([(version.api_version.clone(), version)]),
+            errors: Vec::new(),
         };
         unite(&mut group);
         let types = &group.versions[&ApiVersion::new("2024-01-01")].types;
