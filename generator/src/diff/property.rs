@@ -212,59 +212,29 @@ mod tests {
         let letter = || TypeRef::Named(TypeName::new("Letter"));
         let list = |item: TypeRef| TypeRef::List(Box::new(item));
         let int = |format: &str| TypeRef::Integer(Some(format.to_owned()));
-        let number = "is now number, was integer";
-        let json = "is now any JSON, was string";
+        let text = || TypeRef::String;
+        let [boolean, secret, number, json, texts] = [
+            "!is now boolean, was string",
+            "!is now key of a Secret, was string",
+            "!is now number, was integer",
+            "!is now any JSON, was string",
+            "!is now list of strings, was string",
+        ];
+        let [closed, opened] = [
+            "!is now one of known values, was any text",
+            "is now any text, was one of known values",
+        ];
         let table: [(TypeRef, TypeRef, &str, &str); 10] = [
-            (TypeRef::String, TypeRef::String, "", ""),
-            (
-                TypeRef::String,
-                TypeRef::Bool,
-                "!is now boolean, was string",
-                "!is now boolean, was string",
-            ),
-            (
-                TypeRef::String,
-                TypeRef::Secret,
-                "!is now key of a Secret, was string",
-                "!is now key of a Secret, was string",
-            ),
+            (text(), text(), "", ""),
+            (text(), TypeRef::Bool, boolean, boolean),
+            (text(), TypeRef::Secret, secret, secret),
             (int("int32"), int("int64"), "", ""),
-            (
-                int("int32"),
-                TypeRef::Number,
-                number,
-                "!is now number, was integer",
-            ),
-            (
-                TypeRef::String,
-                TypeRef::Json,
-                json,
-                "!is now any JSON, was string",
-            ),
-            (
-                TypeRef::String,
-                letter(),
-                "!is now one of known values, was any text",
-                "",
-            ),
-            (
-                letter(),
-                TypeRef::String,
-                "is now any text, was one of known values",
-                "",
-            ),
-            (
-                list(letter()),
-                list(TypeRef::String),
-                "is now any text, was one of known values",
-                "",
-            ),
-            (
-                TypeRef::String,
-                list(TypeRef::String),
-                "!is now list of strings, was string",
-                "!is now list of strings, was string",
-            ),
+            (int("int32"), TypeRef::Number, &number[1..], number),
+            (text(), TypeRef::Json, &json[1..], json),
+            (text(), letter(), closed, ""),
+            (letter(), text(), opened, ""),
+            (list(letter()), list(text()), opened, ""),
+            (text(), list(text()), texts, texts),
         ];
         for (old, new, spec, status) in table {
             let property = |ty: &TypeRef| Property::new("a", &["a"], ty.clone());

@@ -3,14 +3,27 @@
 use super::{Change, What};
 use crate::model::{AnswerStep, NameRule, Owner, Resource, Scope, SecretSource, Verbs};
 
-/// What changed of a resource beside its types. Destructured, so that a new fact is not forgotten.
+/// What changed of a resource beside its types.
 pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
+    let before = words(old, new);
+    let after = words(new, old);
+    let both = before.into_iter().zip(after);
+    let changed = both.filter(|((_, before), (_, after))| before != after);
+    changed
+        .map(|((what, before), (_, after))| effect(what, old, new).saying(before, after))
+        .collect()
+}
+
+/// Each fact about a resource in words, as far as the `other` side can have it as well. Destructured, so that a new fact
+/// is not forgotten.
+fn words(resource: &Resource, other: &Resource) -> [(What, String); 10] {
     let Resource {
         kind: _,
         plural,
         arm_type,
         path,
         source: _,
+        inherited_from: _,
         scope,
         owner,
         name,
@@ -21,59 +34,37 @@ pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
         secrets,
         config_maps,
         child_lists,
-    } = new;
-    let row =
-        |change: Change, old: String, new: String| (old != new).then(|| change.saying(old, new));
-    let another =
-        |what| Change::breaking(what, "existing objects stand for another resource in Azure");
-    let rows = [
-        row(
-            Change::breaking(
-                What::Plural,
-                "the CRD gets another name: its objects must move",
-            ),
-            old.plural.clone(),
-            plural.clone(),
-        ),
-        row(
-            another(What::ArmType),
-            old.arm_type.to_lowercase(),
-            arm_type.to_lowercase(),
-        ),
-        row(
-            Change::compatible(What::ArmPath, "manifests stay as they are"),
-            fixed_parts(&old.path),
-            fixed_parts(path),
-        ),
-        row(
-            another(What::Scope),
-            scope_words(old.scope),
-            scope_words(*scope),
-        ),
-        row(
-            Change::breaking(What::Owner, "manifests must name another owner"),
-            owner_words(&old.owner),
-            owner_words(owner),
-        ),
-        row(another(What::Name), fixed_name(&old.name), fixed_name(name)),
-        verb_change(old.verbs, *verbs),
-        row(
-            Change::compatible(What::LongRunning, ""),
-            long_running(old.verbs),
-            long_running(*verbs),
-        ),
-        row(
-            Change::compatible(What::Exports, "the same keys are written, from elsewhere"),
-            exports(&old.secrets, &old.config_maps, new),
-            exports(secrets, config_maps, old),
-        ),
-        row(
-            Change::compatible(What::ChildLists, "what Azure has in them is kept by a PUT"),
-            lists(&old.child_lists),
-            lists(child_lists),
-        ),
-    ];
-    rows.into_iter().flatten().collect()
+    } = resource;
+    [
+        (What::Plural, plural.clone()),
+        (What::ArmType, arm_type.to_lowercase()),
+        (What::ArmPath, fixed_parts(path)),
+        (What::Scope, scope_words(*scope)),
+        (What::Owner, owner_words(owner)),
+        (What::Name, fixed_name(name)),
+        (What::Verbs, offered(*verbs)),
+        (What::LongRunning, long_running(*verbs)),
+        (What::Exports, exports(secrets, config_maps, other)),
+        (What::ChildLists, lists(child_lists)),
+    ]
+}
+
+/// What another value of a fact does to users.
+fn effect(what: What, old: &Resource, new: &Resource) -> Change {
+    match what {
+        What::Plural => Change::breaking(what, "the CRD gets another name: its objects must move"),
+        What::ArmType | What::Scope | What::Name => {
+            Change::breaking(what, "existing objects stand for another resource in Azure")
+        }
+        What::Owner => Change::breaking(what, "manifests must name another owner"),
+        What::Verbs if old.verbs.delete && !new.verbs.delete => {
+            Change::breaking(what, "deleting an object leaves the resource in Azure")
+        }
+        What::ArmPath => Change::compatible(what, "manifests stay as they are"),
+        What::Exports => Change::compatible(what, "the same keys are written, from elsewhere"),
+        What::ChildLists => Change::compatible(what, "what Azure has in them is kept by a PUT"),
+        _ => Change::compatible(what, ""),
+    }
 }
 
 /// The path without the names of its parameters, which no user sees.
@@ -115,27 +106,16 @@ fn fixed_name(rule: &NameRule) -> String {
     }
 }
 
-fn verb_change(old: Verbs, new: Verbs) -> Option<Change> {
-    let words = |verbs: Verbs| {
-        let all = [
-            (verbs.get, "GET"),
-            (verbs.head, "HEAD"),
-            (verbs.put, "PUT"),
-            (verbs.patch, "PATCH"),
-            (verbs.delete, "DELETE"),
-        ];
-        let offered = all.into_iter().filter(|(is_offered, _)| *is_offered);
-        offered.map(|(_, verb)| verb).collect::<Vec<_>>().join(" ")
-    };
-    let change = if old.delete && !new.delete {
-        Change::breaking(
-            What::Verbs,
-            "deleting an object leaves the resource in Azure",
-        )
-    } else {
-        Change::compatible(What::Verbs, "")
-    };
-    (words(old) != words(new)).then(|| change.saying(words(old), words(new)))
+fn offered(verbs: Verbs) -> String {
+    let all = [
+        (verbs.get, "GET"),
+        (verbs.head, "HEAD"),
+        (verbs.put, "PUT"),
+        (verbs.patch, "PATCH"),
+        (verbs.delete, "DELETE"),
+    ];
+    let offered = all.into_iter().filter(|(is_offered, _)| *is_offered);
+    offered.map(|(_, verb)| verb).collect::<Vec<_>>().join(" ")
 }
 
 fn long_running(verbs: Verbs) -> String {
@@ -206,6 +186,7 @@ mod tests {
             arm_type: "Microsoft.Shop/shops".to_owned(),
             path: "/a/{shop}".to_owned(),
             source: (SourceFile("shop.json".to_owned()), "/paths/x".to_owned()),
+            inherited_from: None,
             scope: Scope::ResourceGroup,
             owner: Owner::ResourceGroup,
             name: NameRule::Free(Rules::default()),

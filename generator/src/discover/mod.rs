@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::load::{Operation, Parameter, ParameterPlace, Path, Schema, Source, SpecSet, Verb};
-use crate::model::{NameRule, Owner, Scope, Verbs};
+use crate::model::{ApiVersion, NameRule, Owner, Scope, Verbs};
 
 /// One ARM resource as its path describes it.
 #[derive(Clone, Debug)]
@@ -27,6 +27,9 @@ pub struct DiscoveredResource<'a> {
     pub source: Source,
     /// File that describes the resource, or describes it in the source that a Bicep version inherits from.
     pub home: Arc<str>,
+    /// The OpenAPI version that told of verbs, of what takes long and of the name, where Bicep types could not
+    /// ([`crate::inherit`]).
+    pub inherited_from: Option<&'a ApiVersion>,
     /// Where the resource hangs.
     pub scope: Scope,
     /// What it belongs to.
@@ -152,12 +155,17 @@ fn resources_at<'a>(
     let facts = facts.ok_or_else(|| DiscoverError::TooManyResources {
         at: path.source.clone(),
     })?;
+    let told = path
+        .origin
+        .as_ref()
+        .map_or(&path.source, |(_, source)| source);
     let resources = facts.into_iter().map(|facts| DiscoveredResource {
         kind: kind::propose(&facts.arm_type),
         arm_type: facts.arm_type,
         path: facts.template,
         source: path.source.clone(),
-        home: Arc::clone(&path.origin.as_ref().unwrap_or(&path.source).file),
+        home: Arc::clone(&told.file),
+        inherited_from: path.origin.as_ref().map(|(version, _)| version),
         scope: facts.scope,
         owner: facts.owner,
         name: facts.name,

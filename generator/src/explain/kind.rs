@@ -36,6 +36,9 @@ pub struct KindVersion {
     pub served_as: Vec<String>,
     /// Spec file and JSON pointer.
     pub source: String,
+    /// What Bicep types could not tell of the kind, and the OpenAPI version that did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherited: Option<String>,
 }
 
 /// Facts that some api-versions share.
@@ -80,6 +83,7 @@ pub(super) fn explain(
         api_version: api_version.to_string(),
         served_as: resource.version_names.clone(),
         source: format!("{}#{}", resource.source.0.0, resource.source.1),
+        inherited: resource.inherited_from.as_ref().map(inherited),
     };
     KindExplanation {
         group: group.name.clone(),
@@ -89,6 +93,10 @@ pub(super) fn explain(
         versions: found.iter().map(version).collect(),
         facts: all,
     }
+}
+
+fn inherited(from: &ApiVersion) -> String {
+    format!("from OpenAPI {from}, the nearest version: verbs, what takes long, rules of the name")
 }
 
 fn facts(resource: &Resource) -> BTreeMap<&'static str, String> {

@@ -27,6 +27,9 @@ impl Display for KindExplanation {
             let names = version.served_as.join(", ");
             writeln!(formatter, "\n{} served as {names}", version.api_version)?;
             row(formatter, "source", &version.source)?;
+            if let Some(inherited) = &version.inherited {
+                row(formatter, "inherited", inherited)?;
+            }
         }
         for facts in &self.facts {
             writeln!(formatter, "\nin {}", facts.api_versions.join(", "))?;

@@ -36,17 +36,17 @@ pub fn inherit(
     let mut schemas: BTreeMap<Source, Facts> = BTreeMap::new();
     let mut paths: BTreeMap<Source, PathFacts> = BTreeMap::new();
     for ours in discover(set)? {
-        let having = known
-            .iter()
-            .filter_map(|(version, (set, found))| Some((*version, (*set, same(&ours, found)?))));
+        let having = known.iter().filter_map(|(version, (set, found))| {
+            Some((*version, (*version, *set, same(&ours, found)?)))
+        });
         match nearest(api_version, having) {
-            Some((theirs_set, theirs)) => {
-                let mut pairing = Pairing::new(set, theirs_set, &mut schemas);
+            Some((version, theirs_set, theirs)) => {
+                let mut pairing = Pairing::new(set, (version, theirs_set), &mut schemas);
                 if let (Some(left), Some(right)) = (ours.body, theirs.body) {
                     pairing.body(left, right);
                 }
                 pairing.answer(ours.item, theirs.item);
-                paths.insert(ours.source.clone(), PathFacts::of(theirs));
+                paths.insert(ours.source.clone(), PathFacts::of(version, theirs));
             }
             None => flatten_envelope(set, ours.item, &mut schemas),
         }
@@ -58,6 +58,7 @@ pub fn inherit(
                     let before = Said::by(schema);
                     facts.apply(schema);
                     schema.inherited = before.news(&Said::by(schema));
+                    schema.inherited_from.clone_from(&facts.from);
                 }
             });
         }
@@ -121,16 +122,16 @@ fn each(schema: &mut Schema, visit: &mut impl FnMut(&mut Schema)) {
 
 /// What an OpenAPI resource tells about the path.
 struct PathFacts {
-    origin: Source,
+    origin: (ApiVersion, Source),
     verbs: Verbs,
     /// Rules of the name, where they are free of fixed values.
     name: Option<Rules>,
 }
 
 impl PathFacts {
-    fn of(theirs: &DiscoveredResource<'_>) -> Self {
+    fn of(version: &ApiVersion, theirs: &DiscoveredResource<'_>) -> Self {
         Self {
-            origin: theirs.source.clone(),
+            origin: (version.clone(), theirs.source.clone()),
             verbs: theirs.verbs,
             name: match &theirs.name {
                 NameRule::Free(rules) => Some(rules.clone()),

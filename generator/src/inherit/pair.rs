@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::discover::item::is_resource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
-use crate::model::Rules;
+use crate::model::{ApiVersion, Rules};
 use crate::types::merge::merge;
 use crate::types::variants::{definition_name, value, variants};
 
@@ -29,6 +29,8 @@ pub(super) struct Facts {
     origin: Option<Source>,
     /// That definition is an ARM resource.
     azure_resource: bool,
+    /// The api-version that told it; the first one met counts.
+    pub from: Option<ApiVersion>,
 }
 
 impl Facts {
@@ -101,6 +103,7 @@ impl Facts {
 pub(super) struct Pairing<'a, 'f> {
     ours: &'a SpecSet,
     theirs: &'a SpecSet,
+    version: &'a ApiVersion,
     facts: &'f mut BTreeMap<Source, Facts>,
     seen: HashSet<(Source, Source)>,
     answer: bool,
@@ -109,12 +112,13 @@ pub(super) struct Pairing<'a, 'f> {
 impl<'a, 'f> Pairing<'a, 'f> {
     pub fn new(
         ours: &'a SpecSet,
-        theirs: &'a SpecSet,
+        (version, theirs): (&'a ApiVersion, &'a SpecSet),
         facts: &'f mut BTreeMap<Source, Facts>,
     ) -> Self {
         Self {
             ours,
             theirs,
+            version,
             facts,
             seen: HashSet::new(),
             answer: false,
@@ -138,6 +142,7 @@ impl<'a, 'f> Pairing<'a, 'f> {
     fn place(&mut self, ours: &'a Schema, theirs: &'a Schema) {
         let facts = self.facts.entry(ours.source.clone()).or_default();
         facts.learn(self.theirs, theirs, self.answer);
+        facts.from.get_or_insert_with(|| self.version.clone());
         facts.answered |= self.answer;
         facts.sent |= !self.answer;
         self.inside(ours, theirs);
@@ -172,6 +177,7 @@ impl<'a, 'f> Pairing<'a, 'f> {
         if facts.origin.is_none() {
             facts.origin = Some(theirs.source.clone());
             facts.azure_resource = is_resource(self.theirs, theirs);
+            facts.from.get_or_insert_with(|| self.version.clone());
         }
     }
 

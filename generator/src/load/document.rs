@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::model::Rules;
+use crate::model::{ApiVersion, Rules};
 
 /// Place in a spec file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,8 +52,8 @@ pub struct Path {
     pub template: String,
     /// Where it stands.
     pub source: Source,
-    /// The same path in a richer source, where one was found ([`crate::inherit`]).
-    pub origin: Option<Source>,
+    /// The same path in a richer source with its api-version, where one was found ([`crate::inherit`]).
+    pub origin: Option<(ApiVersion, Source)>,
     /// Parameters of every operation.
     pub parameters: Vec<Parameter>,
     /// Operations in the file's order.
@@ -187,6 +187,8 @@ pub struct Schema {
     pub description: Option<String>,
     /// What was taken from another spec of the same type ([`crate::inherit`]), in words.
     pub inherited: Vec<&'static str>,
+    /// api-version of that spec; none where ARM's common envelope told it.
+    pub inherited_from: Option<ApiVersion>,
 }
 
 impl Schema {
@@ -218,6 +220,7 @@ impl Schema {
             rules: Rules::default(),
             description: None,
             inherited: Vec::new(),
+            inherited_from: None,
         }
     }
 }

@@ -51,6 +51,8 @@ pub struct Resource {
     pub path: String,
     /// Spec file and JSON pointer of the path, for messages.
     pub source: (SourceFile, String),
+    /// The OpenAPI version that told of verbs, of what takes long and of the name, where Bicep types could not; for people.
+    pub inherited_from: Option<ApiVersion>,
     /// Where the resource hangs.
     pub scope: Scope,
     /// What the resource belongs to.

@@ -9,7 +9,7 @@ use crate::model::{ObjectType, Property, TypeDef, TypeName, TypeRef, TypeTable};
 /// SHA-256 over name and structure of a type.
 pub type Fingerprint = [u8; 32];
 
-/// Fingerprints of all types of a table.
+/// Fingerprints of all types of a table. Types that lead to each other differ as soon as one of them does.
 pub fn fingerprints(types: &TypeTable) -> BTreeMap<TypeName, Fingerprint> {
     walk(types, true)
 }
@@ -24,49 +24,83 @@ fn walk(types: &TypeTable, with_names: bool) -> BTreeMap<TypeName, Fingerprint> 
         types,
         with_names,
         done: BTreeMap::new(),
+        open: Vec::new(),
     };
     for name in types.keys() {
-        walk.fingerprint(name);
+        walk.visit(name);
     }
     walk.done
-        .into_iter()
-        .filter_map(|(name, fingerprint)| Some((name, fingerprint?)))
-        .collect()
 }
 
+/// Tarjan's walk: it finds the rings, types that lead to each other, each after all that it leads to.
 struct Walk<'a> {
     types: &'a TypeTable,
     with_names: bool,
-    /// `None` while a type is being looked at: a cycle, cut at its name.
-    done: BTreeMap<TypeName, Option<Fingerprint>>,
+    done: BTreeMap<TypeName, Fingerprint>,
+    /// Types whose ring is not complete yet, in the order in which they were met.
+    open: Vec<&'a TypeName>,
 }
 
-impl Walk<'_> {
-    fn fingerprint(&mut self, name: &TypeName) -> Fingerprint {
-        match self.done.get(name) {
-            Some(Some(fingerprint)) => return *fingerprint,
-            Some(None) => return Sha256::digest(name.as_str()).into(),
-            None => {}
+impl<'a> Walk<'a> {
+    /// Visits a type and all that it leads to. Returns the place of the first open type that it leads to, if any.
+    fn visit(&mut self, name: &'a TypeName) -> Option<usize> {
+        if self.done.contains_key(name) {
+            return None;
         }
-        self.done.insert(name.clone(), None);
+        if let Some(place) = self.open.iter().position(|open| *open == name) {
+            return Some(place);
+        }
+        let own = self.open.len();
+        self.open.push(name);
+        let mut first = own;
+        if let Some(TypeDef::Object(object)) = self.types.get(name) {
+            for inner in object.properties.iter().filter_map(|it| it.ty.named()) {
+                first = self.visit(inner).map_or(first, |place| first.min(place));
+            }
+        }
+        if first < own {
+            return Some(first);
+        }
+        let ring = self.open.split_off(own);
+        self.close(ring);
+        None
+    }
+
+    /// Gives the types of a ring their fingerprints. Nearly every ring is one type.
+    fn close(&mut self, mut ring: Vec<&TypeName>) {
+        ring.sort();
         let mut hash = Sha256::new();
+        for name in &ring {
+            self.add(name, &mut hash);
+        }
+        let whole: Fingerprint = hash.finalize().into();
+        if let [name] = ring[..] {
+            self.done.insert(name.clone(), whole);
+            return;
+        }
+        for name in ring {
+            let own = Sha256::new().chain_update(name.as_str());
+            let own = own.chain_update(whole).finalize();
+            self.done.insert(name.clone(), own.into());
+        }
+    }
+
+    /// Adds a type's structure, and its name where names count; of the types of its own ring, the names.
+    fn add(&self, name: &TypeName, hash: &mut Sha256) {
         if self.with_names {
             hash.update(name.as_str());
         }
         match self.types.get(name) {
-            Some(TypeDef::Object(object)) => self.object(object, &mut hash),
+            Some(TypeDef::Object(object)) => self.object(object, hash),
             Some(TypeDef::Enum(definition)) => {
                 let facts = (&definition.values, definition.extensible);
                 hash.update(format!("enum {facts:?}"));
             }
             None => {}
         }
-        let fingerprint = hash.finalize().into();
-        self.done.insert(name.clone(), Some(fingerprint));
-        fingerprint
     }
 
-    fn object(&mut self, object: &ObjectType, hash: &mut Sha256) {
+    fn object(&self, object: &ObjectType, hash: &mut Sha256) {
         // Variants are told apart by their values; their order says nothing.
         let mut discriminated = object.discriminated.clone();
         if let Some(one_of) = &mut discriminated {
@@ -77,8 +111,10 @@ impl Walk<'_> {
             hash.update(facts(property));
             hash.update(shape(&property.ty));
             if let Some(name) = property.ty.named() {
-                let name = name.clone();
-                hash.update(self.fingerprint(&name));
+                match self.done.get(name) {
+                    Some(fingerprint) => hash.update(fingerprint),
+                    None => hash.update(format!("ring {name}")),
+                }
             }
         }
     }

@@ -142,4 +142,46 @@ mod tests {
             assert_eq!(sharing.home(&new, &TypeName::new(name)).as_str(), home);
         }
     }
+
+    /// `A { x, b: B }`, `B { a: A }`, and in the newer version one more property of `A`.
+    fn ring(names: [&str; 2]) -> Group {
+        let [first, second] = names;
+        let version_with = |api_version: &str, more: &[Property]| {
+            let mut properties = vec![
+                Property::new("x", &["x"], TypeRef::String),
+                Property::new("other", &["other"], named(second)),
+            ];
+            properties.extend(more.iter().cloned());
+            let back = Property::new("back", &["back"], named(first));
+            let types = vec![(first, object(properties)), (second, object(vec![back]))];
+            version(api_version, types)
+        };
+        let more = Property::new("y", &["y"], TypeRef::String);
+        Group {
+            name: "test".to_owned(),
+            api_group: "test.azure.com".to_owned(),
+            versions: BTreeMap::from([
+                version_with("2021-01-01", &[]),
+                version_with("2022-01-01", &[]),
+                version_with("2023-01-01", &[more]),
+            ]),
+            errors: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn types_that_refer_to_each_other_are_equal_only_together() {
+        for names in [["A", "B"], ["B", "A"]] {
+            let sharing = share(&ring(names));
+            assert_eq!((sharing.before(), sharing.after()), (6, 4), "{names:?}");
+            for name in names.map(TypeName::new) {
+                let home = |version: &str| {
+                    let version = ApiVersion::new(version);
+                    sharing.home(&version, &name).to_string()
+                };
+                assert_eq!(home("2022-01-01"), "2021-01-01", "{name}");
+                assert_eq!(home("2023-01-01"), "2023-01-01", "{name}");
+            }
+        }
+    }
 }

@@ -146,6 +146,7 @@ fn finish(resource: &DiscoveredResource<'_>, spec: TypeName, status: TypeName) -
         plural: String::new(),
         arm_type: resource.arm_type.clone(),
         path: resource.path.clone(),
+        inherited_from: resource.inherited_from.cloned(),
         source: (
             SourceFile(resource.source.file.to_string()),
             resource.source.pointer.clone(),

@@ -5,7 +5,9 @@ use super::build::{Builder, DEEPEST, Place, Position, Side, definition};
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
 use crate::load::{Additional, Schema, Source};
-use crate::model::{Decision, LeftOut, Meaning, ObjectType, Origin, Property, Rules, TypeRef};
+use crate::model::{
+    ApiVersion, Decision, LeftOut, Meaning, ObjectType, Origin, Property, Rules, TypeRef,
+};
 
 /// Pattern of a UUID.
 const UUID: &str = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
@@ -21,6 +23,7 @@ pub(super) struct Facts {
     identifiers: Vec<String>,
     description: Option<String>,
     inherited: Vec<&'static str>,
+    inherited_from: Option<ApiVersion>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -246,6 +249,9 @@ impl<'a> Builder<'a, '_> {
             facts.secret |= schema.secret;
             facts.flatten |= schema.flatten;
             facts.inherited.extend(&schema.inherited);
+            if facts.inherited_from.is_none() && !schema.inherited.is_empty() {
+                facts.inherited_from.clone_from(&schema.inherited_from);
+            }
             if facts.mutability.is_empty() {
                 facts.mutability.clone_from(&schema.mutability);
             }
@@ -300,9 +306,10 @@ fn words(
     );
     if !facts.inherited.is_empty() {
         let what = facts.inherited.join(", ");
-        words.push(Decision::inherited(format!(
-            "from the nearest OpenAPI version: {what}"
-        )));
+        words.push(Decision::inherited(match &facts.inherited_from {
+            Some(version) => format!("from OpenAPI {version}, the nearest version: {what}"),
+            None => format!("from ARM's common envelope: {what}"),
+        }));
     }
     if !facts.mutability.is_empty() {
         let operations = facts.mutability.join(", ");

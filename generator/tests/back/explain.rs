@@ -178,3 +178,31 @@ pub fn specs() -> Option<String> {
         .is_dir()
         .then_some(specs)
 }
+
+#[test]
+fn what_bicep_types_leave_out_is_told_with_the_version_that_told_it() {
+    let text = "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\
+                [versions]\n\"2023-01-01\" = [\"music.json\"]\n\"2024-01-01\" = [\"music.json\"]\n\"2025-01-01\" = \"bicep\"\n\
+                [kinds.Album]\ntype = \"Example.Music/albums\"\n[kinds.Label]\ntype = \"Example.Music/labels\"\n";
+    let config = GroupConfig::parse("music.toml", text).expect("form");
+    let specs = SpecRoot::new(FOLDER).with_bicep(format!("{FOLDER}/bicep"));
+    let music = (curated_group(&specs, &config).expect("group"), config);
+    let lines = |question: &str| -> Vec<String> {
+        let text = answer(&music, question);
+        let lines = text.lines().map(str::trim);
+        let told = lines.filter(|line| line.starts_with("inherited"));
+        told.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    assert_eq!(
+        lines("Album"),
+        [
+            "inherited from OpenAPI 2024-01-01, the nearest version: verbs, what takes long, rules of the name"
+        ]
+    );
+    assert_eq!(
+        lines("Album.spec.vaultReference"),
+        ["inherited from OpenAPI 2024-01-01, the nearest version: format"]
+    );
+    assert!(lines("Label").is_empty(), "no OpenAPI version has it");
+}

@@ -57,6 +57,7 @@ pub fn resource(kind: &str, arm_type: &str) -> Resource {
         arm_type: arm_type.to_owned(),
         path: String::new(),
         source: (SourceFile("test.json".to_owned()), "/paths/x".to_owned()),
+        inherited_from: None,
         scope: Scope::ResourceGroup,
         owner: if is_child {
             Owner::Parent("Microsoft.Test/parents".to_owned())
