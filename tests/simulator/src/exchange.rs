@@ -4,6 +4,7 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use crate::error::ArmError;
+use crate::fault::Spoil;
 
 /// A request with its body read.
 #[derive(Clone, Debug)]
@@ -136,6 +137,8 @@ pub struct Reply {
     pub delay: std::time::Duration,
     /// The answer; `None` cuts the connection without one.
     pub answer: Option<Answer>,
+    /// Harm done to the answer's body.
+    pub spoil: Option<Spoil>,
 }
 
 impl From<Answer> for Reply {
@@ -143,6 +146,7 @@ impl From<Answer> for Reply {
         Self {
             delay: std::time::Duration::ZERO,
             answer: Some(answer),
+            spoil: None,
         }
     }
 }

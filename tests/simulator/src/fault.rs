@@ -34,17 +34,37 @@ pub struct FaultRule {
     pub message: Option<String>,
     /// `Retry-After` of the answer in seconds.
     pub retry_after: Option<u64>,
-    /// Cut the connection without an answer.
+    /// Cut the connection without an answer, before the request does anything.
     #[serde(default)]
     pub reset: bool,
-    /// Wait before answering.
+    /// Carry the request out and spoil the answer.
+    pub spoil: Option<Spoil>,
+    /// Answer a GET with what was there before the last write.
+    #[serde(default)]
+    pub stale: bool,
+    /// Wait before answering. What the request does is done before.
     #[serde(default, with = "crate::duration::option")]
     pub delay: Option<Duration>,
+    /// Let the long-running operation that the request starts never end by itself.
+    #[serde(default)]
+    pub endless: bool,
     /// Let the long-running operation that the request starts end badly.
     pub fail_operation: Option<Failure>,
     /// Matching requests seen so far.
     #[serde(default)]
     pub seen: u64,
+}
+
+/// How an answer does not arrive as it was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spoil {
+    /// The connection is cut instead.
+    Reset,
+    /// Half of the body is missing.
+    Truncated,
+    /// The body is no JSON.
+    NoJson,
 }
 
 /// Faults drawn from a seed: the same seed and the same requests give the same faults.
@@ -64,12 +84,28 @@ pub struct Effect {
     pub rule: u64,
     /// Wait before answering.
     pub delay: Duration,
-    /// Cut the connection.
+    /// Cut the connection before anything is done.
     pub reset: bool,
+    /// Spoil the answer.
+    pub spoil: Option<Spoil>,
+    /// Answer with what was there before the last write.
+    pub stale: bool,
     /// Answer with this error instead.
     pub error: Option<ArmError>,
+    /// The operation that it starts never ends by itself.
+    pub endless: bool,
     /// Let the operation that it starts fail.
     pub fail_operation: Option<Failure>,
+}
+
+impl Effect {
+    /// Nothing, by this rule.
+    fn of(rule: u64) -> Self {
+        Self {
+            rule,
+            ..Self::default()
+        }
+    }
 }
 
 /// All rules, with their counters.
@@ -119,11 +155,17 @@ impl Faults {
         self.rules.clear();
     }
 
-    /// What happens to a request. The first rule that applies wins.
-    pub fn strike(&mut self, method: &str, path: &str) -> Option<Effect> {
+    /// Faults from another seed, or none any more.
+    pub fn set_chaos(&mut self, chaos: Option<Chaos>) {
+        self.chaos = chaos.map(|chaos| (chaos, StdRng::seed_from_u64(chaos.seed)));
+    }
+
+    /// What happens to a request. The first rule that applies wins. `subject` is what an operation works on whose
+    /// URL this is.
+    pub fn strike(&mut self, method: &str, path: &str, subject: Option<&str>) -> Option<Effect> {
         let mut hit = None;
         for rule in &mut self.rules {
-            if !rule.matches(method, path) {
+            if !rule.matches(method, path, subject) {
                 continue;
             }
             rule.seen += 1;
@@ -142,17 +184,31 @@ impl Faults {
         if !random.random_bool(chaos.rate.clamp(0.0, 1.0)) {
             return None;
         }
-        let (status, retry_after) = [
-            (429, Some(1)),
-            (500, None),
-            (502, None),
-            (503, Some(1)),
-            (0, None),
-        ][random.random_range(0..5)];
-        Some(Effect {
-            reset: status == 0,
-            error: (status != 0).then(|| error_of(status, None, None, retry_after)),
+        let refused = |status, retry_after| Effect {
+            error: Some(error_of(status, None, None, retry_after)),
             ..Effect::default()
+        };
+        let spoilt = |spoil| Effect {
+            spoil: Some(spoil),
+            ..Effect::default()
+        };
+        Some(match random.random_range(0..10) {
+            0 => refused(429, Some(1)),
+            1 => refused(429, None),
+            2 => refused(500, None),
+            3 => refused(502, None),
+            4 => refused(503, Some(1)),
+            5 => Effect {
+                reset: true,
+                ..Effect::default()
+            },
+            6 => spoilt(Spoil::Reset),
+            7 => spoilt(Spoil::Truncated),
+            8 => spoilt(Spoil::NoJson),
+            _ => Effect {
+                delay: Duration::from_millis(random.random_range(1..500)),
+                ..Effect::default()
+            },
         })
     }
 }
@@ -161,7 +217,9 @@ impl Faults {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// Nothing would happen.
-    #[error("a fault rule needs one of status, reset, delay and failOperation")]
+    #[error(
+        "a fault rule needs one of status, reset, spoil, stale, delay, endless and failOperation"
+    )]
     NoEffect,
     /// No HTTP error.
     #[error("status {0} of a fault rule is no HTTP error; it must be from 400 to 599")]
@@ -174,19 +232,19 @@ impl FaultRule {
         match self.status {
             Some(status) if !(400..600).contains(&status) => Err(FaultError::Status(status)),
             Some(_) => Ok(()),
-            None if self.reset || self.delay.is_some() || self.fail_operation.is_some() => Ok(()),
-            None => Err(FaultError::NoEffect),
+            None if self.effect() == Effect::of(self.id) => Err(FaultError::NoEffect),
+            None => Ok(()),
         }
     }
 
-    fn matches(&self, method: &str, path: &str) -> bool {
+    fn matches(&self, method: &str, path: &str, subject: Option<&str>) -> bool {
         self.method
             .as_ref()
             .is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
-            && self
-                .path
-                .as_ref()
-                .is_none_or(|wanted| pattern::matches(wanted, path))
+            && self.path.as_ref().is_none_or(|wanted| {
+                pattern::matches(wanted, path)
+                    || subject.is_some_and(|subject| pattern::matches(wanted, subject))
+            })
     }
 
     fn effect(&self) -> Effect {
@@ -194,6 +252,9 @@ impl FaultRule {
             rule: self.id,
             delay: self.delay.unwrap_or_default(),
             reset: self.reset,
+            spoil: self.spoil,
+            stale: self.stale,
+            endless: self.endless,
             error: self.status.map(|status| {
                 error_of(
                     status,
@@ -266,11 +327,25 @@ mod tests {
         });
         let mut hits = Vec::new();
         for _ in 0..5 {
-            hits.push(faults.strike("PUT", "/x/storageaccounts/a").is_some());
+            hits.push(faults.strike("PUT", "/x/storageaccounts/a", None).is_some());
         }
         assert_eq!(hits, [false, true, true, false, false]);
-        assert_eq!(faults.strike("GET", "/x/storageaccounts/a"), None);
+        assert_eq!(faults.strike("GET", "/x/storageaccounts/a", None), None);
         assert_eq!(faults.rules()[0].seen, 5);
+    }
+
+    #[test]
+    fn a_rule_on_a_resource_hits_polls_of_its_operations() {
+        let mut faults = Faults::new(None);
+        faults.add(FaultRule {
+            path: Some("/widgets/a$".into()),
+            status: Some(500),
+            ..FaultRule::default()
+        });
+        let url = "/subscriptions/s/operationStatuses/1";
+        assert_eq!(faults.strike("GET", url, None), None);
+        assert_eq!(faults.strike("GET", url, Some("/x/widgets/b")), None);
+        assert!(faults.strike("GET", url, Some("/x/widgets/a")).is_some());
     }
 
     #[test]
@@ -299,7 +374,7 @@ mod tests {
             ..FaultRule::default()
         });
         let codes: Vec<String> = (0..2)
-            .map(|_| faults.strike("GET", "/").unwrap().error.unwrap().code)
+            .map(|_| faults.strike("GET", "/", None).unwrap().error.unwrap().code)
             .collect();
         assert_eq!(codes, ["Conflict", "AccountIsBusy"]);
     }
@@ -309,7 +384,7 @@ mod tests {
         let draw = || {
             let mut faults = Faults::new(Some(Chaos { seed: 7, rate: 0.5 }));
             (0..50)
-                .map(|_| faults.strike("GET", "/").map(|effect| effect.error))
+                .map(|_| faults.strike("GET", "/", None))
                 .collect::<Vec<_>>()
         };
         assert_eq!(draw(), draw());

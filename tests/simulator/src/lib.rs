@@ -49,7 +49,7 @@ pub use control::ClusterState;
 pub use duration::parse as parse_duration;
 pub use error::ArmError;
 pub use exchange::{Answer, Reply, Request};
-pub use fault::{Chaos, FaultRule};
+pub use fault::{Chaos, FaultRule, Spoil};
 pub use log::{LoggedRequest, Query};
 pub use operation::{Failure, OperationRule, Style};
 pub use options::{Client, Settings};
@@ -274,6 +274,19 @@ impl Simulator {
     /// Adds a fault rule; returns its number.
     pub fn add_fault(&self, rule: FaultRule) -> u64 {
         self.state().faults.add(rule)
+    }
+
+    /// Faults from this seed from now on, or none.
+    pub fn set_chaos(&self, chaos: Option<Chaos>) {
+        self.state().faults.set_chaos(chaos);
+    }
+
+    /// Ends every running operation on what is at or below this id, as a provider does that gives up: the resource
+    /// is as it was before, with `provisioningState` Failed. Returns how many there were.
+    pub fn fail_operations(&self, id: &str, failure: &Failure) -> Result<usize, ArmError> {
+        let id = parse_id(id)?;
+        let now = (self.clock)();
+        Ok(self.state().fail_operations(&id, failure, now))
     }
 
     /// Removes all fault rules.

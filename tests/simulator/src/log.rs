@@ -22,6 +22,8 @@ pub struct LoggedRequest {
     pub method: String,
     /// Path without query.
     pub path: String,
+    /// What the operation works on, when this is an operation's URL.
+    pub subject: Option<String>,
     /// `api-version` of the query.
     pub api_version: Option<String>,
     /// JSON body that was sent.

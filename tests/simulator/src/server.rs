@@ -1,6 +1,5 @@
 //! The edge: sockets, TLS and HTTP around the state machine.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use percent_encoding::percent_decode_str;
+use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,7 @@ use tokio_util::task::TaskTracker;
 use crate::control;
 use crate::error::ArmError;
 use crate::exchange::{Answer, Reply, Request};
+use crate::fault::Spoil;
 
 /// Largest request body. ARM takes 4 MB.
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -80,7 +81,7 @@ pub async fn serve(
     }
 }
 
-/// A connection that is cut on purpose.
+/// A connection that is cut on purpose; with HTTP/2 the one request's stream.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection was cut on purpose")]
 struct Cut;
@@ -97,18 +98,15 @@ async fn connection(
         () = stop.cancelled() => return Ok(()),
         accepted = acceptor.accept(stream) => accepted?,
     };
-    // A fault that cuts the connection cancels this, which drops the stream unanswered.
-    let cut = CancellationToken::new();
     let answering = service_fn(|request| {
-        let (service, cut) = (service.clone(), cut.clone());
-        async move { respond(&service, request, peer, &cut).await }
+        let service = service.clone();
+        async move { respond(&service, request, peer).await }
     });
     let builder = auto::Builder::new(TokioExecutor::new());
     let serving = builder.serve_connection(TokioIo::new(stream), answering);
     tokio::pin!(serving);
     tokio::select! {
         ended = serving.as_mut() => return ended,
-        () = cut.cancelled() => return Err(Cut.into()),
         () = stop.cancelled() => serving.as_mut().graceful_shutdown(),
     }
     serving.await
@@ -118,11 +116,10 @@ async fn respond(
     service: &impl Service,
     request: HttpRequest<Incoming>,
     peer: SocketAddr,
-    cut: &CancellationToken,
-) -> Result<HttpResponse<Full<Bytes>>, Infallible> {
+) -> Result<HttpResponse<Full<Bytes>>, Cut> {
     let request = match read(service, request).await {
         Ok(request) => request,
-        Err(refusal) => return Ok(encode(refusal.into())),
+        Err(refusal) => return Ok(encode(refusal.into(), None)),
     };
     if control::is_control(&request.path) && !peer.ip().to_canonical().is_loopback() {
         let refusal = ArmError::new(
@@ -130,23 +127,24 @@ async fn respond(
             "ControlIsLocal",
             "Control endpoints answer on loopback only.",
         );
-        return Ok(encode(refusal.into()));
+        return Ok(encode(refusal.into(), None));
     }
-    let Reply { delay, answer } = service.handle(&request);
+    let Reply {
+        delay,
+        answer,
+        spoil,
+    } = service.handle(&request);
     if let Some(answer) = &answer {
         tracing::debug!(method = %request.method, path = request.path, status = answer.status);
     }
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    match answer {
-        Some(answer) => Ok(encode(answer)),
-        None => {
-            cut.cancel();
-            std::future::pending().await
-        }
-    }
+    Ok(encode(answer.ok_or(Cut)?, spoil))
 }
+
+/// What a broken proxy says.
+const NO_JSON: &[u8] = b"<html><body>The page cannot be displayed.</body></html>";
 
 async fn read(service: &impl Service, request: HttpRequest<Incoming>) -> Result<Request, ArmError> {
     let (parts, body) = request.into_parts();
@@ -188,10 +186,13 @@ async fn read(service: &impl Service, request: HttpRequest<Incoming>) -> Result<
     })
 }
 
-fn encode(answer: Answer) -> HttpResponse<Full<Bytes>> {
-    let body = match &answer.body {
-        Some(body) => Bytes::from(body.to_string()),
-        None => Bytes::new(),
+fn encode(answer: Answer, spoil: Option<Spoil>) -> HttpResponse<Full<Bytes>> {
+    let text = answer.body.as_ref().map(Value::to_string);
+    let body = Bytes::from(text.unwrap_or_default());
+    let body = match spoil {
+        Some(Spoil::Truncated) => body.slice(..body.len() / 2),
+        Some(Spoil::NoJson) => Bytes::from_static(NO_JSON),
+        Some(Spoil::Reset) | None => body,
     };
     let is_json = answer.body.is_some();
     let mut response = HttpResponse::new(Full::new(body));

@@ -10,7 +10,7 @@ use crate::behaviour::Behaviours;
 use crate::catalog::Catalog;
 use crate::error::ArmError;
 use crate::exchange::{Answer, Reply, Request};
-use crate::fault::{Effect, Faults};
+use crate::fault::{Effect, Faults, Spoil};
 use crate::log::{Log, LoggedRequest};
 use crate::operation::Operation;
 use crate::options::Settings;
@@ -52,8 +52,8 @@ pub struct Call<'a> {
     pub now: Timestamp,
     /// Client id of whoever sent it.
     pub principal: String,
-    /// Lets the operation that the request starts fail.
-    pub fail_operation: Option<crate::operation::Failure>,
+    /// What a fault does to the request.
+    pub effect: &'a Effect,
 }
 
 impl State {
@@ -102,7 +102,9 @@ impl State {
             .header("x-ms-correlation-request-id")
             .map_or_else(|| self.fresh_id(), str::to_owned);
         let request_id = self.fresh_id();
-        let effect = self.faults.strike(request.method.as_str(), &request.path);
+        let subject = self.subject(&request.path);
+        let (method, path) = (request.method.as_str(), &request.path);
+        let effect = self.faults.strike(method, path, subject.as_deref());
         let fault = effect.as_ref().map(|effect| effect.rule);
         let effect = effect.unwrap_or_default();
         let (principal, limits, answer) = self.judge(request, &effect, now);
@@ -111,19 +113,22 @@ impl State {
             .with("x-ms-correlation-request-id", correlation.clone());
         answer.headers.extend(limits);
         self.record(request, &principal, &correlation, &answer, fault, now);
-        if effect.reset {
-            if let Some(entry) = self.log.last_mut() {
-                (entry.status, entry.code) = (0, None);
-            }
-            return Reply {
-                delay: effect.delay,
-                answer: None,
-            };
+        let is_cut = effect.reset || effect.spoil == Some(Spoil::Reset);
+        if is_cut && let Some(entry) = self.log.last_mut() {
+            (entry.status, entry.code) = (0, None);
         }
         Reply {
             delay: effect.delay,
-            answer: Some(answer),
+            answer: (!is_cut).then_some(answer),
+            spoil: effect.spoil,
         }
+    }
+
+    /// What an operation works on whose URL this is.
+    fn subject(&self, path: &str) -> Option<String> {
+        let (_, name) = path.rsplit_once('/')?;
+        let operation = self.operations.get(name)?;
+        Some(operation.resource.to_string())
     }
 
     /// Decides on an ARM request: who sent it, whether it is refused, what it does.
@@ -158,7 +163,7 @@ impl State {
             request,
             now,
             principal: principal.clone(),
-            fail_operation: effect.fail_operation.clone(),
+            effect,
         };
         let answer = self.dispatch(&call).unwrap_or_else(Answer::from);
         (principal, limits, answer)
@@ -180,6 +185,7 @@ impl State {
             at: now,
             method: request.method.to_string(),
             path: request.path.clone(),
+            subject: self.subject(&request.path),
             api_version: request.parameter("api-version").map(str::to_owned),
             body: match is_token {
                 true => None,

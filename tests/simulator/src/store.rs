@@ -47,6 +47,8 @@ pub fn stable_bytes(text: &str) -> [u8; 16] {
 #[derive(Debug, Default)]
 pub struct Store {
     resources: BTreeMap<String, Resource>,
+    /// What a GET showed before the last write, for those that were written.
+    before: BTreeMap<String, Option<Resource>>,
 }
 
 impl Store {
@@ -63,6 +65,17 @@ impl Store {
     /// The resource if a GET shows it.
     pub fn visible(&self, id: &ResourceId) -> Option<&Resource> {
         self.get(id).filter(|resource| resource.visible)
+    }
+
+    /// Notes what a GET shows now, because a write follows.
+    pub fn remember(&mut self, id: &ResourceId) {
+        let now = self.visible(id).cloned();
+        self.before.insert(id.key(), now);
+    }
+
+    /// What a GET showed before the last write: nothing, or the resource. `None` when it was never written.
+    pub fn before(&self, id: &ResourceId) -> Option<Option<&Resource>> {
+        self.before.get(&id.key()).map(Option::as_ref)
     }
 
     /// Adds or replaces a resource.
@@ -115,6 +128,7 @@ impl Store {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.resources.clear();
+        self.before.clear();
     }
 }
 

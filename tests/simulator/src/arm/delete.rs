@@ -66,6 +66,7 @@ impl State {
 
     /// Takes a resource and everything below it out of Azure.
     pub(crate) fn remove(&mut self, id: &ResourceId) {
+        self.store.remember(id);
         self.store.remove_tree(id);
         self.refresh_parent(id);
     }

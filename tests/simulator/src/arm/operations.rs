@@ -88,7 +88,10 @@ impl State {
         before: Option<(Value, Value)>,
     ) -> &Operation {
         let name = self.fresh_id();
-        let latency = rule.latency.unwrap_or(Duration::ZERO);
+        let latency = match call.effect.endless {
+            true => Duration::MAX,
+            false => rule.latency.unwrap_or(Duration::ZERO),
+        };
         // A latency too long for the calendar never ends, which is what it asks for.
         let ready_at = SignedDuration::try_from(latency)
             .ok()
@@ -114,7 +117,7 @@ impl State {
             // The contract allows 10 s and more; a simulator is asked to be quick.
             retry_after: Some(rule.retry_after.unwrap_or(0)),
             progress: Progress::Running,
-            will_fail: call.fail_operation.clone(),
+            will_fail: call.effect.fail_operation.clone(),
             before,
             principal: call.principal.clone(),
         };
@@ -209,6 +212,26 @@ impl State {
         for name in due {
             self.finish_operation(&name, None, now);
         }
+    }
+
+    /// Ends the running operations on what is at or below an id badly; how many those were.
+    pub(crate) fn fail_operations(
+        &mut self,
+        id: &ResourceId,
+        failure: &Failure,
+        now: Timestamp,
+    ) -> usize {
+        let (key, below) = (id.key(), format!("{}/", id.key()));
+        let concerned = |name: &&String| {
+            let operation = self.operations.get(*name);
+            let resource = operation.map(|found| found.resource.key());
+            resource.is_some_and(|resource| resource == key || resource.starts_with(&below))
+        };
+        let names: Vec<String> = self.running.iter().filter(concerned).cloned().collect();
+        for name in &names {
+            self.finish_operation(name, Some(failure.clone()), now);
+        }
+        names.len()
     }
 
     /// Ends an operation now, well or badly. False when there is none of this name that runs.

@@ -24,12 +24,15 @@ impl State {
             return Err(ArmError::method_not_allowed(method.as_str(), entry.name));
         }
         self.check_ancestors(id, "read")?;
+        let not_found = || match id.is_group() {
+            true => ArmError::group_not_found(id.name()),
+            false => ArmError::resource_not_found(&self.spell(id)),
+        };
+        if let Some(before) = self.store.before(id).filter(|_| call.effect.stale) {
+            return before.map_or_else(|| Err(not_found()), |old| Ok(resource_answer(200, old)));
+        }
         let Some(resource) = self.store.visible(id) else {
-            return Err(if id.is_group() {
-                ArmError::group_not_found(id.name())
-            } else {
-                ArmError::resource_not_found(&self.spell(id))
-            });
+            return Err(not_found());
         };
         let answer = resource_answer(200, resource);
         let operation = resource.operation.clone();

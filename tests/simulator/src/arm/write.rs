@@ -242,6 +242,7 @@ impl State {
         let hidden = matches!(write.style, Style::Location | Style::Both);
         resource.visible = !(hidden && is_new);
         let id = resource.id.clone();
+        self.store.remember(&id);
         self.store.insert(resource);
         self.sync_children(call, &id, write.version);
         if write.verb == Verb::Create {

@@ -5,6 +5,7 @@
 //! | [`sign_in`] | tokens, and the metadata that leads clients to them |
 //! | [`resources`] | the life of resources, with what the simulator knows of single kinds |
 //! | [`control`] | the request log, faults, limits, and the hand of somebody else |
+//! | [`faults`] | faults that only a client over HTTP sees, stale reads, operations without end |
 //! | [`serving`] | starting and stopping |
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +17,7 @@
 mod common;
 
 mod control;
+mod faults;
 mod resources;
 mod serving;
 mod sign_in;

@@ -1,0 +1,462 @@
+//! The operator's process is killed with SIGKILL at every request to Azure of a create, an update and a deletion.
+//!
+//! Each request of a run, counted on an object that nothing happens to, has two objects of its own: at that request
+//! Azure holds one before doing anything, the other after having done it. When all of them are held, the process is
+//! killed and started again. So one kill per phase cuts every request once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use armature_controlplane::ControlPlane;
+use armature_runtime::kind::KindInfo;
+use armature_simulator::{FaultRule, OperationRule, Query, Running, Settings, Simulator, Style};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::core::GroupVersionKind;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+/// Longest wait for anything. Generous: machines that run tests are busy.
+const LIMIT: Duration = Duration::from_secs(120);
+const NAMESPACE: &str = "armature-system";
+const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
+
+/// A kind, and how Azure works on it.
+struct Subject {
+    kind: &'static str,
+    version: &'static str,
+    /// Beginning of names in Azure.
+    prefix: &'static str,
+    put: Style,
+    delete: Style,
+    spec: fn(&str) -> Value,
+}
+
+/// One kind whose operations announce themselves beside the resource, and one whose resource appears at the end and
+/// which asks for keys.
+static SUBJECTS: [Subject; 2] = [
+    Subject {
+        kind: "PublicIPAddress",
+        version: "v1api20201101",
+        prefix: "crash-ip-",
+        put: Style::AsyncOperation,
+        delete: Style::Both,
+        spec: |_| {
+            json!({
+                "location": "westeurope",
+                "owner": {"name": "crash"},
+                "sku": {"name": "Standard"},
+                "publicIPAllocationMethod": "Static",
+            })
+        },
+    },
+    Subject {
+        kind: "StorageAccount",
+        version: "v1api20230101",
+        prefix: "crashsa",
+        put: Style::Location,
+        delete: Style::Immediate,
+        spec: |name| {
+            json!({
+                "location": "westeurope",
+                "owner": {"name": "crash"},
+                "kind": "StorageV2",
+                "sku": {"name": "Standard_LRS"},
+                "operatorSpec": {"secrets": {"key1": {"name": format!("{name}-key"), "key": "key1"}}},
+            })
+        },
+    },
+];
+
+static GROUP: Subject = Subject {
+    kind: "ResourceGroup",
+    version: "v1api20200601",
+    prefix: "crash",
+    put: Style::Immediate,
+    delete: Style::Location,
+    spec: |_| json!({"location": "westeurope"}),
+};
+
+impl Subject {
+    fn info(&self) -> &'static KindInfo {
+        let mut kinds = armature_generated::KINDS.iter();
+        kinds.find(|info| info.kind == self.kind).unwrap()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Create,
+    Update,
+    Delete,
+}
+
+const PHASES: [Phase; 3] = [Phase::Create, Phase::Update, Phase::Delete];
+
+/// An object and the request of each phase at which it is held.
+#[derive(Clone)]
+struct Case {
+    subject: &'static Subject,
+    name: String,
+    /// Request of the phase, counted from 0.
+    position: usize,
+    /// Held before Azure does anything.
+    is_lost: bool,
+}
+
+impl Case {
+    fn path(&self) -> String {
+        let (arm_type, name) = (self.subject.info().arm_type, &self.name);
+        format!("{SUBSCRIPTION}/resourceGroups/crash/providers/{arm_type}/{name}")
+    }
+}
+
+struct World {
+    plane: ControlPlane,
+    azure: Running,
+    client: kube::Client,
+    folder: TempDir,
+    port: u16,
+}
+
+impl World {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let plane = ControlPlane::start(Default::default()).await.unwrap();
+        let options = armature_simulator::Options::new(armature_generated::KINDS);
+        let azure = Simulator::start(options).await.unwrap();
+        azure
+            .simulator()
+            .set_operation_rule(None, OperationRule::default());
+        for subject in &SUBJECTS {
+            let rule = OperationRule {
+                put: Some(subject.put),
+                delete: Some(subject.delete),
+                latency: Some(Duration::from_secs(1)),
+                retry_after: Some(1),
+                ..OperationRule::default()
+            };
+            let arm_type = subject.info().arm_type;
+            azure.simulator().set_operation_rule(Some(arm_type), rule);
+        }
+        std::fs::write(folder.path().join("azure-ca.pem"), azure.ca_pem()).unwrap();
+        let client = plane.client().await.unwrap();
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        for name in [NAMESPACE, "team"] {
+            let namespace = json!({"metadata": {"name": name}});
+            let namespace = serde_json::from_value(namespace).unwrap();
+            let created = namespaces.create(&PostParams::default(), &namespace).await;
+            created.unwrap();
+        }
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        Self {
+            plane,
+            azure,
+            client,
+            folder,
+            port,
+        }
+    }
+
+    /// Starts the real operator.
+    fn operator(&self) -> Child {
+        let settings = Settings::default();
+        let endpoint = self.azure.endpoint();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
+        command
+            .arg("run")
+            .arg("--crd-pattern=resources.azure.com/*;network.azure.com/PublicIPAddress;storage.azure.com/StorageAccount")
+            .arg("--max-concurrent-reconciles=20")
+            .arg("--health-addr=0")
+            .arg(format!("--webhook-listen=127.0.0.1:{}", self.port))
+            .arg(format!("--webhook-url=https://127.0.0.1:{}/convert", self.port))
+            .env_clear()
+            .env("POD_NAMESPACE", NAMESPACE)
+            .env("KUBECONFIG", self.plane.kubeconfig())
+            .env("ARMATURE_ARM_CA_FILE", self.folder.path().join("azure-ca.pem"))
+            .env("AZURE_SUBSCRIPTION_ID", &settings.subscriptions[0])
+            .env("AZURE_TENANT_ID", &settings.tenant)
+            .env("AZURE_CLIENT_ID", "00000000-0000-0000-0000-00000000000a")
+            .env("AZURE_CLIENT_SECRET", "a secret of the tests")
+            .env("AZURE_AUTHORITY_HOST", endpoint)
+            .env("AZURE_RESOURCE_MANAGER_ENDPOINT", endpoint)
+            .env("AZURE_RESOURCE_MANAGER_AUDIENCE", "https://management.azure.com")
+            .env("RUST_LOG", "error")
+            .kill_on_drop(true);
+        command.spawn().unwrap()
+    }
+
+    fn api(&self, subject: &Subject, version: &str) -> Api<DynamicObject> {
+        let info = subject.info();
+        let gvk = GroupVersionKind::gvk(info.group, version, info.kind);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, info.plural);
+        Api::namespaced_with(self.client.clone(), "team", &resource)
+    }
+
+    /// Applies until the API server takes it: conversion needs the operator.
+    async fn apply(&self, subject: &Subject, name: &str, spec: &Value) {
+        let manifest = json!({
+            "apiVersion": format!("{}/{}", subject.info().group, subject.version),
+            "kind": subject.kind,
+            "metadata": {"name": name, "namespace": "team"},
+            "spec": spec,
+        });
+        let api = self.api(subject, subject.version);
+        let parameters = PatchParams::apply("test").force();
+        let started = Instant::now();
+        loop {
+            match api.patch(name, &parameters, &Patch::Apply(&manifest)).await {
+                Ok(_) => return,
+                Err(error) => assert!(started.elapsed() < LIMIT, "{name}: {error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Lets a phase begin for an object.
+    async fn begin(&self, phase: Phase, case: &Case) {
+        let subject = case.subject;
+        let stage = match phase {
+            Phase::Create => "one",
+            Phase::Update => "two",
+            Phase::Delete => {
+                let api = self.api(subject, subject.version);
+                api.delete(&case.name, &Default::default()).await.unwrap();
+                return;
+            }
+        };
+        let mut spec = (subject.spec)(&case.name);
+        spec["tags"] = json!({"stage": stage});
+        self.apply(subject, &case.name, &spec).await;
+    }
+
+    /// Objects of a kind, and whether each is ready as it is now. Nothing while the API server does not answer. Read in
+    /// the stored version: conversion is away while the operator is.
+    async fn list(&self, subject: &Subject) -> Option<BTreeMap<String, bool>> {
+        let api = self.api(subject, subject.info().hub.storage_version);
+        let list = api.list(&ListParams::default()).await.ok()?;
+        let is_ready = |object: &DynamicObject| {
+            let conditions = object.data.pointer("/status/conditions");
+            let mut conditions = conditions.and_then(Value::as_array).into_iter().flatten();
+            let ready = conditions.find(|condition| condition["type"] == "Ready");
+            ready.is_some_and(|ready| {
+                let observed = ready["observedGeneration"].as_i64();
+                ready["status"] == "True" && observed == object.metadata.generation
+            })
+        };
+        let items = list.items.iter();
+        let named = items.map(|object| (object.metadata.name.clone().unwrap(), is_ready(object)));
+        Some(named.collect())
+    }
+
+    /// Those that have not come to the end of the phase.
+    async fn open(&self, phase: Phase, cases: &[Case]) -> Vec<Case> {
+        let mut open = Vec::new();
+        for subject in &SUBJECTS {
+            let listed = self.list(subject).await;
+            let has_ended = |case: &Case| match (&listed, phase) {
+                (None, _) => false,
+                (Some(listed), Phase::Delete) => !listed.contains_key(&case.name),
+                (Some(listed), _) => listed.get(&case.name) == Some(&true),
+            };
+            let own = cases
+                .iter()
+                .filter(|case| case.subject.kind == subject.kind);
+            open.extend(own.filter(|case| !has_ended(case)).cloned());
+        }
+        open
+    }
+
+    async fn wait_ended(&self, phase: Phase, cases: &[Case]) {
+        let what = format!("{phase:?} ends");
+        self.wait(&what, async || self.open(phase, cases).await)
+            .await;
+    }
+
+    /// Waits until nothing is left of what the closure returns.
+    async fn wait(&self, what: &str, left: impl AsyncFn() -> Vec<Case>) {
+        let started = Instant::now();
+        loop {
+            let left = left().await;
+            if left.is_empty() {
+                return;
+            }
+            let names: Vec<&str> = left.iter().map(|case| case.name.as_str()).collect();
+            assert!(
+                started.elapsed() < LIMIT,
+                "not within {LIMIT:?}: {what}; left are {names:?}"
+            );
+            tokio::time::sleep(Duration::from_millis(150)).await;
+        }
+    }
+
+    /// Requests for a resource, and polls of its operations, after a moment of the log.
+    fn requests(&self, case: &Case, after: u64) -> Vec<Sent> {
+        let query = Query {
+            after: Some(after),
+            ..Query::default()
+        };
+        let path = case.path().to_lowercase();
+        let below = format!("{path}/");
+        let concerns = |text: &str| {
+            let text = text.to_lowercase();
+            text == path || text.starts_with(&below)
+        };
+        let mut all = self.azure.simulator().requests(&query);
+        all.retain(|request| {
+            concerns(&request.path) || request.subject.as_deref().is_some_and(concerns)
+        });
+        let sent = all.into_iter().map(|request| Sent {
+            method: request.method,
+            is_cut: request.fault.is_some(),
+        });
+        sent.collect()
+    }
+
+    /// Number of the latest request.
+    fn now(&self) -> u64 {
+        let all = self.azure.simulator().requests(&Query::default());
+        all.last().map_or(0, |request| request.sequence)
+    }
+
+    /// Holds each object at its request.
+    fn hold(&self, cases: &[Case]) {
+        self.azure.simulator().clear_faults();
+        for case in cases {
+            self.azure.simulator().add_fault(FaultRule {
+                path: Some(case.path()),
+                skip: case.position as u64,
+                count: Some(1),
+                reset: case.is_lost,
+                delay: Some(Duration::from_secs(3600)),
+                ..FaultRule::default()
+            });
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Sent {
+    method: String,
+    is_cut: bool,
+}
+
+impl Sent {
+    fn is_write(&self) -> bool {
+        matches!(self.method.as_str(), "PUT" | "DELETE" | "PATCH")
+    }
+}
+
+/// The objects of a kind that are held, for phases of at most this many requests.
+fn held(subject: &'static Subject, requests: usize) -> impl Iterator<Item = Case> {
+    let both = (0..requests).flat_map(|position| [(position, "l"), (position, "d")]);
+    both.map(move |(position, how)| Case {
+        subject,
+        // No name is the beginning of another.
+        name: format!("{}{position:02}{how}", subject.prefix),
+        position,
+        is_lost: how == "l",
+    })
+}
+
+/// Runs the phases on objects that nothing happens to. Returns the most requests that any phase of each kind has.
+async fn count(world: &World) -> [usize; 2] {
+    let cases = SUBJECTS.each_ref().map(|subject| Case {
+        subject,
+        name: format!("{}free", subject.prefix),
+        position: 0,
+        is_lost: false,
+    });
+    let mut most = [0; 2];
+    for phase in PHASES {
+        let before = world.now();
+        for case in &cases {
+            world.begin(phase, case).await;
+        }
+        world.wait_ended(phase, &cases).await;
+        for (case, most) in cases.iter().zip(&mut most) {
+            let sent = world.requests(case, before);
+            let writes = sent.iter().filter(|sent| sent.is_write()).count();
+            assert_eq!(writes, 1, "{phase:?} {}: {sent:?}", case.name);
+            *most = sent.len().max(*most);
+        }
+    }
+    most
+}
+
+/// Runs a phase on all objects, with one kill when all are held. Returns how many requests were cut, and the objects
+/// that were written more often than the cut excuses.
+async fn kill_once(
+    world: &World,
+    operator: &mut Child,
+    phase: Phase,
+    cases: &[Case],
+) -> (usize, Vec<String>) {
+    let before = world.now();
+    world.hold(cases);
+    for case in cases {
+        world.begin(phase, case).await;
+    }
+    let is_held = |case: &Case| world.requests(case, before).iter().any(|sent| sent.is_cut);
+    let what = format!("{phase:?}: requests are held");
+    world
+        .wait(&what, async || {
+            let mut open = world.open(phase, cases).await;
+            open.retain(|case| !is_held(case));
+            open
+        })
+        .await;
+    operator.kill().await.unwrap();
+    *operator = world.operator();
+    world.wait_ended(phase, cases).await;
+
+    let (mut cuts, mut wrong) = (0, Vec::new());
+    for case in cases {
+        let sent = world.requests(case, before);
+        let cut = sent.iter().find(|sent| sent.is_cut);
+        cuts += usize::from(cut.is_some());
+        let excused = usize::from(cut.is_some_and(Sent::is_write));
+        let writes = sent.iter().filter(|sent| sent.is_write()).count();
+        let is_there = world.azure.simulator().resource(&case.path()).is_some();
+        if !(1..=1 + excused).contains(&writes) || is_there == (phase == Phase::Delete) {
+            wrong.push(format!(
+                "{phase:?} {}: in Azure {is_there}, {sent:?}",
+                case.name
+            ));
+        }
+    }
+    (cuts, wrong)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_is_killed_at_any_request_ends_where_it_would_have() {
+    let world = World::start().await;
+    let mut operator = world.operator();
+    world.apply(&GROUP, GROUP.prefix, &(GROUP.spec)("")).await;
+    let requests = count(&world).await;
+    let cases = SUBJECTS.iter().zip(requests);
+    let cases: Vec<Case> = cases
+        .flat_map(|(subject, requests)| held(subject, requests))
+        .collect();
+    let (mut cuts, mut wrong) = (0, Vec::new());
+    for phase in PHASES {
+        let (more_cuts, more_wrong) = kill_once(&world, &mut operator, phase, &cases).await;
+        cuts += more_cuts;
+        wrong.extend(more_wrong);
+    }
+    println!(
+        "crash: {} of {cuts} cut requests led to the same end without a further write",
+        cuts - wrong.len()
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(cuts >= 20, "only {cuts} requests were cut");
+}
