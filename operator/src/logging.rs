@@ -71,3 +71,86 @@ pub fn initialise(json: bool, verbosity: u8, traces: Option<&Traces>) {
     // Fails only when a subscriber is set: a program that embeds the operator keeps its own.
     let _ = subscriber.try_init();
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Log lines in memory.
+
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    /// Lines that were written; clones are the same lines.
+    #[derive(Clone, Default)]
+    pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Lines {
+        /// For a subscriber.
+        pub(crate) fn writer(&self) -> impl Fn() -> Self + Send + Sync + use<> {
+            let lines = self.clone();
+            move || lines.clone()
+        }
+
+        /// What was written so far.
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::Lines;
+    use super::*;
+
+    /// Lines of a pass in this style.
+    fn log(style: LogStyle) -> String {
+        let lines = Lines::default();
+        let subscriber = Registry::default().with(style.lines(lines.writer()));
+        tracing::subscriber::with_default(subscriber, || {
+            let _pass = tracing::info_span!("reconcile", kind = "Vault", name = "v").entered();
+            tracing::info!(reason = "Succeeded", "status changes");
+            tracing::debug!("step");
+            tracing::debug!(target: "hyper", "connected");
+        });
+        lines.text()
+    }
+
+    #[test]
+    fn json_lines_carry_the_pass() {
+        let style = LogStyle {
+            json: true,
+            ..LogStyle::default()
+        };
+        let text = log(style);
+        let line: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
+        assert_eq!(line["message"], "status changes");
+        assert_eq!(line["level"], "INFO");
+        assert_eq!(line["reason"], "Succeeded");
+        assert_eq!(line["span"]["kind"], "Vault");
+    }
+
+    #[test]
+    fn verbosity_adds_our_steps_and_then_those_of_libraries() {
+        for (verbosity, expected) in [(0, 1), (1, 2), (2, 3)] {
+            let style = LogStyle {
+                verbosity,
+                ..LogStyle::default()
+            };
+            let text = log(style);
+            assert_eq!(text.lines().count(), expected, "{text}");
+            let pass = "reconcile{kind=\"Vault\" name=\"v\"}: status changes reason=\"Succeeded\"";
+            assert!(text.contains(pass), "{text}");
+        }
+    }
+}

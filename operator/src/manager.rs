@@ -57,7 +57,7 @@ impl Manager {
             arm: metrics.transport(Arc::new(arm)),
             budget: Arc::default(),
             extensions: armature_customizations::registry()?,
-            expressions: Arc::default(),
+            expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             settings: Settings {
                 operator_namespace: config.namespace.clone(),

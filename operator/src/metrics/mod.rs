@@ -6,6 +6,7 @@
 //! | `budget` | how many requests Azure still takes |
 //! | `cluster` | counts drift, by the events that the driver records |
 //! | `drift` | the paths that were changed in Azure |
+//! | `expressions` | how often expressions are compiled |
 //! | `state` | the queue and the objects, looked at when somebody asks |
 //!
 //! Labels are kinds, methods, statuses and reasons: sets that are known beforehand, and a limited number of
@@ -15,6 +16,7 @@ mod azure;
 mod budget;
 mod cluster;
 mod drift;
+mod expressions;
 mod state;
 
 use std::future::Future;
@@ -23,6 +25,7 @@ use std::time::Instant;
 
 use armature_runtime::arm::Transport;
 use armature_runtime::arm::budget::Budget;
+use armature_runtime::engine::expression::Cache;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::Cluster;
 use armature_runtime::reconcile::backoff::Requeue;
@@ -52,6 +55,7 @@ pub struct Metrics {
     reconciles: Family<ReconcileLabels, Counter>,
     reconcile_seconds: Family<KindLabels, Histogram, Seconds>,
     requests: azure::Requests,
+    expressions: expressions::Expressions,
     drift: Family<KindLabels, Counter>,
     drift_paths: drift::Paths,
 }
@@ -86,6 +90,7 @@ impl Metrics {
             reconciles: Family::default(),
             reconcile_seconds: Family::new_with_constructor(Seconds),
             requests: azure::Requests::new(kinds),
+            expressions: expressions::Expressions::default(),
             drift: Family::default(),
             drift_paths: drift::Paths::default(),
         }
@@ -99,6 +104,11 @@ impl Metrics {
     /// A cluster whose drift events are counted.
     pub fn kubernetes(&self, cluster: Arc<dyn KubernetesPort>) -> Arc<dyn KubernetesPort> {
         Arc::new(cluster::Counted::new(cluster, self.clone()))
+    }
+
+    /// A cache of expressions whose use is counted.
+    pub fn expressions(&self) -> Cache {
+        Cache::observed_by(Arc::new(self.expressions.clone()))
     }
 
     /// Counts and times one pass.
@@ -133,6 +143,7 @@ impl Metrics {
     pub fn registry(&self, queue: Queue, cluster: Cluster, budget: Arc<Budget>) -> Registry {
         let mut all = Registry::default();
         self.requests.register(&mut all);
+        self.expressions.register(&mut all);
         let registry = all.sub_registry_with_prefix("armature");
         registry.register(
             "reconciles",

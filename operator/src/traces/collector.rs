@@ -72,3 +72,42 @@ async fn send(
     let body = answer.bytes().await.map_err(reqwest::Error::without_url)?;
     response.body(body)?.error_for_status()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::routing::post;
+    use tokio::net::TcpListener;
+    use tracing_subscriber::Registry;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+    use crate::logging::LogStyle;
+    use crate::logging::testing::Lines;
+
+    #[tokio::test]
+    async fn a_collector_that_is_away_is_told_once_and_so_is_its_return() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let lines = Lines::default();
+        let log = LogStyle::default().lines(lines.writer());
+        let _log = tracing::subscriber::set_default(Registry::default().with(log));
+        let collector = Collector::new(Duration::from_secs(10), Handle::current()).unwrap();
+        let send = async || {
+            let request = Request::post(format!("http://{address}/v1/traces"));
+            let request = request.body(Bytes::from_static(b"x")).unwrap();
+            collector.send_bytes(request).await.is_ok()
+        };
+        assert!(!send().await && !send().await);
+        let away = lines.text();
+        assert_eq!(away.matches("traces are lost").count(), 1, "{away}");
+
+        let listener = TcpListener::bind(address).await.unwrap();
+        let router = Router::new().route("/v1/traces", post(async || ()));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        assert!(send().await && send().await);
+        let back = lines.text();
+        assert_eq!(back.matches("takes traces again").count(), 1, "{back}");
+    }
+}

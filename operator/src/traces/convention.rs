@@ -52,15 +52,8 @@ fn translate_request(span: &mut SpanData) {
     if let Some(method) = text(span, "method") {
         span.name = method.into();
     }
-    if let Some((path, query)) = text(span, "path")
-        .as_deref()
-        .and_then(|url| url.split_once('?'))
-    {
-        span.attributes
-            .retain(|attribute| attribute.key.as_str() != "path");
-        span.attributes.push(KeyValue::new("path", path.to_owned()));
-        span.attributes
-            .push(KeyValue::new("url.query", query.to_owned()));
+    if let Some(url) = text(span, "path") {
+        address(span, &url);
     }
     let status = find(span, "status").and_then(|value| match value {
         Value::I64(status) => Some(*status),
@@ -72,6 +65,26 @@ fn translate_request(span: &mut SpanData) {
         Some(status) => Status::error(format!("HTTP {status}")),
         None => Status::error(text(span, "error").unwrap_or_default()),
     };
+}
+
+/// Path and query of a request below ARM's endpoint, and the host of a URL that ARM gave out.
+fn address(span: &mut SpanData, url: &str) {
+    let (host, rest) = match url.split_once("://") {
+        Some((_, rest)) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
+        None => ("", url),
+    };
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let attributes = &mut span.attributes;
+    attributes.retain(|attribute| attribute.key.as_str() != "path");
+    for (name, value) in [
+        ("server.address", host),
+        ("url.path", path),
+        ("url.query", query),
+    ] {
+        if !value.is_empty() {
+            attributes.push(KeyValue::new(name, value.to_owned()));
+        }
+    }
 }
 
 fn find<'a>(span: &'a SpanData, name: &str) -> Option<&'a Value> {
@@ -89,7 +102,6 @@ fn conventional(name: &str) -> Option<&'static str> {
     Some(match name {
         "method" => "http.request.method",
         "status" => "http.response.status_code",
-        "path" => "url.path",
         "request_id" => "azure.service_request_id",
         "correlation_id" => "azure.correlation_request_id",
         "error" => "error.message",
@@ -99,4 +111,86 @@ fn conventional(name: &str) -> Option<&'static str> {
         "result" => "armature.result",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use opentelemetry::InstrumentationScope;
+    use opentelemetry::trace::{SpanContext, SpanId};
+
+    use super::*;
+
+    fn span(name: &'static str, attributes: Vec<KeyValue>) -> SpanData {
+        let mut span = SpanData {
+            span_context: SpanContext::NONE,
+            parent_span_id: SpanId::INVALID,
+            parent_span_is_remote: false,
+            span_kind: SpanKind::Internal,
+            name: name.into(),
+            start_time: SystemTime::UNIX_EPOCH,
+            end_time: SystemTime::UNIX_EPOCH,
+            attributes,
+            dropped_attributes_count: 0,
+            events: Default::default(),
+            links: Default::default(),
+            status: Status::Unset,
+            instrumentation_scope: InstrumentationScope::default(),
+        };
+        translate(&mut span);
+        span
+    }
+
+    fn request(url: &'static str, outcome: KeyValue) -> SpanData {
+        let method = KeyValue::new("method", "PUT");
+        span(ARM, vec![method, KeyValue::new("path", url), outcome])
+    }
+
+    #[test]
+    fn addresses_are_split_into_what_a_request_goes_to() {
+        for (url, expected) in [
+            ("/a/b?api-version=1", ["", "/a/b", "api-version=1"]),
+            ("/a/b", ["", "/a/b", ""]),
+            ("https://h.test/a?x=1", ["h.test", "/a", "x=1"]),
+            ("https://h.test", ["h.test", "", ""]),
+        ] {
+            let span = request(url, KeyValue::new("status", 200));
+            let names = ["server.address", "url.path", "url.query"];
+            let found = names.map(|name| text(&span, name).unwrap_or_default());
+            assert_eq!(found, expected, "{url}");
+            assert!(find(&span, "path").is_none());
+        }
+    }
+
+    #[test]
+    fn refusals_and_silence_are_errors_and_404_is_none() {
+        for (outcome, expected) in [
+            (KeyValue::new("status", 201), Status::Unset),
+            (KeyValue::new("status", 404), Status::Unset),
+            (KeyValue::new("status", 409), Status::error("HTTP 409")),
+            (KeyValue::new("status", 503), Status::error("HTTP 503")),
+            (
+                KeyValue::new("error", "no route"),
+                Status::error("no route"),
+            ),
+        ] {
+            let span = request("/a", outcome.clone());
+            assert_eq!(
+                (&*span.name, &span.status),
+                ("PUT", &expected),
+                "{outcome:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pass_keeps_its_name() {
+        let span = span("reconcile", vec![KeyValue::new("kind", "ResourceGroup")]);
+        assert_eq!((&*span.name, &span.status), ("reconcile", &Status::Unset));
+        assert_eq!(
+            text(&span, "armature.kind").as_deref(),
+            Some("ResourceGroup")
+        );
+    }
 }

@@ -150,7 +150,49 @@ async fn wait(sending: impl FnOnce() -> OTelSdkResult + Send + 'static) {
 
 #[cfg(test)]
 mod tests {
+    use axum::Router;
+    use axum::body::Bytes;
+    use axum::routing::post;
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc;
+    use tracing_subscriber::Registry;
+    use tracing_subscriber::layer::SubscriberExt;
+
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_left_at_the_end_is_sent_and_nothing_of_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (sent, mut received) = mpsc::unbounded_channel();
+        let take = post(move |body: Bytes| async move { sent.send(body).unwrap() });
+        let router = Router::new().route("/v1/traces", take);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+
+        let traces = Traces::start(&url.parse().unwrap(), &Handle::current()).unwrap();
+        let subscriber = Registry::default().with(traces.layer());
+        tracing::subscriber::with_default(subscriber, || {
+            drop(tracing::info_span!("reconcile", namespace = "team"));
+            drop(tracing::info_span!(target: "hyper", "connection"));
+            drop(tracing::debug_span!("detail"));
+        });
+        traces.finish().await;
+        let body = received.try_recv().unwrap();
+        let text = String::from_utf8_lossy(&body);
+        for part in [
+            "service.name",
+            "armature",
+            "reconcile",
+            "k8s.namespace.name",
+            "team",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(
+            !text.contains("connection") && !text.contains("detail"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn the_path_for_traces_is_appended() {

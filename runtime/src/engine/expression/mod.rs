@@ -34,7 +34,7 @@ use cel::common::ast::{Expr, LiteralValue, SourceInfo};
 use cel::{Env, IdedExpr};
 use serde_json::Value as Json;
 
-pub use self::cache::Cache;
+pub use self::cache::{Cache, CacheObserver};
 use self::check::Checker;
 use self::evaluate::Evaluator;
 use self::types::Type;

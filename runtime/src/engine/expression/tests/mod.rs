@@ -421,3 +421,30 @@ fn the_cache_keeps_what_is_right_and_stays_small() {
         assert!(cache.len() <= 1_000);
     }
 }
+
+#[test]
+fn the_cache_tells_what_it_found_and_what_it_compiled() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Counts {
+        found: AtomicUsize,
+        compiled: AtomicUsize,
+    }
+    impl CacheObserver for Counts {
+        fn found(&self) {
+            self.found.fetch_add(1, Ordering::SeqCst);
+        }
+        fn compiled(&self, _: std::time::Duration) {
+            self.compiled.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let counts = Arc::new(Counts::default());
+    let cache = Cache::observed_by(counts.clone());
+    for source in ["'a'", "'b'", "'a'", "'a'", "no such"] {
+        cache.compile(source, ALL).ok();
+    }
+    let of = |count: &AtomicUsize| count.load(Ordering::SeqCst);
+    assert_eq!((of(&counts.found), of(&counts.compiled)), (2, 3));
+}
