@@ -15,7 +15,7 @@ use tracing::{Instrument, Span, debug, field, info_span};
 use url::Url;
 
 use super::credential::{
-    CredentialError, MetadataService, OperatorIdentity, SecretReader, TokenSources,
+    CredentialError, MetadataService, OperatorIdentity, SecretReader, TokenSources, refused_key,
 };
 use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
@@ -123,14 +123,17 @@ impl Client {
             return Err(credential_failure(method, &request.url, error));
         }
         let refused = refused_by_entra(&error);
+        let mut message = format!("no token for {}", place(key));
         if refused {
             // The Secret may have been replaced meanwhile; the next request reads it again.
             self.credentials.forget(key);
+            let wrong = refused_key(&error.to_string(), &credential.proof);
+            message.push_str(&format!(", look at its key {wrong}"));
         }
         Err(TransportError {
             method,
             url: loggable(&request.url),
-            message: format!("no token for {}: {error}", place(key)),
+            message: format!("{message}: {error}"),
             credential: refused,
             retry_after: None,
         })

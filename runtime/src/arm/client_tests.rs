@@ -235,6 +235,8 @@ async fn a_refused_secret_is_told_without_the_secret() {
         error.message.contains("AADSTS7000215") && !error.message.contains("wrong"),
         "{error}"
     );
+    let named = "no token for the operator's settings, look at its key AZURE_CLIENT_SECRET: ";
+    assert!(error.message.starts_with(named), "{error}");
 }
 
 #[tokio::test]

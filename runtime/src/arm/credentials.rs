@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use azure_core::credentials::TokenCredential;
 
 use super::credential::{
-    CredentialError, Identity, OperatorIdentity, Place, SecretReader, SecretRules, TokenSources,
-    secret_identity,
+    CredentialError, Identity, OperatorIdentity, Place, Proof, SecretReader, SecretRules,
+    TokenSources, secret_identity,
 };
 use super::{Cloud, CredentialKey};
 
@@ -39,6 +39,8 @@ pub(super) struct Credential {
     /// Tenant and client: who ARM counts requests for.
     pub(super) principal: String,
     pub(super) cloud: Cloud,
+    /// What it proves itself with.
+    pub(super) proof: Proof,
     scope: String,
     tokens: Arc<dyn TokenCredential>,
     /// One for each additional tenant.
@@ -153,6 +155,7 @@ impl Credentials {
             version,
             subscription: identity.subscription.clone(),
             principal: format!("{}/{}", identity.tenant, identity.client),
+            proof: identity.proof.clone(),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,
             additional: additional

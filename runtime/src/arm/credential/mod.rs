@@ -11,6 +11,7 @@
 //! | `identity_file` | credential files of user-assigned identities |
 //! | `metadata_service` | the endpoint that gives managed identities their tokens |
 //! | `token` | the source of tokens of an identity |
+//! | `refusal` | which key to look at when Entra ID refuses an identity |
 //! | `error` | what can be wrong with a credential, as sentences that name the Secret and the key |
 //!
 //! What does not live here: the choice between the object's, the namespace's and the operator's credential, which
@@ -22,6 +23,7 @@ mod identity;
 mod identity_file;
 mod metadata_service;
 mod operator;
+mod refusal;
 mod secret;
 mod settings;
 mod token;
@@ -31,6 +33,7 @@ pub use error::{CredentialError, Place};
 pub use identity::{Identity, Proof};
 pub(super) use metadata_service::MetadataService;
 pub use operator::OperatorIdentity;
+pub(super) use refusal::refused_key;
 pub use secret::{SecretData, SecretReader};
 pub use settings::{OPERATOR_VARIABLES, SecretRules, operator_identity, secret_identity};
 pub(super) use token::TokenSources;

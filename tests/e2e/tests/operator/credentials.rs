@@ -99,6 +99,20 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             .wait_ready("ResourceGroup", "rotation-rg", LIMIT, told)
             .await;
 
+        // A credential that Entra ID refuses.
+        let mut wrong = credential(OWN, Some("the first secret of the tests"));
+        wrong["AZURE_TENANT_ID"] = json!("00000000-0000-0000-0000-00000000000f");
+        put(world, "rotation", "aso-credential", &wrong).await;
+        let expected =
+            "no token for Secret rotation/aso-credential, look at its key AZURE_TENANT_ID: ";
+        let told = |condition: &Value| {
+            let message = condition["message"].as_str().unwrap_or_default();
+            message.contains(expected) && message.contains("AADSTS90002")
+        };
+        objects
+            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, told)
+            .await;
+
         put(
             world,
             "rotation",
