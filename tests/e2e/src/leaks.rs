@@ -73,15 +73,18 @@ impl Secrets {
             [&metadata.namespace, &metadata.name].map(|part| part.as_deref().unwrap_or_default());
         for (key, value) in secret.data.iter().flatten() {
             let value = String::from_utf8_lossy(&value.0);
-            if !PUBLIC_KEYS.contains(&key.as_str()) && !is_public(&value) {
+            let is_secret = !PUBLIC_KEYS.contains(&key.as_str()) && !is_public(&value);
+            if is_secret && !value.is_empty() {
                 self.add(&format!("{namespace}/{name} key {key}"), &value);
             }
         }
     }
 
-    /// Secrets that are too short to be told from other text.
-    pub fn too_short(&self) -> &BTreeSet<String> {
-        &self.short
+    /// Secrets of a namespace that are too short to be told from other text.
+    pub fn too_short(&self, namespace: &str) -> Vec<&str> {
+        let all = self.short.iter().map(String::as_str);
+        all.filter(|owner| owner.split('/').next() == Some(namespace))
+            .collect()
     }
 
     /// Where which secret is shown: never the value, and nothing near it.
@@ -196,11 +199,13 @@ mod tests {
                 "blob": STANDARD.encode("https://a.blob.core.windows.net/"),
                 "key": STANDARD.encode("a long enough key"),
                 "pin": STANDARD.encode("1234"),
+                "none": "",
             },
         });
         let mut secrets = Secrets::default();
         secrets.add_secret(&serde_json::from_value(secret).expect("a Secret"));
-        assert!(secrets.too_short().contains("team/s key pin"));
+        assert_eq!(secrets.too_short("team"), ["team/s key pin"]);
+        assert_eq!(secrets.too_short("other"), [""; 0]);
         let shown = "client of the team 00000000-0000-0000-0000-000000000001 \
                      https://a.blob.core.windows.net/ a long enough key";
         let found = secrets.search(&[Place::new("log", shown)]);

@@ -164,7 +164,7 @@ impl World {
         let mut places = self.shown.news().await;
         places.extend(self.exposed(namespace).await);
         let secrets = self.secrets().await;
-        let short = secrets.too_short();
+        let short = secrets.too_short(namespace);
         assert!(
             short.is_empty(),
             "too short to be looked for, use 8 characters or more: {short:?}"

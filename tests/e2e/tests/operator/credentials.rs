@@ -6,10 +6,11 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready};
+use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
 
 const OWN: &str = "00000000-0000-0000-0000-00000000000b";
 const ROTATED: &str = "00000000-0000-0000-0000-00000000000c";
+const CERTIFIED: &str = "00000000-0000-0000-0000-00000000000d";
 
 /// The keys of a client in the simulated Azure.
 fn credential(client: &str, secret: Option<&str>) -> Value {
@@ -65,6 +66,42 @@ spec: {location: westeurope}
             "ResourceGroup with a late credential: {:.3} s to Ready",
             took.as_secs_f64()
         );
+    });
+}
+
+/// Clients that wrote a resource group, in order.
+fn writers(world: &World, group: &str) -> Vec<String> {
+    let writes = world.azure().requests(&Query {
+        path: Some(format!("/resourceGroups/{group}$")),
+        method: Some("PUT".into()),
+        ..Query::default()
+    });
+    writes
+        .into_iter()
+        .map(|request| request.principal)
+        .collect()
+}
+
+/// A certificate and its key in PEM.
+fn certificate() -> String {
+    let key = rcgen::KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, rcgen::RsaKeySize::_2048);
+    let key = key.unwrap();
+    let certificate = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    certificate.self_signed(&key).unwrap().pem() + &key.serialize_pem()
+}
+
+#[test]
+fn a_client_certificate_signs_in() {
+    World::shared().run("certified", async |world, objects| {
+        let mut keys = credential(CERTIFIED, None);
+        keys["AZURE_CLIENT_CERTIFICATE"] = json!(certificate());
+        put(world, "certified", "aso-credential", &keys).await;
+        let group = resource_group("certified-rg", "certified");
+        objects.apply(&group).await.unwrap();
+        objects
+            .wait_ready("ResourceGroup", "certified-rg", LIMIT, is_ready)
+            .await;
+        assert_eq!(writers(world, "certified-rg"), [CERTIFIED]);
     });
 }
 
@@ -136,15 +173,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
         )
         .await;
         objects.apply(&manifest("second")).await.unwrap();
-        let writes = || {
-            let writes = world.azure().requests(&Query {
-                path: Some("/resourceGroups/rotation-rg$".into()),
-                method: Some("PUT".into()),
-                ..Query::default()
-            });
-            let writes = writes.into_iter().map(|request| request.principal);
-            writes.collect::<Vec<_>>()
-        };
+        let writes = || writers(world, "rotation-rg");
         let second = |_: &Value| writes().len() > 1;
         objects
             .wait_ready("ResourceGroup", "rotation-rg", LIMIT, second)
