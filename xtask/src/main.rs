@@ -17,6 +17,7 @@ mod specs;
 mod survey;
 mod test;
 mod workspace;
+mod world;
 
 use std::process::ExitCode;
 

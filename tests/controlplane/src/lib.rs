@@ -27,6 +27,7 @@ mod kubeconfig;
 mod plane;
 mod process;
 mod progress;
+mod usage;
 
 pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
 pub use error::Error;
@@ -34,3 +35,4 @@ pub use helm::{HELM_VERSION, locate_or_build_helm};
 pub use plane::{ControlPlane, Options};
 pub use process::{LogTail, Supervised};
 pub use progress::Progress;
+pub use usage::Usage;

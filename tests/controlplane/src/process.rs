@@ -17,7 +17,7 @@ use tokio::{
     process::{Child, ChildStdin, Command},
 };
 
-use crate::Error;
+use crate::{Error, Usage};
 
 /// `$1` is a folder to remove if the owner is gone (empty: none); the rest is the command. A line on standard input
 /// asks to kill the child; its end without a line means that the owner is gone. A TERM for the group reaches the
@@ -155,6 +155,20 @@ impl Supervised {
         let _ = self.child.wait().await;
     }
 
+    /// What the kernel counts for the program now; nothing when it has ended, or off Linux.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        Usage::of(self.program()?)
+    }
+
+    /// Process id of the program: the first child of the shell.
+    fn program(&self) -> Option<u32> {
+        let shell = self.child.id()?;
+        let children =
+            std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    }
+
     /// The log file.
     #[must_use]
     pub fn log(&self) -> &Path {
@@ -210,6 +224,20 @@ mod tests {
         .await;
         assert_eq!(status.and_then(|status| status.code()), Some(7));
         assert!(LogTail::of_file(child.log()).contains("said"));
+    }
+
+    #[tokio::test]
+    async fn usage_is_the_programs_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = shell("while :; do :; done", folder.path(), None);
+        let mut usage = None;
+        until("the child has used 50 ms", || {
+            usage = child.usage();
+            usage.is_some_and(|usage| usage.cpu >= Duration::from_millis(50))
+        })
+        .await;
+        assert!(usage.is_some_and(|usage| usage.resident > 100_000));
+        assert!(child.exited().is_none());
     }
 
     #[tokio::test]

@@ -206,15 +206,13 @@ impl State {
     }
 
     fn stats(&self) -> Value {
-        let mut methods = std::collections::BTreeMap::<String, u64>::new();
         let mut statuses = std::collections::BTreeMap::<u16, u64>::new();
         for entry in self.log.all() {
-            *methods.entry(entry.method.clone()).or_default() += 1;
             *statuses.entry(entry.status).or_default() += 1;
         }
         json!({
             "requests": self.log.total(),
-            "byMethod": methods,
+            "byMethod": self.log.methods(),
             "byStatus": statuses,
             "resources": self.store.count(),
             "operationsRunning": self.running.len(),

@@ -1,6 +1,6 @@
 //! The log of requests, so that a test can assert what was sent and what was not.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,7 @@ pub struct Log {
     entries: VecDeque<LoggedRequest>,
     limit: usize,
     next: u64,
+    methods: BTreeMap<String, u64>,
 }
 
 impl Log {
@@ -83,6 +84,7 @@ impl Log {
             entries: VecDeque::new(),
             limit: limit.max(1),
             next: 1,
+            methods: BTreeMap::new(),
         }
     }
 
@@ -90,6 +92,7 @@ impl Log {
     pub fn add(&mut self, mut entry: LoggedRequest) {
         entry.sequence = self.next;
         self.next += 1;
+        *self.methods.entry(entry.method.clone()).or_default() += 1;
         if self.entries.len() == self.limit {
             self.entries.pop_front();
         }
@@ -120,8 +123,49 @@ impl Log {
         self.next - 1
     }
 
+    /// Requests by method since the start or the last [`Log::clear`], those that are no longer kept included.
+    pub fn methods(&self) -> &BTreeMap<String, u64> {
+        &self.methods
+    }
+
     /// Forgets the entries; numbers go on.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.methods.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str) -> LoggedRequest {
+        LoggedRequest {
+            sequence: 0,
+            at: Timestamp::UNIX_EPOCH,
+            method: method.to_owned(),
+            path: String::new(),
+            api_version: None,
+            body: None,
+            principal: String::new(),
+            correlation_id: String::new(),
+            status: 200,
+            code: None,
+            fault: None,
+        }
+    }
+
+    #[test]
+    fn a_full_log_counts_on() {
+        let mut log = Log::new(2);
+        for method in ["GET", "PUT", "GET", "GET"] {
+            log.add(request(method));
+        }
+        assert_eq!(log.all().count(), 2);
+        assert_eq!(log.total(), 4);
+        assert_eq!(log.methods()["GET"], 3);
+        assert_eq!(log.methods()["PUT"], 1);
+        log.clear();
+        assert!(log.methods().is_empty());
     }
 }

@@ -1,14 +1,33 @@
 //! Samples of one quantity: unit, bar, median and spread.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// What a figure is counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Unit {
     /// Seconds.
+    #[serde(rename = "s")]
     Seconds,
+    /// Thousandths of a second.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Millionths of a second.
+    #[serde(rename = "µs")]
+    Microseconds,
     /// Millions of bytes.
+    #[serde(rename = "MB")]
     Megabytes,
+    /// Bytes.
+    #[serde(rename = "bytes")]
+    Bytes,
+    /// Hundredths of one processor.
+    #[serde(rename = "% of a core")]
+    Share,
+    /// How many.
+    #[serde(rename = "")]
+    Count,
 }
 
 impl Unit {
@@ -16,19 +35,25 @@ impl Unit {
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "µs",
             Self::Megabytes => "MB",
+            Self::Bytes => "bytes",
+            Self::Share => "% of a core",
+            Self::Count => "",
         }
     }
 }
 
 /// One quantity over all runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Figure {
     /// What it is, for example `wall`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it is counted in.
     pub unit: Unit,
     /// Most that the design allows, where it says so.
+    #[serde(default)]
     pub at_most: Option<f64>,
     /// One value for each run, at least one.
     pub samples: Vec<f64>,
@@ -38,7 +63,7 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// What it is.
-    pub figure: &'static str,
+    pub figure: Cow<'static, str>,
     /// What it is counted in.
     pub unit: &'static str,
     /// Middle of the samples.
@@ -54,6 +79,25 @@ pub struct Summary {
 }
 
 impl Figure {
+    /// A figure without a bar.
+    pub fn new(name: impl Into<Cow<'static, str>>, unit: Unit, samples: Vec<f64>) -> Self {
+        Self {
+            name: name.into(),
+            unit,
+            at_most: None,
+            samples,
+        }
+    }
+
+    /// The figure with a bar.
+    #[must_use]
+    pub fn at_most(self, bar: impl Into<Option<f64>>) -> Self {
+        Self {
+            at_most: bar.into(),
+            ..self
+        }
+    }
+
     /// Median, spread and whether the bar is met.
     pub fn summary(&self) -> Summary {
         let mut sorted = self.samples.clone();
@@ -63,7 +107,7 @@ impl Figure {
         // Of an even number of samples, the mean of the two in the middle.
         let median = round(f64::midpoint(at(last / 2), at(last.div_ceil(2))));
         Summary {
-            figure: self.name,
+            figure: self.name.clone(),
             unit: self.unit.symbol(),
             median,
             min: at(0),
@@ -84,13 +128,9 @@ mod tests {
     use super::*;
 
     fn figure(samples: &[f64], at_most: Option<f64>) -> Summary {
-        let figure = Figure {
-            name: "wall",
-            unit: Unit::Seconds,
-            at_most,
-            samples: samples.to_vec(),
-        };
-        figure.summary()
+        Figure::new("wall", Unit::Seconds, samples.to_vec())
+            .at_most(at_most)
+            .summary()
     }
 
     #[test]

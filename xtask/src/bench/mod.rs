@@ -1,19 +1,35 @@
 //! `cargo xtask bench`: figures of this machine beside the bars they have to stay under.
 //!
 //! A benchmark is a row of [`table`]. It runs a built program as users run it, several times, and returns figures:
-//! samples with a unit and, where the design names one, a bar ([`figure`]). [`process`] runs a program and reads what
-//! the kernel counted for it; [`report`] prints and keeps the result. A missed bar is a result, not a failure: machines
-//! differ, and tests do not time anything.
+//! samples with a unit and, where the design names one, a bar ([`figure`]). A missed bar is a result, not a failure:
+//! machines differ, and tests do not time anything.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`process`] | runs a program to its end and reads what the kernel counted for it |
+//! | [`engines`] | asks `armature-bench`, which links what the operator is made of |
+//! | [`scene`] | a real API server, a simulated Azure and the operator as processes, and objects for them |
+//! | [`load`] | many resource groups and virtual networks: applied, waited for, deleted |
+//! | [`scale`] | benchmarks of a scene |
+//! | [`webhook`] | times conversion through the operator's webhook |
+//! | [`report`] | prints and keeps results |
 
+mod engines;
 mod figure;
+mod load;
 mod process;
 mod report;
+mod scale;
+mod scene;
 mod table;
+mod webhook;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use armature_controlplane::Progress;
+use camino::Utf8PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
@@ -51,30 +67,43 @@ enum Format {
 
 /// What every benchmark may use.
 struct Context {
-    /// This tool as a release build, whatever build runs the benchmarks.
-    xtask: PathBuf,
+    /// The workspace.
+    root: Utf8PathBuf,
     /// Runs that count.
     runs: u32,
+    /// What is going on, for whoever waits.
+    progress: Progress,
+}
+
+impl Context {
+    /// Release builds of programs, built if need be.
+    async fn build<const N: usize>(&self, packages: [&str; N]) -> anyhow::Result<[PathBuf; N]> {
+        programs::build(&self.root, packages, true).await
+    }
 }
 
 /// Runs `bench`.
 pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
+    let machine = Machine::this()?;
     let root = workspace::root()?;
-    let [xtask] = programs::build(&root, ["xtask"], true).await?;
     let runs = arguments.runs;
-    let context = Context { xtask, runs };
-    let progress = Progress::new();
+    let context = Context {
+        root: root.clone(),
+        runs,
+        progress: Progress::new(),
+    };
     let mut measured = Vec::new();
     for benchmark in table::BENCHMARKS {
         let is_wanted = arguments.names.iter().any(|name| name == benchmark.name);
         if is_wanted || arguments.names.is_empty() {
-            progress.update(&format!("{}: {} runs", benchmark.name, runs + 1));
-            let figures = (benchmark.run)(&context)?;
+            let name = benchmark.name;
+            context.progress.line(&format!("{name}: {runs} runs"));
+            let figures = (benchmark.run)(&context).await;
+            let figures = figures.with_context(|| format!("benchmark {name}"))?;
             measured.push(Measured { benchmark, figures });
         }
     }
-    drop(progress);
-    let machine = Machine::this()?;
+    drop(context);
     output::print(&match arguments.output {
         Format::Text => report::text(&machine, runs, &measured),
         Format::Json => {

@@ -45,20 +45,13 @@ pub fn figures(
     let runs = (0..context.runs)
         .map(|_| once(program, arguments))
         .collect::<anyhow::Result<Vec<Run>>>()?;
-    let figure = |name, unit, at_most, value: fn(&Run) -> f64| Figure {
-        name,
-        unit,
-        at_most,
-        samples: runs.iter().map(value).collect(),
+    let figure = |name, unit, value: fn(&Run) -> f64| {
+        Figure::new(name, unit, runs.iter().map(value).collect())
     };
     Ok(vec![
-        figure("wall", Unit::Seconds, bars.wall, |run| {
-            run.wall.as_secs_f64()
-        }),
-        figure("cpu", Unit::Seconds, None, |run| run.cpu.as_secs_f64()),
-        figure("peak memory", Unit::Megabytes, bars.peak, |run| {
-            run.peak as f64 / 1e6
-        }),
+        figure("wall", Unit::Seconds, |run| run.wall.as_secs_f64()).at_most(bars.wall),
+        figure("cpu", Unit::Seconds, |run| run.cpu.as_secs_f64()),
+        figure("peak memory", Unit::Megabytes, |run| run.peak as f64 / 1e6).at_most(bars.peak),
     ])
 }
 

@@ -37,6 +37,8 @@ pub struct Machine {
     processor: Option<String>,
     /// Operating system and architecture.
     platform: String,
+    /// Processes that wanted to run in the minute before, on average; figures of a busy machine say little.
+    load: Option<f64>,
 }
 
 impl Machine {
@@ -58,6 +60,7 @@ impl Machine {
             cores: cores.get(),
             processor: processors.lines().find_map(named),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            load: load(),
         })
     }
 }
@@ -65,11 +68,20 @@ impl Machine {
 impl std::fmt::Display for Machine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, {} cores", self.platform, self.cores)?;
-        match &self.processor {
-            Some(processor) => write!(f, " ({processor})"),
+        if let Some(processor) = &self.processor {
+            write!(f, " ({processor})")?;
+        }
+        match self.load {
+            Some(load) => write!(f, ", load {load} before"),
             None => Ok(()),
         }
     }
+}
+
+/// The system's load average over one minute.
+fn load() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
 }
 
 /// A table for a terminal.
@@ -77,14 +89,14 @@ pub fn text(machine: &Machine, runs: u32, measured: &[Measured<'_>]) -> String {
     let mut text = format!("release build, {runs} runs after a warm-up, {machine}\n\n");
     let _ = writeln!(
         text,
-        "{:<12} {:<12} {:>4} {:>9} {:>9} {:>9} {:>9}",
+        "{:<10} {:<28} {:>11} {:>10} {:>10} {:>10} {:>8}",
         "benchmark", "figure", "unit", "median", "min", "max", "at most"
     );
     for one in measured {
         for summary in one.summaries() {
             let _ = writeln!(
                 text,
-                "{:<12} {:<12} {:>4} {:>9.3} {:>9.3} {:>9.3} {:>9}{}",
+                "{:<10} {:<28} {:>11} {:>10.3} {:>10.3} {:>10.3} {:>8}{}",
                 one.benchmark.name,
                 summary.figure,
                 summary.unit,
@@ -167,17 +179,15 @@ fn section(machine: &Machine, runs: u32, measured: &Measured<'_>) -> String {
         measured.benchmark.about
     );
     for summary in measured.summaries() {
-        let unit = summary.unit;
-        let bar = bar(&summary);
-        let bar = if bar.is_empty() {
-            bar
-        } else {
-            format!("{bar} {unit}")
-        };
+        let value = |value: f64| format!("{value} {}", summary.unit).trim_end().to_owned();
         let _ = writeln!(
             text,
-            "| {} | {} {unit} | {} {unit} | {} {unit} | {bar} |",
-            summary.figure, summary.median, summary.min, summary.max
+            "| {} | {} | {} | {} | {} |",
+            summary.figure,
+            value(summary.median),
+            value(summary.min),
+            value(summary.max),
+            summary.at_most.map(value).unwrap_or_default(),
         );
     }
     text
@@ -190,15 +200,10 @@ mod tests {
     use crate::bench::table::BENCHMARKS;
 
     fn measured() -> Measured<'static> {
-        let figure = |name, at_most| Figure {
-            name,
-            unit: Unit::Seconds,
-            at_most,
-            samples: vec![0.5, 0.1, 0.25],
-        };
+        let figure = |name| Figure::new(name, Unit::Seconds, vec![0.5, 0.1, 0.25]);
         Measured {
             benchmark: &BENCHMARKS[0],
-            figures: vec![figure("wall", Some(0.2)), figure("cpu", None)],
+            figures: vec![figure("wall").at_most(0.2), figure("cpu")],
         }
     }
 
@@ -207,13 +212,16 @@ mod tests {
             cores: 2,
             processor: None,
             platform: "linux x86_64".to_owned(),
+            load: Some(0.5),
         }
     }
 
     #[test]
     fn the_table_says_which_bar_is_missed() {
         let text = text(&machine(), 3, &[measured()]);
-        assert!(text.starts_with("release build, 3 runs after a warm-up, linux x86_64, 2 cores"));
+        assert!(text.starts_with(
+            "release build, 3 runs after a warm-up, linux x86_64, 2 cores, load 0.5 before"
+        ));
         let wall = text.lines().find(|line| line.contains("wall")).unwrap();
         assert!(wall.ends_with("0.2  MISSED"), "{wall}");
         let cpu = text.lines().find(|line| line.contains("cpu")).unwrap();

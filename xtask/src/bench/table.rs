@@ -1,8 +1,12 @@
 //! Every benchmark by name. A new one is a row here.
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
 use super::Context;
 use super::figure::Figure;
-use super::process::{Bars, figures};
+use super::process::Bars;
+use super::{engines, process, scale};
 
 /// One benchmark.
 pub struct Benchmark {
@@ -11,7 +15,7 @@ pub struct Benchmark {
     /// What is measured, as a sentence.
     pub about: &'static str,
     /// Measures it.
-    pub run: fn(&Context) -> anyhow::Result<Vec<Figure>>,
+    pub run: for<'c> fn(&'c Context) -> BoxFuture<'c, anyhow::Result<Vec<Figure>>>,
 }
 
 /// All, in order of printing.
@@ -24,7 +28,7 @@ pub const BENCHMARKS: &[Benchmark] = &[
                 wall: Some(2.0),
                 peak: Some(1000.0),
             };
-            figures(context, &context.xtask, &["gen", "--check"], bars)
+            xtask(context, &["gen", "--check"], bars).boxed()
         },
     },
     Benchmark {
@@ -35,7 +39,63 @@ pub const BENCHMARKS: &[Benchmark] = &[
                 wall: Some(60.0),
                 ..Bars::default()
             };
-            figures(context, &context.xtask, &["survey", "-o", "json"], bars)
+            xtask(context, &["survey", "-o", "json"], bars).boxed()
         },
     },
+    Benchmark {
+        name: "codec",
+        about: "Spec and status of one object from JSON into the Rust types and back, over one object of every version \
+                of every kind with about 40 values in each of the two.",
+        run: |context| engines::figures(context, "codec").boxed(),
+    },
+    Benchmark {
+        name: "conversion",
+        about: "One object from a served version to the stored form and back, over the objects of `codec`.",
+        run: |context| engines::figures(context, "conversion").boxed(),
+    },
+    Benchmark {
+        name: "cache",
+        about: "Memory that the operator's cache takes for a virtual network as the operator leaves it.",
+        run: |context| engines::figures(context, "cache").boxed(),
+    },
+    Benchmark {
+        name: "webhook",
+        about: "One object through the conversion webhook of the running operator, over TLS on loopback: every sample, \
+                from the version it is written in to the stored one and back, one after the other on one connection.",
+        run: |context| scale::webhook(context).boxed(),
+    },
+    Benchmark {
+        name: "idle",
+        about: "The operator with every CRD installed and no objects; each run is a start of its own.",
+        run: |context| scale::idle(context).boxed(),
+    },
+    Benchmark {
+        name: "apply",
+        about: "1,000 resource groups with a virtual network each, applied by 16 clients at once: from the first request \
+                until the last object is Ready, and until all are deleted again. The simulator answers at once.",
+        run: |context| scale::apply(context).boxed(),
+    },
+    Benchmark {
+        name: "restart",
+        about: "A restart with 10,000 Ready objects (half resource groups, half virtual networks): from the start of the \
+                process to its last request to Azure, and requests meanwhile.",
+        run: |context| scale::restart(context).boxed(),
+    },
+    Benchmark {
+        name: "sync",
+        about: "Requests to Azure for one Ready object in one hour. 1,000 objects are counted over whole sync periods of \
+                20 s; at the default period of 1 h there is one such period in an hour.",
+        run: |context| scale::sync(context).boxed(),
+    },
+    Benchmark {
+        name: "steady",
+        about: "30,000 Ready objects, observed for a minute in each run, at a sync period of 5 min instead of 1 h: twelve \
+                times the usual load.",
+        run: |context| scale::steady(context).boxed(),
+    },
 ];
+
+async fn xtask(context: &Context, arguments: &[&str], bars: Bars) -> anyhow::Result<Vec<Figure>> {
+    let [program] = context.build(["xtask"]).await?;
+    process::figures(context, &program, arguments, bars)
+}

@@ -1,11 +1,8 @@
 //! `cargo xtask dev`: a real API server, a simulated Azure, the operator and the samples, live in a table.
 //!
-//! One module per part: [`azure`] and [`operator`] run and talk to the two programs, [`samples`]
-//! applies manifests, [`status`] reads conditions, [`story`] decides what happens next in Azure, [`table`] shows.
-//! What the programs do is not here.
+//! One module per part: [`samples`] applies manifests, [`status`] reads conditions, [`story`] decides what happens next
+//! in Azure, [`table`] shows. The two programs are started by [`crate::world`]; what they do is not here.
 
-mod azure;
-mod operator;
 mod samples;
 mod status;
 mod story;
@@ -20,15 +17,16 @@ use anyhow::Context;
 use armature_controlplane::{ControlPlane, LogTail, Options, Progress};
 use camino::Utf8PathBuf;
 use clap::Args;
+use reqwest::Method;
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::{
-    azure::Azure,
-    operator::Operator,
     samples::{Applied, Sample},
-    story::Story,
+    story::{Act, Story},
     table::Table,
 };
+use crate::world::{azure::Azure, operator::Operator};
 use crate::{programs, workspace};
 
 /// How often objects are read and the table is drawn.
@@ -95,10 +93,14 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
     })
     .await?;
     println!("export KUBECONFIG={}", plane.kubeconfig().display());
-    let azure = Azure::start(&simulator, folder.path(), &arguments.latency).await?;
+    let flags = [
+        format!("--latency={}", arguments.latency),
+        "--retry-after=1".to_owned(),
+    ];
+    let azure = Azure::start(&simulator, folder.path(), &flags).await?;
     println!("simulated Azure at {}", azure.endpoint());
     let client = plane.client().await?;
-    let operator = Operator::start(&operator, folder.path(), &plane, &client, &azure).await?;
+    let operator = Operator::start(&operator, folder.path(), &plane, &azure, &[]).await?;
     println!(
         "all programs run after {:.1} s; logs are in {}",
         started.elapsed().as_secs_f64(),
@@ -136,6 +138,22 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
     verdict.map(|()| ExitCode::SUCCESS)
 }
 
+/// Does what somebody in Azure would do.
+async fn perform(azure: &Azure, act: &Act) -> anyhow::Result<()> {
+    let (path, body) = match act {
+        Act::Approve { endpoint } => (
+            "private-endpoint-connections",
+            json!({"endpoint": endpoint, "status": "Approved", "description": "Approved by the owner"}),
+        ),
+        Act::SetCluster { cluster, state } => (
+            "kusto-clusters",
+            json!({"cluster": cluster, "provisioningState": state}),
+        ),
+    };
+    azure.control(Method::POST, path, Some(&body)).await?;
+    Ok(())
+}
+
 /// Everything that runs, and what is known about it.
 struct Stage {
     client: kube::Client,
@@ -158,7 +176,7 @@ impl Stage {
             let rows = status::read(&self.client, &self.applied, &self.pending).await?;
             for act in self.story.next(&rows, Instant::now()) {
                 self.table.note(&act.to_string());
-                self.azure.perform(&act).await?;
+                perform(&self.azure, &act).await?;
             }
             self.table.draw(&rows, self.story.remark());
             let finished = self.pending.is_empty() && self.story.is_over();

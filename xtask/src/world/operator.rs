@@ -1,6 +1,10 @@
 //! The operator as a child process, told about the control plane and the simulated Azure.
 
-use std::{net::TcpListener, path::Path, time::Duration};
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context;
 use armature_controlplane::{ControlPlane, Supervised};
@@ -10,37 +14,55 @@ use kube::{
     api::{ObjectMeta, PostParams},
 };
 
-use super::azure::{Azure, SUBSCRIPTION, TENANT, ensure_running};
+use super::azure::{Azure, SUBSCRIPTION, TENANT};
+use super::ensure_running;
 
 /// Namespace in which the operator keeps the certificate of its webhook.
 const NAMESPACE: &str = "armature-system";
 
 /// A running operator.
 #[derive(Debug)]
-pub struct Operator(Supervised);
+pub struct Operator {
+    process: Supervised,
+    launch: Launch,
+}
+
+/// How an operator is started.
+#[derive(Clone, Debug)]
+struct Launch {
+    program: PathBuf,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    folder: PathBuf,
+    webhook: SocketAddr,
+    metrics: SocketAddr,
+}
 
 impl Operator {
-    /// Creates the operator's namespace and starts `program`.
+    /// Creates the operator's namespace and starts `program` with further flags.
     pub async fn start(
         program: &Path,
         folder: &Path,
         plane: &ControlPlane,
-        client: &Client,
         azure: &Azure,
+        flags: &[String],
     ) -> anyhow::Result<Self> {
-        create_namespace(client).await?;
+        create_namespace(&plane.client().await?, NAMESPACE).await?;
         let webhook = free_address()?;
-        let arguments = [
+        let metrics = free_address()?;
+        let mut arguments = vec![
             "run".to_owned(),
             "--crd-pattern=*/*".to_owned(),
             format!("--namespace={NAMESPACE}"),
             format!("--webhook-listen={webhook}"),
             format!("--webhook-url=https://{webhook}/convert"),
             format!("--health-addr={}", free_address()?),
+            format!("--metrics-addr={metrics}"),
             format!("--arm-ca-file={}", azure.ca_file().display()),
         ];
+        arguments.extend_from_slice(flags);
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let environment = [
+        let environment = vec![
             variable("KUBECONFIG", &plane.kubeconfig().display().to_string()),
             variable("AZURE_SUBSCRIPTION_ID", SUBSCRIPTION),
             variable("AZURE_TENANT_ID", TENANT),
@@ -53,36 +75,79 @@ impl Operator {
             variable("USE_WORKLOAD_IDENTITY_AUTH", "false"),
             variable("AZURE_TARGET_NAMESPACES", ""),
         ];
-        let log = folder.join("operator.log");
-        Ok(Self(Supervised::spawn(
-            program,
-            &arguments,
-            &environment,
-            &log,
-            Some(folder),
-        )?))
+        Launch {
+            program: program.to_owned(),
+            arguments,
+            environment,
+            folder: folder.to_owned(),
+            webhook,
+            metrics,
+        }
+        .spawn()
+    }
+
+    /// Stops it and starts it again, as it was started before.
+    pub async fn restart(self, grace: Duration) -> anyhow::Result<Self> {
+        let Self { process, launch } = self;
+        process.stop(grace).await;
+        launch.spawn()
+    }
+
+    /// Where the conversion webhook listens.
+    pub fn webhook(&self) -> SocketAddr {
+        self.launch.webhook
+    }
+
+    /// Where `/metrics` is served.
+    pub fn metrics(&self) -> SocketAddr {
+        self.launch.metrics
+    }
+
+    /// The process, for what the kernel counts for it.
+    pub fn process(&self) -> &Supervised {
+        &self.process
     }
 
     /// An error with the end of its log if the operator ended.
     pub fn check_running(&mut self) -> anyhow::Result<()> {
-        ensure_running("the operator", &mut self.0)
+        ensure_running("the operator", &mut self.process)
     }
 
     /// Its log file.
     pub fn log(&self) -> &Path {
-        self.0.log()
+        self.process.log()
     }
 
     /// Stops it.
     pub async fn stop(self, grace: Duration) {
-        self.0.stop(grace).await;
+        self.process.stop(grace).await;
     }
 }
 
-async fn create_namespace(client: &Client) -> anyhow::Result<()> {
+impl Launch {
+    fn spawn(self) -> anyhow::Result<Operator> {
+        let process = Supervised::spawn(
+            &self.program,
+            &self.arguments,
+            &self.environment,
+            &self.folder.join("operator.log"),
+            Some(&self.folder),
+        )?;
+        Ok(Operator {
+            process,
+            launch: self,
+        })
+    }
+}
+
+/// Creates a namespace.
+///
+/// # Errors
+/// When the API server refuses, as it does when there is one of this name.
+pub async fn create_namespace(client: &Client, name: &str) -> anyhow::Result<()> {
     let namespace = Namespace {
         metadata: ObjectMeta {
-            name: Some(NAMESPACE.to_owned()),
+            name: Some(name.to_owned()),
             ..ObjectMeta::default()
         },
         ..Namespace::default()
@@ -91,11 +156,11 @@ async fn create_namespace(client: &Client) -> anyhow::Result<()> {
         .create(&PostParams::default(), &namespace)
         .await
         .map(drop)
-        .with_context(|| format!("cannot create the namespace {NAMESPACE}"))
+        .with_context(|| format!("cannot create the namespace {name}"))
 }
 
 /// A loopback address with a port that is free now.
-fn free_address() -> anyhow::Result<std::net::SocketAddr> {
+fn free_address() -> anyhow::Result<SocketAddr> {
     TcpListener::bind(("127.0.0.1", 0))
         .and_then(|listener| listener.local_addr())
         .context("cannot find a free port on 127.0.0.1")

@@ -7,9 +7,10 @@ use std::{
 
 use anyhow::Context;
 use armature_controlplane::{LogTail, Supervised};
-use serde_json::json;
+use reqwest::Method;
+use serde_json::Value;
 
-use super::story::Act;
+use super::ensure_running;
 
 /// The subscription of the samples.
 pub const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
@@ -28,19 +29,18 @@ pub struct Azure {
 }
 
 impl Azure {
-    /// Starts `program` and waits until it answers.
-    pub async fn start(program: &Path, folder: &Path, latency: &str) -> anyhow::Result<Self> {
+    /// Starts `program` with further flags and waits until it answers.
+    pub async fn start(program: &Path, folder: &Path, flags: &[String]) -> anyhow::Result<Self> {
         let ca_file = folder.join("azure-ca.pem");
         let endpoint_file = folder.join("azure-endpoint");
-        let arguments = [
+        let mut arguments = vec![
             "--listen=127.0.0.1:0".to_owned(),
             format!("--subscription={SUBSCRIPTION}"),
             format!("--tenant={TENANT}"),
-            format!("--latency={latency}"),
-            "--retry-after=1".to_owned(),
             format!("--ca-file={}", ca_file.display()),
             format!("--endpoint-file={}", endpoint_file.display()),
         ];
+        arguments.extend_from_slice(flags);
         let log = folder.join("simulator.log");
         let mut process = Supervised::spawn(program, &arguments, &[], &log, Some(folder))?;
         let started = Instant::now();
@@ -81,24 +81,24 @@ impl Azure {
         &self.ca_file
     }
 
-    /// Does what somebody in Azure would do.
-    pub async fn perform(&self, act: &Act) -> anyhow::Result<()> {
-        let (path, body) = match act {
-            Act::Approve { endpoint } => (
-                "private-endpoint-connections",
-                json!({"endpoint": endpoint, "status": "Approved", "description": "Approved by the owner"}),
-            ),
-            Act::SetCluster { cluster, state } => (
-                "kusto-clusters",
-                json!({"cluster": cluster, "provisioningState": state}),
-            ),
-        };
+    /// Sends a request to a control endpoint and returns its answer, `null` when there is none.
+    ///
+    /// # Errors
+    /// When the simulator does not answer, or refuses.
+    pub async fn control(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<Value> {
         let url = format!("{}/simulator/{path}", self.endpoint);
-        let response = self
-            .client
-            .post(&url)
-            .header("content-type", "application/json")
-            .body(body.to_string())
+        let mut request = self.client.request(method, &url);
+        if let Some(body) = body {
+            request = request
+                .header("content-type", "application/json")
+                .body(body.to_string());
+        }
+        let response = request
             .send()
             .await
             .with_context(|| format!("the simulator does not answer {url}"))?;
@@ -106,9 +106,12 @@ impl Azure {
         let text = response.text().await.unwrap_or_default();
         anyhow::ensure!(
             status.is_success(),
-            "the simulator refused {body}: {status} {text}"
+            "the simulator refused {path}: {status} {text}"
         );
-        Ok(())
+        if text.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_str(&text).with_context(|| format!("{url} does not answer with JSON"))
     }
 
     /// An error with the end of its log if the simulator ended.
@@ -119,16 +122,5 @@ impl Azure {
     /// Stops it.
     pub async fn stop(self, grace: Duration) {
         self.process.stop(grace).await;
-    }
-}
-
-/// An error with the end of its log if a program ended.
-pub fn ensure_running(name: &str, process: &mut Supervised) -> anyhow::Result<()> {
-    match process.exited() {
-        None => Ok(()),
-        Some(status) => anyhow::bail!(
-            "{name} ended with {status}. Its last lines:\n{}",
-            LogTail::of_file(process.log())
-        ),
     }
 }

@@ -1,0 +1,232 @@
+//! Many objects: resource groups with a virtual network each, applied, waited for and deleted.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::pin::pin;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use futures::TryStreamExt;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::core::{GroupVersionKind, NotUsed};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, Event, watcher};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::scene::{POLL, Scene};
+use crate::world::operator::create_namespace;
+
+const FIELD_MANAGER: &str = "xtask-bench";
+
+/// Requests on their way to the API server at the same time.
+const CLIENTS: usize = 16;
+
+/// Of an object, as much as readiness needs.
+type Seen = kube::core::Object<NotUsed, Status>;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    #[serde(default)]
+    conditions: Vec<Condition>,
+}
+
+/// The objects of one namespace.
+pub struct Load {
+    namespace: String,
+    pairs: usize,
+    group: Kind,
+    network: Kind,
+}
+
+/// A kind in the version that users write and in the one that is stored, which the API server returns without asking the
+/// webhook.
+struct Kind {
+    served: ApiResource,
+    stored: ApiResource,
+}
+
+impl Kind {
+    async fn find(
+        scene: &Scene,
+        group: &str,
+        version: &str,
+        kind: &str,
+        plural: &str,
+    ) -> anyhow::Result<Self> {
+        let crds = Api::<CustomResourceDefinition>::all(scene.client.clone());
+        let crd = crds.get(&format!("{plural}.{group}")).await?;
+        let stored = crd.spec.versions.iter().find(|version| version.storage);
+        let stored = stored.context("a CRD without a stored version")?;
+        let of = |version: &str| {
+            let gvk = GroupVersionKind::gvk(group, version, kind);
+            ApiResource::from_gvk_with_plural(&gvk, plural)
+        };
+        Ok(Self {
+            served: of(version),
+            stored: of(&stored.name),
+        })
+    }
+}
+
+impl Load {
+    /// `pairs` resource groups with a virtual network each, in a new namespace. Nothing is applied yet.
+    pub async fn new(scene: &Scene, namespace: &str, pairs: usize) -> anyhow::Result<Self> {
+        create_namespace(&scene.client, namespace).await?;
+        Ok(Self {
+            namespace: namespace.to_owned(),
+            pairs,
+            group: Kind::find(
+                scene,
+                "resources.azure.com",
+                "v1api20200601",
+                "ResourceGroup",
+                "resourcegroups",
+            )
+            .await?,
+            network: Kind::find(
+                scene,
+                "network.azure.com",
+                "v1api20201101",
+                "VirtualNetwork",
+                "virtualnetworks",
+            )
+            .await?,
+        })
+    }
+
+    /// How many objects there are.
+    pub fn objects(&self) -> usize {
+        2 * self.pairs
+    }
+
+    /// Applies all objects and waits until they are Ready. Returns when the last one was.
+    pub async fn bring_up(&self, scene: &mut Scene) -> anyhow::Result<Instant> {
+        let client = scene.client.clone();
+        let ready = futures::future::try_join(
+            self.watch_until_ready(&client, &self.group),
+            self.watch_until_ready(&client, &self.network),
+        );
+        let everything = futures::future::try_join(self.apply(&client), ready);
+        let ((), (groups, networks)) = guarded(scene, everything).await?;
+        Ok(groups.max(networks))
+    }
+
+    /// Deletes all objects and waits until they are gone. Returns when.
+    pub async fn tear_down(&self, scene: &mut Scene) -> anyhow::Result<Instant> {
+        let client = scene.client.clone();
+        let gone = async {
+            for kind in [&self.network, &self.group] {
+                let api = self.api::<DynamicObject>(&client, &kind.stored);
+                let (all, now) = (ListParams::default(), DeleteParams::default());
+                api.delete_collection(&now, &all).await?;
+            }
+            for kind in [&self.network, &self.group] {
+                let api = self.api::<Seen>(&client, &kind.stored);
+                while !api
+                    .list_metadata(&ListParams::default().limit(1))
+                    .await?
+                    .items
+                    .is_empty()
+                {
+                    tokio::time::sleep(POLL).await;
+                }
+            }
+            Ok(Instant::now())
+        };
+        guarded(scene, gone).await
+    }
+
+    async fn apply(&self, client: &kube::Client) -> anyhow::Result<()> {
+        let (groups, networks) = (&self.group.served, &self.network.served);
+        let objects = (0..self.pairs).flat_map(|number| {
+            [
+                (groups, group(&self.namespace, number)),
+                (networks, network(&self.namespace, number)),
+            ]
+        });
+        let parameters = PatchParams::apply(FIELD_MANAGER);
+        futures::stream::iter(objects.map(Ok))
+            .try_for_each_concurrent(CLIENTS, async |(resource, mut object)| {
+                let api = self.api::<DynamicObject>(client, resource);
+                object["apiVersion"] = json!(resource.api_version);
+                object["kind"] = json!(resource.kind);
+                let name = object["metadata"]["name"].as_str().unwrap_or_default();
+                let patch = Patch::Apply(&object);
+                let applied = api.patch(name, &parameters, &patch).await;
+                applied
+                    .map(drop)
+                    .with_context(|| format!("cannot apply {} {name}", resource.kind))
+            })
+            .await
+    }
+
+    /// Watches the stored form until every object of the kind is Ready.
+    async fn watch_until_ready(
+        &self,
+        client: &kube::Client,
+        kind: &Kind,
+    ) -> anyhow::Result<Instant> {
+        let api = self.api::<Seen>(client, &kind.stored);
+        let mut events = pin!(watcher(api, Config::default().page_size(500)).default_backoff());
+        let mut ready = HashSet::new();
+        while ready.len() < self.pairs {
+            let event = events.try_next().await?;
+            let (Event::Apply(object) | Event::InitApply(object)) =
+                event.context("the watch ended")?
+            else {
+                continue;
+            };
+            let conditions = object.status.map(|status| status.conditions);
+            let is_ready =
+                |condition: &Condition| condition.type_ == "Ready" && condition.status == "True";
+            if conditions.is_some_and(|all| all.iter().any(is_ready)) {
+                ready.extend(object.metadata.name);
+            }
+        }
+        Ok(Instant::now())
+    }
+
+    fn api<K>(&self, client: &kube::Client, resource: &ApiResource) -> Api<K>
+    where
+        K: kube::Resource<DynamicType = ApiResource, Scope = kube::core::DynamicResourceScope>,
+    {
+        Api::namespaced_with(client.clone(), &self.namespace, resource)
+    }
+}
+
+/// Ends early with an error when a program of the scene ends, or when nothing comes of it.
+async fn guarded<T>(
+    scene: &mut Scene,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    let started = Instant::now();
+    let mut work = pin!(work);
+    loop {
+        match tokio::time::timeout(10 * POLL, work.as_mut()).await {
+            Ok(done) => return done,
+            Err(_) => scene.check(started)?,
+        }
+    }
+}
+
+fn group(namespace: &str, number: usize) -> Value {
+    json!({
+        "metadata": {"name": format!("{namespace}-{number}"), "namespace": namespace},
+        "spec": {"location": "westeurope", "tags": {"team": "payments"}},
+    })
+}
+
+fn network(namespace: &str, number: usize) -> Value {
+    json!({
+        "metadata": {"name": format!("{namespace}-{number}"), "namespace": namespace},
+        "spec": {
+            "owner": {"name": format!("{namespace}-{number}")},
+            "location": "westeurope",
+            "addressSpace": {"addressPrefixes": ["10.20.0.0/16"]},
+        },
+    })
+}

@@ -1,0 +1,188 @@
+//! A stage for benchmarks: a real API server, a simulated Azure without latency, and the operator as its release build.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use armature_controlplane::{ControlPlane, LogTail, Options, Progress, Usage};
+use reqwest::Method;
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::Context;
+use crate::world::azure::Azure;
+use crate::world::operator::Operator;
+
+/// The simulator's configuration: nobody measures how long Azure's own limits hold us up, and the log would only take
+/// memory.
+const AZURE: &str = "log-limit = 1000\n[limits]\nreads = 1e9\nreads-per-second = 1e9\nwrites = 1e9\nwrites-per-second = 1e9\n";
+
+/// How often something that is waited for is looked at.
+pub const POLL: Duration = Duration::from_millis(100);
+/// Azure hears nothing for this long: the operator has settled.
+const QUIET: Duration = Duration::from_secs(3);
+/// Longest wait for the operator to come up, or to settle.
+const LIMIT: Duration = Duration::from_secs(1800);
+/// A program that is asked to stop gets this long.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Requests that Azure has had, by method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Requests {
+    /// Of every method.
+    pub all: u64,
+    /// Reads.
+    pub get: u64,
+    /// Writes.
+    pub put: u64,
+    /// Deletions.
+    pub delete: u64,
+}
+
+impl std::ops::Sub for Requests {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self {
+            all: self.all - before.all,
+            get: self.get - before.get,
+            put: self.put - before.put,
+            delete: self.delete - before.delete,
+        }
+    }
+}
+
+/// Everything that runs. Dropping it stops it all.
+pub struct Scene {
+    operator: Option<Operator>,
+    azure: Azure,
+    /// A client with all rights.
+    pub client: kube::Client,
+    plane: ControlPlane,
+    _folder: TempDir,
+}
+
+impl Scene {
+    /// Starts everything, with further flags of the operator, and waits until the operator has settled.
+    pub async fn start(context: &Context, flags: &[&str]) -> anyhow::Result<Self> {
+        let [operator, simulator] = context.build(["armature", "armature-simulator"]).await?;
+        let folder = tempfile::Builder::new()
+            .prefix("armature-bench-")
+            .tempdir()
+            .context("cannot create a folder for logs")?;
+        let plane = ControlPlane::start(Options {
+            progress: Some(Progress::silent()),
+            ..Options::default()
+        })
+        .await?;
+        let settings = folder.path().join("simulator.toml");
+        std::fs::write(&settings, AZURE).context("cannot write the simulator's settings")?;
+        let settings = [format!("--config={}", settings.display())];
+        let azure = Azure::start(&simulator, folder.path(), &settings).await?;
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let operator = Operator::start(&operator, folder.path(), &plane, &azure, &flags).await?;
+        let mut scene = Self {
+            operator: Some(operator),
+            azure,
+            client: plane.client().await?,
+            plane,
+            _folder: folder,
+        };
+        scene.settle().await?;
+        Ok(scene)
+    }
+
+    /// The operator.
+    ///
+    /// # Errors
+    /// After a restart that failed.
+    pub fn operator(&self) -> anyhow::Result<&Operator> {
+        self.operator.as_ref().context("the operator is stopped")
+    }
+
+    /// Stops the operator and starts it again.
+    pub async fn restart_operator(&mut self) -> anyhow::Result<()> {
+        let operator = self.operator.take().context("the operator is stopped")?;
+        self.operator = Some(operator.restart(GRACE).await?);
+        Ok(())
+    }
+
+    /// Time and memory of the operator.
+    pub fn usage(&self) -> anyhow::Result<Usage> {
+        let usage = self.operator()?.process().usage();
+        usage.context(
+            "the system does not tell the operator's time and memory; benchmarks of it need Linux",
+        )
+    }
+
+    /// Requests that Azure has had since its start.
+    pub async fn requests(&self) -> anyhow::Result<Requests> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Stats {
+            requests: u64,
+            by_method: std::collections::BTreeMap<String, u64>,
+        }
+        let stats = self.azure.control(Method::GET, "stats", None).await?;
+        let stats: Stats = serde_json::from_value(stats)?;
+        let of = |method: &str| stats.by_method.get(method).copied().unwrap_or_default();
+        Ok(Requests {
+            all: stats.requests,
+            get: of("GET"),
+            put: of("PUT"),
+            delete: of("DELETE"),
+        })
+    }
+
+    /// Waits until the operator serves and Azure has heard nothing from it for a while. Returns when the last request was
+    /// seen, or when the operator began to serve if there was none.
+    pub async fn settle(&mut self) -> anyhow::Result<Instant> {
+        let started = Instant::now();
+        while !self.serves().await? {
+            self.check(started)?;
+            tokio::time::sleep(POLL).await;
+        }
+        let mut known = self.requests().await?;
+        let mut last = Instant::now();
+        while last.elapsed() < QUIET {
+            self.check(started)?;
+            tokio::time::sleep(POLL).await;
+            let requests = self.requests().await?;
+            if requests != known {
+                known = requests;
+                last = Instant::now();
+            }
+        }
+        Ok(last)
+    }
+
+    /// Whether the operator manages objects: the webhook is up and `/metrics` is served, which comes last.
+    async fn serves(&self) -> anyhow::Result<bool> {
+        let metrics = self.operator()?.metrics();
+        Ok(tokio::net::TcpStream::connect(metrics).await.is_ok())
+    }
+
+    /// An error if a program ended or the wait is too long.
+    pub fn check(&mut self, started: Instant) -> anyhow::Result<()> {
+        self.azure.check_running()?;
+        let Some(operator) = &mut self.operator else {
+            return Ok(());
+        };
+        operator.check_running()?;
+        anyhow::ensure!(
+            started.elapsed() < LIMIT,
+            "nothing came of it in {} minutes. Last lines of the operator:\n{}",
+            LIMIT.as_secs() / 60,
+            LogTail::of_file(operator.log())
+        );
+        Ok(())
+    }
+
+    /// Stops everything.
+    pub async fn stop(self) {
+        if let Some(operator) = self.operator {
+            operator.stop(GRACE).await;
+        }
+        self.azure.stop(GRACE).await;
+        self.plane.stop().await;
+    }
+}
