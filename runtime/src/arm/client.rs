@@ -133,7 +133,7 @@ impl Client {
         Err(TransportError {
             method,
             url: loggable(&request.url),
-            message: format!("{message}: {error}"),
+            message: format!("{message}: {}", without_advice(&error.to_string())),
             credential: refused,
             retry_after: None,
         })
@@ -322,6 +322,12 @@ fn auxiliary(tokens: &[String]) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(&tokens.join(", ")).ok()?;
     value.set_sensitive(true);
     (!tokens.is_empty()).then_some(value)
+}
+
+/// What the library says, without the link for its own users.
+fn without_advice(text: &str) -> &str {
+    let advice = text.find("\nTo troubleshoot");
+    text[..advice.unwrap_or(text.len())].trim_end()
 }
 
 /// Entra answered and said no, so that waiting alone will not help; network trouble is not that.
