@@ -12,6 +12,7 @@ mod crds;
 mod credentials;
 mod drift;
 mod expressions;
+mod faults;
 mod kusto;
 mod leader;
 mod leaks;
