@@ -40,23 +40,32 @@ fn fail(failure: &Failure) -> Action {
     Action::Finish(Finish::failed(&failure).and_warn(names::event::DELETE_FAILED, failure.message))
 }
 
-/// Item 2: follow a running DELETE. A PUT that still runs is left alone: Azure refuses the DELETE while it
-/// cannot take it.
+/// Item 2: follow a running DELETE. A PUT that still runs is left alone where the resource shows: Azure refuses the
+/// DELETE while it cannot take it.
 fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
     match (&observed.poll, view.operation) {
         // What runs was started by this very pass.
         _ if observed.delete.is_some() => Continue(()),
         (None, StoredOperation::None) => Continue(()),
         (None, StoredOperation::Delete) => Break(Action::Poll),
-        (None, StoredOperation::Put | StoredOperation::Unreadable) => {
-            Break(Action::ForgetOperation)
-        }
+        (None, StoredOperation::Put) => Break(running_put(view, observed)),
+        (None, StoredOperation::Unreadable) => Break(Action::ForgetOperation),
         (Some(Poll::Running(after)), _) => Break(running(*after)),
         (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
-        (Some(Poll::Succeeded), _) => Break(Action::RemoveFinalizer),
-        (Some(_), StoredOperation::Delete) => Break(Action::ForgetOperation),
+        (Some(Poll::Succeeded), StoredOperation::Delete) => Break(Action::RemoveFinalizer),
+        (Some(_), StoredOperation::Delete | StoredOperation::Put) => Break(Action::ForgetOperation),
         (Some(Poll::Failed(failure)), _) => Break(fail(failure)),
-        (Some(Poll::Lost), _) => Continue(()),
+        (Some(Poll::Succeeded | Poll::Lost), _) => Continue(()),
+    }
+}
+
+/// Azure shows a new resource only at the end of some PUTs (ARM RPC, asynchronous operations). Until then "not there"
+/// means "not yet", and letting the object go would leave the resource behind.
+fn running_put(view: &ResourceView, observed: &Observed) -> Action {
+    match &observed.resource {
+        None if view.verbs.get => Action::Get,
+        Some(Ok(Resource::Missing)) => Action::Poll,
+        _ => Action::ForgetOperation,
     }
 }
 

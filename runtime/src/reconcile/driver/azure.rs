@@ -277,6 +277,10 @@ impl Pass<'_> {
             }
             Progress::Lost => (Poll::Lost, None),
         };
+        if !matches!(poll, Poll::Running(_)) {
+            // What was seen before the operation ended says nothing any more.
+            self.observed.resource = None;
+        }
         self.observed.poll = Some(poll);
         match moved {
             Some(moved) if moved != operation => self.save_operation(&moved).await,

@@ -144,5 +144,45 @@ fn deleting_leaves_a_running_put_behind() {
         credential: credential(),
         ..Observed::default()
     };
-    assert_eq!(decide(&view, &observed), ForgetOperation);
+    assert_eq!(decide(&view, &observed), Get);
+    for resource in [found(Provisioning::Settled), Some(Err(failure()))] {
+        let seen = Observed {
+            resource,
+            ..observed.clone()
+        };
+        assert_eq!(decide(&view, &seen), ForgetOperation);
+    }
+    let unreadable = ResourceView {
+        operation: StoredOperation::Unreadable,
+        ..deleting()
+    };
+    assert_eq!(decide(&unreadable, &observed), ForgetOperation);
+}
+
+#[test]
+fn deleting_waits_for_what_a_running_put_has_not_shown_yet() {
+    use crate::reconcile::observed::Poll as Look;
+    let view = ResourceView {
+        operation: StoredOperation::Put,
+        ..deleting()
+    };
+    let mut observed = Observed {
+        credential: credential(),
+        resource: missing(),
+        ..Observed::default()
+    };
+    assert_eq!(decide(&view, &observed), Poll);
+    observed.poll = Some(Look::Running(None));
+    let later = Requeue::Backoff(RetryClass::Poll);
+    ends(&view, &observed, "Deleting", later);
+    for look in [Look::Succeeded, Look::Failed(fatal()), Look::Lost] {
+        observed.poll = Some(look);
+        assert_eq!(decide(&view, &observed), ForgetOperation);
+    }
+    // The operation is forgotten, and the look at the resource with it.
+    observed.resource = None;
+    for look in [Look::Succeeded, Look::Lost] {
+        observed.poll = Some(look);
+        assert_eq!(decide(&deleting(), &observed), Get);
+    }
 }
