@@ -145,6 +145,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             method: method.to_owned(),
             path: String::new(),
+            subject: None,
             api_version: None,
             body: None,
             principal: String::new(),
