@@ -10,9 +10,6 @@ use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use jiff::civil::Date;
 
-/// How often the webhook's certificate is looked at, where nothing else is said.
-pub const CERTIFICATE_CHECK: Duration = Duration::from_secs(600);
-
 /// Whether the operator installs CRDs (ASO behaviour §5.1, `--crd-management`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum CrdManagement {
@@ -54,7 +51,7 @@ pub enum VersionChoice {
     /// All of them.
     #[default]
     All,
-    /// The newest stable one, and those that are served already.
+    /// The newest stable one, those that the CRD pattern names, and those by which stored objects were written.
     Latest,
 }
 
@@ -107,6 +104,8 @@ pub struct OperatorConfig {
     pub certificate_check: Duration,
     /// By which reconciling waits.
     pub time: Time,
+    /// How long conversion is served after the operator is told to stop: until nobody is sent here any more.
+    pub shutdown_delay: Duration,
     /// Today's date in UTC, by which certificates expire.
     pub today: fn() -> Date,
     /// Whether replicas elect one that manages objects. Conversion is served by all of them.

@@ -15,6 +15,7 @@
 
 pub mod command;
 pub mod config;
+mod crds;
 mod health;
 pub mod logging;
 mod manager;

@@ -5,24 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armature_runtime::arm;
-use armature_runtime::engine::crd::ServedVersions;
 use armature_runtime::extension::RegisterError;
-use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{
-    CertificateError, CertificateStore, ClientError, Clients, CrdError, CrdInstaller, Election,
-    InstalledCrd, PatternError, ServingCertificate, Watches, Webhook,
+    AnnounceError, CertificateError, CertificateStore, ClientError, Clients, CrdError,
+    CrdInstaller, Election, PatternError, Replica, ServingCertificate, UnknownVersions, Watches,
+    Webhook,
 };
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
+use crate::config::OperatorConfig;
+use crate::crds::CrdKeeper;
 use crate::health::Readiness;
 use crate::manager::Manager;
-use crate::webhook::{self, Renewal};
-
-/// Longest wait for new CRDs to be served.
-const ESTABLISH_LIMIT: Duration = Duration::from_secs(120);
+use crate::webhook::{self, Certificates};
 
 /// Longest wait for running work when stopping.
 const STOP_LIMIT: Duration = Duration::from_secs(18);
@@ -52,6 +49,12 @@ pub enum StartError {
     /// CRDs cannot be installed.
     #[error(transparent)]
     Crd(#[from] CrdError),
+    /// Objects would be lost.
+    #[error(transparent)]
+    UnknownVersions(#[from] UnknownVersions),
+    /// Other replicas cannot be told that this one is there.
+    #[error(transparent)]
+    Announce(#[from] AnnounceError),
     /// The webhook has no certificate.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
@@ -95,7 +98,7 @@ pub struct Operator {
 
 impl Operator {
     /// Starts an operator: serves conversion, installs CRDs, then manages objects, as far as its mode says. Returns
-    /// when the CRDs are served; managing goes on in the background.
+    /// when conversion is served and there are CRDs; where there were some, they are updated in the background.
     pub async fn start(config: OperatorConfig) -> Result<Self, StartError> {
         let mut operator = Self {
             stop: CancellationToken::new(),
@@ -147,7 +150,8 @@ impl Operator {
         }
     }
 
-    /// Serves metrics, and manages objects in the background unless the mode says otherwise; with leader election, from the moment on which this replica leads.
+    /// Serves metrics, and manages objects in the background unless the mode says otherwise; with leader election,
+    /// from the moment on which this replica leads.
     async fn manage(
         &mut self,
         config: &OperatorConfig,
@@ -155,8 +159,7 @@ impl Operator {
     ) -> Result<(), StartError> {
         let election = config.leader_election.map(|times| {
             let client = clients.requests().clone();
-            let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "armature".to_owned());
-            Election::new(client, &config.namespace, LEASE, &host, times)
+            Election::new(client, &config.namespace, LEASE, &host(), times)
         });
         let manager = Manager::new(config, clients, self.stop.clone())?;
         if let Some(address) = config.metrics_listen {
@@ -216,20 +219,31 @@ impl Operator {
         let current = store.ensure((config.today)()).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
         let webhook = Webhook::new(listener, Arc::clone(&serving), config.kinds)?;
-        self.tasks.spawn(webhook.run(self.stop.clone()));
-
-        let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
-        let kinds = install_crds(config, &installer, &current.bundle, &self.readiness).await?;
-        let renewal = Renewal {
+        let certificates = Certificates {
             store,
-            installer,
-            kinds,
             serving,
             current,
-            interval: config.certificate_check,
             today: config.today,
         };
-        self.tasks.spawn(renewal.run(self.stop.clone()));
+        let replica = Replica::new(client.clone(), &config.namespace, &host(), config.kinds);
+        replica.announce().await?;
+        let serving = webhook::serve(
+            webhook,
+            replica.clone(),
+            config.shutdown_delay,
+            self.stop.clone(),
+        );
+        self.tasks.spawn(serving);
+
+        let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
+        let mut keeper = CrdKeeper::new(config, installer, certificates, replica.clone());
+        if let Err(error) = keeper.begin(&self.readiness).await {
+            replica.leave().await;
+            return Err(error);
+        }
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move { replica.stay(stop).await });
+        self.tasks.spawn(keeper.run(self.stop.clone()));
         Ok(())
     }
 }
@@ -262,63 +276,9 @@ async fn lead(
     election.release().await;
 }
 
-/// Installs or updates CRDs as configured and returns the kinds that are installed then.
-async fn install_crds(
-    config: &OperatorConfig,
-    installer: &CrdInstaller,
-    bundle: &str,
-    readiness: &Readiness,
-) -> Result<Vec<&'static KindInfo>, StartError> {
-    readiness.waits_for("the list of installed CRDs");
-    let named = config.crd_pattern.select(config.kinds)?;
-    let installed = installer.installed().await?;
-    let is_wanted = |kind: &&'static KindInfo| {
-        let is_installed = installed.iter().any(|crd| crd.is_of(kind));
-        let is_named = named.iter().any(|named| std::ptr::eq(*named, *kind));
-        is_installed || (is_named && config.crd_management == CrdManagement::Auto)
-    };
-    let kinds: Vec<&'static KindInfo> = config.kinds.iter().copied().filter(is_wanted).collect();
-    if kinds.is_empty() {
-        return Err(StartError::NoKinds);
-    }
-    match config.crd_management {
-        CrdManagement::Auto => {
-            let count = kinds.len();
-            readiness.waits_for(format!("{count} CRDs to be written"));
-            let versions = |kind: &&'static KindInfo| {
-                (
-                    *kind,
-                    served_versions(config.crd_versions, kind, &installed),
-                )
-            };
-            let crds: Vec<_> = kinds.iter().map(versions).collect();
-            installer.apply(&crds, bundle).await?;
-            readiness.waits_for(format!("the API server to serve {count} CRDs"));
-            installer.wait_established(&kinds, ESTABLISH_LIMIT).await?;
-        }
-        CrdManagement::None => installer.point_conversion(&kinds, bundle).await?,
-    }
-    Ok(kinds)
-}
-
-/// The versions to serve of a kind. What is served already stays: somebody may use it.
-fn served_versions(
-    choice: VersionChoice,
-    kind: &KindInfo,
-    installed: &[InstalledCrd],
-) -> ServedVersions {
-    match choice {
-        VersionChoice::All => ServedVersions::All,
-        VersionChoice::Latest => ServedVersions::Latest {
-            also: installed
-                .iter()
-                .filter(|crd| crd.is_of(kind))
-                .flat_map(|crd| &crd.spec.versions)
-                .filter(|version| version.served)
-                .map(|version| version.name.clone())
-                .collect(),
-        },
-    }
+/// What the Leases of this process begin with: in a pod, its name.
+fn host() -> String {
+    std::env::var("HOSTNAME").unwrap_or_else(|_| "armature".to_owned())
 }
 
 async fn listen(address: SocketAddr, purpose: &'static str) -> Result<TcpListener, StartError> {

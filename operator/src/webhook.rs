@@ -1,12 +1,13 @@
-//! The conversion webhook of a running operator: its certificate, its renewal, and the CRDs that trust it.
+//! The conversion webhook of a running operator: where it is reached, its certificate, how it stops.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use armature_runtime::engine::crd::WebhookEndpoint;
-use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::{CertificateStore, CrdInstaller, Material, ServingCertificate};
+use armature_runtime::kubernetes::{
+    CertificateStore, Material, Replica, ServingCertificate, Webhook,
+};
 use jiff::civil::Date;
 use tokio_util::sync::CancellationToken;
 
@@ -52,64 +53,28 @@ pub fn certificate_names(endpoint: &WebhookEndpoint) -> Result<Vec<String>, Stri
     }
 }
 
-/// Keeps the served certificate and the CRDs' trust in it current, until told to stop.
-pub struct Renewal {
-    /// Where the certificate is kept.
+/// The certificate of the webhook: where it is kept, and what is served of it.
+pub struct Certificates {
+    /// Where it is kept for all replicas.
     pub store: CertificateStore,
-    /// Who writes CRDs.
-    pub installer: CrdInstaller,
-    /// Kinds whose CRDs convert through this webhook.
-    pub kinds: Vec<&'static KindInfo>,
     /// What TLS serves.
     pub serving: Arc<ServingCertificate>,
     /// What is served and trusted now.
     pub current: Material,
-    /// How often the stored certificate is looked at: another replica may have renewed it.
-    pub interval: Duration,
     /// Today's date in UTC.
     pub today: fn() -> Date,
 }
 
-impl Renewal {
-    /// Looks at the certificate in intervals.
-    pub async fn run(mut self, stop: CancellationToken) {
-        // Wall-clock time counts, not the timer: a machine may have slept.
-        while stop
-            .run_until_cancelled(tokio::time::sleep(self.interval))
-            .await
-            .is_some()
-        {
-            if let Err(error) = self.check().await {
-                tracing::error!(
-                    error,
-                    "the webhook's certificate was not renewed; trying again"
-                );
-            }
-        }
-    }
-
-    async fn check(&mut self) -> Result<(), String> {
-        let text = |error: &dyn std::error::Error| error.to_string();
-        let stored = self
-            .store
-            .ensure((self.today)())
-            .await
-            .map_err(|error| text(&error))?;
-        if stored.bundle != self.current.bundle {
-            self.installer
-                .point_conversion(&self.kinds, &stored.bundle)
-                .await
-                .map_err(|error| text(&error))?;
-        }
-        if stored.certificate != self.current.certificate {
-            self.serving
-                .replace(&stored)
-                .map_err(|error| text(&error))?;
-            tracing::info!("the webhook serves a new certificate");
-        }
-        self.current = stored;
-        Ok(())
-    }
+/// Serves conversion until told to stop and for a while after that, then takes leave of the other replicas.
+pub async fn serve(webhook: Webhook, replica: Replica, delay: Duration, stop: CancellationToken) {
+    let closed = CancellationToken::new();
+    tokio::join!(webhook.run(closed.clone()), async {
+        stop.cancelled().await;
+        // Whoever sends objects here learns only now that we stop.
+        tokio::time::sleep(delay).await;
+        closed.cancel();
+    });
+    replica.leave().await;
 }
 
 #[cfg(test)]

@@ -26,6 +26,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ include "armature.name" . }}-webhook-certificate
 {{- end -}}
 
+{{/* Whether pods serve conversion and keep the CRDs. */}}
+{{- define "armature.servesConversion" -}}
+{{- if ne .Values.azureOperatorMode "watchers" }}true{{ end -}}
+{{- end -}}
+
+{{/* Whether pods manage objects. */}}
+{{- define "armature.managesObjects" -}}
+{{- if ne .Values.azureOperatorMode "webhooks" }}true{{ end -}}
+{{- end -}}
+
 {{/* The roles' subject. */}}
 {{- define "armature.subject" -}}
 - kind: ServiceAccount

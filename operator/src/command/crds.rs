@@ -23,7 +23,8 @@ pub struct CrdsArguments {
     #[arg(long, value_name = "GROUP")]
     group: Vec<String>,
 
-    /// Only kinds that match: globs over group/Kind joined by ';'.
+    /// Only kinds that match: globs over group/Kind joined by ';'. With --crd-versions latest, group/version/Kind names
+    /// further versions to serve.
     #[arg(long, default_value = "", value_name = "PATTERN")]
     crd_pattern: CrdPattern,
 
@@ -82,20 +83,20 @@ impl CrdsArguments {
     }
 
     fn compose(&self, kinds: &[&'static KindInfo]) -> Vec<Value> {
-        let options = CrdOptions {
-            conversion: None,
+        let options = |kind: &KindInfo| CrdOptions {
             labels: self.crd_labels.0.clone(),
             versions: match self.crd_versions {
                 VersionChoice::All => ServedVersions::All,
                 VersionChoice::Latest => ServedVersions::Latest {
-                    also: BTreeSet::new(),
+                    also: self.crd_pattern.versions(kind),
                 },
             },
             operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..CrdOptions::default()
         };
         kinds
             .iter()
-            .map(|kind| custom_resource_definition(kind, &options))
+            .map(|kind| custom_resource_definition(kind, &options(kind)))
             .collect()
     }
 }

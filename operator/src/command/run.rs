@@ -14,9 +14,7 @@ use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{
-    CERTIFICATE_CHECK, CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
-};
+use crate::config::{CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach};
 use crate::operator::Operator;
 use crate::traces::{CollectorUrl, Traces};
 
@@ -46,7 +44,8 @@ RUST_LOG sets log levels by module, for example armature_runtime=debug.";
 #[command(after_help = AZURE_VARIABLES)]
 pub struct RunArguments {
     /// CRDs to install beside those that are: globs over group/Kind joined by ';', for example
-    /// 'resources.azure.com/*;storage.azure.com/*'.
+    /// 'resources.azure.com/*;storage.azure.com/*'. With --crd-versions latest, group/version/Kind names further
+    /// versions to serve.
     #[arg(long, env = "CRD_PATTERN", default_value = "", value_name = "PATTERN")]
     crd_pattern: CrdPattern,
 
@@ -55,7 +54,8 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t = CrdManagement::Auto)]
     crd_management: CrdManagement,
 
-    /// API versions to serve of each kind: all, or the newest stable one beside those that are served already.
+    /// API versions to serve of each kind: all, or the newest stable one beside those that the pattern names and those
+    /// by which stored objects were written.
     #[arg(long, value_enum, default_value_t = VersionChoice::All)]
     crd_versions: VersionChoice,
 
@@ -139,6 +139,14 @@ pub struct RunArguments {
         value_name = "NAME"
     )]
     webhook_secret: String,
+
+    /// How often that Secret is looked at: the certificate may expire soon, or another replica may have renewed it.
+    #[arg(long, default_value = "10m", value_parser = duration, value_name = "DURATION")]
+    certificate_check: Duration,
+
+    /// How long conversion is served after SIGTERM, until the API server has learned to go to other replicas.
+    #[arg(long, default_value = "5s", value_parser = duration, value_name = "DURATION")]
+    shutdown_delay: Duration,
 
     /// Let one of several replicas manage objects while the others wait; all of them serve conversion.
     #[arg(long)]
@@ -266,7 +274,8 @@ impl RunArguments {
                 .unwrap_or(SocketAddr::new(any, self.webhook_port)),
             webhook_reach,
             webhook_secret: self.webhook_secret,
-            certificate_check: CERTIFICATE_CHECK,
+            certificate_check: self.certificate_check,
+            shutdown_delay: self.shutdown_delay,
             time: Time::default(),
             today,
             leader_election: self.enable_leader_election.then(LeaseTimes::default),
@@ -322,15 +331,20 @@ fn sync_period(text: &str) -> Result<SyncPeriod, String> {
     if text.eq_ignore_ascii_case("never") {
         return Ok(SyncPeriod(None));
     }
-    let span: jiff::SignedDuration = text
-        .parse()
-        .map_err(|error| format!("expected a duration such as 1h or 15m, or 'never': {error}"))?;
-    match Duration::try_from(span) {
-        Ok(duration) if !duration.is_zero() => Ok(SyncPeriod(Some(duration))),
-        _ => {
-            Err("the duration must be longer than nothing; use 'never' to switch it off".to_owned())
-        }
+    match duration(text) {
+        Ok(period) => Ok(SyncPeriod(Some(period))),
+        Err(error) => Err(format!("{error}, or 'never'")),
     }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    const EXPECTED: &str = "expected a duration such as 1h or 15m, longer than nothing";
+    let span = text.parse::<jiff::SignedDuration>();
+    let span = span.map_err(|error| format!("{error}; {EXPECTED}"))?;
+    let duration = Duration::try_from(span).ok();
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| EXPECTED.to_owned())
 }
 
 fn optional_address(text: &str) -> Result<OptionalAddress, String> {

@@ -45,3 +45,11 @@ pub fn find<'m>(manifests: &'m [Value], kind: &str, name: &str) -> &'m Value {
         .find(|manifest| manifest["kind"] == kind && manifest["metadata"]["name"] == name)
         .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
 }
+
+/// The manifest of a kind and name, to be changed.
+pub fn find_mut<'m>(manifests: &'m mut [Value], kind: &str, name: &str) -> &'m mut Value {
+    manifests
+        .iter_mut()
+        .find(|manifest| manifest["kind"] == kind && manifest["metadata"]["name"] == name)
+        .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
+}

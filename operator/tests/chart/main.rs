@@ -1,7 +1,8 @@
 //! The chart in `deploy/chart`, with the real helm against a real API server.
 //!
-//! [`chart`] renders it, [`rights`] reads roles and the API server's audit log, [`pod`] runs the binary as the rendered
-//! Deployment would. What no test here does is start a container: nothing runs pods.
+//! [`chart`] renders it, [`cluster`] is where it is installed, [`rights`] reads roles and the API server's audit log,
+//! [`pod`] runs the binary as the rendered Deployment would, [`service`] stands for the Service before pods. What no test
+//! here does is start a container: nothing runs pods.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,7 +11,12 @@
 )]
 
 mod chart;
+mod cluster;
 mod install;
 mod pod;
 mod rights;
+mod service;
+mod stop;
+mod upgrade;
 mod values;
+mod versions;

@@ -1,5 +1,6 @@
 //! The binary, run as the rendered Deployment says.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -15,15 +16,15 @@ pub struct Pod {
     child: Child,
     /// The Secret that the container mounts.
     _credential: TempDir,
-    health: String,
+    ports: Ports,
 }
 
 /// What differs from a pod in a cluster.
 pub struct Surroundings<'a> {
     pub kubeconfig: &'a Path,
     pub azure_ca: &'a Path,
-    /// Host under which the API server reaches the webhook.
-    pub webhook_host: &'a str,
+    /// URL at which the API server reaches the webhook.
+    pub webhook_url: &'a str,
     pub ports: Ports,
 }
 
@@ -32,6 +33,26 @@ pub struct Surroundings<'a> {
 pub struct Ports {
     pub webhook: u16,
     pub health: u16,
+}
+
+impl Ports {
+    pub fn free() -> Self {
+        Self {
+            webhook: free_port(),
+            health: free_port(),
+        }
+    }
+
+    /// Whether the pod with these ports is ready.
+    pub async fn is_ready(self) -> bool {
+        let answer = reqwest::get(format!("http://127.0.0.1:{}/readyz", self.health)).await;
+        answer.is_ok_and(|answer| answer.status().is_success())
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 impl Pod {
@@ -52,8 +73,7 @@ impl Pod {
             };
         }
         command.arg(format!("--webhook-listen=127.0.0.1:{webhook}"));
-        let host = surroundings.webhook_host;
-        command.arg(format!("--webhook-url=https://{host}:{webhook}/convert"));
+        command.arg(format!("--webhook-url={}", surroundings.webhook_url));
         command.env_clear();
         for variable in container["env"].as_array().unwrap() {
             if let Some(value) = value(manifests, variable, name) {
@@ -68,24 +88,19 @@ impl Pod {
         Self {
             child: command.spawn().unwrap(),
             _credential: credential,
-            health: format!("http://127.0.0.1:{health}/readyz"),
+            ports: surroundings.ports,
         }
     }
 
     pub async fn wait_ready(&mut self, limit: Duration) {
         let started = Instant::now();
-        while !self.is_ready().await {
+        while !self.ports.is_ready().await {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the operator ended with {status}; its log is above");
             }
             assert!(started.elapsed() < limit, "not ready within {limit:?}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-    }
-
-    async fn is_ready(&self) -> bool {
-        let answer = reqwest::get(&self.health).await;
-        answer.is_ok_and(|answer| answer.status().is_success())
     }
 
     /// Asks the operator to end, as the kubelet does. Returns how it ended and how long that took.

@@ -17,7 +17,7 @@ pub mod collect;
 pub mod compare;
 pub mod conversion;
 pub mod crd;
-mod digest;
+pub(crate) mod digest;
 pub mod expression;
 pub mod payload;
 pub mod status;

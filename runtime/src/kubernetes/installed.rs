@@ -31,6 +31,9 @@ pub struct CrdSpec {
     pub names: CrdNames,
     /// Versions.
     pub versions: Vec<CrdVersion>,
+    /// How objects are converted, as the server says it; null where the CRD does not say.
+    #[serde(default)]
+    pub conversion: serde_json::Value,
 }
 
 /// Names of a CRD.
@@ -47,6 +50,8 @@ pub struct CrdVersion {
     pub name: String,
     /// Whether the API server offers it.
     pub served: bool,
+    /// Whether objects are stored at it.
+    pub storage: bool,
 }
 
 /// Status of a CRD.
@@ -87,8 +92,7 @@ impl InstalledCrd {
     /// Whether the API server serves the kind at our storage version.
     pub fn serves(&self, kind: &KindInfo) -> bool {
         let storage = kind.hub.storage_version;
-        self.metadata.deletion_timestamp.is_none()
-            && self.holds("Established")
+        self.holds("Established")
             && self
                 .spec
                 .versions

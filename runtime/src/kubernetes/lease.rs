@@ -276,7 +276,8 @@ fn holder(lease: &Lease) -> &str {
         .unwrap_or_default()
 }
 
-fn parameters() -> PostParams {
+/// How the operator writes Leases.
+pub(super) fn parameters() -> PostParams {
     PostParams {
         field_manager: Some(FIELD_MANAGER.to_owned()),
         ..PostParams::default()

@@ -1,12 +1,13 @@
-//! Which kinds to install: `--crd-pattern` (ASO behaviour §5.3).
+//! Which kinds to install, and which of their versions beside the latest: `--crd-pattern` (ASO behaviour §5.3).
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::kind::KindInfo;
 
-/// Globs over `group/Kind`, joined by `;`, without regard to case: `resources.azure.com/*;network.azure.com/*`.
-/// `*` stands for any text.
+/// Globs over `group/Kind` or `group/version/Kind`, joined by `;`, without regard to case:
+/// `resources.azure.com/*;network.azure.com/v1api20240301/*`. `*` stands for any text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrdPattern {
     parts: Vec<Part>,
@@ -15,15 +16,17 @@ pub struct CrdPattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     group: String,
+    version: Option<String>,
     kind: String,
 }
 
 /// Why a pattern cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Not of the form `group/Kind`.
+    /// Not of the form `group/Kind` or `group/version/Kind`.
     #[error(
-        "`{part}` in the CRD pattern is not of the form group/Kind, for example storage.azure.com/*"
+        "`{part}` in the CRD pattern is not of the form group/Kind or group/version/Kind, for example \
+         storage.azure.com/* or storage.azure.com/v1api20230101/StorageAccount"
     )]
     Form {
         /// The part.
@@ -69,69 +72,96 @@ impl CrdPattern {
         &self,
         kinds: &[&'static KindInfo],
     ) -> Result<Vec<&'static KindInfo>, PatternError> {
-        let names: Vec<(&str, &str)> = kinds.iter().map(|kind| (kind.group, kind.kind)).collect();
         for part in &self.parts {
-            if !names.iter().any(|(group, kind)| part.matches(group, kind)) {
+            if !kinds.iter().any(|kind| part.matches(kind)) {
                 return Err(PatternError::NoMatch {
                     part: part.to_string(),
-                    nearest: part.nearest(&names),
+                    nearest: part.nearest(kinds).map(|nearest| nearest.to_string()),
                 });
             }
         }
-        let chosen = |kind: &&&'static KindInfo| {
-            self.parts
-                .iter()
-                .any(|part| part.matches(kind.group, kind.kind))
-        };
-        Ok(kinds.iter().filter(chosen).copied().collect())
+        let named = kinds.iter().filter(|kind| self.names(kind));
+        Ok(named.copied().collect())
+    }
+
+    /// Whether the pattern names a kind.
+    pub fn names(&self, kind: &KindInfo) -> bool {
+        self.parts.iter().any(|part| part.matches(kind))
+    }
+
+    /// The versions of a kind that the pattern names.
+    pub fn versions(&self, kind: &KindInfo) -> BTreeSet<String> {
+        let parts = self.parts.iter().filter(|part| part.matches(kind));
+        let globs: Vec<&String> = parts.filter_map(|part| part.version.as_ref()).collect();
+        let versions = kind.versions.iter().map(|version| version.name);
+        versions
+            .filter(|version| globs.iter().any(|pattern| glob(pattern, version)))
+            .map(str::to_owned)
+            .collect()
     }
 }
 
 impl Part {
     fn parse(text: &str) -> Result<Self, PatternError> {
-        match text.split_once('/') {
-            Some((group, kind)) if !group.is_empty() && !kind.is_empty() && !kind.contains('/') => {
-                Ok(Self {
-                    group: group.to_owned(),
-                    kind: kind.to_owned(),
-                })
-            }
-            _ => Err(PatternError::Form {
-                part: text.to_owned(),
-            }),
+        let pieces: Vec<&str> = text.split('/').collect();
+        let (group, version, kind) = match pieces[..] {
+            [group, kind] => (group, None, kind),
+            [group, version, kind] => (group, Some(version), kind),
+            _ => ("", None, ""),
+        };
+        if group.is_empty() || kind.is_empty() || version == Some("") {
+            let part = text.to_owned();
+            return Err(PatternError::Form { part });
         }
+        Ok(Self {
+            group: group.to_owned(),
+            version: version.map(str::to_owned),
+            kind: kind.to_owned(),
+        })
     }
 
-    fn matches(&self, group: &str, kind: &str) -> bool {
-        glob(&self.group, group) && glob(&self.kind, kind)
+    fn matches(&self, kind: &KindInfo) -> bool {
+        let has = |pattern: &String| {
+            let mut versions = kind.versions.iter();
+            versions.any(|version| glob(pattern, version.name))
+        };
+        glob(&self.group, kind.group)
+            && glob(&self.kind, kind.kind)
+            && self.version.as_ref().is_none_or(has)
     }
 
-    /// The pattern with its wrong half replaced by the name most like it.
-    fn nearest(&self, names: &[(&str, &str)]) -> Option<String> {
-        let in_group: Vec<&str> = names
-            .iter()
-            .filter(|(group, _)| glob(&self.group, group))
-            .map(|(_, kind)| *kind)
-            .collect();
-        if !in_group.is_empty() {
-            return most_like(&self.kind, in_group).map(|kind| format!("{}/{kind}", self.group));
+    /// The pattern with its first wrong piece replaced by the name most like it.
+    fn nearest(&self, kinds: &[&KindInfo]) -> Option<Self> {
+        let mut nearest = self.clone();
+        let in_group = || kinds.iter().filter(|kind| glob(&self.group, kind.group));
+        let of_kind = || in_group().filter(|kind| glob(&self.kind, kind.kind));
+        if in_group().next().is_none() {
+            nearest.group = most_like(&self.group, kinds.iter().map(|kind| kind.group))?;
+        } else if of_kind().next().is_none() {
+            nearest.kind = most_like(&self.kind, in_group().map(|kind| kind.kind))?;
+        } else if let Some(version) = &self.version {
+            let versions = of_kind().flat_map(|kind| kind.versions);
+            nearest.version = Some(most_like(version, versions.map(|version| version.name))?);
         }
-        let groups = names.iter().map(|(group, _)| *group).collect();
-        most_like(&self.group, groups).map(|group| format!("{group}/{}", self.kind))
+        Some(nearest)
     }
 }
 
 impl fmt::Display for Part {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.group, self.kind)
+        write!(formatter, "{}/", self.group)?;
+        if let Some(version) = &self.version {
+            write!(formatter, "{version}/")?;
+        }
+        write!(formatter, "{}", self.kind)
     }
 }
 
-fn most_like<'a>(text: &str, candidates: Vec<&'a str>) -> Option<&'a str> {
+fn most_like<'a>(text: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let text = text.to_ascii_lowercase();
     candidates
-        .into_iter()
         .min_by_key(|candidate| strsim::levenshtein(&text, &candidate.to_ascii_lowercase()))
+        .map(str::to_owned)
 }
 
 /// Matches `*` as any text, letters without regard to case.
@@ -157,6 +187,7 @@ fn glob(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::testing::MODEL;
 
     #[test]
     fn globs() {
@@ -178,27 +209,45 @@ mod tests {
 
     #[test]
     fn parts_need_group_and_kind() {
-        let pattern: CrdPattern = " a/*; B/c ;".parse().unwrap();
+        let pattern: CrdPattern = " a/*; B/v1/c ;".parse().unwrap();
         assert_eq!(pattern.parts.len(), 2);
-        let error = "storage.azure.com".parse::<CrdPattern>().unwrap_err();
-        assert!(error.to_string().contains("not of the form group/Kind"));
+        for wrong in ["storage.azure.com", "a//b", "a/b/c/d", "/b"] {
+            let error = wrong.parse::<CrdPattern>().unwrap_err();
+            assert!(error.to_string().contains("not of the form group/Kind"));
+        }
         assert!("".parse::<CrdPattern>().unwrap().is_empty());
     }
 
     #[test]
-    fn suggestions_name_the_wrong_half() {
-        let names = [
-            ("storage.azure.com", "StorageAccount"),
-            ("network.azure.com", "VirtualNetwork"),
+    fn patterns_name_versions() {
+        let pattern: CrdPattern = "toys.azure.com/v1api*/*".parse().unwrap();
+        assert_eq!(pattern.select(&[&MODEL]).unwrap().len(), 1);
+        let versions = pattern.versions(&MODEL);
+        assert_eq!(
+            versions.into_iter().collect::<Vec<_>>(),
+            ["v1api20200101", "v1api20210101"]
+        );
+        let all: CrdPattern = "toys.azure.com/*".parse().unwrap();
+        assert!(all.versions(&MODEL).is_empty());
+    }
+
+    #[test]
+    fn suggestions_name_the_wrong_piece() {
+        let rows = [
+            ("tos.azure.com/*", "toys.azure.com/*"),
+            ("toys.azure.com/Gadgte", "toys.azure.com/Gadget"),
+            (
+                "toys.azure.com/v2api20200101/*",
+                "toys.azure.com/v1api20200101/*",
+            ),
         ];
-        let nearest = |text: &str| Part::parse(text).unwrap().nearest(&names);
-        assert_eq!(
-            nearest("storge.azure.com/*").as_deref(),
-            Some("storage.azure.com/*")
-        );
-        assert_eq!(
-            nearest("network.azure.com/VirtualNetwrok").as_deref(),
-            Some("network.azure.com/VirtualNetwork")
-        );
+        for (wrong, nearest) in rows {
+            let pattern: CrdPattern = wrong.parse().unwrap();
+            let error = pattern.select(&[&MODEL]).unwrap_err().to_string();
+            assert!(
+                error.ends_with(&format!("did you mean `{nearest}`?")),
+                "{error}"
+            );
+        }
     }
 }

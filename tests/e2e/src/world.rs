@@ -284,6 +284,7 @@ async fn config(
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: WEBHOOK_SECRET.to_owned(),
         certificate_check: Duration::from_millis(200),
+        shutdown_delay: Duration::ZERO,
         time: Time::default(),
         today: pretended_today,
         leader_election: None,

@@ -11,6 +11,7 @@
 //! Conversion is lossless both ways. What a version cannot express travels with the served object in the
 //! annotation [`STASH_ANNOTATION`] and comes back with the next write through that version.
 
+mod earlier;
 mod stash;
 mod stored;
 mod walk;
@@ -85,8 +86,16 @@ pub fn to_hub(kind: &KindInfo, version: &str, object: &Value) -> Result<Value, C
     if version == kind.hub.storage_version {
         return with_version(kind, version, object);
     }
-    let hub = served_to_hub(kind, find(kind, version)?, object)?;
+    let hub = match earlier_storage(kind, version) {
+        Some(version) => earlier_to_hub(kind, version, object)?,
+        None => served_to_hub(kind, find(kind, version)?, object)?,
+    };
     hub_to_stored(kind, &hub)
+}
+
+/// Whether objects of this version can be read: one that is served or was, or a storage version of now or then.
+pub fn is_readable(kind: &KindInfo, version: &str) -> bool {
+    version == kind.hub.storage_version || find_by_any_name(kind, version).is_some()
 }
 
 /// A stored object in this version's words.
@@ -97,8 +106,11 @@ pub fn from_hub(kind: &KindInfo, version: &str, stored: &Value) -> Result<Value,
     if version == kind.hub.storage_version {
         return with_version(kind, version, stored);
     }
-    let version = find(kind, version)?;
-    hub_to_served(kind, version, &stored_to_hub(kind, stored)?)
+    let hub = stored_to_hub(kind, stored)?;
+    match earlier_storage(kind, version) {
+        Some(api_version) => hub_to_earlier(kind, api_version, version, &hub),
+        None => hub_to_served(kind, find(kind, version)?, &hub),
+    }
 }
 
 /// An object in whatever version it says it is, in the desired version's words.
@@ -163,14 +175,22 @@ pub fn original_version(kind: &'static KindInfo, spec: &Value) -> Option<&'stati
         .or_else(|| kind.versions.last())
 }
 
-fn find_by_any_name(kind: &'static KindInfo, name: &str) -> Option<&'static VersionInfo> {
+fn find_by_any_name<'k>(kind: &'k KindInfo, name: &str) -> Option<&'k VersionInfo> {
     let name = name.strip_suffix("storage").unwrap_or(name);
-    kind.version(name).or_else(|| {
+    let mut versions = kind.versions.iter();
+    versions.find(|version| version.name == name).or_else(|| {
         let date = ["v1alpha1api", "v1beta"]
             .iter()
             .find_map(|prefix| name.strip_prefix(prefix))?;
-        kind.version(&format!("v1api{date}"))
+        let today = format!("v1api{date}");
+        kind.versions.iter().find(|version| version.name == today)
     })
+}
+
+/// The version of which this is the storage version of an earlier release.
+fn earlier_storage<'k>(kind: &'k KindInfo, name: &str) -> Option<&'k VersionInfo> {
+    let api_version = name.strip_suffix("storage")?;
+    find_by_any_name(kind, api_version)
 }
 
 fn find<'k>(kind: &'k KindInfo, name: &str) -> Result<&'k VersionInfo, ConversionError> {
@@ -228,6 +248,43 @@ pub(crate) fn served_to_hub(
             stash::restore(status_level, &mut status, &stash.status);
             status
         },
+    )
+}
+
+/// An object as an earlier release stored it, in the hub's form.
+fn earlier_to_hub(
+    kind: &KindInfo,
+    version: &VersionInfo,
+    object: &Value,
+) -> Result<Value, ConversionError> {
+    with_parts(
+        kind,
+        kind.hub.storage_version,
+        object,
+        |spec| earlier::to_hub(spec_level(kind, version), spec),
+        |status| earlier::to_hub(status_level(kind, version), status),
+    )
+}
+
+/// A hub object as an earlier release stored it, at the storage version of this name.
+fn hub_to_earlier(
+    kind: &KindInfo,
+    version: &VersionInfo,
+    name: &str,
+    hub: &Value,
+) -> Result<Value, ConversionError> {
+    with_parts(
+        kind,
+        name,
+        hub,
+        |spec| {
+            let mut spec = spec.clone();
+            let original = spec.shift_remove(ORIGINAL_VERSION);
+            let mut spec = earlier::from_hub(spec_level(kind, version), &spec);
+            spec.extend(original.map(|original| (ORIGINAL_VERSION.to_owned(), original)));
+            spec
+        },
+        |status| earlier::from_hub(status_level(kind, version), status),
     )
 }
 

@@ -12,7 +12,7 @@ pub(super) const PROPERTY_BAG: &str = "$propertyBag";
 ///
 /// A hub field that stands for an older type of another one (`capacityV20200101` beside `capacity`) goes by
 /// the other's name, as ASO has it, unless several older types would then share the key.
-fn bag_key(shape: &StructShape, field: &Field) -> String {
+pub(super) fn bag_key(shape: &StructShape, field: &Field) -> String {
     let name = match older_form_of(shape, field) {
         Some(base) if older_forms(shape, base) == 1 => base,
         _ => field.name,
@@ -108,7 +108,7 @@ fn stashed(shape: &StructShape, key: &str, text: &Value) -> Option<(&'static Fie
 }
 
 /// Applies `object` to the structs inside a value; everything else is kept.
-fn each_struct(
+pub(super) fn each_struct(
     ty: Type,
     value: &Value,
     object: fn(&StructShape, &Map<String, Value>) -> Map<String, Value>,

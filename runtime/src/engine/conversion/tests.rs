@@ -278,3 +278,23 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn what_an_earlier_release_stored_is_read_and_written() {
+    const EARLIER: &str = "v1api20200101storage";
+    let mut earlier = served(EARLIER, &old_spec());
+    earlier["spec"]["originalVersion"] = json!(OLD);
+    // The older version has no zones, and capacity of another type.
+    earlier["spec"]["$propertyBag"] = json!({"Novel": "1", "Zones": "[\"1\"]", "Capacity": "7"});
+    let mut expected = to_hub(&MODEL, OLD, &served(OLD, &old_spec())).unwrap();
+    expected["spec"]["zones"] = json!(["1"]);
+    expected["spec"]["capacity"] = json!(7);
+    expected["spec"]["$propertyBag"]["Novel"] = json!("1");
+    let stored = convert(&MODEL, &earlier, "v20210101storage").unwrap();
+    assert_eq!(stored, expected);
+    let read = convert(&MODEL, &earlier, NEW).unwrap();
+    assert_eq!(read["spec"]["zones"], json!(["1"]));
+    assert_eq!(convert(&MODEL, &stored, EARLIER).unwrap(), earlier);
+    assert!(is_readable(&MODEL, "v1beta20200101storage"));
+    assert!(!is_readable(&MODEL, "v20300101storage"));
+}

@@ -17,7 +17,7 @@ pub(super) struct Level {
 }
 
 impl Level {
-    fn nested(&self, version_name: &str) -> &'static Plan {
+    pub(super) fn nested(&self, version_name: &str) -> &'static Plan {
         let mut nested = self.plan.nested.iter();
         nested
             .find(|(name, _)| *name == version_name)
@@ -25,7 +25,7 @@ impl Level {
     }
 
     /// The hub's name of a version's field.
-    fn hub_name<'a>(&self, version_name: &'a str) -> &'a str
+    pub(super) fn hub_name<'a>(&self, version_name: &'a str) -> &'a str
     where
         'static: 'a,
     {
@@ -39,7 +39,7 @@ impl Level {
     }
 
     /// The version's name of a hub's field; `None` when it has none.
-    fn version_name(&self, hub_name: &str) -> Option<&'static str> {
+    pub(super) fn version_name(&self, hub_name: &str) -> Option<&'static str> {
         let mut steps = self.plan.steps.iter();
         let renamed = steps.find_map(|step| {
             let (Step::Rename { version, hub } | Step::Retype { version, hub }) = step;
@@ -51,11 +51,11 @@ impl Level {
         })
     }
 
-    fn version_type(&self, name: &str) -> Option<Type> {
+    pub(super) fn version_type(&self, name: &str) -> Option<Type> {
         self.version.field(name).map(|field| field.ty)
     }
 
-    fn hub_type(&self, name: &str) -> Option<Type> {
+    pub(super) fn hub_type(&self, name: &str) -> Option<Type> {
         self.hub.field(name).map(|field| field.ty)
     }
 
@@ -121,7 +121,7 @@ pub(super) fn innermost(ty: Type) -> Option<&'static StructShape> {
 }
 
 /// Converts the structs inside a value of these (version's, hub's) types; everything else is kept.
-fn convert(
+pub(super) fn convert(
     types: (Option<Type>, Option<Type>),
     plan: &'static Plan,
     value: &Value,

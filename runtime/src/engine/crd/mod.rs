@@ -53,6 +53,30 @@ pub struct ConversionWebhook {
     pub ca_bundle: Option<String>,
 }
 
+impl ConversionWebhook {
+    /// The member `spec.conversion` of a CRD.
+    pub fn to_json(&self) -> Value {
+        let mut client = match &self.endpoint {
+            WebhookEndpoint::Service {
+                namespace,
+                name,
+                path,
+                port,
+            } => json!({
+                "service": {"namespace": namespace, "name": name, "path": path, "port": port},
+            }),
+            WebhookEndpoint::Url(url) => json!({ "url": url }),
+        };
+        if let Some(bundle) = &self.ca_bundle {
+            client["caBundle"] = json!(bundle);
+        }
+        json!({
+            "strategy": "Webhook",
+            "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
+        })
+    }
+}
+
 /// What a CRD depends on beside its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrdOptions {
@@ -60,6 +84,9 @@ pub struct CrdOptions {
     pub conversion: Option<ConversionWebhook>,
     /// Versions to serve.
     pub versions: ServedVersions,
+    /// Versions that are not served, in which an earlier release may have stored objects: the API server wants
+    /// them to stay in the CRD for as long as its `status.storedVersions` names them.
+    pub kept: BTreeSet<String>,
     /// The operator's version, for the label `app.kubernetes.io/version`.
     pub operator_version: String,
     /// Labels that the user wants on CRDs, beside ours.
@@ -76,19 +103,22 @@ pub fn custom_resource_definition(kind: &KindInfo, options: &CrdOptions) -> Valu
     let served = served_versions(kind, &options.versions);
     let mut versions: Vec<_> = served
         .into_iter()
-        .map(|version| crd_version(version.name, &schema::api_version(version), false))
+        .map(|version| crd_version(version.name, &schema::api_version(version), Role::Served))
         .collect();
+    for version in &options.kept {
+        versions.push(crd_version(version, &schema::storage_version(), Role::Kept));
+    }
     versions.push(crd_version(
         kind.hub.storage_version,
         &schema::storage_version(),
-        true,
+        Role::Storage,
     ));
     let mut spec = Map::new();
     spec.insert("group".to_owned(), json!(kind.group));
     spec.insert("names".to_owned(), names(kind));
     spec.insert("scope".to_owned(), json!("Namespaced"));
     if let Some(webhook) = &options.conversion {
-        spec.insert("conversion".to_owned(), conversion(webhook));
+        spec.insert("conversion".to_owned(), webhook.to_json());
     }
     spec.insert("versions".to_owned(), Value::Array(versions));
     let mut labels = json!({
@@ -140,11 +170,19 @@ fn names(kind: &KindInfo) -> Value {
     })
 }
 
-fn crd_version(name: &str, schema: &Value, storage: bool) -> Value {
+/// What a version in a CRD is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Served,
+    Storage,
+    Kept,
+}
+
+fn crd_version(name: &str, schema: &Value, role: Role) -> Value {
     json!({
         "name": name,
-        "served": true,
-        "storage": storage,
+        "served": role != Role::Kept,
+        "storage": role == Role::Storage,
         "schema": {"openAPIV3Schema": schema},
         "subresources": {"status": {}},
         "additionalPrinterColumns": [
@@ -161,27 +199,6 @@ fn ready_column(name: &str, member: &str) -> Value {
         "name": name,
         "type": "string",
         "jsonPath": format!(".status.conditions[?(@.type=='Ready')].{member}"),
-    })
-}
-
-fn conversion(webhook: &ConversionWebhook) -> Value {
-    let mut client = match &webhook.endpoint {
-        WebhookEndpoint::Service {
-            namespace,
-            name,
-            path,
-            port,
-        } => json!({
-            "service": {"namespace": namespace, "name": name, "path": path, "port": port},
-        }),
-        WebhookEndpoint::Url(url) => json!({ "url": url }),
-    };
-    if let Some(bundle) = &webhook.ca_bundle {
-        client["caBundle"] = json!(bundle);
-    }
-    json!({
-        "strategy": "Webhook",
-        "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
     })
 }
 

@@ -15,6 +15,7 @@ fn options() -> CrdOptions {
             ca_bundle: Some("Q0E=".to_owned()),
         }),
         versions: ServedVersions::All,
+        kept: Default::default(),
         labels: Default::default(),
         operator_version: "1.2.3".to_owned(),
     }
@@ -91,6 +92,26 @@ fn latest_serves_the_newest_stable_version_and_those_asked_for() {
         names(&["v1api20200101", "v0"]),
         ["v1api20200101", "v20210101", "v20210101storage"]
     );
+}
+
+#[test]
+fn earlier_storage_versions_stay_without_being_served() {
+    let options = CrdOptions {
+        kept: ["v1api20200101storage".to_owned()].into(),
+        ..options()
+    };
+    let crd = custom_resource_definition(&MODEL, &options);
+    let versions = crd["spec"]["versions"].as_array().unwrap();
+    let kept = versions
+        .iter()
+        .find(|version| version["name"] == "v1api20200101storage");
+    let kept = kept.unwrap();
+    assert_eq!(
+        (&kept["served"], &kept["storage"]),
+        (&json!(false), &json!(false))
+    );
+    let stored = versions.iter().filter(|version| version["storage"] == true);
+    assert_eq!(stored.count(), 1);
 }
 
 #[test]

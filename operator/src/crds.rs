@@ -1,0 +1,264 @@
+//! Keeps the CRDs: installs and updates them, and keeps their conversion and their trust in the webhook current.
+
+use std::collections::{BTreeSet, HashSet};
+use std::pin::pin;
+use std::time::Duration;
+
+use armature_runtime::engine::crd::ServedVersions;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::kubernetes::{
+    Conversion, CrdInstaller, CrdVersions, InstalledCrd, Replica, Strangers,
+};
+use armature_runtime::resource::Kind;
+use futures::StreamExt;
+use kube::runtime::watcher::Event;
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
+use crate::health::Readiness;
+use crate::operator::StartError;
+use crate::webhook::Certificates;
+
+/// Longest wait for new CRDs to be served.
+const ESTABLISH_LIMIT: Duration = Duration::from_secs(120);
+
+/// Time between two looks whether other replicas are gone.
+const STRANGERS_CHECK: Duration = Duration::from_secs(1);
+
+/// Time after which CRDs that could not be installed are tried again.
+const INSTALL_RETRY: Duration = Duration::from_secs(15);
+
+/// Keeper of the CRDs.
+pub struct CrdKeeper {
+    config: OperatorConfig,
+    installer: CrdInstaller,
+    certificates: Certificates,
+    replica: Replica,
+    strangers: Strangers,
+    /// Kinds of CRDs that convert here.
+    converted: HashSet<Kind>,
+    /// When to install CRDs; never when that is done or not ours to do.
+    install_at: Option<Instant>,
+}
+
+impl CrdKeeper {
+    /// A keeper that has done nothing yet.
+    pub fn new(
+        config: &OperatorConfig,
+        installer: CrdInstaller,
+        certificates: Certificates,
+        replica: Replica,
+    ) -> Self {
+        Self {
+            config: config.clone(),
+            installer,
+            certificates,
+            replica,
+            strangers: Strangers::default(),
+            converted: HashSet::new(),
+            install_at: None,
+        }
+    }
+
+    /// Looks at what is installed and installs CRDs where there are none. Where there are some, that is left to
+    /// [`CrdKeeper::run`]: replicas with other versions may convert their objects.
+    pub async fn begin(&mut self, readiness: &Readiness) -> Result<(), StartError> {
+        readiness.waits_for("the list of installed CRDs");
+        let named = self.config.crd_pattern.select(self.config.kinds)?;
+        let installed = self.installer.installed().await?;
+        let mut is_fresh = true;
+        for crd in &installed {
+            if let Some(kind) = self.kind_of(crd) {
+                crd.check_stored(kind)?;
+                is_fresh = false;
+            }
+        }
+        if self.config.crd_management == CrdManagement::None {
+            return Ok(());
+        }
+        if !is_fresh {
+            self.install_at = Some(Instant::now());
+            return Ok(());
+        }
+        if named.is_empty() {
+            return Err(StartError::NoKinds);
+        }
+        readiness.waits_for(format!("the API server to serve {} CRDs", named.len()));
+        self.install().await
+    }
+
+    /// Keeps the CRDs until told to stop.
+    pub async fn run(self, stop: CancellationToken) {
+        stop.run_until_cancelled(self.keep()).await;
+    }
+
+    async fn keep(mut self) {
+        let mut events = pin!(self.installer.watch());
+        let period = self.config.certificate_check;
+        let mut check = tokio::time::interval_at(Instant::now() + period, period);
+        check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // CRDs that convert elsewhere when we come are taken over; what others do later stays theirs.
+        let mut take_over = true;
+        loop {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Ok(Event::InitApply(crd) | Event::Apply(crd))) => {
+                        self.look_at(&crd, take_over).await;
+                    }
+                    Some(Ok(Event::InitDone)) => take_over = false,
+                    Some(Ok(Event::Init | Event::Delete(_))) => {}
+                    Some(Err(error)) => tracing::debug!(%error, "the watch of CRDs was interrupted"),
+                    None => return,
+                },
+                _ = check.tick() => self.renew().await,
+                () = due(self.install_at) => self.install_at = self.try_install().await,
+            }
+        }
+    }
+
+    fn kind_of(&self, crd: &InstalledCrd) -> Option<&'static KindInfo> {
+        let mut kinds = self.config.kinds.iter();
+        kinds.find(|kind| crd.is_of(kind)).copied()
+    }
+
+    /// Installs or updates CRDs as soon as no other replica would be sent what it cannot convert. Returns when
+    /// to try again.
+    async fn try_install(&mut self) -> Option<Instant> {
+        match self.strangers.present(&self.replica).await {
+            Ok(present) if present.is_empty() => {}
+            Ok(present) => {
+                tracing::debug!(
+                    ?present,
+                    "CRDs wait for replicas with other versions to end"
+                );
+                return Some(Instant::now() + STRANGERS_CHECK);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot see which replicas there are; CRDs wait");
+                return Some(Instant::now() + STRANGERS_CHECK);
+            }
+        }
+        match self.install().await {
+            Ok(()) => None,
+            Err(error) => {
+                tracing::error!(%error, "CRDs were not updated; trying again");
+                Some(Instant::now() + INSTALL_RETRY)
+            }
+        }
+    }
+
+    /// Installs the CRDs that the pattern names and updates those that are there.
+    async fn install(&mut self) -> Result<(), StartError> {
+        let installed = self.installer.installed().await?;
+        let mut crds = Vec::new();
+        for kind in self.config.kinds {
+            let known = installed.iter().find(|crd| crd.is_of(kind));
+            if known.is_some() || self.config.crd_pattern.names(kind) {
+                crds.push((*kind, self.versions(kind, known).await?));
+            }
+        }
+        tracing::info!(count = crds.len(), "installing CRDs");
+        let bundle = &self.certificates.current.bundle;
+        self.installer.apply(&crds, bundle).await?;
+        let kinds: Vec<_> = crds.into_iter().map(|(kind, _)| kind).collect();
+        self.installer
+            .wait_established(&kinds, ESTABLISH_LIMIT)
+            .await?;
+        self.converted.extend(kinds.into_iter().map(Kind));
+        Ok(())
+    }
+
+    /// The versions that the CRD of a kind gets.
+    async fn versions(
+        &self,
+        kind: &'static KindInfo,
+        installed: Option<&InstalledCrd>,
+    ) -> Result<CrdVersions, StartError> {
+        let latest_only = self.config.crd_versions == VersionChoice::Latest;
+        let asked = self.config.crd_pattern.versions(kind);
+        let Some(crd) = installed else {
+            return Ok(CrdVersions {
+                served: match latest_only {
+                    false => ServedVersions::All,
+                    true => ServedVersions::Latest { also: asked },
+                },
+                ..CrdVersions::default()
+            });
+        };
+        let written = match crd.depends_on_objects(kind, latest_only) {
+            true => self.installer.written_versions(kind, crd).await?,
+            false => BTreeSet::new(),
+        };
+        Ok(crd.updated_versions(kind, latest_only, &asked, &written)?)
+    }
+
+    /// Makes a CRD convert here and trust us, unless it converts elsewhere and is not to be taken
+    /// over.
+    async fn look_at(&mut self, crd: &InstalledCrd, take_over: bool) {
+        let Some(kind) = self.kind_of(crd) else {
+            return;
+        };
+        if self.conversion(crd) == Conversion::HereOutdated {
+            // Another replica has renewed the certificate, most likely.
+            self.renew().await;
+        }
+        match self.conversion(crd) {
+            Conversion::Here => {}
+            Conversion::Elsewhere if !take_over => {
+                self.converted.remove(&Kind(kind));
+                return;
+            }
+            _ => {
+                let bundle = &self.certificates.current.bundle;
+                if let Err(error) = self.installer.point_conversion(&[kind], bundle).await {
+                    tracing::error!(%error, "a CRD does not convert here");
+                    return;
+                }
+                tracing::info!(
+                    kind = kind.kind,
+                    group = kind.group,
+                    "the CRD converts here now"
+                );
+            }
+        }
+        self.converted.insert(Kind(kind));
+    }
+
+    fn conversion(&self, crd: &InstalledCrd) -> Conversion {
+        let bundle = &self.certificates.current.bundle;
+        self.installer.conversion(crd, bundle)
+    }
+
+    /// Looks at the stored certificate: it may expire soon, or another replica may have renewed it.
+    async fn renew(&mut self) {
+        if let Err(error) = self.renewed().await {
+            tracing::error!(%error, "the webhook's certificate was not renewed; trying again");
+        }
+    }
+
+    async fn renewed(&mut self) -> Result<(), StartError> {
+        let certificates = &mut self.certificates;
+        let stored = certificates.store.ensure((certificates.today)()).await?;
+        // Trust comes first.
+        if stored.bundle != certificates.current.bundle {
+            let kinds: Vec<_> = self.converted.iter().map(|kind| kind.0).collect();
+            self.installer
+                .point_conversion(&kinds, &stored.bundle)
+                .await?;
+        }
+        if stored.certificate != certificates.current.certificate {
+            certificates.serving.replace(&stored)?;
+            tracing::info!("the webhook serves a new certificate");
+        }
+        certificates.current = stored;
+        Ok(())
+    }
+}
+
+async fn due(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

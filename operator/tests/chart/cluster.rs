@@ -1,0 +1,194 @@
+//! Where the chart is installed: a control plane that logs requests, and a simulated Azure.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use armature_controlplane::{ControlPlane, Options};
+use armature_simulator::{OperationRule, Running, Settings, Simulator};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{Api, DynamicObject, Patch, PatchParams};
+use kube::config::Kubeconfig;
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::chart::{NAMESPACE, manifests};
+use crate::pod::{Pod, Ports, Surroundings};
+use crate::rights::AUDIT_POLICY;
+
+/// Longest wait for anything. Generous: machines that run tests are busy.
+pub const LIMIT: Duration = Duration::from_secs(90);
+const ACCOUNT: &str = "azureserviceoperator-default";
+const CREDENTIAL: [&str; 3] = [
+    "azureSubscriptionID=00000000-0000-0000-0000-000000000001",
+    "azureClientID=00000000-0000-0000-0000-00000000000a",
+    "azureClientSecret=a secret of the tests",
+];
+
+/// Where the chart is installed.
+pub struct Cluster {
+    pub plane: ControlPlane,
+    pub azure: Running,
+    pub client: kube::Client,
+    folder: TempDir,
+}
+
+impl Cluster {
+    pub async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let policy = folder.path().join("policy.yaml");
+        std::fs::write(&policy, AUDIT_POLICY).unwrap();
+        let flags = vec![
+            format!("--audit-policy-file={}", policy.display()),
+            format!("--audit-log-path={}", folder.path().join("audit").display()),
+        ];
+        let options = Options {
+            apiserver_flags: flags,
+            ..Options::default()
+        };
+        let plane = ControlPlane::start(options).await.unwrap();
+        let options = armature_simulator::Options::new(armature_generated::KINDS);
+        let azure = Simulator::start(options).await.unwrap();
+        let rule = OperationRule::default();
+        azure.simulator().set_operation_rule(None, rule);
+        std::fs::write(folder.path().join("azure-ca.pem"), azure.ca_pem()).unwrap();
+        let client = plane.client().await.unwrap();
+        let cluster = Self {
+            plane,
+            azure,
+            client,
+            folder,
+        };
+        cluster.write_kubeconfig();
+        cluster
+    }
+
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join(file)
+    }
+
+    /// The administrator's kubeconfig, acting as the operator's service account.
+    fn write_kubeconfig(&self) {
+        let mut config = Kubeconfig::read_from(self.plane.kubeconfig()).unwrap();
+        let user = config.auth_infos[0].auth_info.as_mut().unwrap();
+        user.impersonate = Some(account());
+        user.impersonate_groups = Some(vec![
+            "system:serviceaccounts".to_owned(),
+            format!("system:serviceaccounts:{NAMESPACE}"),
+            "system:authenticated".to_owned(),
+        ]);
+        let text = serde_saphyr::to_string(&config).unwrap();
+        std::fs::write(self.path("kubeconfig"), text).unwrap();
+    }
+
+    /// Settings with which the chart's operator finds the simulated Azure.
+    fn settings(&self) -> Vec<String> {
+        let endpoint = self.azure.endpoint();
+        let mut settings: Vec<String> = CREDENTIAL.map(str::to_owned).into();
+        settings.extend([
+            format!("azureTenantID={}", Settings::default().tenant),
+            format!("azureAuthorityHost={endpoint}"),
+            format!("azureResourceManagerEndpoint={endpoint}"),
+            "azureResourceManagerAudience=https://management.azure.com".to_owned(),
+            "crdPattern=resources.azure.com/*;managedidentity.azure.com/*".to_owned(),
+            // Nothing listens there: that costs no work.
+            "tracing.otlpEndpoint=http://127.0.0.1:1".to_owned(),
+        ]);
+        settings
+    }
+
+    pub async fn render(&self, more: &[&str]) -> Vec<Value> {
+        let settings = self.settings();
+        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+        manifests(&[settings.as_slice(), more].concat()).await
+    }
+
+    pub async fn apply(&self, manifest: &Value) {
+        self.request(manifest, &PatchParams::apply("helm").force())
+            .await
+            .unwrap_or_else(|error| panic!("{error}: {manifest:#}"));
+    }
+
+    pub async fn request(
+        &self,
+        manifest: &Value,
+        how: &PatchParams,
+    ) -> kube::Result<DynamicObject> {
+        let text = |pointer: &str| manifest.pointer(pointer).and_then(Value::as_str);
+        let (version, kind) = (text("/apiVersion").unwrap(), text("/kind").unwrap());
+        let (group, version) = version.split_once('/').unwrap_or(("", version));
+        let kind = GroupVersionKind::gvk(group, version, kind);
+        let resource = match kind.kind.as_str() {
+            "NetworkPolicy" => ApiResource::from_gvk_with_plural(&kind, "networkpolicies"),
+            "UserAssignedIdentity" => {
+                ApiResource::from_gvk_with_plural(&kind, "userassignedidentities")
+            }
+            _ => ApiResource::from_gvk(&kind),
+        };
+        let api: Api<DynamicObject> = match text("/metadata/namespace") {
+            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &resource),
+            None => Api::all_with(self.client.clone(), &resource),
+        };
+        let name = text("/metadata/name").unwrap();
+        api.patch(name, how, &Patch::Apply(manifest)).await
+    }
+
+    /// A pod that the API server reaches by itself.
+    pub async fn run(&self, manifests: &[Value], pod: &str, webhook_host: &str) -> Pod {
+        let ports = Ports::free();
+        let url = format!("https://{webhook_host}:{}/convert", ports.webhook);
+        self.run_at(manifests, pod, ports, &url).await
+    }
+
+    /// A pod that listens on these ports, and whose webhook the API server reaches at this URL.
+    pub async fn run_at(&self, manifests: &[Value], pod: &str, ports: Ports, url: &str) -> Pod {
+        let surroundings = Surroundings {
+            kubeconfig: &self.path("kubeconfig"),
+            azure_ca: &self.path("azure-ca.pem"),
+            webhook_url: url,
+            ports,
+        };
+        let mut pod = Pod::start(manifests, pod, &surroundings);
+        pod.wait_ready(LIMIT).await;
+        pod
+    }
+
+    pub fn api<K>(&self, namespace: &str) -> Api<K>
+    where
+        K: kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
+    {
+        Api::namespaced(self.client.clone(), namespace)
+    }
+
+    pub async fn holder(&self) -> String {
+        let name = "controllers-leader-election-azinfra-generated";
+        let lease: Lease = self.api(NAMESPACE).get(name).await.unwrap();
+        lease.spec.unwrap().holder_identity.unwrap_or_default()
+    }
+
+    pub async fn certificate(&self) -> Secret {
+        let name = "armature-webhook-certificate";
+        self.api(NAMESPACE).get(name).await.unwrap()
+    }
+
+    /// Waits until objects of the namespace `team` are as expected.
+    pub async fn until(&self, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
+        let started = Instant::now();
+        while !holds(self).await {
+            assert!(started.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// The user that the service account is to the API server.
+pub fn account() -> String {
+    format!("system:serviceaccount:{NAMESPACE}:{ACCOUNT}")
+}
+
+pub fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {
+        "pod-security.kubernetes.io/enforce": "restricted",
+    }}})
+}
