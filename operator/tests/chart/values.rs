@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::{folder, helm};
+use crate::chart::{folder, helm, manifests};
+use crate::rights::{Right, given};
 
 fn read(file: &str) -> String {
     std::fs::read_to_string(folder().join(file)).unwrap()
@@ -28,6 +29,53 @@ async fn a_value_that_does_not_exist_is_refused() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(!output.status.success(), "{setting} passes");
         assert!(text.contains(named), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn each_mode_has_the_rights_and_the_service_of_its_half() {
+    let right = |group: &str, resource: &str, verb: &str| -> Right {
+        (group.to_owned(), resource.to_owned(), verb.to_owned())
+    };
+    let crds = |verb| right("apiextensions.k8s.io", "customresourcedefinitions", verb);
+    let halves = [
+        (
+            "watchers",
+            vec![
+                crds("watch"),
+                right("*.azure.com", "*", "patch"),
+                right("", "events", "create"),
+            ],
+        ),
+        (
+            "webhooks",
+            vec![
+                crds("patch"),
+                crds("create"),
+                right("coordination.k8s.io", "leases", "delete"),
+            ],
+        ),
+    ];
+    let both = given(&manifests(&[]).await);
+    for (mode, needed) in &halves {
+        let rendered = manifests(&[&format!("azureOperatorMode={mode}")]).await;
+        let rights = given(&rendered);
+        assert!(rights.is_subset(&both) && rights != both, "{mode}");
+        for (other, rest) in &halves {
+            let others = rest.iter().filter(|right| **right != crds("watch"));
+            let has = |right: &&Right| rights.contains(*right) == (mode == other);
+            assert_eq!(
+                others.clone().find(|right| !has(right)),
+                None,
+                "{mode}, {other}"
+            );
+        }
+        assert!(needed.iter().all(|right| rights.contains(right)), "{mode}");
+        let services = rendered
+            .iter()
+            .filter(|manifest| manifest["kind"] == "Service");
+        let webhooks = services.filter(|service| service["spec"]["ports"][0]["name"] == "webhook");
+        assert_eq!(webhooks.count() == 1, *mode == "webhooks", "{mode}");
     }
 }
 

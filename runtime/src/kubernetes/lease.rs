@@ -16,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::error::message;
 use super::names::FIELD_MANAGER;
 
+/// Longest wait for the Lease to be given back.
+const RELEASE_LIMIT: Duration = Duration::from_secs(2);
+
 /// How long an election waits for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseTimes {
@@ -175,7 +178,17 @@ impl Election {
 
     /// Gives the Lease back, so that another replica need not wait for it to expire.
     pub async fn release(&mut self) {
-        let released = tokio::time::timeout(self.times.retry, async {
+        match tokio::time::timeout(RELEASE_LIMIT, self.give_back()).await {
+            Ok(Ok(())) => tracing::info!(lease = self.label, "gave the Lease back"),
+            Ok(Err(error)) => {
+                tracing::warn!(lease = self.label, %error, "the Lease was not given back");
+            }
+            Err(_) => tracing::warn!(lease = self.label, "the Lease was not given back in time"),
+        }
+    }
+
+    async fn give_back(&self) -> kube::Result<()> {
+        loop {
             let Some(mut lease) = self.leases.get_opt(&self.name).await? else {
                 return Ok(());
             };
@@ -185,17 +198,12 @@ impl Election {
             let spec = lease.spec.get_or_insert_default();
             spec.holder_identity = Some(String::new());
             spec.renew_time = Some(MicroTime(Timestamp::now()));
-            self.leases
-                .replace(&self.name, &parameters(), &lease)
-                .await
-                .map(drop)
-        });
-        match released.await {
-            Ok(Ok(())) => tracing::info!(lease = self.label, "gave the Lease back"),
-            Ok(Err(error)) => {
-                tracing::warn!(lease = self.label, %error, "the Lease was not given back");
+            let written = self.leases.replace(&self.name, &parameters(), &lease).await;
+            match written {
+                // A renewal of our own was still under way.
+                Err(kube::Error::Api(status)) if status.is_conflict() => {}
+                written => return written.map(drop),
             }
-            Err(_) => tracing::warn!(lease = self.label, "the Lease was not given back in time"),
         }
     }
 
