@@ -17,12 +17,14 @@ pub enum LoadError {
         referenced_from: Option<Source>,
     },
     /// A file is there and cannot be read.
-    #[error("spec file `{file}` cannot be read: {reason}")]
+    #[error("spec file `{file}` cannot be read: {reason}{}", asked_by(.referenced_from))]
     Unreadable {
         /// The file.
         file: String,
         /// What the system said.
         reason: String,
+        /// Reference that asked for it; absent for a listed file.
+        referenced_from: Option<Source>,
     },
     /// A file is not JSON, or not what its format asks for.
     #[error("spec file `{file}`, line {line}, column {column}: {reason}")]

@@ -133,10 +133,7 @@ impl SpecRoot {
     /// # Errors
     /// When the file cannot be read.
     pub fn mentions(&self, file: &str, words: &str) -> Result<bool, LoadError> {
-        let text = std::fs::read(self.place(file)).map_err(|error| LoadError::Unreadable {
-            file: file.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let text = std::fs::read(self.place(file)).map_err(|error| unreadable(file, &error))?;
         let words = words.as_bytes();
         let mut windows = text.windows(words.len());
         Ok(windows.any(|window| window.eq_ignore_ascii_case(words)))
@@ -162,13 +159,17 @@ impl SpecRoot {
 
     /// As [`SpecRoot::document`], for a file that a reference asks for.
     pub(super) fn referenced(&self, file: &str, from: &Source) -> Result<Arc<Document>, LoadError> {
-        self.document(file).map_err(|error| match error {
-            LoadError::MissingFile { file, root, .. } => LoadError::MissingFile {
-                file,
-                root,
-                referenced_from: Some(from.clone()),
-            },
-            other => other,
+        self.document(file).map_err(|mut error| {
+            if let LoadError::MissingFile {
+                referenced_from, ..
+            }
+            | LoadError::Unreadable {
+                referenced_from, ..
+            } = &mut error
+            {
+                *referenced_from = Some(from.clone());
+            }
+            error
         })
     }
 
@@ -192,12 +193,17 @@ impl SpecRoot {
                     referenced_from: None,
                 }
             } else {
-                LoadError::Unreadable {
-                    file: file.to_owned(),
-                    reason: error.to_string(),
-                }
+                unreadable(file, &error)
             }
         })
+    }
+}
+
+fn unreadable(file: &str, error: &std::io::Error) -> LoadError {
+    LoadError::Unreadable {
+        file: file.to_owned(),
+        reason: error.to_string(),
+        referenced_from: None,
     }
 }
 
@@ -206,10 +212,7 @@ fn json_files_below(root: &Utf8Path) -> Result<Vec<String>, LoadError> {
     let mut found = Vec::new();
     let mut waiting = vec![Utf8PathBuf::new()];
     while let Some(relative) = waiting.pop() {
-        let unreadable = |error: std::io::Error| LoadError::Unreadable {
-            file: relative.to_string(),
-            reason: error.to_string(),
-        };
+        let unreadable = |error: std::io::Error| unreadable(relative.as_str(), &error);
         let folder = root.join(&relative);
         for entry in folder.read_dir_utf8().map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;

@@ -168,6 +168,18 @@ fn what_the_parser_quotes_is_cut() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_told_with_the_reference_to_it() {
+    let file = format!("{}.json", "n".repeat(300));
+    let reference = json!({"$ref": format!("{file}#/definitions/A")});
+    let message = passes(&spec(&definitions(json!({"A": reference}))));
+    let message = message.map(|_| ()).expect_err("a fault");
+    assert!(
+        message.ends_with("(referenced by found/spec.json#/definitions/A)"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_name_that_stands_twice_is_refused() {
     for (text, name) in [
         (
