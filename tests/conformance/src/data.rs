@@ -20,7 +20,9 @@ pub struct Exchange {
     /// JSON body of the request; null without one.
     pub request: Value,
     /// HTTP status of the answer.
-    pub status: u64,
+    pub status: u16,
+    /// Headers of the answer, names in lower case.
+    pub headers: Vec<(String, String)>,
     /// JSON body of the answer; null without one.
     pub response: Value,
 }
@@ -127,9 +129,20 @@ fn read(file: &Path) -> Result<Vec<Exchange>> {
             method: value["method"].as_str().unwrap_or_default().to_owned(),
             url: path.to_owned(),
             request: value["request"].clone(),
-            status: value["status"].as_u64().unwrap_or_default(),
+            status: u16::try_from(value["status"].as_u64().unwrap_or_default())?,
+            headers: headers(&value["headers"]),
             response: value["response"].clone(),
         })
     };
     text.lines().enumerate().map(exchange).collect()
+}
+
+fn headers(recorded: &Value) -> Vec<(String, String)> {
+    let recorded = recorded.as_object().into_iter().flatten();
+    recorded
+        .map(|(name, value)| {
+            let value = value.as_str().unwrap_or_default();
+            (name.to_lowercase(), value.to_owned())
+        })
+        .collect()
 }

@@ -1,7 +1,9 @@
-//! The checked-in list of recorded PUTs that are not rendered alike, each with the reason.
+//! The checked-in lists of recorded PUTs that are not rendered alike, and of recordings that the operator does not
+//! repeat, each with the reason.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// One known difference.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -18,10 +20,22 @@ pub struct KnownDifference {
     pub equal_after_modifier: bool,
 }
 
-/// Reads the list.
+/// One known problem of a replayed recording.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct KnownProblem {
+    /// Recording: `<group>-<version>`.
+    pub recording: String,
+    /// The problem, as the test tells it.
+    pub problem: String,
+    /// Why it is there.
+    pub reason: String,
+}
+
+/// Reads a list.
 ///
 /// # Errors
-/// When it is no list of known differences.
-pub fn parse(yaml: &str) -> Result<Vec<KnownDifference>> {
+/// When it is no list of these.
+pub fn parse<T: DeserializeOwned>(yaml: &str) -> Result<Vec<T>> {
     serde_saphyr::from_str(yaml).context("the list of known differences")
 }

@@ -8,12 +8,15 @@
 //! | [`run`] | every recorded PUT of our kinds, and what became of it |
 //! | [`comparison`] | one recorded PUT against one rendered request |
 //! | [`modifiers`] | what the kind's own extension makes of a body, asked the recorded Azure |
-//! | [`page`] | the result as a page of the book |
-//! | [`differences`] | the checked-in list of differences that are known, with reasons |
+//! | [`replay`] | the operator against recordings that answer |
+//! | [`page`] | the result of rendering as a page of the book |
+//! | [`book`] | where pages are kept |
+//! | [`differences`] | the checked-in lists of differences that are known, with reasons |
 //! | [`properties`] | running properties over arbitrary values of all kinds and versions |
 //!
 //! The recorded data is not part of the project; tests say so and pass when it is absent.
 
+pub mod book;
 pub mod comparison;
 pub mod data;
 pub mod differences;
@@ -21,4 +24,5 @@ pub mod modifiers;
 pub mod page;
 pub mod properties;
 pub mod renaming;
+pub mod replay;
 pub mod run;

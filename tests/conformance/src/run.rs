@@ -79,7 +79,7 @@ struct Step {
 }
 
 fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> {
-    let steps = steps(recording)?;
+    let steps: Vec<Step> = manifests(recording)?.into_iter().map(step).collect();
     let mut puts: Vec<(&Exchange, Put)> = Vec::new();
     for (index, exchange) in recording.exchanges.iter().enumerate() {
         let Ok(id) = ResourceId::parse(renaming::path(&exchange.url)) else {
@@ -117,8 +117,12 @@ fn source(recording: &Recording, id: &ResourceId) -> Source {
     }
 }
 
-/// What is rendered, one step after the other: each file of a scenario adds manifests or replaces them.
-fn steps(recording: &Recording) -> Result<Vec<Step>> {
+/// What the recorded test applied, one state of all manifests after the other: each file of a scenario adds manifests
+/// or replaces them.
+///
+/// # Errors
+/// When a manifest cannot be read.
+pub fn manifests(recording: &Recording) -> Result<Vec<Vec<Document>>> {
     let inputs = match &recording.manifests {
         Manifests::Samples(folder) => vec![folder.clone()],
         Manifests::Scenario(files) => files.clone(),
@@ -133,12 +137,13 @@ fn steps(recording: &Recording) -> Result<Vec<Step>> {
             documents.retain(|known: &Document| name(known) != name(&document));
             documents.push(document);
         }
-        steps.push(step(documents.clone(), recording));
+        steps.push(documents.clone());
     }
     if steps.is_empty() {
-        steps.push(step(Vec::new(), recording));
+        steps.push(Vec::new());
     }
-    Ok(steps)
+    let renamed = |documents| renaming::apply(documents, &recording.exchanges, KINDS);
+    Ok(steps.into_iter().map(renamed).collect())
 }
 
 fn name(document: &Document) -> [&Value; 3] {
@@ -150,8 +155,7 @@ fn name(document: &Document) -> [&Value; 3] {
     ]
 }
 
-fn step(documents: Vec<Document>, recording: &Recording) -> Step {
-    let documents = renaming::apply(documents, &recording.exchanges, KINDS);
+fn step(documents: Vec<Document>) -> Step {
     let rendering = render::render(documents.clone(), KINDS, render::PLACEHOLDER_SUBSCRIPTION);
     let by_url = |request: RenderedRequest| (request.url.to_lowercase(), request);
     Step {
@@ -251,7 +255,7 @@ fn api_version(url: &str) -> &str {
 }
 
 /// The id without subscription and resource group; a resource group's own name otherwise.
-fn below_group(id: &ResourceId) -> String {
+pub(crate) fn below_group(id: &ResourceId) -> String {
     match id.as_str().find("/providers/") {
         Some(at) => id.as_str()[at + "/providers/".len()..].to_owned(),
         None => id.name().to_owned(),

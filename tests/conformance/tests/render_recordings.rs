@@ -1,11 +1,9 @@
 //! `armature render` over manifests gives the PUT bodies that were recorded with the real Azure.
 //! `ARMATURE_WRITE_DOCS=1` writes the result to `docs/conformance.md`.
 
-use std::path::Path;
-
 use armature_conformance::page::{self, Counts};
 use armature_conformance::run::{self, Verdict};
-use armature_conformance::{data, differences};
+use armature_conformance::{book, data, differences};
 
 /// Share of the PUTs that must be equal, in percent.
 const BAR: f64 = 95.0;
@@ -40,7 +38,7 @@ fn rendered_bodies_equal_recorded_ones() {
         counts.percent(),
         counts.equal_after_modifier
     );
-    compare_page(&page::page(&puts, &known));
+    book::keep("conformance.md", &page::page(&puts, &known)).expect("a page that is up to date");
 
     let listed: Vec<_> = known
         .iter()
@@ -51,18 +49,4 @@ fn rendered_bodies_equal_recorded_ones() {
     let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
     assert!(gone.is_empty(), "in differences.yaml, but equal: {gone:#?}");
     assert!(counts.percent() >= BAR, "{counts:?} is below {BAR} percent");
-}
-
-/// Writes the page where that is asked for, else compares it.
-fn compare_page(page: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/conformance.md");
-    if std::env::var_os("ARMATURE_WRITE_DOCS").is_some() {
-        std::fs::write(&file, page).expect("docs/ is there");
-        return;
-    }
-    let written = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        written == page,
-        "docs/conformance.md is stale: run this test with ARMATURE_WRITE_DOCS=1"
-    );
 }

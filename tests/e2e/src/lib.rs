@@ -16,4 +16,4 @@ pub use collector::{Collector, attribute};
 pub use leaks::{Place, Secrets};
 pub use objects::{Objects, condition, kind_info};
 pub use shown::Shown;
-pub use world::{OPERATOR_NAMESPACE, World, identity, scrape};
+pub use world::{OPERATOR_NAMESPACE, World, create_namespace, identity, operator_config, scrape};

@@ -238,7 +238,7 @@ impl Parts {
         std::fs::write(&ca_file, azure.ca_pem())?;
         let client = plane.client().await?;
         create_namespace(&client, OPERATOR_NAMESPACE).await?;
-        let config = config(&plane, azure.endpoint(), ca_file).await?;
+        let config = operator_config(&plane, azure.endpoint(), ca_file).await?;
         let operator = Operator::start(config.clone())
             .await
             .context("the operator does not start")?;
@@ -256,7 +256,9 @@ impl Parts {
     }
 }
 
-async fn config(
+/// Configuration of an operator of all kinds in [`OPERATOR_NAMESPACE`], which exists. It never compares what is ready
+/// with Azure again.
+pub async fn operator_config(
     plane: &ControlPlane,
     azure: &str,
     ca_file: PathBuf,
@@ -336,7 +338,8 @@ pub fn identity(client_id: &str) -> Result<Option<Identity>, CredentialError> {
     })
 }
 
-async fn create_namespace(client: &kube::Client, name: &str) -> anyhow::Result<()> {
+/// Creates a namespace.
+pub async fn create_namespace(client: &kube::Client, name: &str) -> anyhow::Result<()> {
     let namespace = Namespace {
         metadata: ObjectMeta {
             name: Some(name.to_owned()),

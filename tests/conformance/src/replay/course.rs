@@ -1,0 +1,185 @@
+//! The course of one recording: apply its manifests, wait for Ready, delete the objects.
+
+use anyhow::{Context, Result};
+use armature::render::manifest::Document;
+use armature_e2e::{Objects, condition};
+use armature_runtime::arm::ResourceId;
+use armature_runtime::reconcile::names::RESOURCE_ID;
+use futures::future::try_join_all;
+use kube::api::DeleteParams;
+use serde_json::Value;
+
+use super::azure::Counts;
+use super::world::{ObjectName, States, World};
+use crate::data::{Exchange, Recording};
+use crate::{renaming, run};
+
+/// What became of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Recording.
+    pub recording: String,
+    /// Objects that were applied.
+    pub objects: usize,
+    /// Writes that Azure had taken from the peer.
+    pub recorded: Counts,
+    /// Writes that it took from the operator.
+    pub sent: Counts,
+    /// What did not go as it should.
+    pub problems: Vec<String>,
+}
+
+/// How an object ended.
+enum End {
+    Ready,
+    /// It will never be ready by itself.
+    Stuck(String),
+}
+
+/// Brings everything that the recorded test applied to Ready, step by step, and deletes it in the recorded order.
+///
+/// # Errors
+/// When the API server refuses what no test should have sent it.
+pub async fn run(world: &World, index: usize, recording: &Recording) -> Result<Outcome> {
+    let objects = world.namespace(index, recording).await?;
+    let mut applied: Vec<Document> = Vec::new();
+    let mut problems = Vec::new();
+    for documents in run::manifests(recording)? {
+        let changed = apply(&objects, &applied, &documents).await?;
+        for (name, generation) in &changed {
+            match end(world, name, *generation).await {
+                Ok(End::Ready) => {}
+                Ok(End::Stuck(why)) => problems.push(why),
+                Err(error) => problems.push(format!("{} {}: {error:#}", name.kind, name.name)),
+            }
+        }
+        applied = documents;
+    }
+    if let Err(error) = delete(world, &objects, &applied, &recording.exchanges).await {
+        problems.push(format!("{error:#}"));
+    }
+    problems.extend(world.azure().problems(index));
+    problems.dedup();
+    let (recorded, sent) = world.azure().writes(index);
+    Ok(Outcome {
+        recording: recording.name.clone(),
+        objects: applied.len(),
+        recorded,
+        sent,
+        problems,
+    })
+}
+
+/// Applies what is new; names and generations.
+async fn apply(
+    objects: &Objects,
+    applied: &[Document],
+    documents: &[Document],
+) -> Result<Vec<(ObjectName, i64)>> {
+    let is_new = |document: &&Document| !applied.iter().any(|old| old.value == document.value);
+    let mut changed = Vec::new();
+    for document in documents.iter().filter(is_new) {
+        let mut manifest = document.value.clone();
+        manifest["metadata"]["namespace"] = objects.namespace().into();
+        let name = name(&manifest);
+        let applying = objects.apply_value(&manifest).await;
+        let object = applying.with_context(|| format!("applying {name:?}"))?;
+        changed.push((name, object.metadata.generation.unwrap_or_default()));
+    }
+    Ok(changed)
+}
+
+fn name(object: &Value) -> ObjectName {
+    let text = |pointer: &str| {
+        let text = object.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    ObjectName {
+        namespace: text("/metadata/namespace"),
+        kind: text("/kind"),
+        name: text("/metadata/name"),
+    }
+}
+
+/// Waits until an object is ready, or the operator has given up on it.
+async fn end(world: &World, name: &ObjectName, generation: i64) -> Result<End> {
+    let mut last = Value::Null;
+    let waited = world.wait(|states| {
+        last = condition(states.get(name)?, "Ready");
+        if last["observedGeneration"].as_i64()? < generation {
+            return None;
+        }
+        let reason = last["reason"].as_str().unwrap_or_default();
+        match (last["status"].as_str()?, last["severity"].as_str()) {
+            ("True", _) => Some(End::Ready),
+            (_, Some("Error")) => {
+                Some(End::Stuck(format!("{} {}: {reason}", name.kind, name.name)))
+            }
+            _ => None,
+        }
+    });
+    let ended = waited.await;
+    ended.with_context(|| format!("not ready: {last}"))
+}
+
+/// Deletes what was applied: one after the other the objects whose deletion Azure took when it was recorded, in that
+/// order, and then together those that were gone by then.
+async fn delete(
+    world: &World,
+    objects: &Objects,
+    applied: &[Document],
+    exchanges: &[Exchange],
+) -> Result<()> {
+    let mut all = Vec::new();
+    for document in applied {
+        let name = ObjectName {
+            namespace: objects.namespace().to_owned(),
+            ..name(&document.value)
+        };
+        let object = world.wait(|states| states.get(&name).cloned()).await?;
+        all.push((deletion(&object, exchanges), name, document));
+    }
+    all.sort_by_key(|(at, ..)| *at);
+    let (rest, deleted): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, ..)| at.is_none());
+    for (_, name, document) in deleted {
+        delete_one(world, objects, &name, document).await?;
+    }
+    let rest = rest.iter();
+    try_join_all(rest.map(|(_, name, document)| delete_one(world, objects, name, document)))
+        .await?;
+    Ok(())
+}
+
+/// Where in the recording Azure took the deletion of an object.
+fn deletion(object: &Value, exchanges: &[Exchange]) -> Option<usize> {
+    let id = object["metadata"]["annotations"][RESOURCE_ID].as_str()?;
+    let id = ResourceId::parse(id).ok()?;
+    exchanges.iter().position(|exchange| {
+        exchange.method == "DELETE"
+            && exchange.status < 300
+            && renaming::path(&exchange.url).eq_ignore_ascii_case(id.as_str())
+    })
+}
+
+/// Deletes an object in the version of its manifest, as `kubectl delete -f` does, and waits until it is gone.
+async fn delete_one(
+    world: &World,
+    objects: &Objects,
+    name: &ObjectName,
+    document: &Document,
+) -> Result<()> {
+    let api_version = document.value["apiVersion"].as_str().unwrap_or_default();
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    let api = objects.api(&name.kind, version);
+    api.delete(&name.name, &DeleteParams::default()).await?;
+    let mut last = Value::Null;
+    let gone = world.wait(|states| match states.get(name) {
+        Some(object) => {
+            last = condition(object, "Ready");
+            None
+        }
+        None => Some(()),
+    });
+    let gone = gone.await;
+    gone.with_context(|| format!("{} {} is not deleted: {last}", name.kind, name.name))
+}

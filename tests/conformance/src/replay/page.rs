@@ -1,0 +1,156 @@
+//! The result as a page of the book: `docs/replay.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::azure::Counts;
+use super::course::Outcome;
+use crate::differences::KnownProblem;
+
+const HEAD: &str = "\
+# Replay of recorded traffic
+
+The operator against a server that answers as the real Azure answered Azure Service Operator v2, the *peer*. The server
+is a recording; API server and operator are real, and only the operator's time is faster. The manifests of the recording
+are applied, all objects must become Ready, and they are deleted in the recorded order. Written by
+`ARMATURE_WRITE_DOCS=1 cargo test -p armature-conformance --test replay`; without the variable, that test fails when this
+page is stale. With `ARMATURE_REPLAY=TEXT` it runs the recordings with that text in their names and leaves the page alone.
+
+Writes to our kinds are strict: each must have been recorded, with an equal body, after the writes to the same URL that
+came before it, and each that Azure took must come. What may be left out is what Azure had refused, and a PUT of the body
+that Azure has already: the peer sends it on every pass, the operator may not. Bodies are compared as in [Conformance with
+recorded traffic](conformance.md).
+
+The operator reads before it writes, the peer did not always. So reads are answered as far as the recording tells:
+
+- A read of a resource shows what was recorded between the same two writes of that URL, one after the other, and the last
+  again when there are no more. Where nothing was recorded there, it shows what the write answered; before the first PUT
+  and after a DELETE the resource does not exist, nor does what is below it.
+- A read with another api-version than was recorded shows the same. The operator looks for a deleted vault with the
+  api-version of the object.
+- An operation is known by its URL without the signature: Azure signs it anew in each answer, and the operator goes on
+  with the latest URL, the peer with the first. An operation that nobody read, because the answer that named it told its
+  end, shows that end.
+- Anything else fails the recording.
+
+Resources of kinds that Armature does not have are no part of this; references to them are ARM ids.
+";
+
+/// The page.
+pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
+    let mut page = HEAD.to_owned();
+    let passed = outcomes
+        .iter()
+        .filter(|one| one.problems.is_empty())
+        .count();
+    let objects: usize = outcomes.iter().map(|one| one.objects).sum();
+    let total = |of: fn(&Outcome) -> Counts| {
+        outcomes
+            .iter()
+            .map(of)
+            .fold(Counts::default(), |a, b| a + b)
+    };
+    let (recorded, sent) = (total(|one| one.recorded), total(|one| one.sent));
+    let _ = write!(
+        page,
+        "\n**{passed} of {} recordings pass**, with {objects} objects. The peer sent {} PUTs and {} DELETEs that Azure \
+         took, the operator {} and {}.\n",
+        outcomes.len(),
+        recorded.puts,
+        recorded.deletes,
+        sent.puts,
+        sent.deletes
+    );
+    page.push_str("\n## Not passed\n");
+    for (reason, problems) in by_reason(outcomes, known) {
+        let _ = write!(page, "\nReason: {reason}\n\n");
+        for problem in problems {
+            let _ = writeln!(page, "- {problem}");
+        }
+    }
+    page.push_str(
+        "\n## All recordings\n\n| recording | objects | PUTs of the peer | of the operator | DELETEs of the peer | \
+         of the operator | result |\n|---|--:|--:|--:|--:|--:|---|\n",
+    );
+    for one in outcomes {
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            one.recording,
+            one.objects,
+            one.recorded.puts,
+            one.sent.puts,
+            one.recorded.deletes,
+            one.sent.deletes,
+            if one.problems.is_empty() {
+                "passed"
+            } else {
+                "not passed"
+            }
+        );
+    }
+    page
+}
+
+fn by_reason<'a>(
+    outcomes: &[Outcome],
+    known: &'a [KnownProblem],
+) -> BTreeMap<&'a str, Vec<String>> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for outcome in outcomes {
+        for problem in &outcome.problems {
+            let is_this = |known: &&KnownProblem| {
+                (&known.recording, &known.problem) == (&outcome.recording, problem)
+            };
+            let reason = known.iter().find(is_this);
+            let reason = reason.map_or("none is known", |known| known.reason.trim());
+            let line = format!("{}: {problem}", outcome.recording);
+            reasons.entry(reason).or_default().push(line);
+        }
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(recording: &str, puts: usize, problems: &[&str]) -> Outcome {
+        Outcome {
+            recording: recording.to_owned(),
+            objects: 2,
+            recorded: Counts {
+                puts: 3,
+                deletes: 1,
+            },
+            sent: Counts { puts, deletes: 1 },
+            problems: problems.iter().map(|&text| text.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn every_recording_is_counted_and_listed_and_each_problem_has_its_reason() {
+        let outcomes = [
+            outcome("storage-v1", 2, &[]),
+            outcome("kusto-v1", 1, &["a", "b"]),
+        ];
+        let known = [KnownProblem {
+            recording: "kusto-v1".to_owned(),
+            problem: "a".to_owned(),
+            reason: "because".to_owned(),
+        }];
+        let page = page(&outcomes, &known);
+        for line in [
+            "**1 of 2 recordings pass**, with 4 objects. The peer sent 6 PUTs and 2 DELETEs that Azure took, the \
+             operator 3 and 2.",
+            "Reason: because",
+            "- kusto-v1: a",
+            "Reason: none is known",
+            "- kusto-v1: b",
+            "| storage-v1 | 2 | 3 | 2 | 1 | 1 | passed |",
+            "| kusto-v1 | 2 | 3 | 1 | 1 | 1 | not passed |",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
+    }
+}

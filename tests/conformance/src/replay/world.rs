@@ -1,0 +1,192 @@
+//! A real API server and the operator beside the server of the recordings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use armature::Operator;
+use armature_controlplane::ControlPlane;
+use armature_e2e::{OPERATOR_NAMESPACE, Objects, create_namespace, operator_config};
+use armature_generated::KINDS;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::names::NAMESPACE_CREDENTIAL;
+use armature_runtime::reconcile::time::Time;
+use armature_simulator::Running;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, ObjectMeta, PostParams};
+use kube::core::GroupVersionKind;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::server::Recordings;
+use crate::data::Recording;
+
+/// How many times as fast as on the wall the operator's time passes: an hour in 18 seconds.
+const SPEED: u32 = 200;
+
+/// Objects of one kind that are reconciled at once: as if each recording had an operator of its own.
+const WORKERS: usize = 32;
+
+/// Longest time for all recordings together. Generous: machines that run tests are busy.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// How often the objects of all recordings are looked at.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Subscription of all recordings.
+const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+
+/// What the operator runs in.
+pub struct World {
+    azure: Running<Recordings>,
+    client: kube::Client,
+    states: watch::Receiver<States>,
+    end: Instant,
+    _operator: Operator,
+    _plane: ControlPlane,
+    _folder: TempDir,
+}
+
+/// All objects, as the operator left them a moment ago.
+pub type States = Arc<BTreeMap<ObjectName, Value>>;
+
+/// Namespace, kind and name of an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectName {
+    /// Namespace.
+    pub namespace: String,
+    /// Kind.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+}
+
+impl World {
+    /// Starts all parts.
+    ///
+    /// # Errors
+    /// When one does not start.
+    pub async fn start(recordings: &[Recording]) -> Result<Self> {
+        let plane = ControlPlane::start(Default::default()).await?;
+        let client = plane.client().await?;
+        create_namespace(&client, OPERATOR_NAMESPACE).await?;
+        let azure = Running::start("127.0.0.1:0", Vec::new(), |endpoint| {
+            Recordings::new(recordings, endpoint)
+        })
+        .await?;
+        let folder = tempfile::tempdir()?;
+        let ca_file = folder.path().join("ca.pem");
+        std::fs::write(&ca_file, azure.ca_pem())?;
+        let mut config = operator_config(&plane, azure.endpoint(), ca_file).await?;
+        config.time = Time::times(SPEED);
+        config.max_concurrent_reconciles = WORKERS;
+        let operator = Operator::start(config).await?;
+        let (sender, states) = watch::channel(States::default());
+        tokio::spawn(look(client.clone(), sender));
+        Ok(Self {
+            azure,
+            client,
+            states,
+            end: Instant::now() + LIMIT,
+            _operator: operator,
+            _plane: plane,
+            _folder: folder,
+        })
+    }
+
+    /// The server of the recordings.
+    pub fn azure(&self) -> &Recordings {
+        self.azure.service()
+    }
+
+    /// A namespace for the recording at this index, with the credential that leads to it.
+    ///
+    /// # Errors
+    /// When the namespace cannot be created.
+    pub async fn namespace(&self, index: usize, recording: &Recording) -> Result<Objects> {
+        let name = recording.name.replace('_', "-");
+        create_namespace(&self.client, &name).await?;
+        let secret = Secret {
+            metadata: ObjectMeta {
+                name: Some(NAMESPACE_CREDENTIAL.to_owned()),
+                ..ObjectMeta::default()
+            },
+            string_data: Some(credential(Recordings::client(index))),
+            ..Secret::default()
+        };
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &name);
+        secrets.create(&PostParams::default(), &secret).await?;
+        Ok(Objects::new(self.client.clone(), &name))
+    }
+
+    /// Waits until a question about all objects has an answer.
+    ///
+    /// # Errors
+    /// When it has none before the world ends.
+    pub async fn wait<T>(&self, mut question: impl FnMut(&States) -> Option<T>) -> Result<T> {
+        let mut states = self.states.clone();
+        let answer = async {
+            loop {
+                if let Some(answer) = question(&states.borrow_and_update()) {
+                    return Ok(answer);
+                }
+                states.changed().await.context("nobody looks any more")?;
+            }
+        };
+        let answer = tokio::time::timeout_at(self.end, answer).await;
+        answer.context("not in time")?
+    }
+}
+
+fn credential(client: String) -> BTreeMap<String, String> {
+    [
+        ("AZURE_SUBSCRIPTION_ID", SUBSCRIPTION),
+        ("AZURE_TENANT_ID", SUBSCRIPTION),
+        ("AZURE_CLIENT_ID", &client),
+        ("AZURE_CLIENT_SECRET", "a secret of the tests"),
+    ]
+    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+    .into()
+}
+
+/// Looks at all objects until nobody wants to know.
+async fn look(client: kube::Client, sender: watch::Sender<States>) {
+    while !sender.is_closed() {
+        match all(&client).await {
+            Ok(states) => {
+                sender.send_replace(Arc::new(states));
+            }
+            Err(error) => println!("the objects cannot be listed: {error:#}"),
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+async fn all(client: &kube::Client) -> Result<BTreeMap<ObjectName, Value>> {
+    let mut states = BTreeMap::new();
+    for kind in KINDS {
+        let as_cached = ListParams::default().match_any();
+        for object in stored(client, kind).list(&as_cached).await? {
+            let name = ObjectName {
+                namespace: object.metadata.namespace.clone().unwrap_or_default(),
+                kind: kind.kind.to_owned(),
+                name: object.metadata.name.clone().unwrap_or_default(),
+            };
+            let earlier = states.insert(name, serde_json::to_value(object)?);
+            ensure!(earlier.is_none(), "two kinds are called {}", kind.kind);
+        }
+    }
+    Ok(states)
+}
+
+/// Objects of a kind as they are stored: nothing has to be converted.
+fn stored(client: &kube::Client, kind: &KindInfo) -> Api<DynamicObject> {
+    let gvk = GroupVersionKind::gvk(kind.group, kind.hub.storage_version, kind.kind);
+    Api::all_with(
+        client.clone(),
+        &ApiResource::from_gvk_with_plural(&gvk, kind.plural),
+    )
+}

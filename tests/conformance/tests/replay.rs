@@ -1,0 +1,83 @@
+//! The operator against a server that answers as Azure did when Azure Service Operator sent the same manifests.
+//! `ARMATURE_WRITE_DOCS=1` writes the result to `docs/replay.md`.
+
+use std::time::Instant;
+
+use armature_conformance::book;
+use armature_conformance::data::{self, Recording};
+use armature_conformance::differences::{self, KnownProblem};
+use armature_conformance::replay::course::{self, Outcome};
+use armature_conformance::replay::page;
+use armature_conformance::replay::world::World;
+use futures::future::try_join_all;
+
+/// Runs only the recordings with this text in their names.
+const CHOICE: &str = "ARMATURE_REPLAY";
+
+#[test]
+fn the_operator_does_what_was_recorded_and_no_more() {
+    let Some(folder) = data::folder() else {
+        println!("skipped: no samples and recordings, set ARMATURE_AZURE_DATA to their folder");
+        return;
+    };
+    let mut recordings = data::recordings(&folder).expect("recordings");
+    let choice = std::env::var(CHOICE).unwrap_or_default();
+    recordings.retain(|recording| recording.name.contains(&choice));
+    assert!(
+        !recordings.is_empty(),
+        "no recording is like {CHOICE}={choice}"
+    );
+    let outcomes = replay(&recordings);
+
+    let mut known: Vec<KnownProblem> =
+        differences::parse(include_str!("../replay.yaml")).expect("the list");
+    known.retain(|one| one.recording.contains(&choice));
+    let listed: Vec<_> = known
+        .iter()
+        .map(|one| (&one.recording, &one.problem))
+        .collect();
+    let of_one = |one| {
+        let Outcome {
+            recording,
+            problems,
+            ..
+        } = one;
+        problems.iter().map(move |problem| (recording, problem))
+    };
+    let found: Vec<_> = outcomes.iter().flat_map(of_one).collect();
+    let new: Vec<_> = found.iter().filter(|one| !listed.contains(one)).collect();
+    assert!(new.is_empty(), "not in replay.yaml: {new:#?}");
+    let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
+    assert!(gone.is_empty(), "in replay.yaml, but no problem: {gone:#?}");
+    if choice.is_empty() {
+        let page = page::page(&outcomes, &known);
+        book::keep("replay.md", &page).expect("a page that is up to date");
+    }
+}
+
+/// Runs all recordings at once, in one world.
+fn replay(recordings: &[Recording]) -> Vec<Outcome> {
+    armature::logging::initialise(false, 0);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let started = Instant::now();
+    let outcomes = runtime.block_on(async {
+        let world = World::start(recordings).await?;
+        let runs = recordings.iter().enumerate();
+        let runs = runs.map(|(index, recording)| course::run(&world, index, recording));
+        try_join_all(runs).await
+    });
+    let outcomes = outcomes.expect("the recordings can be applied");
+    let passed = outcomes
+        .iter()
+        .filter(|one| one.problems.is_empty())
+        .count();
+    println!(
+        "replay: {passed} of {} recordings in {:.0?}",
+        outcomes.len(),
+        started.elapsed()
+    );
+    outcomes
+}
