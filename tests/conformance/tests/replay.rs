@@ -36,15 +36,7 @@ fn the_operator_does_what_was_recorded_and_no_more() {
         .iter()
         .map(|one| (&one.recording, &one.problem))
         .collect();
-    let of_one = |one| {
-        let Outcome {
-            recording,
-            problems,
-            ..
-        } = one;
-        problems.iter().map(move |problem| (recording, problem))
-    };
-    let found: Vec<_> = outcomes.iter().flat_map(of_one).collect();
+    let found: Vec<_> = outcomes.iter().flat_map(problems).collect();
     let new: Vec<_> = found.iter().filter(|one| !listed.contains(one)).collect();
     assert!(new.is_empty(), "not in replay.yaml: {new:#?}");
     let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
@@ -55,9 +47,14 @@ fn the_operator_does_what_was_recorded_and_no_more() {
     }
 }
 
+fn problems(outcome: &Outcome) -> impl Iterator<Item = (&String, &String)> {
+    let problems = outcome.problems.iter();
+    problems.map(|problem| (&outcome.recording, problem))
+}
+
 /// Runs all recordings at once, in one world.
 fn replay(recordings: &[Recording]) -> Vec<Outcome> {
-    armature::logging::initialise(false, 0);
+    armature::logging::initialise(false, 0, None);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

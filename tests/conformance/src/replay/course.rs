@@ -10,7 +10,7 @@ use kube::api::DeleteParams;
 use serde_json::Value;
 
 use super::azure::Counts;
-use super::world::{ObjectName, States, World};
+use super::world::{ObjectName, World};
 use crate::data::{Exchange, Recording};
 use crate::{renaming, run};
 

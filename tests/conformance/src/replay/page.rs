@@ -36,13 +36,24 @@ The operator reads before it writes, the peer did not always. So reads are answe
 Resources of kinds that Armature does not have are no part of this; references to them are ARM ids.
 ";
 
+const PASSED: &str = "passed";
+const EMPTY: &str = "nothing was recorded";
+
+impl Outcome {
+    fn result(&self) -> &'static str {
+        match (self.problems.is_empty(), self.objects) {
+            (false, _) => "not passed",
+            (true, 0) => EMPTY,
+            (true, _) => PASSED,
+        }
+    }
+}
+
 /// The page.
 pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
     let mut page = HEAD.to_owned();
-    let passed = outcomes
-        .iter()
-        .filter(|one| one.problems.is_empty())
-        .count();
+    let count = |result| outcomes.iter().filter(|one| one.result() == result).count();
+    let (passed, empty) = (count(PASSED), count(EMPTY));
     let objects: usize = outcomes.iter().map(|one| one.objects).sum();
     let total = |of: fn(&Outcome) -> Counts| {
         outcomes
@@ -53,9 +64,9 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
     let (recorded, sent) = (total(|one| one.recorded), total(|one| one.sent));
     let _ = write!(
         page,
-        "\n**{passed} of {} recordings pass**, with {objects} objects. The peer sent {} PUTs and {} DELETEs that Azure \
+        "\n**{passed} of {} recordings pass**, with {objects} objects; {empty} more are empty. The peer sent {} PUTs and {} DELETEs that Azure \
          took, the operator {} and {}.\n",
-        outcomes.len(),
+        outcomes.len() - empty,
         recorded.puts,
         recorded.deletes,
         sent.puts,
@@ -82,11 +93,7 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
             one.sent.puts,
             one.recorded.deletes,
             one.sent.deletes,
-            if one.problems.is_empty() {
-                "passed"
-            } else {
-                "not passed"
-            }
+            one.result()
         );
     }
     page
@@ -141,7 +148,7 @@ mod tests {
         }];
         let page = page(&outcomes, &known);
         for line in [
-            "**1 of 2 recordings pass**, with 4 objects. The peer sent 6 PUTs and 2 DELETEs that Azure took, the \
+            "**1 of 2 recordings pass**, with 4 objects; 0 more are empty. The peer sent 6 PUTs and 2 DELETEs that Azure took, the \
              operator 3 and 2.",
             "Reason: because",
             "- kusto-v1: a",
