@@ -28,8 +28,10 @@ pub enum Style {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OperationRule {
-    /// Style of PUT and PATCH.
+    /// Style of PUT.
     pub put: Option<Style>,
+    /// Style of PATCH.
+    pub patch: Option<Style>,
     /// Style of DELETE.
     pub delete: Option<Style>,
     /// Polls that find the operation running before one finds it ended.
@@ -47,6 +49,7 @@ impl OperationRule {
     pub fn or(&self, general: &Self) -> Self {
         Self {
             put: self.put.or(general.put),
+            patch: self.patch.or(general.patch),
             delete: self.delete.or(general.delete),
             polls: self.polls.or(general.polls),
             latency: self.latency.or(general.latency),

@@ -42,6 +42,30 @@ fn state(bench: &Bench) -> Option<String> {
 }
 
 #[test]
+fn a_patch_is_immediate_unless_a_rule_says_otherwise() {
+    let patch = |rule: OperationRule| {
+        let bench = bench(rule);
+        let poll = bench.put(&widget(), json!({"location": "westus2"}));
+        let poll = poll.header("azure-asyncoperation").unwrap().to_owned();
+        for _ in 0..2 {
+            bench.get(&poll);
+        }
+        let answer = bench.send("PATCH", &widget(), Some(json!({"tags": {"a": "b"}})));
+        (
+            answer.status,
+            answer.header("azure-asyncoperation").is_some(),
+        )
+    };
+    let rule = rule(Style::AsyncOperation);
+    assert_eq!(patch(rule.clone()), (200, false));
+    let long_running = OperationRule {
+        patch: Some(Style::AsyncOperation),
+        ..rule
+    };
+    assert_eq!(patch(long_running), (200, true));
+}
+
+#[test]
 fn an_async_operation_shows_the_resource_and_a_status() {
     let bench = bench(rule(Style::AsyncOperation));
     let answer = bench.put(&widget(), json!({"location": "westus2"}));

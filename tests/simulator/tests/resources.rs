@@ -294,6 +294,11 @@ fn children_in_the_body_of_their_parent_come_and_go_with_it() {
     assert_eq!(listed[0]["id"], subnet("own"));
     assert_eq!(listed[0]["properties"]["addressPrefix"], "10.0.0.0/24");
 
+    // A PATCH changes what it names.
+    bench.send("PATCH", &network, Some(json!({"tags": {"a": "b"}})));
+    let shown = bench.get(&network).body.unwrap();
+    assert_eq!(&shown["properties"]["subnets"][0]["id"], &listed[0]["id"]);
+    assert_eq!(bench.get(&subnet("own")).status, 200);
     // A PUT that carries the list over keeps the child, one that leaves it out removes it.
     bench.put(&network, body(listed.clone()));
     assert_eq!(bench.get(&subnet("own")).status, 200);

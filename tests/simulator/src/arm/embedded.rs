@@ -74,6 +74,30 @@ impl State {
         }
     }
 
+    /// What was desired of a parent, with its embedded children as they are now: what a PATCH changes.
+    pub(super) fn with_children(
+        &self,
+        parent: &ResourceId,
+        version: &'static VersionInfo,
+        mut desired: Value,
+    ) -> Value {
+        for embedding in self.embeddings(&parent.arm_type(), version) {
+            let children = self.children_of(parent, embedding.segment);
+            let bodies: Vec<Value> = children
+                .iter()
+                .filter_map(|id| {
+                    let mut body = self.store.get(id)?.desired.clone();
+                    body["name"] = json!(id.name());
+                    Some(body)
+                })
+                .collect();
+            if !bodies.is_empty() {
+                json::set(&mut desired, embedding.path, json!(bodies));
+            }
+        }
+        desired
+    }
+
     /// After a change of a child: brings its parent's list up to date.
     pub(super) fn refresh_parent(&mut self, child: &ResourceId) {
         let Some(parent) = child.parent() else { return };

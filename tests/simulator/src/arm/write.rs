@@ -39,7 +39,13 @@ impl State {
                 "The request body is required and is missing.",
             ));
         };
-        self.apply(call, id, version, body, Mode::Whole)
+        let rule = self.write_rule(id);
+        let by_spec = match version.verbs.put_long_running {
+            true => Style::AsyncOperation,
+            false => Style::Immediate,
+        };
+        let style = rule.put.unwrap_or(by_spec);
+        self.apply(call, id, version, body, (rule, style))
     }
 
     pub(super) fn patch(&mut self, call: &Call<'_>, id: &ResourceId) -> Handled {
@@ -55,9 +61,11 @@ impl State {
         if !problems.is_empty() {
             return Err(schema::refusal(&problems));
         }
-        let mut whole = existing.desired.clone();
+        let mut whole = self.with_children(id, version, existing.desired.clone());
         json::merge_patch(&mut whole, &patch);
-        self.apply(call, id, version, whole, Mode::Whole)
+        let rule = self.write_rule(id);
+        let style = rule.patch.unwrap_or(Style::Immediate);
+        self.apply(call, id, version, whole, (rule, style))
     }
 
     /// The checks that PUT, PATCH and DELETE share; returns the api-version's descriptor.
@@ -150,30 +158,31 @@ impl State {
         ))
     }
 
+    /// How writes to a resource run: as settings say, else as its provider does.
+    fn write_rule(&self, id: &ResourceId) -> OperationRule {
+        let arm_type = id.arm_type();
+        let mut rule = self.settings.operation_rule(&arm_type);
+        for behaviour in self.behaviours.of(&arm_type) {
+            rule = rule.or(&behaviour.operations());
+        }
+        rule
+    }
+
     fn apply(
         &mut self,
         call: &Call<'_>,
         id: &ResourceId,
         version: &'static VersionInfo,
         mut body: Value,
-        mode: Mode,
+        (rule, style): (OperationRule, Style),
     ) -> Handled {
-        let problems = schema::check(version, &body, mode);
+        let problems = schema::check(version, &body, Mode::Whole);
         if !problems.is_empty() {
             return Err(schema::refusal(&problems));
         }
         json::drop_nulls(&mut body);
         let previous = self.store.get(id).cloned();
         check_location(id, previous.as_ref(), &body)?;
-        let arm_type = id.arm_type();
-        let mut rule = self.settings.operation_rule(&arm_type);
-        for behaviour in self.behaviours.of(&arm_type) {
-            rule = rule.or(&behaviour.operations());
-        }
-        let by_spec = match version.verbs.put_long_running {
-            true => Style::AsyncOperation,
-            false => Style::Immediate,
-        };
         let write = Write {
             id: self.spell(id),
             version,
@@ -181,7 +190,7 @@ impl State {
                 Some(_) => Verb::Update,
                 None => Verb::Create,
             },
-            style: rule.put.unwrap_or(by_spec),
+            style,
             rule,
             previous,
         };

@@ -148,6 +148,7 @@ pub fn set_cluster_state(body: &mut Value, provisioning: Option<&str>, state: Op
 fn long_running() -> OperationRule {
     OperationRule {
         put: Some(Style::AsyncOperation),
+        patch: Some(Style::AsyncOperation),
         delete: Some(Style::Both),
         ..OperationRule::default()
     }
