@@ -50,7 +50,7 @@ fn a_patch_is_immediate_unless_a_rule_says_otherwise() {
         for _ in 0..2 {
             bench.get(&poll);
         }
-        let answer = bench.send("PATCH", &widget(), Some(json!({"tags": {"a": "b"}})));
+        let answer = bench.send("PATCH", &widget(), Some(json!({"location": "westus2"})));
         (
             answer.status,
             answer.header("azure-asyncoperation").is_some(),
