@@ -45,24 +45,18 @@ impl Place {
 #[derive(Clone, Default)]
 pub struct Secrets {
     owners: BTreeMap<Vec<u8>, String>,
-    short: BTreeSet<String>,
 }
 
 impl Secrets {
-    /// Adds a secret under a name.
+    /// Adds a secret under a name. One that is short is an ordinary word to the search and is not looked for.
     pub fn add(&mut self, owner: &str, value: &str) {
-        let mut has_form = false;
         // Line by line: a key in PEM may be cut or indented.
         for line in value.lines().map(str::trim) {
             if line.len() >= SHORTEST && !line.starts_with("-----") {
-                has_form = true;
                 for form in forms(line) {
                     self.owners.insert(form, owner.to_owned());
                 }
             }
-        }
-        if !has_form {
-            self.short.insert(owner.to_owned());
         }
     }
 
@@ -73,18 +67,10 @@ impl Secrets {
             [&metadata.namespace, &metadata.name].map(|part| part.as_deref().unwrap_or_default());
         for (key, value) in secret.data.iter().flatten() {
             let value = String::from_utf8_lossy(&value.0);
-            let is_secret = !PUBLIC_KEYS.contains(&key.as_str()) && !is_public(&value);
-            if is_secret && !value.is_empty() {
+            if !PUBLIC_KEYS.contains(&key.as_str()) && !is_public(&value) {
                 self.add(&format!("{namespace}/{name} key {key}"), &value);
             }
         }
-    }
-
-    /// Secrets of a namespace that are too short to be told from other text.
-    pub fn too_short(&self, namespace: &str) -> Vec<&str> {
-        let all = self.short.iter().map(String::as_str);
-        all.filter(|owner| owner.split('/').next() == Some(namespace))
-            .collect()
     }
 
     /// Where which secret is shown: never the value, and nothing near it.
@@ -204,10 +190,8 @@ mod tests {
         });
         let mut secrets = Secrets::default();
         secrets.add_secret(&serde_json::from_value(secret).expect("a Secret"));
-        assert_eq!(secrets.too_short("team"), ["team/s key pin"]);
-        assert_eq!(secrets.too_short("other"), [""; 0]);
         let shown = "client of the team 00000000-0000-0000-0000-000000000001 \
-                     https://a.blob.core.windows.net/ a long enough key";
+                     https://a.blob.core.windows.net/ 1234 a long enough key";
         let found = secrets.search(&[Place::new("log", shown)]);
         assert_eq!(
             found.into_iter().collect::<Vec<_>>(),
