@@ -120,6 +120,10 @@ impl KubernetesPort for Doubles {
         Ok(None)
     }
 
+    fn has_namespace_credential(&self, _: &str) -> Option<bool> {
+        None
+    }
+
     async fn write_data(&self, _: &Object, _: DataExport) -> Result<(), KubernetesError> {
         self.count();
         Ok(())

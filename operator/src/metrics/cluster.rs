@@ -61,6 +61,10 @@ impl KubernetesPort for Counted {
         self.cluster.read_data(kind, namespace, name).await
     }
 
+    fn has_namespace_credential(&self, namespace: &str) -> Option<bool> {
+        self.cluster.has_namespace_credential(namespace)
+    }
+
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
         self.cluster.write_data(owner, export).await
     }

@@ -5,8 +5,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use serde_json::value::RawValue;
+
 use super::filter::{is_ready, needs_reconcile, releases_dependents};
 use super::references::{Target, targets};
+use crate::reconcile::names::CREDENTIAL_FROM;
 use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, Object, ObjectKey};
 
@@ -209,6 +212,13 @@ impl State {
     }
 
     fn index(&mut self, key: &ObjectKey, object: Object) {
+        // Most changes are of status and annotations: what the object refers to need not be read again.
+        if let Some(entry) = self.objects.get_mut(key)
+            && refers_alike(&entry.object, &object)
+        {
+            entry.object = Arc::new(object);
+            return;
+        }
         let targets: Box<[Target]> = targets(&object).into_iter().collect();
         self.unlink(key);
         for target in &targets {
@@ -245,6 +255,19 @@ impl State {
         self.unlink(key);
         self.objects.remove(key);
     }
+}
+
+/// Whether two states of an object refer to the same things for certain: spec and credential are what references are read
+/// from.
+fn refers_alike(known: &Object, new: &Object) -> bool {
+    fn read_from(object: &Object) -> (Option<&str>, Option<&String>) {
+        let annotations = object.metadata.annotations.as_ref();
+        (
+            object.spec.as_deref().map(RawValue::get),
+            annotations.and_then(|annotations| annotations.get(CREDENTIAL_FROM)),
+        )
+    }
+    read_from(known) == read_from(new)
 }
 
 /// Whether `object` is the same state as `known` or an older one. Resource versions of one kind grow; a

@@ -17,6 +17,7 @@ mod labels;
 mod lease;
 mod names;
 mod namespace;
+mod namespace_credential;
 mod pattern;
 mod port;
 mod references;

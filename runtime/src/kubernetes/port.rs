@@ -17,6 +17,7 @@ use super::error::request;
 use super::event::EventRecorder;
 use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
+use super::namespace_credential::NamespaceCredentials;
 use super::stored::StoredObject;
 use super::watch::Wake;
 use crate::kind::KindInfo;
@@ -32,6 +33,7 @@ pub struct Cluster {
     pub(super) kinds: Arc<HashMap<(&'static str, &'static str), &'static KindInfo>>,
     pub(super) cache: Arc<ObjectCache>,
     pub(super) namespaces: Arc<NamespaceCache>,
+    pub(super) credentials: Arc<NamespaceCredentials>,
     pub(super) wake: Arc<dyn Wake>,
     events: EventRecorder,
 }
@@ -50,6 +52,7 @@ impl Cluster {
             ),
             cache: Arc::default(),
             namespaces: Arc::default(),
+            credentials: Arc::default(),
             wake,
             events,
         }
@@ -169,6 +172,10 @@ impl KubernetesPort for Cluster {
                 }))
             }
         }
+    }
+
+    fn has_namespace_credential(&self, namespace: &str) -> Option<bool> {
+        self.credentials.has(namespace)
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {

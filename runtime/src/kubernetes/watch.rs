@@ -305,6 +305,7 @@ async fn watch_data<K>(
 {
     let config = Config::default().any_semantic().page_size(PAGE);
     let mut first = true;
+    let mut listed = HashSet::new();
     let label = match kind {
         DataKind::Secret => "Secret",
         DataKind::ConfigMap => "ConfigMap",
@@ -312,6 +313,9 @@ async fn watch_data<K>(
     let place = cluster.clients.watch();
     let api = |client| data_api::<K>(client, namespace.as_deref());
     follow(label, &place, api, config, &stop, |event| {
+        if kind == DataKind::Secret {
+            note_credential(&cluster, namespace.as_deref(), &mut listed, &event);
+        }
         let data = match event {
             Event::Apply(data) | Event::Delete(data) => data,
             // After an interruption any of them may have changed; in the first list nobody missed anything.
@@ -335,6 +339,33 @@ async fn watch_data<K>(
         }
     })
     .await;
+}
+
+/// Notes which namespaces have a credential of their own. `listed` collects those of a list that is under way.
+fn note_credential<K>(
+    cluster: &Cluster,
+    scope: Option<&str>,
+    listed: &mut HashSet<String>,
+    event: &Event<PartialObjectMeta<K>>,
+) {
+    let namespace_of = |data: &PartialObjectMeta<K>| {
+        let is_one = data.metadata.name.as_deref() == Some(NAMESPACE_CREDENTIAL);
+        data.metadata.namespace.clone().filter(|_| is_one)
+    };
+    match event {
+        Event::Init => listed.clear(),
+        Event::InitApply(data) => listed.extend(namespace_of(data)),
+        Event::InitDone => {
+            let found = std::mem::take(listed);
+            cluster.credentials.finish_list(scope, found);
+        }
+        Event::Apply(data) | Event::Delete(data) => {
+            if let Some(namespace) = namespace_of(data) {
+                let is_there = matches!(event, Event::Apply(_));
+                cluster.credentials.set(&namespace, is_there);
+            }
+        }
+    }
 }
 
 fn data_api<K>(client: kube::Client, namespace: Option<&str>) -> Api<PartialObjectMeta<K>>

@@ -141,6 +141,10 @@ pub trait KubernetesPort: Send + Sync {
         name: &str,
     ) -> Result<Option<KeyedData>, KubernetesError>;
 
+    /// Whether the namespace has a credential of its own (`aso-credential`), as far as watches have told; nothing where
+    /// they have not. May be behind the server.
+    fn has_namespace_credential(&self, namespace: &str) -> Option<bool>;
+
     /// Creates or updates a Secret or ConfigMap with an owner reference to the object. The caller has checked
     /// that an existing one is the object's own.
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError>;

@@ -53,12 +53,8 @@ impl Pass<'_> {
             }
             Some(name) => Some(name),
             None => {
-                let kubernetes = &self.reconciler.kubernetes;
-                let name = names::NAMESPACE_CREDENTIAL;
-                let found = kubernetes
-                    .read_data(DataKind::Secret, &namespace, name)
-                    .await?;
-                found.map(|_| name.to_owned())
+                let has_one = self.has_namespace_credential(&namespace).await?;
+                has_one.then(|| names::NAMESPACE_CREDENTIAL.to_owned())
             }
         };
         self.credential = match name {
@@ -72,6 +68,20 @@ impl Pass<'_> {
             Err(error) => Err(transport_failure(&error)),
         });
         Ok(())
+    }
+
+    /// Until the resource's place in Azure is settled the server is asked: a Secret that was applied along with the object
+    /// must not be overlooked. From then on the watch's word will do, and most passes are spared a request.
+    async fn has_namespace_credential(&self, namespace: &str) -> Result<bool, KubernetesError> {
+        let kubernetes = &self.reconciler.kubernetes;
+        if self.annotation(names::RESOURCE_ID).is_some()
+            && let Some(has_one) = kubernetes.has_namespace_credential(namespace)
+        {
+            return Ok(has_one);
+        }
+        let name = names::NAMESPACE_CREDENTIAL;
+        let read = kubernetes.read_data(DataKind::Secret, namespace, name);
+        Ok(read.await?.is_some())
     }
 
     /// The resource's id, or the failure that it has none: the decision asks for it before anything in Azure.

@@ -10,6 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Journal, kinds, lock};
 use crate::kind::KindInfo;
+use crate::reconcile::names::NAMESPACE_CREDENTIAL;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
 };
@@ -29,6 +30,7 @@ struct State {
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<(ObjectKey, EventNote)>,
     conflicts: usize,
+    data_reads: usize,
     version: u64,
 }
 
@@ -73,6 +75,11 @@ impl MemoryCluster {
         object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
         object.metadata.resource_version = Some(version);
         key
+    }
+
+    /// How often a Secret or ConfigMap was read.
+    pub fn data_reads(&self) -> usize {
+        lock(&self.state).data_reads
     }
 
     /// Sets or removes an annotation.
@@ -306,7 +313,18 @@ impl KubernetesPort for MemoryCluster {
         name: &str,
     ) -> Result<Option<KeyedData>, KubernetesError> {
         let at = (kind, namespace.to_owned(), name.to_owned());
-        Ok(lock(&self.state).data.get(&at).cloned())
+        let mut state = lock(&self.state);
+        state.data_reads += 1;
+        Ok(state.data.get(&at).cloned())
+    }
+
+    fn has_namespace_credential(&self, namespace: &str) -> Option<bool> {
+        let at = (
+            DataKind::Secret,
+            namespace.to_owned(),
+            NAMESPACE_CREDENTIAL.to_owned(),
+        );
+        Some(lock(&self.state).data.contains_key(&at))
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
