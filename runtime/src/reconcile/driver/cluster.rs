@@ -33,8 +33,13 @@ impl Pass<'_> {
         if labels.and_then(|labels| labels.get(name)) != Some(&version) {
             patch.labels.insert(name.to_owned(), Some(version));
         }
+        if self.takes_ownership {
+            let namespace = self.reconciler.settings.operator_namespace.clone();
+            set(&mut patch, names::OPERATOR_NAMESPACE, namespace);
+        }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
+        self.takes_ownership = false;
         Ok(())
     }
 
@@ -65,11 +70,14 @@ impl Pass<'_> {
         self.reconciler.kubernetes.record(&self.object, event).await;
     }
 
+    /// Step 2. Of an object that is not claimed, nothing is said or sent before the next write, which is the claim or the
+    /// end of the pass: ownership is stored along with it.
     pub(super) async fn take_ownership(&mut self) -> Result<(), KubernetesError> {
-        let namespace = self.reconciler.settings.operator_namespace.clone();
-        let mut patch = MetadataPatch::default();
-        set(&mut patch, names::OPERATOR_NAMESPACE, namespace);
-        self.patch(patch).await
+        self.takes_ownership = true;
+        if self.is_claimed() {
+            self.patch(MetadataPatch::default()).await?;
+        }
+        Ok(())
     }
 
     pub(super) async fn read_namespace_policy(&mut self) -> Result<(), KubernetesError> {
@@ -227,6 +235,9 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
+        if self.takes_ownership {
+            self.patch(MetadataPatch::default()).await?;
+        }
         if let Some(event) = finish.event {
             self.record(event).await;
         }

@@ -39,6 +39,8 @@ pub(super) struct Pass<'a> {
     /// Version that the user wrote: its api-version is sent to ARM.
     pub version: &'static VersionInfo,
     pub points: Points,
+    /// The object is ours from the next write on, which says so.
+    pub takes_ownership: bool,
     pub observed: Observed,
     pub id: Option<ResourceId>,
     pub owner: Option<Arc<Object>>,
@@ -88,6 +90,7 @@ impl<'a> Pass<'a> {
                 spec,
                 status,
                 version,
+                takes_ownership: false,
                 observed: Observed::default(),
                 id,
                 owner: None,
@@ -140,11 +143,10 @@ impl<'a> Pass<'a> {
         let metadata = &self.object.metadata;
         let empty = BTreeMap::new();
         let annotations = metadata.annotations.as_ref().unwrap_or(&empty);
-        let finalizers = metadata.finalizers.as_deref().unwrap_or_default();
         ResourceView {
             generation: self.generation,
             deleting: metadata.deletion_timestamp.is_some(),
-            claimed: finalizers.iter().any(|name| name == names::FINALIZER),
+            claimed: self.is_claimed(),
             manager: self.manager(),
             policy: Policy::of(annotations),
             observe: self.flag(names::OBSERVE),
@@ -164,7 +166,16 @@ impl<'a> Pass<'a> {
         }
     }
 
+    /// Whether the object has our finalizer.
+    pub fn is_claimed(&self) -> bool {
+        let mut finalizers = self.object.metadata.finalizers.iter().flatten();
+        finalizers.any(|name| name == names::FINALIZER)
+    }
+
     fn manager(&self) -> Manager {
+        if self.takes_ownership {
+            return Manager::Us;
+        }
         match self.annotation(names::OPERATOR_NAMESPACE) {
             None | Some("") => Manager::Nobody,
             Some(namespace) if namespace == self.reconciler.settings.operator_namespace => {

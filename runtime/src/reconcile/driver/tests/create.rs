@@ -14,7 +14,6 @@ async fn a_group_is_claimed_then_created_then_ready() {
         world.journal.take(),
         [
             "metadata ResourceGroup default/g".to_owned(),
-            "metadata ResourceGroup default/g".to_owned(),
             format!("GET {GROUP}"),
             format!("PUT {GROUP}"),
             format!("GET {GROUP}"),
@@ -46,9 +45,11 @@ async fn a_group_is_claimed_then_created_then_ready() {
 #[tokio::test]
 async fn an_idle_pass_reads_once_and_writes_nothing() {
     let (world, store) = World::with_store().await;
+    let data_reads = world.cluster.data_reads();
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     assert_eq!(world.journal.take(), [format!("GET {STORE}")]);
     assert_eq!(world.cluster.take_events(), []);
+    assert_eq!(world.cluster.data_reads(), data_reads);
 }
 
 #[tokio::test]
@@ -58,6 +59,8 @@ async fn a_child_waits_for_its_owner_and_belongs_to_it() {
     let fast = Requeue::Backoff(RetryClass::Fast);
     assert_eq!(world.pass(&store).await, fast);
     assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
+    let manager = world.cluster.annotation(&store, names::OPERATOR_NAMESPACE);
+    assert_eq!(manager.as_deref(), Some("armature-system"));
     assert_eq!(
         world.cluster.condition(&store, "Reconciling"),
         "True//WaitingForOwner"

@@ -261,7 +261,6 @@ async fn points_before_the_put_in_order() {
     let (world, store) = with_all_points().await;
     assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
     let expected = [
-        "metadata Store default/s",
         "claim",
         "metadata Store default/s",
         "GET group",
