@@ -22,9 +22,11 @@ use armature_runtime::extension::{RegisterError, Registry};
 pub fn registry() -> Result<Registry, RegisterError> {
     Registry::builder()
         .register_modifier(keyvault::VaultCreateMode)
+        .register_pre_checker(keyvault::VaultCreateMode)
         .register_pre_checker(kusto::ClusterState)
         .register_owner_checker(kusto::DatabaseOwnerState)
         .register_post_checker(network::PrivateEndpointApproval)
+        .register_config_exporter(network::PrimaryNicAddress)
         .build()
 }
 
@@ -39,7 +41,7 @@ mod tests {
     fn every_extension_is_registered_for_its_kind() {
         let registry = super::registry().expect("no two extensions for one point");
         let vault = registry.of(Kind(&keyvault::kinds::VAULT));
-        assert!(vault.has_modifier() && !vault.has_pre_checker());
+        assert!(vault.has_modifier() && vault.has_pre_checker());
         let cluster = registry.of(Kind(&kusto::kinds::CLUSTER));
         assert!(cluster.has_pre_checker() && !cluster.has_owner_checker());
         let database = registry.of(Kind(&kusto::kinds::DATABASE));
@@ -74,7 +76,10 @@ mod tests {
                 assert!(is_found, "{}: secret {}", kind.kind, row.key);
             }
             for row in kind.config_maps {
-                let is_found = leads_to_a_field(status, row.status_path);
+                let is_found = match row.status_path {
+                    [] => points.has_config_exporter(),
+                    path => leads_to_a_field(status, path),
+                };
                 assert!(is_found, "{}: config map {}", kind.kind, row.key);
             }
         }

@@ -2,15 +2,19 @@
 
 use armature_generated::keyvault::hub::{Vault, VaultKind};
 use armature_runtime::arm::ResourceId;
-use armature_runtime::extension::{ArmResourceModifier, Context, ExtensionError, Next};
+use armature_runtime::extension::{
+    ArmResourceModifier, Context, ExtensionError, Next, PreCheck, PreReconciliationChecker,
+    Prerequisite,
+};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-/// Replaces `createOrRecover` and `purgeThenCreate` by what Azure takes, which depends on whether it keeps a
-/// deleted vault of the name (ASO behaviour §2.2). Other values go to Azure as they are.
+/// Brings about `createOrRecover` and `purgeThenCreate`, which Azure does not have and which depend on whether it
+/// keeps a deleted vault of the name (ASO behaviour §2.2). Other values go to Azure as they are.
 ///
-/// Nothing is purged here: where a deleted vault stands in the way of `purgeThenCreate`, the user is told.
-#[derive(Debug)]
+/// As a pre-check it has a deleted vault purged before the PUT of `purgeThenCreate`; as a modifier it puts Azure's
+/// own mode into the body. Neither asks for anything once the vault exists: its name cannot be a deleted one's then.
+#[derive(Clone, Copy, Debug)]
 pub struct VaultCreateMode;
 
 /// A value of `createMode` that Azure does not have.
@@ -18,6 +22,30 @@ pub struct VaultCreateMode;
 enum Mode {
     CreateOrRecover,
     PurgeThenCreate,
+}
+
+#[async_trait]
+impl PreReconciliationChecker for VaultCreateMode {
+    type Hub = VaultKind;
+
+    async fn check(
+        &self,
+        context: &Context,
+        vault: &Vault,
+        next: Next<'_, PreCheck>,
+    ) -> Result<PreCheck, ExtensionError> {
+        if vault.status.is_none() && wanted(vault) == Some(Mode::PurgeThenCreate) {
+            let (_, deleted) = deleted_vault_id(context, vault)?;
+            let url = deleted.url(context.api_version);
+            if context.arm.get(&url).await?.is_some() {
+                return Ok(PreCheck::First(Prerequisite {
+                    url: url.replacen('?', "/purge?", 1),
+                    message: format!("purging the deleted vault {}", deleted.name()),
+                }));
+            }
+        }
+        next.call().await
+    }
 }
 
 #[async_trait]
@@ -32,14 +60,12 @@ impl ArmResourceModifier for VaultCreateMode {
         next: Next<'_, Value, Value>,
     ) -> Result<Value, ExtensionError> {
         if let Some(mode) = wanted(vault) {
-            let missing = |what| ExtensionError::Other(format!("the vault has no {what} yet"));
-            let id = context.id.as_ref().ok_or_else(|| missing("ARM id"))?;
-            let location = vault.spec.location.as_deref();
-            let location = location.ok_or_else(|| missing("location"))?;
-            let url = deleted_vault(id, location)?.url(context.api_version);
-            let deleted = context.arm.get(&url).await?;
-            let for_azure = azure_mode(mode, id, location, deleted.as_ref());
-            body["properties"]["createMode"] = json!(for_azure.map_err(ExtensionError::Other)?);
+            let asks = mode == Mode::CreateOrRecover && vault.status.is_none();
+            let for_azure = match asks {
+                true => create_or_recover(context, vault).await?,
+                false => "default",
+            };
+            body["properties"]["createMode"] = json!(for_azure);
         }
         next.call_with(body).await
     }
@@ -54,58 +80,60 @@ fn wanted(vault: &Vault) -> Option<Mode> {
     }
 }
 
-/// Id under which Azure keeps a deleted vault of this name. Names are unique in all of Azure, so that there is
-/// no more than one.
-fn deleted_vault(id: &ResourceId, location: &str) -> Result<ResourceId, ExtensionError> {
+/// Azure's mode for a vault that may have to be recovered. One that was deleted in another place cannot be.
+async fn create_or_recover(
+    context: &Context,
+    vault: &Vault,
+) -> Result<&'static str, ExtensionError> {
+    let (id, deleted) = deleted_vault_id(context, vault)?;
+    let Some(kept) = context.arm.get(&deleted.url(context.api_version)).await? else {
+        return Ok("default");
+    };
+    let was = kept.pointer("/properties/vaultId").and_then(Value::as_str);
+    let was = was.unwrap_or("unknown");
+    match ResourceId::parse(was) {
+        Ok(was) if was == *id => Ok("recover"),
+        _ => Err(ExtensionError::Other(format!(
+            "the deleted vault {} cannot be recovered as {id}, because it was {was}; put the vault into the resource \
+             group that it was in, or set createMode to purgeThenCreate",
+            deleted.name()
+        ))),
+    }
+}
+
+/// The vault's id, and the one under which Azure keeps a deleted vault of this name. Names are unique in all of
+/// Azure, so that there is no more than one.
+fn deleted_vault_id<'c>(
+    context: &'c Context,
+    vault: &Vault,
+) -> Result<(&'c ResourceId, ResourceId), ExtensionError> {
+    let missing = |what| ExtensionError::Other(format!("the vault has no {what} yet"));
+    let id = context.id.as_ref().ok_or_else(|| missing("ARM id"))?;
+    let location = vault.spec.location.as_deref();
+    let location = location.ok_or_else(|| missing("location"))?;
     let subscription = id.subscription().unwrap_or_default();
     let region = location.replace(char::is_whitespace, "").to_lowercase();
     let text = format!(
         "/subscriptions/{subscription}/providers/Microsoft.KeyVault/locations/{region}/deletedVaults/{}",
         id.name()
     );
-    ResourceId::parse(&text).map_err(|error| ExtensionError::Other(error.to_string()))
-}
-
-/// What to send for a mode, or what the user has to do first.
-fn azure_mode(
-    mode: Mode,
-    id: &ResourceId,
-    location: &str,
-    deleted: Option<&Value>,
-) -> Result<&'static str, String> {
-    let Some(deleted) = deleted else {
-        return Ok("default");
-    };
-    let name = id.name();
-    match mode {
-        Mode::PurgeThenCreate => Err(format!(
-            "a deleted vault {name} is kept in {location}, and this version purges nothing; run `az keyvault purge \
-             --name {name} --location {location}`, or set createMode to createOrRecover"
-        )),
-        Mode::CreateOrRecover => {
-            let was = deleted.pointer("/properties/vaultId");
-            let was = was.and_then(Value::as_str).unwrap_or("unknown");
-            match ResourceId::parse(was) {
-                Ok(was) if was == *id => Ok("recover"),
-                _ => Err(format!(
-                    "the deleted vault {name} in {location} cannot be recovered as {id}, because it was {was}; purge \
-                     it, or put the vault into the resource group that it was in"
-                )),
-            }
-        }
-    }
+    let deleted = ResourceId::parse(&text);
+    let deleted = deleted.map_err(|error| ExtensionError::Other(error.to_string()))?;
+    Ok((id, deleted))
 }
 
 #[cfg(test)]
 mod tests {
     use armature_generated::keyvault::hub::{
-        VaultProperties, VaultPropertiesCreateMode, VaultSpec,
+        VaultProperties, VaultPropertiesCreateMode, VaultSpec, VaultStatus,
     };
 
     use super::*;
-    use crate::testing::Doubles;
+    use crate::testing::{Doubles, proceed};
 
     const ID: &str = "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v";
+    const DELETED: &str =
+        "/subscriptions/s/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults/v";
 
     fn vault(mode: Option<&'static str>) -> Vault {
         let properties = VaultProperties {
@@ -122,21 +150,43 @@ mod tests {
         )
     }
 
-    /// The mode that is sent, where Azure keeps a deleted vault of this former id.
-    async fn sent(doubles: &Doubles, mode: Option<&'static str>) -> Result<Value, String> {
-        let mut context = doubles.context();
-        context.id = Some(ResourceId::parse(ID).expect("an id"));
-        context.api_version = "2023-07-01";
+    fn existing(mode: &'static str) -> Vault {
+        Vault {
+            status: Some(VaultStatus::default()),
+            ..vault(Some(mode))
+        }
+    }
+
+    fn context(doubles: &Doubles) -> Context {
+        Context {
+            id: Some(ResourceId::parse(ID).expect("an id")),
+            api_version: "2023-07-01",
+            ..doubles.context()
+        }
+    }
+
+    /// The mode that is sent.
+    async fn sent(doubles: &Doubles, vault: &Vault) -> Result<Value, String> {
+        let mode = vault.spec.properties.as_ref();
+        let mode = mode.and_then(|properties| properties.create_mode.as_ref());
+        let mode = mode.map(|mode| mode.as_str());
         let body = json!({"properties": {"createMode": mode, "sku": {}}});
         let next = Next::new(|body| async move { Ok(body) });
         let body = VaultCreateMode
-            .modify(&context, &vault(mode), body, next)
+            .modify(&context(doubles), vault, body, next)
             .await;
         let mut body = body.map_err(|error| error.to_string())?;
         assert_eq!(body["properties"]["sku"], json!({}), "the rest is kept");
         Ok(body["properties"]["createMode"].take())
     }
 
+    async fn check(doubles: &Doubles, vault: &Vault) -> PreCheck {
+        let context = context(doubles);
+        let check = VaultCreateMode.check(&context, vault, proceed()).await;
+        check.expect("an answer")
+    }
+
+    /// An Azure that keeps a deleted vault of this former id.
     fn with_deleted(id: &str) -> Doubles {
         Doubles::answering(json!({"properties": {"vaultId": id}}))
     }
@@ -145,7 +195,19 @@ mod tests {
     async fn modes_of_azure_go_as_they_are_and_ask_nothing() {
         for mode in [None, Some("default"), Some("recover")] {
             let doubles = with_deleted(ID);
-            assert_eq!(sent(&doubles, mode).await, Ok(json!(mode)));
+            assert_eq!(sent(&doubles, &vault(mode)).await, Ok(json!(mode)));
+            assert_eq!(check(&doubles, &vault(mode)).await, PreCheck::Proceed);
+            doubles.assert_untouched();
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_asked_once_the_vault_exists() {
+        for mode in ["createOrRecover", "purgeThenCreate"] {
+            let doubles = with_deleted(ID);
+            let vault = existing(mode);
+            assert_eq!(sent(&doubles, &vault).await, Ok(json!("default")));
+            assert_eq!(check(&doubles, &vault).await, PreCheck::Proceed);
             doubles.assert_untouched();
         }
     }
@@ -154,9 +216,11 @@ mod tests {
     async fn without_a_deleted_vault_one_is_created() {
         for mode in ["createOrRecover", "purgeThenCreate"] {
             let doubles = Doubles::default();
-            assert_eq!(sent(&doubles, Some(mode)).await, Ok(json!("default")));
-            let url = "/subscriptions/s/providers/Microsoft.KeyVault/locations/westeurope/deletedVaults/v?api-version=2023-07-01";
-            assert_eq!(doubles.requests(), [format!("GET {url}")]);
+            let vault = vault(Some(mode));
+            assert_eq!(check(&doubles, &vault).await, PreCheck::Proceed);
+            assert_eq!(sent(&doubles, &vault).await, Ok(json!("default")));
+            let question = format!("GET {DELETED}?api-version=2023-07-01");
+            assert_eq!(doubles.requests(), [question], "{mode}");
         }
     }
 
@@ -164,27 +228,38 @@ mod tests {
     async fn a_deleted_vault_of_the_same_id_is_recovered() {
         for id in [ID, &ID.to_uppercase()] {
             let doubles = with_deleted(id);
-            let mode = sent(&doubles, Some("createOrRecover")).await;
+            let mode = sent(&doubles, &vault(Some("createOrRecover"))).await;
             assert_eq!(mode, Ok(json!("recover")), "{id}");
         }
     }
 
     #[tokio::test]
-    async fn what_stands_in_the_way_is_named() {
+    async fn one_that_was_elsewhere_cannot_be_recovered() {
         let elsewhere = ID.replace("/g/", "/other/");
-        for (mode, id, part) in [
-            (
-                "createOrRecover",
-                elsewhere.as_str(),
-                "resourceGroups/other",
-            ),
-            ("createOrRecover", "", "cannot be recovered"),
-            ("purgeThenCreate", ID, "az keyvault purge --name v"),
+        for (id, part) in [
+            (elsewhere.as_str(), "resourceGroups/other"),
+            ("", "cannot be recovered"),
         ] {
             let doubles = with_deleted(id);
-            let message = sent(&doubles, Some(mode)).await.unwrap_err();
+            let refused = sent(&doubles, &vault(Some("createOrRecover"))).await;
+            let message = refused.unwrap_err();
             assert!(message.contains(part), "{message}");
-            assert_eq!(doubles.requests().len(), 1, "nothing but the question");
+            assert!(message.contains("purgeThenCreate"), "{message}");
         }
+    }
+
+    /// The reconciler sends the POST and follows it; here nothing but the question is sent.
+    #[tokio::test]
+    async fn a_deleted_vault_is_to_be_purged_first() {
+        let doubles = with_deleted(&ID.replace("/g/", "/other/"));
+        let first = PreCheck::First(Prerequisite {
+            url: format!("{DELETED}/purge?api-version=2023-07-01"),
+            message: "purging the deleted vault v".to_owned(),
+        });
+        assert_eq!(
+            check(&doubles, &vault(Some("purgeThenCreate"))).await,
+            first
+        );
+        assert_eq!(doubles.requests().len(), 1);
     }
 }

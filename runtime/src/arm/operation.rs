@@ -30,7 +30,7 @@ pub enum Style {
 /// A running operation: everything that is needed to go on with it after a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// PUT or DELETE.
+    /// PUT or DELETE, or the POST of something that comes before a PUT.
     pub method: Method,
     /// How to read its progress.
     pub style: Style,
@@ -79,7 +79,7 @@ pub enum Progress {
     Lost,
 }
 
-/// Reads the answer to a PUT or DELETE of the resource at `url` (path and query).
+/// Reads the answer to a PUT, DELETE or POST of `url` (path and query).
 pub fn begin(method: Method, url: &str, response: &Response, now: Timestamp) -> Begun {
     let after = retry_after(response, now);
     if response.status >= 400 {
@@ -116,7 +116,7 @@ pub fn begin(method: Method, url: &str, response: &Response, now: Timestamp) -> 
     }
     // Without a header, and with the Location that HTTP gives a created resource, the body tells.
     match state.map(State::of) {
-        Some(State::Running) => running(Style::Resource, url),
+        Some(State::Running) if method != Method::Post => running(Style::Resource, url),
         Some(State::Failed) if method == Method::Put => Begun::Failed {
             error: failure(response, "Failed"),
             after,
@@ -125,7 +125,8 @@ pub fn begin(method: Method, url: &str, response: &Response, now: Timestamp) -> 
             error: failure(response, "Canceled"),
             after,
         },
-        _ if response.status == 202 => running(Style::Resource, url),
+        // What was posted is no resource that could be polled.
+        _ if response.status == 202 && method != Method::Post => running(Style::Resource, url),
         _ => Begun::Done,
     }
 }
@@ -316,6 +317,8 @@ impl State {
 /// Values of the annotation `poller-resume-id` (ASO behaviour §1.2).
 const PUT_ID: &str = "GenericClient.CreateOrUpdateByID";
 const DELETE_ID: &str = "GenericClient.DeleteByID";
+/// Our own value for the POST of something that comes before a PUT, which ASO waits for in its worker.
+const POST_ID: &str = "Armature.Post";
 
 /// Why the annotations do not hold an operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -329,6 +332,7 @@ impl Operation {
     pub fn resume_id(&self) -> &'static str {
         match self.method {
             Method::Delete => DELETE_ID,
+            Method::Post => POST_ID,
             _ => PUT_ID,
         }
     }
@@ -368,6 +372,7 @@ impl Operation {
         let method = match id {
             PUT_ID => Method::Put,
             DELETE_ID => Method::Delete,
+            POST_ID => Method::Post,
             other => {
                 return Err(ResumeError(format!(
                     "'{other}' is no known kind of operation"

@@ -77,8 +77,11 @@ fn look(method: Method, style: Style, url: &str, response: &Response) -> String 
 
 #[test]
 fn beginnings_without_headers() {
-    use Method::{Delete, Put};
+    use Method::{Delete, Post, Put};
     let table = [
+        (Post, 200, Value::Null, "done"),
+        (Post, 202, Value::Null, "done"),
+        (Post, 409, failure("Conflict"), "failed Conflict"),
         (Put, 200, json!({}), "done"),
         (Put, 201, state("Succeeded"), "done"),
         (Put, 200, state("RegisteringDns"), "Resource"),
@@ -102,13 +105,14 @@ fn beginnings_without_headers() {
 
 #[test]
 fn beginnings_by_headers() {
-    use Method::{Delete, Put};
+    use Method::{Delete, Post, Put};
     let both = [ASYNC_HEADER, LOCATION_HEADER];
     let at_operation = format!("AsyncOperation {ASYNC}");
     let at_location = format!("Location {NEXT}");
     let legacy = [("operation-location", ASYNC), LOCATION_HEADER];
     let at_legacy = format!("OperationLocation {ASYNC}");
-    let table: [(_, _, &[_], _, &str); 9] = [
+    let table: [(_, _, &[_], _, &str); 10] = [
+        (Post, 202, &both[1..], Value::Null, &at_location),
         (Put, 201, &both[1..], state("Creating"), "Resource"),
         (Put, 201, &both[1..], json!({}), "done"),
         (Put, 202, &both[1..], Value::Null, &at_location),
@@ -229,7 +233,7 @@ fn waits() {
 
 #[test]
 fn states_survive_in_annotations() {
-    for method in [Method::Put, Method::Delete] {
+    for method in [Method::Put, Method::Delete, Method::Post] {
         for style in [
             Style::AsyncOperation,
             Style::OperationLocation,

@@ -10,10 +10,14 @@ use crate::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
 /// The status that an ARM resource has in this version's words.
 ///
 /// What the shape does not know is left out, and so is a value of an unexpected JSON type: a status that lacks
-/// a field beats no status. Secrets never enter. `conditions` are the reconciler's and are not set here.
+/// a field beats no status; so are lists of more than [`LONGEST_LIST`] items, because etcd takes no object of their
+/// size (ASO behaviour §2.2 does so for one field of subnets). Secrets never enter. `conditions` are the reconciler's and are not set here.
 pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
     from_arm(version.status, arm)
 }
+
+/// Most items of a list in a status: 2,000 ARM ids are half a megabyte, and etcd takes 1.5.
+const LONGEST_LIST: usize = 2000;
 
 fn from_arm(shape: &'static StructShape, arm: &Value) -> Value {
     match arm {
@@ -118,7 +122,7 @@ fn read(ty: Type, value: &Value) -> Option<Value> {
             {
                 Some(members.keys().map(|id| arm_id_item(id)).collect())
             }
-            (item, Value::Array(items)) => {
+            (item, Value::Array(items)) if items.len() <= LONGEST_LIST => {
                 Some(items.iter().filter_map(|value| read(item, value)).collect())
             }
             _ => None,
@@ -205,6 +209,15 @@ mod tests {
         );
         assert_eq!(MODEL.kind, "Gadget");
     }
+
+    #[test]
+    fn a_list_too_long_for_etcd_is_left_out() {
+        let zones = |count: usize| json!({"zones": vec!["1"; count]});
+        let kept = from_arm(VERSION.spec, &zones(LONGEST_LIST));
+        assert_eq!(kept, zones(LONGEST_LIST));
+        assert_eq!(from_arm(VERSION.spec, &zones(LONGEST_LIST + 1)), json!({}));
+    }
+
     #[test]
     fn further_members_are_those_that_no_field_has() {
         let arm = json!({

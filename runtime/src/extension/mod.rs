@@ -43,7 +43,7 @@ pub use modifier::ArmResourceModifier;
 pub use next::Next;
 pub use owner_check::PreReconciliationOwnerChecker;
 pub use post_check::{PostCheck, PostReconciliationChecker};
-pub use pre_check::{PreCheck, PreReconciliationChecker};
+pub use pre_check::{PreCheck, PreReconciliationChecker, Prerequisite};
 pub use registry::{Points, RegisterError, Registry, RegistryBuilder};
 pub use secret_exporter::{KubernetesSecretExporter, SecretValues};
 pub use success_handler::SuccessfulCreationHandler;

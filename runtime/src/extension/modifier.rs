@@ -10,8 +10,9 @@ use crate::resource::{Object, TypedObject};
 
 /// Changes the body that is compared with Azure and sent (ASO behaviour §1.3 step 12).
 ///
-/// Called on every pass that compares, after the checks: what it reads from Azure must be cheap. The result must
-/// depend on the object and on Azure alone, or every pass sees drift. `next` takes the body and returns it.
+/// Called on every pass that compares, after the checks: what it reads from Azure must be cheap. The object's status
+/// is fresh from Azure; it is absent when Azure answered 404. The result must depend on the object and on Azure
+/// alone, or every pass sees drift. `next` takes the body and returns it.
 #[async_trait]
 pub trait ArmResourceModifier: Send + Sync + 'static {
     /// Hub type of the kind.

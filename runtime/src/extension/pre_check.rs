@@ -16,12 +16,25 @@ pub enum PreCheck {
     Block(String),
     /// Not now and nothing is wrong: looked at again at the next sync, as `ReconciliationPostponed`.
     Postpone(String),
+    /// Azure has to do something else before the PUT. The reconciler asks for it, follows it like any
+    /// long-running operation, and then asks this check again.
+    First(Prerequisite),
+}
+
+/// Something that Azure has to do before a PUT can succeed, such as to give a name free.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prerequisite {
+    /// Path and query of a POST.
+    pub url: String,
+    /// What it does, for the condition and the event: `purging the deleted vault`.
+    pub message: String,
 }
 
 /// Decides whether the resource may be changed now (ASO behaviour §1.3 step 10).
 ///
 /// Called after the owner's check and before the PUT, on passes that may send one. The object's status is fresh
-/// from Azure; it is absent when Azure answered 404. `next` proceeds.
+/// from Azure; it is absent when Azure answered 404. `next` proceeds. [`PreCheck::First`] is not acted on for an object
+/// that is only observed.
 #[async_trait]
 pub trait PreReconciliationChecker: Send + Sync + 'static {
     /// Hub type of the kind.

@@ -84,6 +84,11 @@ impl Points {
         self.secret_exporter.is_some()
     }
 
+    /// Whether there is a [`KubernetesConfigExporter`].
+    pub fn has_config_exporter(&self) -> bool {
+        self.config_exporter.is_some()
+    }
+
     /// Whether there is a [`PreReconciliationOwnerChecker`].
     pub fn has_owner_checker(&self) -> bool {
         self.owner_checker.is_some()

@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::reconcile::names::{CREDENTIAL_FROM, OPERATOR_NAMESPACE, RECONCILE_POLICY, RESOURCE_ID};
+use crate::reconcile::names::{
+    ALWAYS_PUT, CREDENTIAL_FROM, IGNORE_PATHS, OBSERVE, OPERATOR_NAMESPACE, RECONCILE_POLICY,
+    RESOURCE_ID,
+};
 use crate::reconcile::policy::Policy;
 use crate::resource::Object;
 
 type Annotations = BTreeMap<String, String>;
 
 /// Whether the object itself must be reconciled (ASO behaviour §1.1): it is new to us, its generation
-/// changed, its deletion began, its policy moved to or from `skip`, it uses another credential, or one operator
-/// hands it to another. Other changes of annotations, labels and status are mostly our own writes.
+/// changed, its deletion began, its policy moved to or from `skip`, it uses another credential, one of our own
+/// annotations for users changed, or one operator hands it to another. Other changes of annotations, labels and status
+/// are mostly our own writes.
 pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
     let Some(before) = before else {
         return true;
@@ -22,9 +26,14 @@ pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
         || old.uid != new.uid
         || old.deletion_timestamp.is_some() != new.deletion_timestamp.is_some()
         || policy_moved(old.annotations.as_ref(), new.annotations.as_ref())
-        || annotation(before, CREDENTIAL_FROM) != annotation(after, CREDENTIAL_FROM)
+        || FOR_USERS
+            .iter()
+            .any(|name| annotation(before, name) != annotation(after, name))
         || is_handed_over(before, after)
 }
+
+/// Annotations by users that change what the next pass does.
+const FOR_USERS: [&str; 4] = [CREDENTIAL_FROM, OBSERVE, ALWAYS_PUT, IGNORE_PATHS];
 
 /// Whether the operator that an object named is no longer named. Where none was named, one took it: no news.
 fn is_handed_over(before: &Object, after: &Object) -> bool {
@@ -141,6 +150,10 @@ mod tests {
                 false,
             ),
             ("credential", &annotated(CREDENTIAL_FROM, "secret"), true),
+            ("observe", &annotated(OBSERVE, "true"), true),
+            ("always-put", &annotated(ALWAYS_PUT, "true"), true),
+            ("ignored paths", &annotated(IGNORE_PATHS, "tags"), true),
+            ("our own name", &annotated(OPERATOR_NAMESPACE, "us"), false),
             ("other annotation", &annotated("note", "1"), false),
             ("status", &ready("True"), false),
         ];

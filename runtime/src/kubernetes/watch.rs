@@ -24,7 +24,8 @@ use super::filter::{policy_moved, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
 use super::port::Cluster;
 use super::stored::StoredObject;
-use crate::reconcile::names::{NAMESPACE_CREDENTIAL, RECONCILE_POLICY};
+use crate::reconcile::names::NAMESPACE_CREDENTIAL;
+use crate::reconcile::policy::Policy;
 use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, ObjectKey};
 
@@ -275,7 +276,7 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
                 if before.is_some_and(|before| policy_moved(Some(&before), Some(&annotations))) {
                     let followers = cluster.cache.in_namespace(&name, |object| {
                         let own = object.metadata.annotations.as_ref();
-                        own.is_none_or(|own| !own.contains_key(RECONCILE_POLICY))
+                        own.and_then(Policy::of).is_none()
                     });
                     for key in followers {
                         cluster.wake.wake(key);

@@ -6,6 +6,7 @@ use super::condition::Verdict;
 use super::names;
 use super::observed::Differences;
 use super::port::EventNote;
+use crate::extension::Prerequisite;
 
 /// One step. The driver performs it, records what came of it in [`super::observed::Observed`], and asks again.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub enum Action {
     Get,
     /// Ask the kind's pre-checker.
     PreCheck,
+    /// POST what Azure has to do before the PUT, saving the operation's state when it runs on.
+    Prepare(Prerequisite),
     /// Encode the body and let the kind's modifier change it.
     BuildPayload,
     /// Compare body and resource, directly and against the baseline.

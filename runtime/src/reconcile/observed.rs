@@ -61,7 +61,7 @@ impl fmt::Display for Differences {
     }
 }
 
-/// Outcome of a PUT or DELETE.
+/// Outcome of a PUT, a DELETE, or a POST that has to come first.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Write {
     /// Finished at once.
@@ -77,8 +77,10 @@ pub enum Write {
 pub enum Poll {
     /// Still running. Azure may have said when to ask again.
     Running(Option<Duration>),
-    /// Finished well.
+    /// A PUT or DELETE finished well.
     Succeeded,
+    /// What had to be done before the PUT is done.
+    Prepared,
     /// Finished badly.
     Failed(Failure),
     /// Azure no longer knows the operation: only the resource itself can tell.
@@ -122,6 +124,8 @@ pub struct Observed {
     pub resource: Option<Result<Resource, Failure>>,
     /// Check before the PUT.
     pub pre_check: Option<Result<PreCheck, Failure>>,
+    /// What this pass asked Azure to do before the PUT.
+    pub prerequisite: Option<Write>,
     /// Body of the PUT.
     pub payload: Option<Result<(), Failure>>,
     /// Desired against observed.

@@ -35,6 +35,8 @@ pub enum StoredOperation {
     Put,
     /// A DELETE that this operator can go on following.
     Delete,
+    /// Something that has to be done before the PUT ([`crate::extension::Prerequisite`]).
+    Prerequisite,
     /// State in another operator's form, which cannot be followed: a GET tells how far it is.
     Unreadable,
 }

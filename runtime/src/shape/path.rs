@@ -9,6 +9,8 @@ pub(crate) enum Path<'a> {
     Root(&'a str),
     /// A member of an object.
     Member(&'a Path<'a>, &'a str),
+    /// An entry of a map, or an item of a list by its identity: named by data, not by the schema.
+    Key(&'a Path<'a>, &'a str),
     /// An item of a list.
     Item(&'a Path<'a>, usize),
 }
@@ -17,6 +19,21 @@ impl<'a> Path<'a> {
     /// The member below this position.
     pub(crate) fn member(&'a self, name: &'a str) -> Path<'a> {
         Path::Member(self, name)
+    }
+
+    /// The entry of a map, or the item with this identity, below this position.
+    pub(crate) fn key(&'a self, name: &'a str) -> Path<'a> {
+        Path::Key(self, name)
+    }
+
+    /// The path in the schema: the same for all entries of a map and all items of a list, `[]`.
+    pub(crate) fn schema_path(&self) -> String {
+        match self {
+            Path::Root(name) => (*name).to_owned(),
+            Path::Item(above, _) | Path::Key(above, _) => format!("{}[]", above.schema_path()),
+            Path::Member(Path::Root(""), name) => (*name).to_owned(),
+            Path::Member(above, name) => format!("{}.{name}", above.schema_path()),
+        }
     }
 
     /// The list item below this position.
@@ -30,7 +47,7 @@ impl fmt::Display for Path<'_> {
         match self {
             Path::Root(name) => formatter.write_str(name),
             Path::Item(above, index) => write!(formatter, "{above}[{index}]"),
-            Path::Member(above, name) => {
+            Path::Member(above, name) | Path::Key(above, name) => {
                 if !matches!(above, Path::Root("")) {
                     write!(formatter, "{above}")?;
                     if is_plain(name) {
@@ -84,5 +101,8 @@ mod tests {
             "spec.rules[2].labels[\"a.b/c\"]"
         );
         assert_eq!(Path::Root("").member("sku").to_string(), "sku");
+        let entry = label.key("team");
+        assert_eq!(entry.to_string(), "spec.rules[2].labels.team");
+        assert_eq!(entry.schema_path(), "spec.rules[].labels[]");
     }
 }

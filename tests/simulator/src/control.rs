@@ -74,7 +74,7 @@ fn route(state: &mut State, request: &Request, now: Timestamp) -> Handled {
         }
         (_, "faults", number) => faults(state, request, number),
         (_, "operations", name) => operations(state, request, name, now),
-        (_, "resources", id) => resources(state, request, id),
+        (_, "resources", id) => resources(state, request, id, now),
         ("POST", "private-endpoint-connections", "") => {
             state.decide_connections(&body_of(request)?)
         }
@@ -158,7 +158,7 @@ fn operations(state: &mut State, request: &Request, name: &str, now: Timestamp) 
     }
 }
 
-fn resources(state: &mut State, request: &Request, id: &str) -> Handled {
+fn resources(state: &mut State, request: &Request, id: &str, now: Timestamp) -> Handled {
     if id.is_empty() {
         let wanted = request.parameter("type");
         let all = state.store.all().filter(|resource| {
@@ -178,7 +178,7 @@ fn resources(state: &mut State, request: &Request, id: &str) -> Handled {
         Method::PATCH => state.drift(&id, &body_of::<Value>(request)?),
         Method::DELETE => {
             state.store.get(&id).ok_or_else(missing)?;
-            state.remove(&id);
+            state.remove(&id, now);
             Ok(Answer::empty(204))
         }
         ref method => Err(ArmError::method_not_allowed(method.as_str(), &request.path)),

@@ -315,11 +315,12 @@ impl Simulator {
             .map(|resource| resource.desired.clone())
     }
 
-    /// Ids of everything in Azure, in order.
+    /// Ids of everything in Azure, in order. Deleted vaults that are still kept are not among them.
     pub fn ids(&self) -> Vec<String> {
         self.state()
             .store
             .all()
+            .filter(|resource| !behaviour::is_deleted_vault(&resource.id))
             .map(|resource| resource.id.to_string())
             .collect()
     }
@@ -340,7 +341,8 @@ impl Simulator {
     /// Takes a resource and everything below it out of Azure behind everybody's back.
     pub fn remove(&self, id: &str) -> Result<(), ArmError> {
         let id = parse_id(id)?;
-        self.state().remove(&id);
+        let now = (self.clock)();
+        self.state().remove(&id, now);
         Ok(())
     }
 

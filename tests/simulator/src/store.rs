@@ -83,13 +83,12 @@ impl Store {
         self.resources.insert(resource.id.key(), resource);
     }
 
-    /// Removes a resource and everything below it; returns the ids removed.
-    pub fn remove_tree(&mut self, id: &ResourceId) -> Vec<ResourceId> {
+    /// Removes a resource and everything below it; returns what was removed.
+    pub fn remove_tree(&mut self, id: &ResourceId) -> Vec<Resource> {
         let mut keys: Vec<String> = self.below(id).map(|child| child.id.key()).collect();
         keys.push(id.key());
         keys.iter()
             .filter_map(|key| self.resources.remove(key))
-            .map(|removed| removed.id)
             .collect()
     }
 

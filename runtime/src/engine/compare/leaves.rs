@@ -14,6 +14,8 @@ use crate::shape::{Field, Flags, Semantic, StructShape, Type};
 pub(super) struct Leaf<'a> {
     /// Path in ARM's JSON; list items by identity where they have one.
     pub path: String,
+    /// The same path in the schema, which no data is part of: `properties.rules[].action`.
+    pub schema_path: String,
     /// How it is compared.
     pub rule: Rule,
     /// What is desired; `None` for an item that observed has too much.
@@ -92,6 +94,7 @@ fn visit_object(
             }
             Some(tree) if tree.discriminator => take(Leaf {
                 path: below.to_string(),
+                schema_path: below.schema_path(),
                 rule: Rule::AnyCase,
                 desired: Some(Cow::Borrowed(value)),
                 observed: there.map(Cow::Borrowed),
@@ -106,10 +109,12 @@ fn visit_object(
             None => match tree.further.map(|field| (field, field.ty)) {
                 Some((field, _)) if is_unseen(field) => {}
                 Some((field, Type::Map(map))) => {
-                    visit_value(map.value, field, value, there, &below, take);
+                    visit_value(map.value, field, value, there, &path.key(name), take);
                 }
                 _ => take(Leaf {
                     path: below.to_string(),
+                    // The schema does not have the name.
+                    schema_path: path.key(name).schema_path(),
                     rule: Rule::Json,
                     desired: Some(Cow::Borrowed(value)),
                     observed: there.map(Cow::Borrowed),
@@ -151,6 +156,7 @@ fn visit_value(
             let keys = |value: &Value| value.as_object().map(keys_of);
             take(Leaf {
                 path: path.to_string(),
+                schema_path: path.schema_path(),
                 rule: Rule::ArmId,
                 desired: Some(Cow::Owned(keys_of(ids))),
                 observed: observed.and_then(keys).map(Cow::Owned),
@@ -166,7 +172,7 @@ fn visit_value(
             let there = observed.and_then(Value::as_object);
             for (key, value) in members {
                 let there = there.and_then(|there| member(there, key));
-                visit_value(map.value, field, value, there, &path.member(key), take);
+                visit_value(map.value, field, value, there, &path.key(key), take);
             }
         }
         _ => {
@@ -176,6 +182,7 @@ fn visit_value(
             };
             take(Leaf {
                 path: path.to_string(),
+                schema_path: path.schema_path(),
                 rule: rule(innermost, field),
                 desired: Some(Cow::Borrowed(desired)),
                 observed: observed.map(Cow::Borrowed),
@@ -220,7 +227,7 @@ fn visit_items(
             let mut there = observed.iter();
             let there = there.find(|there| self::identity(there, identifiers) == identity);
             let label = identity.unwrap_or_default();
-            let path = path.member(&label);
+            let path = path.key(&label);
             // Counterparts have the same identity; its casing is the service's choice.
             let is_identity = |leaf: &Leaf<'_>| {
                 let below = identifiers.iter().map(|name| path.member(name).to_string());
@@ -236,7 +243,7 @@ fn visit_items(
             let identity = identity(value, identifiers);
             let mut wanted = desired.iter();
             if !wanted.any(|wanted| self::identity(wanted, identifiers) == identity) {
-                take(superfluous(&path.member(&identity.unwrap_or_default())));
+                take(superfluous(&path.key(&identity.unwrap_or_default())));
             }
         }
         return;
@@ -258,6 +265,7 @@ fn visit_items(
 fn superfluous(path: &Path<'_>) -> Leaf<'static> {
     Leaf {
         path: path.to_string(),
+        schema_path: path.schema_path(),
         rule: Rule::Plain,
         desired: None,
         observed: Some(Cow::Owned(Value::from("an item more"))),

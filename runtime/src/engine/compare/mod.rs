@@ -3,7 +3,8 @@
 //! Two comparisons of ARM bodies, neither of which knows a service. *Direct:* desired against observed, on the
 //! paths that desired names, knowing the casing of ids, locations and enums, the identity of list items, and
 //! fields that ARM never returns. *Against the [`Baseline`]:* what desired was and what Azure returned after
-//! the last good PUT; whatever the service rewrote by then is its normalisation and no drift.
+//! the last good PUT; whatever the service rewrote by then is its normalisation and no drift, and what it rewrites
+//! anew on every GET is nobody's.
 
 mod baseline;
 mod equal;
@@ -35,6 +36,8 @@ pub struct SecretVersion {
 pub struct Difference {
     /// Path in ARM's JSON: `properties.networkAcls.ipRules["10.0.0.0/8"].action`.
     pub path: String,
+    /// The same path in the schema, of which there are only so many: `properties.networkAcls.ipRules[].action`.
+    pub schema_path: String,
     /// What is different.
     pub change: Change,
 }
@@ -56,28 +59,18 @@ pub enum Change {
 }
 
 impl Difference {
-    /// The path without keys and positions: `properties.networkAcls.ipRules[].action`.
-    pub fn general_path(&self) -> String {
-        let (mut is_key, mut is_quoted, mut is_escaped) = (false, false, false);
-        let mut general = self.path.clone();
-        general.retain(|letter| {
-            let was_key = is_key;
-            match letter {
-                '"' if is_key && !is_escaped => is_quoted = !is_quoted,
-                '[' => is_key = true,
-                ']' if !is_quoted => is_key = false,
-                _ => {}
-            }
-            is_escaped = letter == '\\' && !is_escaped;
-            !was_key || !is_key
-        });
-        general
+    fn of_secret(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            schema_path: "secret".to_owned(),
+            change: Change::Secret,
+        }
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, change } = self;
+        let Self { path, change, .. } = self;
         match change {
             Change::Hidden => write!(formatter, "{path}: differs"),
             Change::Secret => write!(formatter, "{path}: changed since it was sent"),
@@ -114,6 +107,16 @@ pub enum Verdict {
     Drift(Vec<Difference>),
 }
 
+impl Verdict {
+    fn of(differences: Vec<Difference>) -> Self {
+        if differences.is_empty() {
+            Self::InSync
+        } else {
+            Self::Drift(differences)
+        }
+    }
+}
+
 /// The two bodies and what is needed to compare them.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
@@ -145,9 +148,14 @@ impl Comparison<'_> {
 
     /// The direct comparison. Values of secrets are never among the differences.
     pub fn differences(&self) -> Vec<Difference> {
+        self.unexplained(&|_| false)
+    }
+
+    /// The direct comparison without the leaves that need no PUT.
+    fn unexplained(&self, explained: &dyn Fn(&Leaf<'_>) -> bool) -> Vec<Difference> {
         let mut found = Vec::new();
         self.leaves(&mut |leaf| {
-            if !equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref()) {
+            if is_rewritten(&leaf) && !explained(&leaf) {
                 let change = if leaf.hidden {
                     Change::Hidden
                 } else {
@@ -158,6 +166,7 @@ impl Comparison<'_> {
                 };
                 found.push(Difference {
                     path: leaf.path,
+                    schema_path: leaf.schema_path,
                     change,
                 });
             }
@@ -165,39 +174,56 @@ impl Comparison<'_> {
         found
     }
 
-    /// The baseline to keep after a PUT of desired that made Azure return observed. `uid` is the object's.
+    /// The baseline of desired and observed alone. `uid` is the object's.
     pub fn baseline(&self, uid: &str) -> Baseline {
         Baseline::of(self, uid)
+    }
+
+    /// The baseline to keep while Azure works on desired. `before` is the one until now.
+    pub fn sent(&self, uid: &str, before: Option<Baseline>) -> Baseline {
+        let unknown = Comparison {
+            observed: &Value::Null,
+            ..*self
+        };
+        Baseline::of(&unknown, uid).remembering(before)
+    }
+
+    /// The baseline to keep after a PUT of desired that made Azure return observed. `again` is what another GET
+    /// returned right after, `before` the baseline until now: where Azure returns this and then that for what was
+    /// sent once, the value is its own and never drift.
+    pub fn settled(&self, uid: &str, again: Option<&Value>, before: Option<&Baseline>) -> Baseline {
+        let look = |observed| Baseline::of(&Comparison { observed, ..*self }, uid);
+        let again = again.map(look);
+        look(self.observed).unstable_where([again.as_ref(), before])
     }
 
     /// Decides whether to PUT. Without a baseline (on adoption) the direct comparison alone decides.
     pub fn decide(&self, uid: &str, baseline: Option<&Baseline>) -> Verdict {
         let mut differences = Vec::new();
-        if let Some(known) = baseline {
-            let now = self.baseline(uid);
-            if now == *known {
-                return Verdict::InSync;
-            }
-            if !now.same_secrets(known) {
-                differences.extend(self.secrets.iter().map(|secret| Difference {
-                    path: format!("secret {}", secret.name),
-                    change: Change::Secret,
-                }));
-                if self.secrets.is_empty() {
-                    differences.push(Difference {
-                        path: "secrets".to_owned(),
-                        change: Change::Secret,
-                    });
-                }
+        let Some(known) = baseline else {
+            return Verdict::of(self.differences());
+        };
+        let now = self.baseline(uid);
+        if now.is_same_state(known) {
+            return Verdict::InSync;
+        }
+        if !now.same_secrets(known) {
+            let names = self.secrets.iter().map(|secret| secret.name.as_str());
+            differences.extend(names.map(|name| Difference::of_secret(&format!("secret {name}"))));
+            if differences.is_empty() {
+                differences.push(Difference::of_secret("secrets"));
             }
         }
-        differences.extend(self.differences());
-        if differences.is_empty() {
-            Verdict::InSync
-        } else {
-            Verdict::Drift(differences)
-        }
+        // What the user has edited since is compared as it is.
+        let explained = |leaf: &Leaf<'_>| now.same_desired(known) && known.expects(leaf, uid);
+        differences.extend(self.unexplained(&explained));
+        Verdict::of(differences)
     }
+}
+
+/// Whether Azure has something else on the path than what is desired.
+fn is_rewritten(leaf: &Leaf<'_>) -> bool {
+    !equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref())
 }
 
 fn is_at_or_below(path: &str, prefix: &str) -> bool {

@@ -332,27 +332,101 @@ fn baselines_survive_as_small_text() {
     let text = baseline.encode();
     assert!(text.len() <= 70, "{text}");
     assert_eq!(Baseline::parse(&text), Ok(baseline));
-    for wrong in ["", "1:", "2:AAAA", "1:AAAA", "1:!", &format!("{text}AAAA")] {
+    for wrong in ["", "2:", "1:AAAA", "2:AAAA", "2:!", &format!("{text}AAAA")] {
         assert_eq!(Baseline::parse(wrong), Err(BaselineError), "{wrong}");
     }
 }
 
+/// What Azure makes of an address; the rest means what is desired.
+fn with_address(address: &str) -> Value {
+    let mut observed = normalised();
+    observed["properties"]["network"]["address"] = json!(address);
+    observed
+}
+
 #[test]
-fn general_paths_have_no_keys() {
-    for (path, expected) in [
-        ("properties.sku", "properties.sku"),
-        ("zones[3]", "zones[]"),
-        (
-            r#"properties.ipRules["10.0.0.0/8"].action"#,
-            "properties.ipRules[].action",
-        ),
-        (r#"a["x]y[\"z\"]"][0].b"#, "a[][].b"),
-        ("", ""),
-    ] {
-        let difference = Difference {
-            path: path.to_owned(),
-            change: Change::Hidden,
-        };
-        assert_eq!(difference.general_path(), expected, "{path}");
+fn what_changes_between_two_looks_is_the_services_own() {
+    let desired = desired();
+    let (first, second) = (with_address("a"), with_address("b"));
+    let now = |observed: Value, baseline: &Baseline| {
+        comparison(&desired, &observed).decide("uid", Some(baseline))
+    };
+    let settled = comparison(&desired, &first).settled("uid", Some(&second), None);
+    let settled = Baseline::parse(&settled.encode()).unwrap();
+    assert_eq!(now(with_address("c"), &settled), Verdict::InSync);
+    // Other paths still count, and only they are told.
+    let mut drifted = with_address("d");
+    drifted["properties"]["capacity"] = json!(9);
+    let Verdict::Drift(drift) = now(drifted, &settled) else {
+        panic!("a changed value is drift");
+    };
+    let paths: Vec<_> = drift.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(paths, ["properties.capacity"]);
+    // A stale look differs from the fresh one, which has what was sent: that is no change by itself.
+    let stale = comparison(&desired, &first).settled("uid", Some(&normalised()), None);
+    assert!(matches!(now(second, &stale), Verdict::Drift(_)));
+}
+
+#[test]
+fn what_the_same_put_gives_twice_in_two_ways_is_the_services_own() {
+    let desired = desired();
+    let (first, second, third) = (with_address("a"), with_address("b"), with_address("c"));
+    let before = comparison(&desired, &first).settled("uid", None, None);
+    let after = comparison(&desired, &second).settled("uid", None, Some(&before));
+    let decide = |desired: &Value, observed: &Value| {
+        comparison(desired, observed).decide("uid", Some(&after))
+    };
+    assert_eq!(decide(&desired, &third), Verdict::InSync);
+    // It stays so, also while a long PUT of the same spec runs.
+    let sent = comparison(&desired, &Value::Null).sent("uid", Some(after.clone()));
+    assert!(sent.is_of_same_spec(&after));
+    let later = comparison(&desired, &third).settled("uid", None, Some(&sent));
+    let fourth = with_address("d");
+    let verdict = comparison(&desired, &fourth).decide("uid", Some(&later));
+    assert_eq!(verdict, Verdict::InSync);
+    // An edit is sent, whatever the service does with it.
+    let mut edited = desired.clone();
+    edited["properties"]["network"]["address"] = json!("new");
+    assert!(matches!(decide(&edited, &third), Verdict::Drift(_)));
+}
+
+#[test]
+fn the_annotation_stays_small() {
+    let rules: Vec<Value> = (0..40)
+        .map(|number| json!({"name": format!("r{number}"), "properties": {"priority": number}}))
+        .collect();
+    let desired = json!({"properties": { "rules": rules }});
+    let mut observed = desired.clone();
+    for rule in observed["properties"]["rules"].as_array_mut().unwrap() {
+        rule["properties"]["priority"] = json!(1000);
     }
+    let baseline = comparison(&desired, &observed).settled("uid", None, None);
+    let text = baseline.encode();
+    assert!(text.len() < 350, "{} bytes", text.len());
+    let baseline = Baseline::parse(&text).unwrap();
+    let verdict = comparison(&desired, &observed).decide("uid", Some(&baseline));
+    assert_eq!(verdict, Verdict::InSync, "the rest is in one digest");
+}
+
+#[test]
+fn schema_paths_hold_no_data() {
+    let mut observed = normalised();
+    observed["properties"]["rules"][0]["properties"]["priority"] = json!(9);
+    observed["tags"] = json!({"team": "b"});
+    let mut desired = desired();
+    desired["tags"] = json!({"team": "a"});
+    desired["properties"]["novel"] = json!(1);
+    let differences = comparison(&desired, &observed).differences();
+    let paths: Vec<_> = differences
+        .iter()
+        .map(|one| one.schema_path.as_str())
+        .collect();
+    assert_eq!(
+        paths,
+        [
+            "tags[]",
+            "properties.rules[].properties.priority",
+            "properties[]"
+        ]
+    );
 }

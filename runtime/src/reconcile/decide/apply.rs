@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use crate::extension::{PostCheck, PreCheck};
+use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::reconcile::action::{Action, Finish, drifted, normal, warning};
 use crate::reconcile::backoff::{Requeue, RetryClass};
 use crate::reconcile::classify::Failure;
@@ -72,9 +72,9 @@ fn claim(view: &ResourceView, observed: &Observed) -> Step<()> {
 fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
     match (&observed.poll, view.operation) {
         // What runs was started by this very pass.
-        _ if observed.put.is_some() => Continue(()),
+        _ if observed.put.is_some() || observed.prerequisite.is_some() => Continue(()),
         (None, StoredOperation::None) => Continue(()),
-        (None, StoredOperation::Put) => Break(Action::Poll),
+        (None, StoredOperation::Put | StoredOperation::Prerequisite) => Break(Action::Poll),
         // What cannot be followed is dropped; the GET that comes next tells how far it is.
         (None, StoredOperation::Delete | StoredOperation::Unreadable) => {
             Break(Action::ForgetOperation)
@@ -86,7 +86,9 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
             checks(view, observed)?;
             Break(Action::ForgetOperation)
         }
-        (Some(_), StoredOperation::Put) => Break(Action::ForgetOperation),
+        (Some(_), StoredOperation::Put | StoredOperation::Prerequisite) => {
+            Break(Action::ForgetOperation)
+        }
         (Some(Poll::Failed(failure)), _) => Break(Action::Finish(
             Finish::failed(failure).and_warn(names::event::PUT_FAILED, &failure.message),
         )),
@@ -95,7 +97,7 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
             "the spec changed while Azure was working; sending it again",
             Requeue::Now,
         )),
-        (Some(Poll::Succeeded | Poll::Lost), _) => Continue(()),
+        (Some(Poll::Succeeded | Poll::Prepared | Poll::Lost), _) => Continue(()),
     }
 }
 
@@ -154,7 +156,8 @@ fn checks(view: &ResourceView, observed: &Observed) -> Step<()> {
     if !view.steps.owner_check {
         return Continue(());
     }
-    allow(known(&observed.owner_check, Action::CheckOwner, fail)?)
+    let check = known(&observed.owner_check, Action::CheckOwner, fail)?;
+    allow(view, observed, check)
 }
 
 /// Step 10, second half.
@@ -162,12 +165,15 @@ fn pre_check(view: &ResourceView, observed: &Observed) -> Step<()> {
     if !view.steps.pre_check {
         return Continue(());
     }
-    allow(known(&observed.pre_check, Action::PreCheck, fail)?)
+    let check = known(&observed.pre_check, Action::PreCheck, fail)?;
+    allow(view, observed, check)
 }
 
-fn allow(check: &PreCheck) -> Step<()> {
+fn allow(view: &ResourceView, observed: &Observed, check: &PreCheck) -> Step<()> {
     match check {
         PreCheck::Proceed => Continue(()),
+        PreCheck::First(_) if view.observe => Continue(()),
+        PreCheck::First(prerequisite) => Break(prepare(observed, prerequisite)),
         PreCheck::Block(message) => Break(fail(&Failure::warning(
             reason::BLOCKED,
             RetryClass::Slow,
@@ -179,6 +185,20 @@ fn allow(check: &PreCheck) -> Step<()> {
             RetryClass::VerySlow,
             message,
         ))),
+    }
+}
+
+/// Asks for what has to come before the PUT. It runs on like a PUT would, and the next pass starts from the beginning.
+fn prepare(observed: &Observed, prerequisite: &Prerequisite) -> Action {
+    let message = prerequisite.message.as_str();
+    match &observed.prerequisite {
+        None => Action::Prepare(prerequisite.clone()),
+        Some(Write::Running(after)) => progress(message, wait(*after)),
+        // Azure may take a moment until it shows.
+        Some(Write::Completed) => progress(message, Requeue::Backoff(RetryClass::Poll)),
+        Some(Write::Failed(failure)) => Action::Finish(
+            Finish::failed(failure).and_warn(names::event::PUT_FAILED, &failure.message),
+        ),
     }
 }
 

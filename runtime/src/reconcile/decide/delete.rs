@@ -3,11 +3,11 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use crate::reconcile::action::{Action, Finish};
-use crate::reconcile::backoff::RetryClass;
+use crate::reconcile::backoff::{Requeue, RetryClass};
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
-use crate::reconcile::observed::{Observed, Poll, Resource, Write};
+use crate::reconcile::observed::{Observed, Poll, Provisioning, Resource, Write};
 use crate::reconcile::view::{ResourceView, StoredOperation};
 
 use super::{Step, credential, known, policy, wait};
@@ -40,41 +40,45 @@ fn fail(failure: &Failure) -> Action {
     Action::Finish(Finish::failed(&failure).and_warn(names::event::DELETE_FAILED, failure.message))
 }
 
-/// Item 2: follow a running DELETE. A PUT that still runs is left alone where the resource shows: Azure refuses the
-/// DELETE while it cannot take it.
+/// Item 2: follow a running DELETE. A PUT that still runs is followed to its end first: a resource never has two
+/// writes in flight, and one that Azure does not show before its PUT has ended would be left behind.
 fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
     match (&observed.poll, view.operation) {
         // What runs was started by this very pass.
         _ if observed.delete.is_some() => Continue(()),
         (None, StoredOperation::None) => Continue(()),
-        (None, StoredOperation::Delete) => Break(Action::Poll),
-        (None, StoredOperation::Put) => Break(running_put(view, observed)),
-        (None, StoredOperation::Unreadable) => Break(Action::ForgetOperation),
+        (None, StoredOperation::Delete | StoredOperation::Put) => Break(Action::Poll),
+        (None, StoredOperation::Prerequisite | StoredOperation::Unreadable) => {
+            Break(Action::ForgetOperation)
+        }
+        (Some(Poll::Running(after)), StoredOperation::Put) => Break(progress(
+            "waiting for the running PUT to end before the DELETE",
+            wait(*after),
+        )),
         (Some(Poll::Running(after)), _) => Break(running(*after)),
         (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
-        (Some(Poll::Succeeded), StoredOperation::Delete) => Break(Action::RemoveFinalizer),
-        (Some(_), StoredOperation::Delete | StoredOperation::Put) => Break(Action::ForgetOperation),
+        // However the PUT ended: the DELETE takes the place of its state.
+        (Some(_), StoredOperation::Put) => Continue(()),
+        (Some(Poll::Succeeded), _) => Break(Action::RemoveFinalizer),
+        (Some(_), StoredOperation::Delete) => Break(Action::ForgetOperation),
         (Some(Poll::Failed(failure)), _) => Break(fail(failure)),
-        (Some(Poll::Succeeded | Poll::Lost), _) => Continue(()),
+        (Some(Poll::Lost | Poll::Prepared), _) => Continue(()),
     }
 }
 
-/// Azure shows a new resource only at the end of some PUTs (ARM RPC, asynchronous operations). Until then "not there"
-/// means "not yet", and letting the object go would leave the resource behind.
-fn running_put(view: &ResourceView, observed: &Observed) -> Action {
-    match &observed.resource {
-        None if view.verbs.get => Action::Get,
-        Some(Ok(Resource::Missing)) => Action::Poll,
-        _ => Action::ForgetOperation,
-    }
-}
-
-/// Item 3: look, then DELETE. Only a clear "not there" saves the DELETE.
+/// Item 3: look, then DELETE. Only a clear "not there" saves the DELETE, and only what Azure itself is doing with the
+/// resource holds it back.
 fn begin(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if view.verbs.get {
         match &observed.resource {
             None => return Break(Action::Get),
             Some(Ok(Resource::Missing)) => return Continue(Action::RemoveFinalizer),
+            Some(Ok(Resource::Found(Provisioning::Running(state)))) => {
+                let message = format!(
+                    "Azure is working on the resource: provisioningState is {state}; deleting it after that"
+                );
+                return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
+            }
             Some(_) => {}
         }
     }
@@ -109,8 +113,11 @@ fn delete_outcome(outcome: &Write) -> Action {
 }
 
 fn running(after: Option<std::time::Duration>) -> Action {
-    Action::Finish(Finish::with(
-        Verdict::progress(reason::DELETING, "waiting for Azure"),
-        wait(after),
-    ))
+    progress("waiting for Azure", wait(after))
+}
+
+/// Item 5.
+fn progress(message: impl Into<String>, requeue: Requeue) -> Action {
+    let verdict = Verdict::progress(reason::DELETING, message);
+    Action::Finish(Finish::with(verdict, requeue))
 }

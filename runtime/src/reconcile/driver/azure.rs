@@ -12,7 +12,7 @@ use crate::arm::{
     TransportError,
 };
 use crate::engine::{conversion, status::status_from_arm};
-use crate::extension::{ExtensionError, Next};
+use crate::extension::{ExtensionError, Next, Prerequisite};
 use crate::kind::{KindInfo, VersionInfo};
 use crate::reconcile::action::normal;
 use crate::reconcile::backoff::RetryClass;
@@ -92,7 +92,7 @@ impl Pass<'_> {
         })
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         method: Method,
         url: String,
@@ -191,8 +191,33 @@ impl Pass<'_> {
     async fn send_put(&self, id: &ResourceId) -> (Write, Option<Operation>) {
         let url = id.url(self.version.api_version);
         let body = self.body_with_children();
-        match self.send(Method::Put, url.clone(), Some(body)).await {
-            Ok(response) => self.begun(Method::Put, &url, &response).await,
+        self.begin(Method::Put, &url, Some(body)).await
+    }
+
+    /// Asks Azure for what has to be done before the PUT.
+    pub(super) async fn prepare(
+        &mut self,
+        prerequisite: &Prerequisite,
+    ) -> Result<(), KubernetesError> {
+        let event = normal(names::event::BEGIN_PUT, prerequisite.message.as_str());
+        self.record(event).await;
+        let (begun, operation) = self.begin(Method::Post, &prerequisite.url, None).await;
+        if let Some(operation) = operation {
+            self.save_operation(&operation).await?;
+        }
+        self.observed.prerequisite = Some(begun);
+        Ok(())
+    }
+
+    /// One write, and the operation that follows where Azure runs on.
+    async fn begin(
+        &self,
+        method: Method,
+        url: &str,
+        body: Option<Value>,
+    ) -> (Write, Option<Operation>) {
+        match self.send(method, url.to_owned(), body).await {
+            Ok(response) => self.begun(method, url, &response).await,
             Err(failure) => (Write::Failed(failure), None),
         }
     }
@@ -279,6 +304,7 @@ impl Pass<'_> {
         let now = self.reconciler.clock.now();
         let (poll, moved) = match operation::poll(&operation, &id, &response, now) {
             Progress::Running { operation, after } => (Poll::Running(after), Some(operation)),
+            Progress::Succeeded if operation.method == Method::Post => (Poll::Prepared, None),
             Progress::Succeeded => (Poll::Succeeded, None),
             Progress::Failed(error) | Progress::Canceled(error) => {
                 // The pass that sent the secrets was another one; this one must know them to cover them.
@@ -350,10 +376,7 @@ impl Pass<'_> {
 
     async fn send_delete(&self, id: &ResourceId) -> (Write, Option<Operation>) {
         let url = id.url(self.version.api_version);
-        match self.send(Method::Delete, url.clone(), None).await {
-            Ok(response) => self.begun(Method::Delete, &url, &response).await,
-            Err(failure) => (Write::Failed(failure), None),
-        }
+        self.begin(Method::Delete, &url, None).await
     }
 
     /// What an error answer means for this kind.

@@ -105,12 +105,8 @@ impl Pass<'_> {
         let Some(checker) = self.points.pre_checker.clone() else {
             return Ok(PreCheck::Proceed);
         };
-        let mut object = self.current();
-        if self.azure.is_none() {
-            object.status = None;
-        }
         let next = Next::value(PreCheck::Proceed);
-        let check = checker.check(&self.context(), &object, next).await;
+        let check = checker.check(&self.context(), &self.in_azure(), next).await;
         self.outcome(check).await
     }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::cluster::{clear_operation, set};
 use super::pass::Pass;
+use crate::arm::Method;
 use crate::engine::compare::{self, Baseline, Verdict};
 use crate::reconcile::names;
 use crate::reconcile::observed::{Comparison, Differences, Recorded};
@@ -30,7 +31,9 @@ impl Pass<'_> {
                 if differences.len() > SHOWN {
                     shown.push(format!("and {} more", differences.len() - SHOWN));
                 }
-                let paths = differences.iter().map(compare::Difference::general_path);
+                let paths = differences
+                    .into_iter()
+                    .map(|difference| difference.schema_path);
                 Comparison::Differs(Differences {
                     text: shown.join("; "),
                     paths: paths.collect::<BTreeSet<_>>().into_iter().collect(),
@@ -43,22 +46,23 @@ impl Pass<'_> {
     /// end of the operation can tell whether something else is desired by then.
     pub(super) fn sent(&self) -> Baseline {
         let ignored = self.ignored_paths();
-        let comparison = compare::Comparison {
-            observed: &Value::Null,
-            ..self.comparison(&ignored)
-        };
-        comparison.baseline(&self.uid())
+        let comparison = self.comparison(&ignored);
+        comparison.sent(&self.uid(), self.baseline())
     }
 
     /// Step 15 after a PUT: what was sent, what Azure made of it, and from which generation, in one write.
     pub(super) async fn record_baseline(&mut self) -> Result<(), KubernetesError> {
-        let followed = self.observed.poll.is_some();
-        if followed && self.baseline().is_some_and(|sent| sent != self.sent()) {
+        let before = self.baseline();
+        let outdated = |sent: &Baseline| !sent.is_of_same_spec(&self.sent());
+        if self.observed.poll.is_some() && before.as_ref().is_some_and(outdated) {
             self.observed.baseline = Some(Recorded::Outdated);
             return Ok(());
         }
+        let again = self.look_again().await;
         let ignored = self.ignored_paths();
-        let baseline = self.comparison(&ignored).baseline(&self.uid()).encode();
+        let comparison = self.comparison(&ignored);
+        let baseline = comparison.settled(&self.uid(), again.as_ref(), before.as_ref());
+        let baseline = baseline.encode();
         let generation = self.generation.to_string();
         let mut patch = MetadataPatch::default();
         for (name, value) in [
@@ -75,6 +79,22 @@ impl Pass<'_> {
         }
         self.observed.baseline = Some(Recorded::Current);
         Ok(())
+    }
+
+    /// Where the service rewrote something: what it says when it is asked once more. A value that is another one then
+    /// changes by itself.
+    async fn look_again(&self) -> Option<Value> {
+        self.azure.as_ref()?;
+        if self
+            .comparison(&self.ignored_paths())
+            .differences()
+            .is_empty()
+        {
+            return None;
+        }
+        let url = self.id.as_ref()?.url(self.version.api_version);
+        let response = self.send(Method::Get, url, None).await.ok()?;
+        response.body.filter(|_| response.status == 200)
     }
 
     fn comparison<'p>(&'p self, ignored: &'p [String]) -> compare::Comparison<'p> {

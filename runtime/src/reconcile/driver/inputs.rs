@@ -215,7 +215,7 @@ impl Pass<'_> {
             self.desired = body;
             return Ok(());
         }
-        let (context, object) = (self.context(), self.current());
+        let (context, object) = (self.context(), self.in_azure());
         let modified = self.points.modify(&context, &object, body).await;
         match modified {
             Ok(body) => self.desired = body,

@@ -158,6 +158,7 @@ impl Pass<'_> {
             Action::CheckOwner => self.observed.owner_check = Some(self.check_owner().await?),
             Action::Get => self.get().await,
             Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
+            Action::Prepare(prerequisite) => self.prepare(&prerequisite).await?,
             Action::BuildPayload => self.observed.payload = Some(self.build_payload().await),
             Action::Compare => self.observed.comparison = Some(self.compare()),
             Action::Put { event } => self.put(event).await?,

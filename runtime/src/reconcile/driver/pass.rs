@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Reconciler;
 use super::gate::Gate;
 use crate::arm::budget::Urgency;
-use crate::arm::{CredentialKey, Operation, ResourceId};
+use crate::arm::{CredentialKey, Method, Operation, ResourceId};
 use crate::engine::compare::SecretVersion;
 use crate::engine::conversion;
 use crate::engine::payload::Resolved;
@@ -209,10 +209,11 @@ impl<'a> Pass<'a> {
             return StoredOperation::None;
         }
         match self.operation() {
-            Some(operation) if operation.method == crate::arm::Method::Delete => {
-                StoredOperation::Delete
-            }
-            Some(_) => StoredOperation::Put,
+            Some(operation) => match operation.method {
+                Method::Delete => StoredOperation::Delete,
+                Method::Post => StoredOperation::Prerequisite,
+                _ => StoredOperation::Put,
+            },
             None => StoredOperation::Unreadable,
         }
     }
@@ -263,6 +264,14 @@ impl<'a> Pass<'a> {
     pub fn current(&self) -> Object {
         Object {
             status: raw(&self.status),
+            ..self.object.clone()
+        }
+    }
+
+    /// The object with the status that Azure has just given; without one when Azure has no such resource.
+    pub fn in_azure(&self) -> Object {
+        Object {
+            status: self.azure.as_ref().and_then(|_| raw(&self.status)),
             ..self.object.clone()
         }
     }

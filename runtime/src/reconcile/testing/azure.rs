@@ -16,11 +16,16 @@ pub struct MemoryAzure {
     state: Mutex<State>,
 }
 
+/// How a service words what it has when it is asked for the n-th time.
+pub type Manner = fn(&mut Value, usize);
+
 #[derive(Default)]
 struct State {
     resources: BTreeMap<String, Value>,
     script: HashMap<(Method, String), VecDeque<Response>>,
     bodies: Vec<Value>,
+    manner: Option<Manner>,
+    reads: usize,
 }
 
 impl MemoryAzure {
@@ -43,6 +48,16 @@ impl MemoryAzure {
     /// Puts a resource there, or changes it behind the operator's back.
     pub fn set(&self, path: &str, body: Value) {
         lock(&self.state).resources.insert(path.to_owned(), body);
+    }
+
+    /// From now on every GET words the resource in this manner.
+    pub fn answer_in(&self, manner: Manner) {
+        lock(&self.state).manner = Some(manner);
+    }
+
+    /// Takes a resource away.
+    pub fn remove(&self, path: &str) {
+        lock(&self.state).resources.remove(path);
     }
 
     /// The resource, if it exists.
@@ -86,7 +101,13 @@ impl State {
     fn answer(&mut self, request: &Request, path: &str) -> Response {
         let known = self.resources.get(path).cloned();
         match (request.method, known) {
-            (Method::Get, Some(body)) => response(200, &[], Some(body)),
+            (Method::Get, Some(mut body)) => {
+                self.reads += 1;
+                if let Some(manner) = self.manner {
+                    manner(&mut body, self.reads);
+                }
+                response(200, &[], Some(body))
+            }
             (Method::Put, known) => {
                 let body = created(path, request.body.as_ref().unwrap_or(&Value::Null));
                 self.resources.insert(path.to_owned(), body.clone());

@@ -102,6 +102,8 @@ shaped! {
         peer: Box<ResourceReference> = "peerReference".at(&["properties", "peerId"]).flags(Flags::ARM_ID);
         /// Something that Azure writes in its own way.
         tier: String = "tier".at(&["properties", "tier"]);
+        /// Some in any order.
+        zones: Vec<String> = "zones".at(&["zones"]);
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
-pub use azure::{MemoryAzure, error, response};
+pub use azure::{Manner, MemoryAzure, error, response};
 pub use cluster::MemoryCluster;
 
 use super::backoff::Random;

@@ -2,6 +2,8 @@
 
 use armature_e2e::World;
 use armature_simulator::ConnectionDecision;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::Api;
 
 use crate::{LIMIT, has_reason, is_ready, resource_group};
 
@@ -38,6 +40,9 @@ spec:
       requestMessage: please
       privateLinkServiceReference:
         armId: /subscriptions/00000000-0000-0000-0000-000000000009/resourceGroups/partner/providers/Microsoft.Network/privateLinkServices/partner
+  operatorSpec:
+    configMaps:
+      primaryNicPrivateIpAddress: {name: endpoint, key: address}
 ";
 
 #[test]
@@ -82,5 +87,18 @@ fn it_is_ready_once_its_connection_is_approved() {
         objects
             .wait_ready("PrivateEndpoint", "endpoint-pe", LIMIT, is_ready)
             .await;
+
+        // Only the network interface that Azure made for it knows the address.
+        let object = objects
+            .get("PrivateEndpoint", "v1api20220701", "endpoint-pe")
+            .await
+            .unwrap();
+        let id = object["status"]["networkInterfaces"][0]["id"].as_str();
+        let interface = world.azure().resource(id.unwrap()).unwrap();
+        let maps: Api<ConfigMap> = Api::namespaced(world.client().clone(), "endpoint");
+        let exported = maps.get("endpoint").await.unwrap().data.unwrap();
+        let configuration = &interface["properties"]["ipConfigurations"][0];
+        let address = &configuration["properties"]["privateIPAddress"];
+        assert_eq!(*address, exported["address"], "{interface:#}");
     });
 }

@@ -23,6 +23,11 @@ spec:
       key1: {name: account, key: first}
       key2: {name: account, key: second}
       blobEndpoint: {name: account, key: blob}
+      dfsEndpoint: {name: account, key: dfs}
+      fileEndpoint: {name: account, key: file}
+      queueEndpoint: {name: account, key: queue}
+      tableEndpoint: {name: account, key: table}
+      webEndpoint: {name: account, key: web}
 ";
 
 const WITHOUT_KEYS: &str = "
@@ -88,7 +93,10 @@ fn keys_endpoints_and_ids_are_exported() {
         }
 
         let account = data(world, "account").await;
-        assert_eq!(account["blob"], "https://secretssa.blob.core.windows.net/");
+        for service in ["blob", "dfs", "file", "queue", "table", "web"] {
+            let endpoint = format!("https://secretssa.{service}.core.windows.net/");
+            assert_eq!(account[service], endpoint);
+        }
         // 64 bytes in base64.
         assert_eq!(account["first"].len(), 88, "length of key1");
         assert_eq!(account["second"].len(), 88, "length of key2");

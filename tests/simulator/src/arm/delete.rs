@@ -1,5 +1,6 @@
 //! DELETE, with everything below.
 
+use jiff::Timestamp;
 use serde_json::json;
 
 use crate::error::ArmError;
@@ -33,7 +34,7 @@ impl State {
         };
         match rule.delete.unwrap_or(by_spec) {
             Style::Immediate => {
-                self.remove(id);
+                self.remove(id, call.now);
                 Ok(Answer::empty(200))
             }
             style => Ok(self.begin_delete(call, id, style, &rule)),
@@ -65,9 +66,13 @@ impl State {
     }
 
     /// Takes a resource and everything below it out of Azure.
-    pub(crate) fn remove(&mut self, id: &ResourceId) {
+    pub(crate) fn remove(&mut self, id: &ResourceId, now: Timestamp) {
         self.store.remember(id);
-        self.store.remove_tree(id);
+        for removed in self.store.remove_tree(id) {
+            for behaviour in self.behaviours.of(&removed.id.arm_type()) {
+                behaviour.removed(&mut self.store, &removed, now);
+            }
+        }
         self.refresh_parent(id);
     }
 }

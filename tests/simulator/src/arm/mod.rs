@@ -4,6 +4,7 @@
 
 mod action;
 mod delete;
+mod deleted_vaults;
 mod embedded;
 mod metadata;
 mod operations;
@@ -24,6 +25,9 @@ impl State {
             return answer;
         }
         if let Some(answer) = self.metadata(call) {
+            return answer;
+        }
+        if let Some(answer) = self.deleted_vault(call) {
             return answer;
         }
         let target = Target::parse(path).ok_or_else(|| ArmError::invalid_path(path))?;

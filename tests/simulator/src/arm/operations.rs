@@ -260,7 +260,7 @@ impl State {
             operation.before.take(),
         );
         match (failure, verb) {
-            (None, Verb::Delete) => self.remove(&id),
+            (None, Verb::Delete) => self.remove(&id, now),
             (None, _) => self.complete(&id, verb, now),
             (Some(_), _) => self.fail(&id, before),
         }

@@ -111,7 +111,7 @@ impl State {
     }
 
     /// Refuses a write while an operation on the resource, or the deletion of its group, runs.
-    fn check_idle(&self, call: &Call<'_>, id: &ResourceId) -> Result<(), ArmError> {
+    pub(super) fn check_idle(&self, call: &Call<'_>, id: &ResourceId) -> Result<(), ArmError> {
         let running = |id: &ResourceId| {
             let name = self.store.get(id)?.operation.as_ref()?;
             self.operations.get(name).filter(|found| found.is_running())
@@ -253,6 +253,9 @@ impl State {
         let id = resource.id.clone();
         self.store.remember(&id);
         self.store.insert(resource);
+        for behaviour in self.behaviours.of(&id.arm_type()) {
+            behaviour.written(&mut self.store, &id);
+        }
         self.sync_children(call, &id, write.version);
         if write.verb == Verb::Create {
             self.add_implicit_children(call, &id);

@@ -25,6 +25,7 @@ use crate::operation::{OperationRule, Verb};
 use crate::options::Settings;
 use crate::store::{Resource, Store};
 
+pub use key_vault::{DeletedVaults, deleted_vault_not_found, deleted_vaults, is_deleted_vault};
 pub use kusto::{CLUSTER as KUSTO_CLUSTER, set_cluster_state};
 pub use normalise::Normalise;
 pub use private_endpoint::{ConnectionDecision, PRIVATE_ENDPOINT, decide as decide_connections};
@@ -76,6 +77,12 @@ pub trait Behaviour: fmt::Debug + Send + Sync {
 
     /// Changes a body when its operation has ended well.
     fn completed(&self, _scene: &Scene<'_>, _body: &mut Value) {}
+
+    /// What a write of the resource changes elsewhere.
+    fn written(&self, _store: &mut Store, _id: &ResourceId) {}
+
+    /// What stays of a resource that was just taken out of Azure.
+    fn removed(&self, _store: &mut Store, _resource: &Resource, _now: Timestamp) {}
 
     /// Answers an action (POST). `None` when the provider has no such action.
     fn action(

@@ -1,11 +1,13 @@
 //! Private endpoints: connections that approve themselves, and connections that somebody must approve.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Behaviour, Scene};
+use crate::id::ResourceId;
 use crate::json;
-use crate::store::stable_uuid;
+use crate::store::{Resource, Store, stable_bytes, stable_uuid};
 
 /// ARM type of private endpoints.
 pub const PRIVATE_ENDPOINT: &str = "Microsoft.Network/privateEndpoints";
@@ -48,21 +50,66 @@ impl Behaviour for PrivateEndpoint {
                 complete(scene, connection, before, &state);
             }
         }
-        let name = scene.id.name();
-        let guid = stable_uuid(&format!("{}#nic", scene.id.key()));
-        if let Some(group) = scene.id.resource_group()
-            && let Some(subscription) = scene.id.subscription()
-        {
-            let nic = format!(
-                "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Network/\
-                 networkInterfaces/{name}.nic.{guid}"
-            );
-            json::set_default(
-                body,
-                &["properties", "networkInterfaces"],
-                json!([{ "id": nic }]),
-            );
+        if let Some(nic) = interface_id(scene.id) {
+            let nics = json!([{ "id": nic.to_string() }]);
+            json::set_default(body, &["properties", "networkInterfaces"], nics);
         }
+    }
+
+    fn written(&self, store: &mut Store, id: &ResourceId) {
+        if let (Some(endpoint), Some(nic)) = (store.get(id).cloned(), interface_id(id)) {
+            store.insert(interface(&endpoint, nic));
+        }
+    }
+
+    fn removed(&self, store: &mut Store, endpoint: &Resource, _now: Timestamp) {
+        if let Some(nic) = interface_id(&endpoint.id) {
+            store.remove_tree(&nic);
+        }
+    }
+}
+
+/// Id of the network interface that Azure makes for an endpoint.
+fn interface_id(endpoint: &ResourceId) -> Option<ResourceId> {
+    let (subscription, group) = (endpoint.subscription()?, endpoint.resource_group()?);
+    let guid = stable_uuid(&format!("{}#nic", endpoint.key()));
+    ResourceId::parse(&format!(
+        "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Network/networkInterfaces/{}.nic.{guid}",
+        endpoint.name()
+    ))
+}
+
+/// The network interface of an endpoint, with an address of its own.
+fn interface(endpoint: &Resource, id: ResourceId) -> Resource {
+    let last = 4 + stable_bytes(&id.key())[0] % 250;
+    let body = json!({
+        "id": id.to_string(),
+        "name": id.name(),
+        "type": "Microsoft.Network/networkInterfaces",
+        "location": endpoint.body["location"],
+        "properties": {
+            "provisioningState": "Succeeded",
+            "nicType": "Standard",
+            "ipConfigurations": [{
+                "name": "privateEndpointIpConfig",
+                "id": format!("{id}/ipConfigurations/privateEndpointIpConfig"),
+                "type": "Microsoft.Network/networkInterfaces/ipConfigurations",
+                "properties": {
+                    "provisioningState": "Succeeded",
+                    "privateIPAddress": format!("10.0.0.{last}"),
+                    "privateIPAllocationMethod": "Dynamic",
+                    "privateIPAddressVersion": "IPv4",
+                    "primary": true,
+                    "subnet": endpoint.body["properties"]["subnet"],
+                },
+            }],
+        },
+    });
+    Resource {
+        id,
+        body,
+        operation: None,
+        ..endpoint.clone()
     }
 }
 

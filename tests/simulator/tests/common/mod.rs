@@ -11,6 +11,7 @@ pub mod kinds;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use armature_runtime::kind::KindInfo;
 use armature_simulator::{Answer, Clock, Request, Settings, Simulator};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -32,12 +33,16 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(settings: Settings) -> Self {
+        Self::serving(kinds::KINDS, settings)
+    }
+
+    pub fn serving(kinds: &'static [&'static KindInfo], settings: Settings) -> Self {
         let seconds = Arc::new(AtomicI64::new(1_000_000));
         let shared = seconds.clone();
         let clock: Clock =
             Arc::new(move || Timestamp::from_second(shared.load(Ordering::SeqCst)).unwrap());
         let bench = Self {
-            simulator: Simulator::new(kinds::KINDS, settings, clock),
+            simulator: Simulator::new(kinds, settings, clock),
             seconds,
             token: Mutex::default(),
         };

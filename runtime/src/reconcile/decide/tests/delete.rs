@@ -2,187 +2,93 @@
 
 use super::*;
 
-#[test]
-fn item_1_nothing_to_delete_in_azure() {
-    let unclaimed = ResourceView {
-        claimed: false,
-        ..deleting()
-    };
-    assert_eq!(
-        decide(&unclaimed, &Observed::default()),
-        Finish(crate::reconcile::action::Finish::silent())
-    );
-    for policy in [Policy::Skip, Policy::DetachOnDelete] {
-        let view = ResourceView {
-            policy: Some(policy),
-            ..deleting()
-        };
-        assert_eq!(
-            decide(&view, &Observed::default()),
-            RemoveFinalizer,
-            "{policy:?}"
-        );
+const DELETE: StoredOperation = StoredOperation::Delete;
+const PUT: StoredOperation = StoredOperation::Put;
+
+fn deleting() -> ResourceView {
+    ResourceView {
+        deleting: true,
+        ..claimed()
     }
-    let never_created = ResourceView {
-        has_resource_id: false,
-        ..deleting()
-    };
-    assert_eq!(
-        decide(&never_created, &Observed::default()),
-        RemoveFinalizer
-    );
 }
 
 #[test]
-fn item_2_follows_a_running_delete() {
+fn item_1_nothing_to_delete_in_azure() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 8] = [
+        ("1.9 1", "never claimed", |v, _| v.claimed = false, "unsaid, never"),
+        ("1.9 1", "skip", |v, _| v.policy = Some(Policy::Skip), "RemoveFinalizer"),
+        ("1.9 1", "detach-on-delete", |v, _| v.policy = Some(Policy::DetachOnDelete), "RemoveFinalizer"),
+        ("1.9 1", "no policy on the object", |v, _| v.policy = None, "ReadNamespacePolicy"),
+        ("1.9 1", "the namespace's or the operator's is skip", |v, o| (v.policy, o.default_policy) = (None, Some(Policy::Skip)), "RemoveFinalizer"),
+        ("1.9 3", "it has no ARM id: never created", |v, _| v.has_resource_id = false, "RemoveFinalizer"),
+        ("1.3 2", "another operator manages it", |v, _| v.manager = Manager::Other("x".into()), "unsaid, never: Overlap"),
+        ("1.3 2", "nobody manages it: no reason to begin now", |v, _| v.manager = Manager::Nobody, "SelectCredential"),
+    ];
+    check(&rows, &deleting(), &nothing());
+}
+
+/// No row sends a DELETE while another write runs.
+#[test]
+fn item_2_follows_what_runs() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 15] = [
+        ("1.9 2", "a DELETE", |_, _| {}, "Poll"),
+        ("1.9 2", "runs", |_, o| o.poll = Some(Poll::Running(None)), "False/Info/Deleting, poll"),
+        ("1.9 2", "runs, with Retry-After", |_, o| o.poll = Some(Poll::Running(seconds(7))), "False/Info/Deleting, after 7 s"),
+        ("1.9 2", "ended well", |_, o| o.poll = Some(Poll::Succeeded), "RemoveFinalizer"),
+        ("1.9 4", "ended badly", |_, o| o.poll = Some(Poll::Failed(fatal())), "ForgetOperation"),
+        ("1.9 2", "forgotten by Azure", |_, o| o.poll = Some(Poll::Lost), "ForgetOperation"),
+        ("1.9 4", "the look failed", |_, o| o.poll = Some(Poll::Unknown(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
+        ("1.9 2", "a PUT, which ASO runs into", |v, _| v.operation = PUT, "Poll"),
+        ("1.9 2", "the PUT runs", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Running(seconds(7)))), "False/Info/Deleting, after 7 s"),
+        ("1.9 2", "the PUT ended well", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Succeeded)), "Get"),
+        ("1.9 2", "the PUT ended badly", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Failed(fatal()))), "Get"),
+        ("1.9 2", "the PUT is forgotten by Azure", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Lost)), "Get"),
+        ("1.9 2", "the look at the PUT failed", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Unknown(conflict()))), "False/Warning/Conflict, slow: DeleteActionError"),
+        ("1.9 2", "what came before a PUT", |v, _| v.operation = StoredOperation::Prerequisite, "ForgetOperation"),
+        ("1.9 2", "state that cannot be read", |v, _| v.operation = StoredOperation::Unreadable, "ForgetOperation"),
+    ];
     let running = ResourceView {
-        operation: StoredOperation::Delete,
+        operation: DELETE,
         ..deleting()
     };
-    let mut observed = Observed {
-        credential: credential(),
-        ..Observed::default()
-    };
-    assert_eq!(decide(&running, &observed), Poll);
-    observed.poll = Some(crate::reconcile::observed::Poll::Running(None));
-    ends(
-        &running,
-        &observed,
-        "Deleting",
-        Requeue::Backoff(RetryClass::Poll),
-    );
-    observed.poll = Some(crate::reconcile::observed::Poll::Succeeded);
-    assert_eq!(decide(&running, &observed), RemoveFinalizer);
-    observed.poll = Some(crate::reconcile::observed::Poll::Failed(fatal()));
-    assert_eq!(decide(&running, &observed), ForgetOperation);
-    let (reason, severity, _) = end(decide(&deleting(), &observed));
-    assert_eq!(
-        (reason.as_str(), severity),
-        ("LocationRequired", Severity::Warning)
-    );
-    observed.poll = Some(crate::reconcile::observed::Poll::Lost);
-    assert_eq!(decide(&deleting(), &observed), Get);
+    check(&rows, &running, &signed_in());
 }
 
 #[test]
 fn item_2_a_type_without_delete() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 4] = [
+        ("1.9 2", "not looked at", |_, _| {}, "Get"),
+        ("1.9 2", "gone", |_, o| o.resource = missing(), "RemoveFinalizer"),
+        ("1.9 2", "there", |_, o| o.resource = found(Provisioning::Settled), "False/Warning/DeletionNotSupportedInAzure, very slow: NotPossibleInAzure"),
+        ("1.9 4", "the GET is refused", |_, o| o.resource = Some(Err(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
+    ];
     let mut view = deleting();
     view.verbs.delete = false;
-    let mut observed = Observed {
-        credential: credential(),
-        ..Observed::default()
-    };
-    assert_eq!(decide(&view, &observed), Get);
-    observed.resource = missing();
-    assert_eq!(decide(&view, &observed), RemoveFinalizer);
-    observed.resource = found(Provisioning::Settled);
-    ends(
-        &view,
-        &observed,
-        "DeletionNotSupportedInAzure",
-        Requeue::Backoff(RetryClass::VerySlow),
-    );
+    check(&rows, &view, &signed_in());
 }
 
 #[test]
-fn item_3_looks_before_it_deletes() {
-    let mut observed = Observed {
-        credential: credential(),
-        ..Observed::default()
-    };
-    assert_eq!(decide(&deleting(), &observed), Get);
-    observed.resource = missing();
-    assert_eq!(decide(&deleting(), &observed), RemoveFinalizer);
-    for resource in [found(Provisioning::Settled), Some(Err(failure()))] {
-        observed.resource = resource;
-        assert_eq!(decide(&deleting(), &observed), Delete);
-    }
-    observed.delete = Some(Write::Completed);
-    assert_eq!(decide(&deleting(), &observed), RemoveFinalizer);
-    let after = Duration::from_secs(9);
-    observed.delete = Some(Write::Running(Some(after)));
-    let running = ResourceView {
-        operation: StoredOperation::Delete,
-        ..deleting()
-    };
-    ends(&running, &observed, "Deleting", Requeue::After(after));
-}
-
-#[test]
-fn item_4_deletion_never_gives_up() {
-    let mut observed = Observed {
-        credential: credential(),
-        resource: found(Provisioning::Settled),
-        ..Observed::default()
-    };
-    observed.delete = Some(Write::Failed(fatal()));
-    let (reason, severity, requeue) = end(decide(&deleting(), &observed));
-    assert_eq!(
-        (reason.as_str(), severity, requeue),
-        ("LocationRequired", Severity::Warning, slow())
-    );
-    let other = Observed {
-        credential: Some(Ok(Credential {
-            subscription: "t".to_owned(),
-        })),
-        ..observed
-    };
-    let (reason, severity, _) = end(decide(&deleting(), &other));
-    assert_eq!(
-        (reason.as_str(), severity),
-        ("SubscriptionMismatch", Severity::Warning)
-    );
-}
-
-#[test]
-fn deleting_leaves_a_running_put_behind() {
-    let view = ResourceView {
-        operation: StoredOperation::Put,
-        ..deleting()
-    };
-    let observed = Observed {
-        credential: credential(),
-        ..Observed::default()
-    };
-    assert_eq!(decide(&view, &observed), Get);
-    for resource in [found(Provisioning::Settled), Some(Err(failure()))] {
-        let seen = Observed {
-            resource,
-            ..observed.clone()
-        };
-        assert_eq!(decide(&view, &seen), ForgetOperation);
-    }
-    let unreadable = ResourceView {
-        operation: StoredOperation::Unreadable,
-        ..deleting()
-    };
-    assert_eq!(decide(&unreadable, &observed), ForgetOperation);
-}
-
-#[test]
-fn deleting_waits_for_what_a_running_put_has_not_shown_yet() {
-    use crate::reconcile::observed::Poll as Look;
-    let view = ResourceView {
-        operation: StoredOperation::Put,
-        ..deleting()
-    };
-    let mut observed = Observed {
-        credential: credential(),
-        resource: missing(),
-        ..Observed::default()
-    };
-    assert_eq!(decide(&view, &observed), Poll);
-    observed.poll = Some(Look::Running(None));
-    let later = Requeue::Backoff(RetryClass::Poll);
-    ends(&view, &observed, "Deleting", later);
-    for look in [Look::Succeeded, Look::Failed(fatal()), Look::Lost] {
-        observed.poll = Some(look);
-        assert_eq!(decide(&view, &observed), ForgetOperation);
-    }
-    // The operation is forgotten, and the look at the resource with it.
-    observed.resource = None;
-    for look in [Look::Succeeded, Look::Lost] {
-        observed.poll = Some(look);
-        assert_eq!(decide(&deleting(), &observed), Get);
-    }
+fn items_3_to_6_look_then_delete_and_never_give_up() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 15] = [
+        ("1.9 3", "other subscription", |_, o| o.credential = other_credential(), "False/Warning/SubscriptionMismatch, slow: DeleteActionError"),
+        ("1.9 4", "no credential", |_, o| o.credential = Some(Err(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
+        ("1.9 3", "not looked at", |_, _| {}, "Get"),
+        ("1.9 3", "no GET for this type", |v, _| v.verbs.get = false, "Delete"),
+        ("1.9 3", "gone; 6: whatever became of the owner", |_, o| o.resource = missing(), "RemoveFinalizer"),
+        ("1.9 3", "there", |_, o| o.resource = found(Provisioning::Settled), "Delete"),
+        ("1.9 3", "there, its state is Failed", |_, o| o.resource = broken(), "Delete"),
+        ("1.9 3", "the GET is refused", |_, o| o.resource = Some(Err(conflict())), "Delete"),
+        ("1.9 3", "Azure works on it, which ASO runs into", |_, o| o.resource = updating(), "False/Info/Deleting, poll"),
+        ("1.9 3", "deleted at once", |_, o| o.delete = Some(Write::Completed), "RemoveFinalizer"),
+        ("1.9 3", "runs, with Retry-After", |v, o| (v.operation, o.delete) = (DELETE, Some(Write::Running(seconds(9)))), "False/Info/Deleting, after 9 s"),
+        ("1.9 5", "runs", |v, o| (v.operation, o.delete) = (DELETE, Some(Write::Running(None))), "False/Info/Deleting, poll"),
+        ("1.9 4", "refused, may pass", |_, o| o.delete = Some(Write::Failed(conflict())), "False/Warning/Conflict, slow: DeleteActionError"),
+        ("1.9 4", "refused for good: a warning all the same", |_, o| o.delete = Some(Write::Failed(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
+        ("1.9 4", "the operation ended badly", |_, o| o.poll = Some(Poll::Failed(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
+    ];
+    check(&rows, &deleting(), &signed_in());
 }

@@ -1,20 +1,84 @@
-//! One table per row of the state machine: ASO behaviour §1.3 (`step …`) and §1.9 (`item …`).
+//! The state machine as tables: one row per row of ASO behaviour §1.3 (create and update), §1.4 (long-running
+//! operations), §1.7 (conditions and errors) and §1.9 (deletion), and for what we do otherwise.
+//!
+//! A row says where it comes from, when it holds, the facts, and what is done then: a step (`Get`), a write with its event
+//! (`Put: Drifted`), or the end of the pass as `status/severity/reason, requeue` with the event that it records.
 
-mod apply;
+mod create;
 mod delete;
+mod finish;
+mod operations;
 
 use std::time::Duration;
 
 use super::*;
-use crate::extension::{PostCheck, PreCheck};
+use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::kind::Verbs;
-use crate::reconcile::action::Action::*;
-use crate::reconcile::condition::Severity;
+use crate::reconcile::action::Action;
+use crate::reconcile::condition::Verdict;
 use crate::reconcile::observed::*;
 use crate::reconcile::view::{OwnerForm, Steps, StoredOperation};
 
+/// Section, case, facts, outcome.
+type Row = (
+    &'static str,
+    &'static str,
+    fn(&mut ResourceView, &mut Observed),
+    &'static str,
+);
+
+/// Checks every row on its own, starting from this object and this knowledge.
+fn check(rows: &[Row], view: &ResourceView, observed: &Observed) {
+    for (section, case, facts, expected) in rows {
+        let (mut view, mut observed) = (view.clone(), observed.clone());
+        facts(&mut view, &mut observed);
+        let found = outcome(decide(&view, &observed));
+        assert_eq!(found, *expected, "§{section}: {case}");
+    }
+}
+
+fn outcome(action: Action) -> String {
+    match action {
+        Action::Put { event } => format!("Put: {}", event.reason),
+        Action::Prepare(prerequisite) => format!("Prepare: {}", prerequisite.message),
+        Action::Finish(finish) => {
+            let verdict = finish.verdict.as_ref().map_or("unsaid".to_owned(), said);
+            let event = finish.event.map(|event| format!(": {}", event.reason));
+            let when = when(finish.requeue);
+            format!("{verdict}, {when}{}", event.unwrap_or_default())
+        }
+        step => format!("{step:?}"),
+    }
+}
+
+/// As a condition has it.
+fn said(verdict: &Verdict) -> String {
+    let status = if verdict.ready { "True" } else { "False" };
+    format!("{status}/{}/{}", verdict.severity.as_str(), verdict.reason)
+}
+
+fn when(requeue: Requeue) -> String {
+    let class = |class| match class {
+        RetryClass::Fast => "fast",
+        RetryClass::Slow => "slow",
+        RetryClass::VerySlow => "very slow",
+        RetryClass::Poll => "poll",
+    };
+    match requeue {
+        Requeue::Never => "never".to_owned(),
+        Requeue::Now => "now".to_owned(),
+        Requeue::Sync => "sync".to_owned(),
+        Requeue::PutOff(delay) => format!("put off {} s", delay.as_secs()),
+        Requeue::After(delay) => format!("after {} s", delay.as_secs()),
+        Requeue::Backoff(retry) => class(retry).to_owned(),
+        Requeue::BackoffAtLeast(retry, least) => {
+            format!("{}, at least {} s", class(retry), least.as_secs())
+        }
+    }
+}
+
 /// A claimed object whose spec was sent and has not changed.
-fn view() -> ResourceView {
+fn claimed() -> ResourceView {
     ResourceView {
         generation: 2,
         deleting: false,
@@ -38,10 +102,26 @@ fn view() -> ResourceView {
     }
 }
 
-fn deleting() -> ResourceView {
-    ResourceView {
-        deleting: true,
-        ..view()
+fn nothing() -> Observed {
+    Observed::default()
+}
+
+/// The credential fits; casing of the subscription does not count.
+fn signed_in() -> Observed {
+    Observed {
+        credential: credential(),
+        ..nothing()
+    }
+}
+
+/// Everything before the PUT is known; the resource is there and equal.
+fn equal() -> Observed {
+    Observed {
+        inputs: Some(Ok(())),
+        resource: found(Provisioning::Settled),
+        payload: Some(Ok(())),
+        comparison: Some(Comparison::Same),
+        ..signed_in()
     }
 }
 
@@ -51,16 +131,10 @@ fn credential() -> Option<Result<Credential, Failure>> {
     }))
 }
 
-/// Everything before the PUT is known; the resource is there and equal.
-fn same() -> Observed {
-    Observed {
-        credential: credential(),
-        inputs: Some(Ok(())),
-        resource: found(Provisioning::Settled),
-        payload: Some(Ok(())),
-        comparison: Some(Comparison::Same),
-        ..Observed::default()
-    }
+fn other_credential() -> Option<Result<Credential, Failure>> {
+    Some(Ok(Credential {
+        subscription: "other".to_owned(),
+    }))
 }
 
 fn found(provisioning: Provisioning) -> Option<Result<Resource, Failure>> {
@@ -71,7 +145,19 @@ fn missing() -> Option<Result<Resource, Failure>> {
     Some(Ok(Resource::Missing))
 }
 
-fn failure() -> Failure {
+fn differs() -> Option<Comparison> {
+    Some(Comparison::Differs(Differences::default()))
+}
+
+fn updating() -> Option<Result<Resource, Failure>> {
+    found(Provisioning::Running("Updating".to_owned()))
+}
+
+fn broken() -> Option<Result<Resource, Failure>> {
+    found(Provisioning::Failed("Failed".to_owned()))
+}
+
+fn conflict() -> Failure {
     Failure::warning("Conflict", RetryClass::Slow, "busy")
 }
 
@@ -79,22 +165,25 @@ fn fatal() -> Failure {
     Failure::error("LocationRequired", "no location")
 }
 
-/// Reason, severity and requeue of the end of a pass.
-fn end(action: Action) -> (String, Severity, Requeue) {
-    match action {
-        Finish(finish) => {
-            let verdict = finish.verdict.expect("a verdict");
-            (verdict.reason, verdict.severity, finish.requeue)
-        }
-        other => panic!("expected the end of the pass, got {other:?}"),
-    }
+fn block() -> Option<Result<PreCheck, Failure>> {
+    Some(Ok(PreCheck::Block("updating".to_owned())))
 }
 
-fn ends(view: &ResourceView, observed: &Observed, reason: &str, requeue: Requeue) {
-    let (found, _, when) = end(decide(view, observed));
-    assert_eq!((found.as_str(), when), (reason, requeue));
+fn postpone() -> Option<Result<PreCheck, Failure>> {
+    Some(Ok(PreCheck::Postpone("later".to_owned())))
 }
 
-fn slow() -> Requeue {
-    Requeue::Backoff(RetryClass::Slow)
+fn proceed() -> Option<Result<PreCheck, Failure>> {
+    Some(Ok(PreCheck::Proceed))
+}
+
+fn first() -> Option<Result<PreCheck, Failure>> {
+    Some(Ok(PreCheck::First(Prerequisite {
+        url: "/purge".to_owned(),
+        message: "purging".to_owned(),
+    })))
+}
+
+fn seconds(count: u64) -> Option<Duration> {
+    Some(Duration::from_secs(count))
 }

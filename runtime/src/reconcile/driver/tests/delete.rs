@@ -103,38 +103,3 @@ async fn a_refused_delete_is_tried_for_ever() {
     assert_eq!(world.pass(&store).await, Requeue::Never);
     assert!(world.cluster.object(&store).is_none());
 }
-
-#[tokio::test]
-async fn what_is_still_being_created_is_not_left_behind() {
-    let world = World::with_group().await;
-    let store = world.store(json!({"capacity": 5}));
-    let headers = [("location", OPERATION), ("retry-after", "15")];
-    world
-        .azure
-        .script(Method::Put, STORE, response(202, &headers, None));
-    assert_eq!(world.pass(&store).await, seconds(15));
-    world.cluster.delete(&store);
-    // A resource that is created so shows at the end only.
-    let running = response(202, &[("retry-after", "7")], None);
-    world.azure.script(Method::Get, OPERATION, running);
-    assert_eq!(world.pass(&store).await, seconds(7));
-    assert_eq!(world.ready(&store), "False/Info/Deleting");
-    world.requests();
-
-    world.azure.set(STORE, json!({"id": STORE}));
-    world
-        .azure
-        .script(Method::Get, STORE, error(404, "ResourceNotFound"));
-    let ended = response(200, &[], Some(json!({"id": STORE})));
-    world.azure.script(Method::Get, OPERATION, ended);
-    assert_eq!(world.pass(&store).await, Requeue::Never);
-    let requests = [
-        format!("GET {STORE}"),
-        format!("GET {OPERATION}"),
-        format!("GET {STORE}"),
-        format!("DELETE {STORE}"),
-    ];
-    assert_eq!(world.requests(), requests);
-    assert_eq!(world.azure.get(STORE), None);
-    assert!(world.cluster.object(&store).is_none());
-}

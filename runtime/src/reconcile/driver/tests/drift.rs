@@ -3,6 +3,7 @@
 use super::*;
 use crate::arm::Method;
 use crate::reconcile::port::DataKind;
+use crate::reconcile::testing::Manner;
 
 #[tokio::test]
 async fn drift_is_named_and_put_right_once() {
@@ -142,4 +143,82 @@ async fn always_put_sends_every_time_and_ignored_paths_never_count() {
     world.azure.set(STORE, drifted);
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     assert_eq!(world.azure.take_bodies(), Vec::<Value>::new());
+}
+
+/// Services have their own way with what they are given. None of it is drift, and what somebody really changes is found
+/// all the same and repaired once.
+#[tokio::test]
+async fn the_manners_of_services_cause_no_second_put() {
+    let rows: [(&str, Manner); 5] = [
+        ("spells a location its own way", |body, _| {
+            body["location"] = json!("West US");
+        }),
+        ("reorders a list", |body, _| {
+            body["zones"] = json!(["3", "1", "2"]);
+        }),
+        ("adds defaults", |body, _| {
+            body["tags"] = json!({"by": "policy"});
+            body["properties"]["tls"] = json!({"minimum": "1.2"});
+        }),
+        ("rewrites a value", |body, _| {
+            body["properties"]["tier"] = json!("Std_v2");
+        }),
+        ("rewrites a value anew on every GET", |body, read| {
+            body["properties"]["tier"] = json!(format!("Std-{read}"));
+        }),
+    ];
+    for (name, manner) in rows {
+        let world = World::with_group().await;
+        let store = world.store(json!({
+            "location": "westus", "zones": ["1", "2", "3"], "capacity": 5, "tier": "standard",
+        }));
+        world.azure.answer_in(manner);
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{name}");
+        assert_eq!(world.azure.take_bodies().len(), 1, "{name}: created");
+        world.forget();
+        for _ in 0..4 {
+            assert_eq!(world.pass(&store).await, Requeue::Sync, "{name}");
+            assert_eq!(world.journal.take(), [format!("GET {STORE}")], "{name}");
+        }
+        let mut drifted = world.azure.get(STORE).unwrap();
+        drifted["properties"]["capacity"] = json!(9);
+        world.azure.set(STORE, drifted);
+        for _ in 0..3 {
+            assert_eq!(world.pass(&store).await, Requeue::Sync, "{name}");
+        }
+        assert_eq!(world.azure.take_bodies().len(), 1, "{name}: repaired once");
+        let [(reason, message)] = &world.cluster.take_events()[..] else {
+            panic!("{name}: one event");
+        };
+        assert_eq!(reason, "Drifted", "{name}");
+        let expected = "properties.capacity: desired 5, Azure has 9";
+        assert_eq!(message, expected, "{name}: nothing else is drift");
+    }
+}
+
+/// A value that the service changes now and then costs one PUT; after that it is known to be its own.
+#[tokio::test]
+async fn a_value_that_changes_by_itself_is_sent_again_once() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5, "tier": "standard"}));
+    let manners: [Manner; 4] = [
+        |body, _| body["properties"]["tier"] = json!("Std_1"),
+        |body, _| body["properties"]["tier"] = json!("Std_2"),
+        |body, _| body["properties"]["tier"] = json!("Std_3"),
+        |body, _| body["properties"]["tier"] = json!("Std_4"),
+    ];
+    let mut puts = Vec::new();
+    for manner in manners {
+        world.azure.answer_in(manner);
+        for _ in 0..2 {
+            assert_eq!(world.pass(&store).await, Requeue::Sync);
+        }
+        puts.push(world.azure.take_bodies().len());
+    }
+    assert_eq!(puts, [1, 1, 0, 0]);
+    // An edit of the value is sent all the same.
+    world.store(json!({"capacity": 5, "tier": "premium"}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let bodies = world.azure.take_bodies();
+    assert_eq!(bodies[0]["properties"]["tier"], "premium");
 }

@@ -8,6 +8,7 @@ mod exports;
 mod expressions;
 mod extensions;
 mod operations;
+mod prerequisites;
 mod restart;
 mod secrets;
 

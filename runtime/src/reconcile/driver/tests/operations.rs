@@ -217,3 +217,38 @@ async fn any_other_conflict_starts_the_pass_again() {
     assert_eq!(world.pass(&group).await, Requeue::Backoff(RetryClass::Poll));
     assert_eq!(world.pass(&group).await, Requeue::Sync);
 }
+
+/// A resource never has two writes in flight, whatever the user does meanwhile.
+#[tokio::test]
+async fn while_a_put_runs_nothing_else_is_written() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    // Accepted only: Azure does not show the resource before the end.
+    let headers = [("location", OPERATION)];
+    let accepted = response(202, &headers, None);
+    world.azure.script(Method::Put, STORE, accepted);
+    world.pass(&store).await;
+    world.forget();
+    let running = || response(202, &[("retry-after", "7")], None);
+    let look = [format!("GET {OPERATION}")];
+
+    world.store(json!({"capacity": 6}));
+    world.azure.script(Method::Get, OPERATION, running());
+    assert_eq!(world.pass(&store).await, seconds(7));
+    assert_eq!(world.requests(), look, "the spec was edited");
+
+    world.cluster.delete(&store);
+    world.azure.script(Method::Get, OPERATION, running());
+    assert_eq!(world.pass(&store).await, seconds(7));
+    assert_eq!(world.requests(), look, "the object was deleted");
+    assert_eq!(world.ready(&store), "False/Info/Deleting");
+
+    world.azure.set(STORE, body("Succeeded"));
+    let done = response(200, &[], Some(body("Succeeded")));
+    world.azure.script(Method::Get, OPERATION, done);
+    assert_eq!(world.pass(&store).await, Requeue::Never);
+    let rest = [format!("GET {STORE}"), format!("DELETE {STORE}")];
+    assert_eq!(world.requests(), [&look[..], &rest[..]].concat());
+    assert!(world.azure.get(STORE).is_none(), "nothing is left behind");
+    assert!(world.cluster.object(&store).is_none());
+}
