@@ -109,6 +109,7 @@ fn curated(
         name: "fuzz".to_owned(),
         api_group: "fuzz.azure.com".to_owned(),
         versions: BTreeMap::from([(version.api_version.clone(), version)]),
+        errors: Vec::new(),
     };
     if let Some(before) = &subject.read().version {
         group
