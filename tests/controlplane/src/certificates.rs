@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
-    Issuer, KeyPair, KeyUsagePurpose,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256, RsaKeySize,
 };
 
 use crate::Error;
@@ -53,7 +53,8 @@ impl Certificates {
             Vec::new(),
             ExtendedKeyUsagePurpose::ClientAuth,
         )?;
-        let service_account = KeyPair::generate()?;
+        // Who trusts tokens of service accounts from afar takes RSA only, Entra ID for one.
+        let service_account = KeyPair::generate_rsa_for(&PKCS_RSA_SHA256, RsaKeySize::_2048)?;
         let write = |file: &str, text: &str| -> Result<PathBuf, Error> {
             let path = folder.join(file);
             std::fs::write(&path, text).map_err(Error::file("write", &path))?;

@@ -52,7 +52,7 @@ pub use exchange::{Answer, Reply, Request};
 pub use fault::{Chaos, FaultRule, Spoil};
 pub use log::{LoggedRequest, Query};
 pub use operation::{Failure, OperationRule, Style};
-pub use options::{Client, Settings};
+pub use options::{Client, Federation, Settings};
 pub use server::Service;
 pub use throttle::Limits;
 
@@ -365,6 +365,13 @@ impl Simulator {
             }
             None => settings.operations = rule,
         }
+    }
+
+    /// What a client proves itself with from now on. Others need [`Settings::other_clients`] then.
+    pub fn set_client(&self, client: Client) {
+        let clients = &mut self.state().settings.clients;
+        clients.retain(|known| !known.id.eq_ignore_ascii_case(&client.id));
+        clients.push(client);
     }
 
     /// Forgets resources, operations, fault rules and the log.

@@ -20,6 +20,8 @@ pub struct Settings {
     pub tenant: String,
     /// Clients that get tokens. When empty, every client id with any secret or assertion does.
     pub clients: Vec<Client>,
+    /// Whether further clients get tokens too, as if there were none of these.
+    pub other_clients: bool,
     /// How long-running operations run, for every type that has no rule of its own.
     pub operations: OperationRule,
     /// How long-running operations run, by ARM type.
@@ -46,9 +48,48 @@ pub struct Client {
     pub id: String,
     /// Client secret; without it the client can only use assertions.
     pub secret: Option<String>,
-    /// Certificate in PEM whose key must have signed assertions; without it any JSON web token is one.
+    /// Certificate in PEM whose key may sign assertions.
     pub certificate: Option<String>,
+    /// Whose tokens are assertions too. With no certificate and none of these, any JSON web token is one.
+    #[serde(default)]
+    pub federated: Vec<Federation>,
 }
+
+/// Trust in tokens that somebody else issues: a federated identity credential.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Federation {
+    /// Issuer (`iss`), such as that of a cluster's service accounts.
+    pub issuer: String,
+    /// Subject (`sub`), such as `system:serviceaccount:NAMESPACE:NAME`.
+    pub subject: String,
+    /// Audience (`aud`).
+    #[serde(default = "audience")]
+    pub audience: String,
+    /// The keys that the issuer publishes, as a JSON Web Key Set. Azure asks the issuer for them.
+    pub keys: String,
+}
+
+/// What Azure recommends for all federated identity credentials.
+fn audience() -> String {
+    "api://AzureADTokenExchange".to_owned()
+}
+
+impl Federation {
+    /// Trust in a subject's tokens for Azure's recommended audience.
+    pub fn new(issuer: &str, subject: &str, keys: &str) -> Self {
+        Self {
+            issuer: issuer.to_owned(),
+            subject: subject.to_owned(),
+            audience: audience(),
+            keys: keys.to_owned(),
+        }
+    }
+}
+
+/// A client that gets no tokens.
+#[derive(Debug)]
+pub struct UnknownClient;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -56,6 +97,7 @@ impl Default for Settings {
             subscriptions: vec!["00000000-0000-0000-0000-000000000001".to_owned()],
             tenant: "00000000-0000-0000-0000-000000000002".to_owned(),
             clients: Vec::new(),
+            other_clients: false,
             operations: OperationRule::default(),
             operations_of: BTreeMap::new(),
             normalise: Normalise::default(),
@@ -112,6 +154,18 @@ impl Settings {
             .map(|(_, rule)| rule.clone())
             .unwrap_or_default();
         own.or(&self.operations)
+    }
+
+    /// What is known of a client.
+    ///
+    /// # Errors
+    /// When it gets no tokens.
+    pub fn client(&self, id: &str) -> Result<Option<&Client>, UnknownClient> {
+        let mut clients = self.clients.iter();
+        match clients.find(|known| known.id.eq_ignore_ascii_case(id)) {
+            None if !self.clients.is_empty() && !self.other_clients => Err(UnknownClient),
+            found => Ok(found),
+        }
     }
 
     /// Whether a subscription exists.

@@ -298,34 +298,29 @@ fn managed_identity(
     request: &Request,
     now: Timestamp,
 ) -> Answer {
-    if request.header("metadata").is_none() && request.header("x-identity-header").is_none() {
-        return Answer::json(
+    let refuse = |description: &str| {
+        Answer::json(
             400,
-            json!({
-                "error": "invalid_request",
-                "error_description": "Required metadata header not specified",
-            }),
-        );
+            json!({"error": "invalid_request", "error_description": description}),
+        )
+    };
+    let is_of_machine = request.header("metadata") == Some("true");
+    if !is_of_machine && request.header("x-identity-header").is_none() {
+        return refuse("Required metadata header not specified");
+    }
+    // What does not come from the machine itself went through a proxy.
+    if request.header("x-forwarded-for").is_some() {
+        return refuse("Requests must not contain an X-Forwarded-For header");
+    }
+    if request.api_version().is_err() {
+        return refuse("Required query variable 'api-version' is missing");
     }
     let Some(resource) = request.parameter("resource") else {
-        return Answer::json(
-            400,
-            json!({
-                "error": "invalid_request",
-                "error_description": "Required query variable 'resource' is missing",
-            }),
-        );
+        return refuse("Required query variable 'resource' is missing");
     };
     let named = request.parameter("client_id");
-    let is_known = |client: &str| {
-        let mut clients = settings.clients.iter();
-        settings.clients.is_empty() || clients.any(|known| known.id.eq_ignore_ascii_case(client))
-    };
-    if !named.is_none_or(is_known) {
-        return Answer::json(
-            400,
-            json!({"error": "invalid_request", "error_description": "Identity not found"}),
-        );
+    if named.is_some_and(|client| settings.client(client).is_err()) {
+        return refuse("Identity not found");
     }
     let client = named.map_or_else(|| stable_uuid("system-assigned"), str::to_owned);
     let token = tokens.issue(settings, &client, resource, now);

@@ -277,6 +277,7 @@ async fn a_changed_secret_changes_the_identity_without_a_restart() {
         id: id.into(),
         secret: secret.map(str::to_owned),
         certificate: certificate.map(str::to_owned),
+        ..KnownClient::default()
     };
     let (running, folder) = start_with(vec![
         known("by-secret", Some("hunter2"), None),

@@ -1,7 +1,7 @@
 //! Credentials of objects and namespaces: what is missing is told, what changes counts.
 
 use armature_e2e::World;
-use armature_simulator::Query;
+use armature_simulator::{Client, FaultRule, Query};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -11,9 +11,10 @@ use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
 const OWN: &str = "00000000-0000-0000-0000-00000000000b";
 const ROTATED: &str = "00000000-0000-0000-0000-00000000000c";
 const CERTIFIED: &str = "00000000-0000-0000-0000-00000000000d";
+const WRONG: &str = "00000000-0000-0000-0000-00000000000e";
 
 /// The keys of a client in the simulated Azure.
-fn credential(client: &str, secret: Option<&str>) -> Value {
+pub(crate) fn credential(client: &str, secret: Option<&str>) -> Value {
     json!({
         "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION.rsplit('/').next(),
         "AZURE_TENANT_ID": "00000000-0000-0000-0000-000000000002",
@@ -22,7 +23,7 @@ fn credential(client: &str, secret: Option<&str>) -> Value {
     })
 }
 
-async fn put(world: &World, namespace: &str, name: &str, keys: &Value) {
+pub(crate) async fn put(world: &World, namespace: &str, name: &str, keys: &Value) {
     let secret = json!({
         "apiVersion": "v1",
         "kind": "Secret",
@@ -70,7 +71,7 @@ spec: {location: westeurope}
 }
 
 /// Clients that wrote a resource group, in order.
-fn writers(world: &World, group: &str) -> Vec<String> {
+pub(crate) fn writers(world: &World, group: &str) -> Vec<String> {
     let writes = world.azure().requests(&Query {
         path: Some(format!("/resourceGroups/{group}$")),
         method: Some("PUT".into()),
@@ -82,26 +83,141 @@ fn writers(world: &World, group: &str) -> Vec<String> {
         .collect()
 }
 
-/// A certificate and its key in PEM.
-fn certificate() -> String {
+/// Lets Azure refuse the next request for a group: whoever has an access token could go on with it for an hour.
+pub(crate) fn expire_token(world: &World, group: &str) {
+    world.azure().add_fault(FaultRule {
+        path: Some(format!("/resourceGroups/{group}$")),
+        count: Some(1),
+        status: Some(401),
+        code: Some("ExpiredAuthenticationToken".into()),
+        ..FaultRule::default()
+    });
+}
+
+/// A certificate and its key, each in PEM.
+fn certificate() -> [String; 2] {
     let key = rcgen::KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, rcgen::RsaKeySize::_2048);
     let key = key.unwrap();
     let certificate = rcgen::CertificateParams::new(Vec::new()).unwrap();
-    certificate.self_signed(&key).unwrap().pem() + &key.serialize_pem()
+    let certificate = certificate.self_signed(&key).unwrap();
+    [certificate.pem(), key.serialize_pem()]
 }
 
+/// The certificate that Azure knows is the only one that signs in; the next one counts without a restart.
 #[test]
-fn a_client_certificate_signs_in() {
+fn a_client_certificate_signs_in_and_is_replaced() {
     World::shared().run("certified", async |world, objects| {
-        let mut keys = credential(CERTIFIED, None);
-        keys["AZURE_CLIENT_CERTIFICATE"] = json!(certificate());
-        put(world, "certified", "aso-credential", &keys).await;
-        let group = resource_group("certified-rg", "certified");
-        objects.apply(&group).await.unwrap();
+        let know = |certificate: &str| {
+            world.azure().set_client(Client {
+                id: CERTIFIED.into(),
+                certificate: Some(certificate.to_owned()),
+                ..Client::default()
+            });
+        };
+        let mount = async |[public, private]: [String; 2]| {
+            let mut keys = credential(CERTIFIED, None);
+            keys["AZURE_CLIENT_CERTIFICATE"] = json!(public + &private);
+            put(world, "certified", "aso-credential", &keys).await;
+        };
+        let first = certificate();
+        know(&first[0]);
+        mount(first).await;
+        objects.apply(&certified("first")).await.unwrap();
         objects
             .wait_ready("ResourceGroup", "certified-rg", LIMIT, is_ready)
             .await;
-        assert_eq!(writers(world, "certified-rg"), [CERTIFIED]);
+
+        let second = certificate();
+        know(&second[0]);
+        expire_token(world, "certified-rg");
+        objects.apply(&certified("second")).await.unwrap();
+        let expected = "no token for Secret certified/aso-credential, look at its key \
+                        AZURE_CLIENT_CERTIFICATE: ";
+        let told = |condition: &Value| {
+            let message = condition["message"].as_str().unwrap_or_default();
+            message.contains(expected) && message.contains("AADSTS700027")
+        };
+        objects
+            .wait_ready("ResourceGroup", "certified-rg", LIMIT, told)
+            .await;
+        mount(second).await;
+        objects
+            .wait_ready("ResourceGroup", "certified-rg", LIMIT, is_ready)
+            .await;
+        assert_eq!(writers(world, "certified-rg"), [CERTIFIED; 2]);
+    });
+}
+
+fn certified(stage: &str) -> String {
+    format!(
+        "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {{name: certified-rg, namespace: certified}}
+spec: {{location: westeurope, tags: {{stage: {stage}}}}}
+"
+    )
+}
+
+/// Every state of the Secret is told by its key, and each change of it wakes the object.
+#[test]
+fn a_wrong_key_is_named_with_its_secret() {
+    World::shared().run("wrong", async |world, objects| {
+        const GOOD: &str = "kR7~vQ2mX9-wrong-test-good";
+        world.azure().set_client(Client {
+            id: WRONG.into(),
+            secret: Some(GOOD.into()),
+            ..Client::default()
+        });
+        let with = |key: &str, value: Value| {
+            let mut keys = credential(WRONG, None);
+            keys[key] = value;
+            keys
+        };
+        let group = resource_group("wrong-rg", "wrong");
+        let rows = [
+            (
+                with("AZURE_TENANT_ID", Value::Null),
+                "key AZURE_TENANT_ID is missing in Secret wrong/aso-credential: ",
+            ),
+            (
+                with("AZURE_CLIENT_ID", Value::Null),
+                "key AZURE_CLIENT_ID is missing in Secret wrong/aso-credential: ",
+            ),
+            (
+                with("AUTH_MODE", json!("passwordless")),
+                "key AUTH_MODE of Secret wrong/aso-credential cannot be used: ",
+            ),
+            (
+                with(
+                    "AZURE_CLIENT_CERTIFICATE",
+                    json!("bQ4!zT8nL1-no-certificate"),
+                ),
+                "key AZURE_CLIENT_CERTIFICATE of Secret wrong/aso-credential cannot be used: ",
+            ),
+            (
+                with("AZURE_CLIENT_SECRET", json!("yH3#pD6sW5-another-secret")),
+                "no token for Secret wrong/aso-credential, look at its key AZURE_CLIENT_SECRET: ",
+            ),
+        ];
+        put(world, "wrong", "aso-credential", &rows[0].0).await;
+        objects.apply(&group).await.unwrap();
+        for (keys, expected) in rows {
+            put(world, "wrong", "aso-credential", &keys).await;
+            let told = |condition: &Value| {
+                let message = condition["message"].as_str().unwrap_or_default();
+                condition["status"] == "False" && message.contains(expected)
+            };
+            objects
+                .wait_ready("ResourceGroup", "wrong-rg", LIMIT, told)
+                .await;
+        }
+        let good = with("AZURE_CLIENT_SECRET", json!(GOOD));
+        put(world, "wrong", "aso-credential", &good).await;
+        objects
+            .wait_ready("ResourceGroup", "wrong-rg", LIMIT, is_ready)
+            .await;
+        assert_eq!(writers(world, "wrong-rg"), [WRONG]);
     });
 }
 

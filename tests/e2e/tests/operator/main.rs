@@ -13,6 +13,7 @@ mod credentials;
 mod drift;
 mod expressions;
 mod faults;
+mod identities;
 mod inputs;
 mod kusto;
 mod leader;

@@ -125,10 +125,18 @@ async fn managed_identity_needs_its_header() {
     );
     let bare = session.client.get(&url).send().await.unwrap();
     assert_eq!(bare.status(), 400);
+    let ask = async |url: &str, header: (&str, &str)| {
+        let request = session.client.get(url).header(header.0, header.1);
+        request.send().await.unwrap().status().as_u16()
+    };
     for (client, status) in [("", 200), ("&client_id=tester", 200), ("&client_id=x", 400)] {
         let url = format!("{url}{client}");
-        let request = session.client.get(&url).header("Metadata", "true");
-        assert_eq!(request.send().await.unwrap().status(), status, "{url}");
+        assert_eq!(ask(&url, ("Metadata", "true")).await, status, "{url}");
+    }
+    assert_eq!(ask(&url, ("Metadata", "false")).await, 400);
+    for parameter in ["api-version=2018-02-01", "resource="] {
+        let without = url.replace(parameter, "other=");
+        assert_eq!(ask(&without, ("Metadata", "true")).await, 400, "{without}");
     }
     session.running.stop().await;
 }
