@@ -195,10 +195,11 @@ fn answer(request: Request, kinds: &Kinds) -> Answer {
         objects,
     } = request;
     let converted = objects
-        .iter()
+        .into_iter()
         .map(|object| {
+            let name = describe(&object);
             convert_object(kinds, object, &desired_api_version)
-                .map_err(|error| format!("{}: {error}", describe(object)))
+                .map_err(|error| format!("{name}: {error}"))
         })
         .collect::<Result<Vec<Value>, String>>();
     let (status, message, converted_objects) = match converted {
@@ -219,7 +220,7 @@ fn answer(request: Request, kinds: &Kinds) -> Answer {
     }
 }
 
-fn convert_object(kinds: &Kinds, object: &Value, api_version: &str) -> Result<Value, String> {
+fn convert_object(kinds: &Kinds, object: Value, api_version: &str) -> Result<Value, String> {
     let (group, version) = api_version
         .split_once('/')
         .ok_or_else(|| format!("`{api_version}` is no group/version"))?;

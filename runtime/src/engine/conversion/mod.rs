@@ -117,11 +117,15 @@ pub fn from_hub(kind: &KindInfo, version: &str, stored: &Value) -> Result<Value,
 ///
 /// # Errors
 /// [`ConversionError`] when either version is unknown or the document is no object of this kind.
-pub fn convert(kind: &KindInfo, object: &Value, desired: &str) -> Result<Value, ConversionError> {
+pub fn convert(
+    kind: &KindInfo,
+    mut object: Value,
+    desired: &str,
+) -> Result<Value, ConversionError> {
     let api_version = object.get("apiVersion").and_then(Value::as_str);
     let api_version = api_version.unwrap_or_default();
     let version = match api_version.rsplit_once('/') {
-        Some((group, version)) if group == kind.group => version,
+        Some((group, version)) if group == kind.group => version.to_owned(),
         _ => {
             return Err(ConversionError::WrongVersion {
                 expected: format!("{}/…", kind.group),
@@ -130,9 +134,45 @@ pub fn convert(kind: &KindInfo, object: &Value, desired: &str) -> Result<Value, 
         }
     };
     if version == desired {
-        return Ok(object.clone());
+        return Ok(object);
     }
-    from_hub(kind, desired, &to_hub(kind, version, object)?)
+    let metadata = set_aside(&mut object);
+    let is_stored = |version: &str| version == kind.hub.storage_version;
+    if !is_stored(&version) {
+        object = to_hub(kind, &version, &object)?;
+    }
+    if !is_stored(desired) {
+        object = from_hub(kind, desired, &object)?;
+    }
+    put_back(&mut object, metadata);
+    Ok(object)
+}
+
+/// Takes out what conversion never looks at: all of the metadata but its annotations. With its managedFields it is most of
+/// a usual object, and every step of a conversion copies what it is given.
+fn set_aside(object: &mut Value) -> Option<Map<String, Value>> {
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    let annotations = metadata.get_mut("annotations").map(Value::take);
+    let rest = std::mem::take(metadata);
+    metadata.extend(annotations.map(|annotations| ("annotations".to_owned(), annotations)));
+    Some(rest)
+}
+
+/// Puts back what [`set_aside`] took, around the annotations as they are now.
+fn put_back(object: &mut Value, rest: Option<Map<String, Value>>) {
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    let (Some(metadata), Some(mut rest)) = (metadata, rest) else {
+        return;
+    };
+    match metadata.get_mut("annotations").map(Value::take) {
+        Some(annotations) => {
+            rest.insert("annotations".to_owned(), annotations);
+        }
+        None => {
+            rest.shift_remove("annotations");
+        }
+    }
+    *metadata = rest;
 }
 
 /// A stored object in the hub's form: stashed fields are back in their places.
@@ -331,7 +371,11 @@ fn with_parts(
 ) -> Result<Value, ConversionError> {
     let members = object.as_object();
     let members = members.ok_or(ConversionError::NotAnObject { path: "" })?;
-    let mut out = members.clone();
+    let copied = |(name, value): (&String, &Value)| match name.as_str() {
+        "apiVersion" | "spec" | "status" => (name.clone(), Value::Null),
+        _ => (name.clone(), value.clone()),
+    };
+    let mut out: Map<String, Value> = members.iter().map(copied).collect();
     out.insert(
         "apiVersion".to_owned(),
         Value::from(format!("{}/{version}", kind.group)),

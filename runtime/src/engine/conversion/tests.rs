@@ -147,7 +147,7 @@ fn a_version_that_has_the_field_decides_and_not_the_stash() {
     let mut old = seen_as_old();
     old["apiVersion"] = json!("toys.azure.com/v20210101");
     old["spec"] = json!({"owner": {"name": "rg"}});
-    let stored = convert(&MODEL, &old, "v20210101storage").unwrap();
+    let stored = convert(&MODEL, old.clone(), "v20210101storage").unwrap();
     assert_eq!(
         stored["spec"],
         json!({"owner": {"name": "rg"}, "originalVersion": NEW})
@@ -178,14 +178,17 @@ fn status_is_converted_beside_the_spec() {
 #[test]
 fn twins_and_the_storage_version_convert_into_each_other() {
     let object = served("v1api20210101", &new_spec());
-    let twin = convert(&MODEL, &object, NEW).unwrap();
+    let twin = convert(&MODEL, object.clone(), NEW).unwrap();
     assert_eq!(twin, served(NEW, &new_spec()));
-    let stored = convert(&MODEL, &object, "v20210101storage").unwrap();
+    let stored = convert(&MODEL, object.clone(), "v20210101storage").unwrap();
     assert_eq!(
-        convert(&MODEL, &stored, "v20210101storage").unwrap(),
+        convert(&MODEL, stored.clone(), "v20210101storage").unwrap(),
         stored
     );
-    assert_eq!(convert(&MODEL, &object, "v1api20210101").unwrap(), object);
+    assert_eq!(
+        convert(&MODEL, object.clone(), "v1api20210101").unwrap(),
+        object
+    );
 }
 
 #[test]
@@ -216,7 +219,7 @@ fn errors_name_versions_and_places() {
     );
     let other = json!({"apiVersion": "other/v1"});
     assert!(matches!(
-        convert(&MODEL, &other, NEW),
+        convert(&MODEL, other.clone(), NEW),
         Err(ConversionError::WrongVersion { .. })
     ));
 }
@@ -259,8 +262,8 @@ mod properties {
                 let stored = to_hub(&MODEL, version.name, &object).unwrap();
                 prop_assert_eq!(&from_hub(&MODEL, version.name, &stored).unwrap(), &object);
                 for other in MODEL.versions {
-                    let detour = convert(&MODEL, &object, other.name).unwrap();
-                    prop_assert_eq!(&convert(&MODEL, &detour, version.name).unwrap(), &object);
+                    let detour = convert(&MODEL, object.clone(), other.name).unwrap();
+                    prop_assert_eq!(&convert(&MODEL, detour.clone(), version.name).unwrap(), &object);
                 }
             }
         }
@@ -290,11 +293,11 @@ fn what_an_earlier_release_stored_is_read_and_written() {
     expected["spec"]["zones"] = json!(["1"]);
     expected["spec"]["capacity"] = json!(7);
     expected["spec"]["$propertyBag"]["Novel"] = json!("1");
-    let stored = convert(&MODEL, &earlier, "v20210101storage").unwrap();
+    let stored = convert(&MODEL, earlier.clone(), "v20210101storage").unwrap();
     assert_eq!(stored, expected);
-    let read = convert(&MODEL, &earlier, NEW).unwrap();
+    let read = convert(&MODEL, earlier.clone(), NEW).unwrap();
     assert_eq!(read["spec"]["zones"], json!(["1"]));
-    assert_eq!(convert(&MODEL, &stored, EARLIER).unwrap(), earlier);
+    assert_eq!(convert(&MODEL, stored.clone(), EARLIER).unwrap(), earlier);
     assert!(is_readable(&MODEL, "v1beta20200101storage"));
     assert!(!is_readable(&MODEL, "v20300101storage"));
 }
