@@ -1,4 +1,8 @@
 //! Many objects: resource groups with a virtual network each, applied, waited for and deleted.
+//!
+//! They are spread over namespaces, each with a credential for a subscription of its own, as a large company has them: in
+//! one subscription there may be 980 resource groups, and the operator sends it no more than 10 writes in a second, which
+//! is ARM's limit.
 
 use std::collections::HashSet;
 use std::future::Future;
@@ -7,19 +11,32 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use futures::TryStreamExt;
+use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, ListParams, ObjectMeta, Patch, PatchParams,
+    PostParams,
+};
 use kube::core::{GroupVersionKind, NotUsed};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event, watcher};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::scene::{POLL, Scene};
+use super::scene::{POLL, Scene, subscription};
+use crate::world::azure::TENANT;
 use crate::world::operator::create_namespace;
 
 const FIELD_MANAGER: &str = "xtask-bench";
+
+/// Resource groups in one namespace.
+const PAIRS: usize = 25;
+
+/// Namespaces, and so subscriptions, of this many resource groups.
+pub const fn namespaces(pairs: usize) -> usize {
+    pairs.div_ceil(PAIRS)
+}
 
 /// Requests on their way to the API server at the same time.
 const CLIENTS: usize = 16;
@@ -34,9 +51,9 @@ struct Status {
     conditions: Vec<Condition>,
 }
 
-/// The objects of one namespace.
+/// Objects with a name of their own.
 pub struct Load {
-    namespace: String,
+    name: String,
     pairs: usize,
     group: Kind,
     network: Kind,
@@ -73,11 +90,17 @@ impl Kind {
 }
 
 impl Load {
-    /// `pairs` resource groups with a virtual network each, in a new namespace. Nothing is applied yet.
-    pub async fn new(scene: &Scene, namespace: &str, pairs: usize) -> anyhow::Result<Self> {
-        create_namespace(&scene.client, namespace).await?;
+    /// `pairs` resource groups with a virtual network each, in new namespaces. Nothing is applied yet.
+    pub async fn new(scene: &Scene, name: &str, pairs: usize) -> anyhow::Result<Self> {
+        for number in 0..namespaces(pairs) {
+            let namespace = namespace(name, number);
+            create_namespace(&scene.client, &namespace).await?;
+            Api::<Secret>::namespaced(scene.client.clone(), &namespace)
+                .create(&PostParams::default(), &credential(number))
+                .await?;
+        }
         Ok(Self {
-            namespace: namespace.to_owned(),
+            name: name.to_owned(),
             pairs,
             group: Kind::find(
                 scene,
@@ -119,13 +142,17 @@ impl Load {
     pub async fn tear_down(&self, scene: &mut Scene) -> anyhow::Result<Instant> {
         let client = scene.client.clone();
         let gone = async {
-            for kind in [&self.network, &self.group] {
-                let api = self.api::<DynamicObject>(&client, &kind.stored);
-                let (all, now) = (ListParams::default(), DeleteParams::default());
-                api.delete_collection(&now, &all).await?;
+            for number in 0..namespaces(self.pairs) {
+                let namespace = namespace(&self.name, number);
+                for Kind { stored, .. } in [&self.network, &self.group] {
+                    let api: Api<DynamicObject> =
+                        Api::namespaced_with(client.clone(), &namespace, stored);
+                    let (all, now) = (ListParams::default(), DeleteParams::default());
+                    api.delete_collection(&now, &all).await?;
+                }
             }
             for kind in [&self.network, &self.group] {
-                let api = self.api::<Seen>(&client, &kind.stored);
+                let api = Api::<DynamicObject>::all_with(client.clone(), &kind.stored);
                 while !api
                     .list_metadata(&ListParams::default().limit(1))
                     .await?
@@ -143,20 +170,23 @@ impl Load {
     async fn apply(&self, client: &kube::Client) -> anyhow::Result<()> {
         let (groups, networks) = (&self.group.served, &self.network.served);
         let objects = (0..self.pairs).flat_map(|number| {
+            let namespace = namespace(&self.name, number / PAIRS);
             [
-                (groups, group(&self.namespace, number)),
-                (networks, network(&self.namespace, number)),
+                (groups, group(&namespace, number)),
+                (networks, network(&namespace, number)),
             ]
         });
         let parameters = PatchParams::apply(FIELD_MANAGER);
         futures::stream::iter(objects.map(Ok))
             .try_for_each_concurrent(CLIENTS, async |(resource, mut object)| {
-                let api = self.api::<DynamicObject>(client, resource);
+                let text = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
+                let (namespace, name) = (text("namespace").to_owned(), text("name").to_owned());
+                let api: Api<DynamicObject> =
+                    Api::namespaced_with(client.clone(), &namespace, resource);
                 object["apiVersion"] = json!(resource.api_version);
                 object["kind"] = json!(resource.kind);
-                let name = object["metadata"]["name"].as_str().unwrap_or_default();
                 let patch = Patch::Apply(&object);
-                let applied = api.patch(name, &parameters, &patch).await;
+                let applied = api.patch(&name, &parameters, &patch).await;
                 applied
                     .map(drop)
                     .with_context(|| format!("cannot apply {} {name}", resource.kind))
@@ -170,7 +200,7 @@ impl Load {
         client: &kube::Client,
         kind: &Kind,
     ) -> anyhow::Result<Instant> {
-        let api = self.api::<Seen>(client, &kind.stored);
+        let api = Api::<Seen>::all_with(client.clone(), &kind.stored);
         let mut events = pin!(watcher(api, Config::default().page_size(500)).default_backoff());
         let mut ready = HashSet::new();
         while ready.len() < self.pairs {
@@ -189,13 +219,6 @@ impl Load {
         }
         Ok(Instant::now())
     }
-
-    fn api<K>(&self, client: &kube::Client, resource: &ApiResource) -> Api<K>
-    where
-        K: kube::Resource<DynamicType = ApiResource, Scope = kube::core::DynamicResourceScope>,
-    {
-        Api::namespaced_with(client.clone(), &self.namespace, resource)
-    }
 }
 
 /// Ends early with an error when a program of the scene ends, or when nothing comes of it.
@@ -210,6 +233,28 @@ async fn guarded<T>(
             Ok(done) => return done,
             Err(_) => scene.check(started)?,
         }
+    }
+}
+
+fn namespace(load: &str, number: usize) -> String {
+    format!("{load}-{number}")
+}
+
+/// A namespace's credential.
+fn credential(number: usize) -> Secret {
+    let entries = [
+        ("AZURE_SUBSCRIPTION_ID", subscription(number)),
+        ("AZURE_TENANT_ID", TENANT.to_owned()),
+        ("AZURE_CLIENT_ID", "armature".to_owned()),
+        ("AZURE_CLIENT_SECRET", "any".to_owned()),
+    ];
+    Secret {
+        metadata: ObjectMeta {
+            name: Some("aso-credential".to_owned()),
+            ..ObjectMeta::default()
+        },
+        string_data: Some(entries.map(|(key, value)| (key.to_owned(), value)).into()),
+        ..Secret::default()
     }
 }
 

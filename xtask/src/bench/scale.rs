@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::Context;
 use super::figure::{Figure, Unit};
-use super::load::Load;
-use super::scene::{Requests, Scene};
+use super::load::{self, Load};
+use super::scene::{self, Requests, Scene};
 
 /// Resource groups, each with a virtual network: 1,000 for `apply`.
 const APPLIED: usize = 1_000;
@@ -15,6 +15,8 @@ const RESTARTED: usize = 5_000;
 const SYNCED: usize = 500;
 /// Half of 30,000 objects.
 const STEADY: usize = 15_000;
+
+const _: () = assert!(load::namespaces(STEADY) <= scene::SUBSCRIPTIONS);
 
 /// Sync period of `sync`.
 const SYNC: Duration = Duration::from_secs(20);

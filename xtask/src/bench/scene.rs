@@ -12,9 +12,16 @@ use super::Context;
 use crate::world::azure::Azure;
 use crate::world::operator::Operator;
 
-/// The simulator's configuration: nobody measures how long Azure's own limits hold us up, and the log would only take
-/// memory.
-const AZURE: &str = "log-limit = 1000\n[limits]\nreads = 1e9\nreads-per-second = 1e9\nwrites = 1e9\nwrites-per-second = 1e9\n";
+/// The simulator's configuration: the log of requests would only take memory.
+const AZURE: &str = "log-limit = 1000\n";
+
+/// Subscriptions beside the operator's own: one for each namespace of the largest load.
+pub const SUBSCRIPTIONS: usize = 600;
+
+/// Id of a subscription that exists.
+pub fn subscription(number: usize) -> String {
+    format!("00000000-0000-0000-0001-{number:012}")
+}
 
 /// How often something that is waited for is looked at.
 pub const POLL: Duration = Duration::from_millis(100);
@@ -76,7 +83,9 @@ impl Scene {
         .await?;
         let settings = folder.path().join("simulator.toml");
         std::fs::write(&settings, AZURE).context("cannot write the simulator's settings")?;
-        let settings = [format!("--config={}", settings.display())];
+        let mut settings = vec![format!("--config={}", settings.display())];
+        let subscriptions = (0..SUBSCRIPTIONS).map(subscription);
+        settings.extend(subscriptions.map(|id| format!("--subscription={id}")));
         let azure = Azure::start(&simulator, folder.path(), &settings).await?;
         let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
         let operator = Operator::start(&operator, folder.path(), &plane, &azure, &flags).await?;
