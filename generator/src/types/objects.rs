@@ -58,14 +58,7 @@ impl<'a> Builder<'a, '_> {
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
                 self.fix_discriminator(&mut property, merged, name);
             }
-            let envelope = match &property.ty {
-                TypeRef::Named(inner) if flat => self
-                    .table
-                    .object(inner)
-                    .filter(|object| object.discriminated.is_none()),
-                _ => None,
-            };
-            match envelope {
+            match self.envelope(&property, flat) {
                 Some(inner) => {
                     let why = "`x-ms-client-flatten`: moved out of `properties`";
                     let why = Decision::spec(why);
@@ -89,6 +82,17 @@ impl<'a> Builder<'a, '_> {
             definition: definition(merged.schema),
             ..ObjectType::default()
         }))
+    }
+
+    /// The type whose properties take the place of a flattened property. Variants stay where they are.
+    fn envelope(&self, property: &Property, flat: bool) -> Option<&ObjectType> {
+        match &property.ty {
+            TypeRef::Named(inner) if flat => self
+                .table
+                .object(inner)
+                .filter(|object| object.discriminated.is_none()),
+            _ => None,
+        }
     }
 
     /// Type of a member if anything of it is left, and what decided that.

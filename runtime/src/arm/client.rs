@@ -144,13 +144,7 @@ impl Client {
         request: &Request,
         correlation: &str,
     ) -> Result<Response, TransportError> {
-        let fail = |message: String| TransportError {
-            method: request.method,
-            url: loggable(&request.url),
-            message,
-            credential: false,
-            retry_after: None,
-        };
+        let fail = |message: String| lost(request, message, None);
         let credential = self.credentials.get(&request.credential, false).await;
         let credential =
             credential.map_err(|error| credential_failure(request.method, &request.url, &error))?;
@@ -174,33 +168,48 @@ impl Client {
             call = call.json(body);
         }
         let answer = call.send().await.map_err(|error| fail(describe(&error)))?;
-        let mut response = head(&answer, correlation);
-        let bytes = answer
-            .bytes()
-            .await
-            .map_err(|error| fail(describe(&error)))?;
+        let response = head(&answer, correlation);
+        let bytes = answer.bytes().await;
+        let bytes = bytes.map_err(|error| fail(describe(&error)))?;
         if response.status == 401 {
             // The credential may have been replaced; the next request reads it again.
             self.credentials.forget(&request.credential);
         }
-        if bytes.is_empty() {
-            return Ok(response);
-        }
-        match serde_json::from_slice(&bytes) {
-            Ok(body) => response.body = Some(body),
-            Err(_) if response.status >= 400 => {}
-            Err(error) => {
-                let retry_after = operation::retry_after(&response, Timestamp::now());
-                let status = response.status;
-                let message = format!("HTTP {status} with a body that is no JSON ({error})");
-                return Err(TransportError {
-                    retry_after,
-                    ..fail(message)
-                });
-            }
-        }
-        Ok(response)
+        with_body(request, response, &bytes)
     }
+}
+
+/// A request without an answer that can be used.
+fn lost(request: &Request, message: String, retry_after: Option<Duration>) -> TransportError {
+    TransportError {
+        method: request.method,
+        url: loggable(&request.url),
+        message,
+        credential: false,
+        retry_after,
+    }
+}
+
+/// The answer with its body. Errors may have one that is no JSON, from a proxy for example.
+fn with_body(
+    request: &Request,
+    mut response: Response,
+    bytes: &[u8],
+) -> Result<Response, TransportError> {
+    if bytes.is_empty() {
+        return Ok(response);
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(body) => response.body = Some(body),
+        Err(_) if response.status >= 400 => {}
+        Err(error) => {
+            let retry_after = operation::retry_after(&response, Timestamp::now());
+            let status = response.status;
+            let message = format!("HTTP {status} with a body that is no JSON ({error})");
+            return Err(lost(request, message, retry_after));
+        }
+    }
+    Ok(response)
 }
 
 #[async_trait]
