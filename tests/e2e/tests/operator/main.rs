@@ -20,6 +20,7 @@ mod leader;
 mod leaks;
 mod lifecycle;
 mod namespaces;
+mod observe;
 mod operators;
 mod policy;
 mod private_endpoint;
