@@ -5,15 +5,10 @@
 
 #![allow(clippy::panic, reason = "support for tests fails as tests do")]
 
-mod collector;
-mod exposure;
-mod leaks;
 mod objects;
 mod shown;
 mod world;
 
-pub use collector::{Collector, attribute};
-pub use leaks::{Place, Secrets};
 pub use objects::{Objects, condition, kind_info};
 pub use shown::Shown;
-pub use world::{OPERATOR_NAMESPACE, World, create_namespace, identity, operator_config, scrape};
+pub use world::{OPERATOR_NAMESPACE, World, create_namespace, identity, operator_config};

@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use armature::logging::LogStyle;
 use armature::traces::Traces;
+use armature_exposure::{Collector, Place};
 use tokio::runtime::Handle;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
-
-use crate::Collector;
-use crate::leaks::Place;
 
 /// Log lines, kept in memory.
 #[derive(Clone, Default)]

@@ -3,9 +3,8 @@
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::pin::pin;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -13,25 +12,20 @@ use armature::{
     CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
 };
 use armature_controlplane::ControlPlane;
+use armature_exposure::{Place, Secrets, SeenSecrets, random_value, scrape, shown_in};
 use armature_runtime::arm::credential::{CredentialError, Identity, operator_identity};
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::today;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use armature_simulator::{OperationRule, Options, Running, Settings, Simulator};
-use futures::StreamExt;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
-use kube::api::{Api, ListParams, ObjectMeta, PostParams};
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::api::{Api, ObjectMeta, PostParams};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
-use crate::exposure;
-use crate::leaks::{Place, Secrets};
 use crate::objects::Objects;
 use crate::shown::Shown;
 
@@ -42,7 +36,10 @@ pub const OPERATOR_NAMESPACE: &str = "armature-system";
 const WEBHOOK_SECRET: &str = "webhook";
 
 /// Proof of the identities that operators in tests have.
-const CLIENT_SECRET: &str = "a secret of the tests";
+fn client_secret() -> &'static str {
+    static VALUE: OnceLock<String> = OnceLock::new();
+    VALUE.get_or_init(random_value)
+}
 
 /// Days by which the clock of certificates is late at first: a certificate of that day expires so soon today
 /// that it is renewed.
@@ -63,8 +60,7 @@ fn pretended_today() -> Date {
 pub struct World {
     runtime: Runtime,
     shown: Shown,
-    /// Those of Secrets that are gone, too.
-    secrets: Arc<Mutex<Secrets>>,
+    secrets: SeenSecrets,
     parts: Parts,
 }
 
@@ -96,8 +92,8 @@ impl World {
             let shown = Shown::start().await?;
             anyhow::Ok((shown, Parts::start().await?))
         })?;
-        let secrets = Arc::default();
-        runtime.spawn(remember(parts.client.clone(), Arc::clone(&secrets)));
+        let secrets = runtime.block_on(async { SeenSecrets::watch(parts.client.clone()) });
+        secrets.add("the operator's own credential", client_secret());
         Ok(Self {
             runtime,
             shown,
@@ -139,19 +135,13 @@ impl World {
 
     /// Every secret that any test used so far.
     pub async fn secrets(&self) -> Secrets {
-        let all: Api<Secret> = Api::all(self.parts.client.clone());
-        let listed = all.list(&ListParams::default()).await;
-        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
-        secrets.add("the operator's own credential", CLIENT_SECRET);
-        for secret in listed.expect("Secrets are listed") {
-            secrets.add_secret(&secret);
-        }
-        secrets.clone()
+        let all = self.secrets.all().await;
+        all.expect("Secrets are listed")
     }
 
     /// Everything that people see of a namespace in the cluster, and the metrics of the world's operator.
     pub async fn exposed(&self, namespace: &str) -> Vec<Place> {
-        let listed = exposure::of_namespace(&self.parts.client, namespace).await;
+        let listed = shown_in(&self.parts.client, Some(namespace)).await;
         let mut places = listed.expect("the namespace is listed");
         let metrics = self.parts.operator.metrics_address();
         let metrics = scrape(metrics.expect("metrics are served")).await;
@@ -164,8 +154,7 @@ impl World {
         let mut places = self.shown.news().await;
         places.extend(self.exposed(namespace).await);
         let secrets = self.secrets().await;
-        let leaks = secrets.search(&places);
-        assert!(leaks.is_empty(), "secrets are shown: {leaks:#?}");
+        secrets.assert_hidden(&places, Some(namespace));
     }
 
     /// Log lines and spans of every operator in this process.
@@ -301,31 +290,6 @@ pub async fn operator_config(
     })
 }
 
-/// Adds every Secret that there ever is.
-async fn remember(client: kube::Client, secrets: Arc<Mutex<Secrets>>) {
-    let all: Api<Secret> = Api::all(client);
-    let mut seen = pin!(watcher(all, watcher::Config::default()).applied_objects());
-    while let Some(secret) = seen.next().await {
-        if let Ok(secret) = secret {
-            let mut secrets = secrets.lock().unwrap_or_else(PoisonError::into_inner);
-            secrets.add_secret(&secret);
-        }
-    }
-}
-
-/// What `/metrics` says.
-///
-/// # Errors
-/// When nobody answers.
-pub async fn scrape(address: SocketAddr) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect(address).await?;
-    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    Ok(answer)
-}
-
 /// An operator's own identity in the simulated Azure, whose log shows the client id.
 pub fn identity(client_id: &str) -> Result<Option<Identity>, CredentialError> {
     let settings = Settings::default();
@@ -334,7 +298,7 @@ pub fn identity(client_id: &str) -> Result<Option<Identity>, CredentialError> {
             "AZURE_SUBSCRIPTION_ID" => settings.subscriptions.first()?.as_str(),
             "AZURE_TENANT_ID" => settings.tenant.as_str(),
             "AZURE_CLIENT_ID" => client_id,
-            "AZURE_CLIENT_SECRET" => CLIENT_SECRET,
+            "AZURE_CLIENT_SECRET" => client_secret(),
             _ => return None,
         };
         Some(value.to_owned())

@@ -1,6 +1,7 @@
 //! Credentials of objects and namespaces: what is missing is told, what changes counts.
 
 use armature_e2e::World;
+use armature_exposure::random_value;
 use armature_simulator::{Client, FaultRule, Query};
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, Patch, PatchParams};
@@ -58,7 +59,7 @@ spec: {location: westeurope}
             "{waiting}"
         );
 
-        let keys = credential(OWN, Some("another secret of the tests"));
+        let keys = credential(OWN, Some(&random_value()));
         put(world, "credential", "own", &keys).await;
         let (_, took) = objects
             .wait_ready("ResourceGroup", "credential-rg", LIMIT, is_ready)
@@ -163,10 +164,10 @@ spec: {{location: westeurope, tags: {{stage: {stage}}}}}
 #[test]
 fn a_wrong_key_is_named_with_its_secret() {
     World::shared().run("wrong", async |world, objects| {
-        const GOOD: &str = "kR7~vQ2mX9-wrong-test-good";
+        let good = random_value();
         world.azure().set_client(Client {
             id: WRONG.into(),
-            secret: Some(GOOD.into()),
+            secret: Some(good.clone()),
             ..Client::default()
         });
         let with = |key: &str, value: Value| {
@@ -189,14 +190,11 @@ fn a_wrong_key_is_named_with_its_secret() {
                 "key AUTH_MODE of Secret wrong/aso-credential cannot be used: ",
             ),
             (
-                with(
-                    "AZURE_CLIENT_CERTIFICATE",
-                    json!("bQ4!zT8nL1-no-certificate"),
-                ),
+                with("AZURE_CLIENT_CERTIFICATE", json!(random_value())),
                 "key AZURE_CLIENT_CERTIFICATE of Secret wrong/aso-credential cannot be used: ",
             ),
             (
-                with("AZURE_CLIENT_SECRET", json!("yH3#pD6sW5-another-secret")),
+                with("AZURE_CLIENT_SECRET", json!(random_value())),
                 "no token for Secret wrong/aso-credential, look at its key AZURE_CLIENT_SECRET: ",
             ),
         ];
@@ -212,7 +210,7 @@ fn a_wrong_key_is_named_with_its_secret() {
                 .wait_ready("ResourceGroup", "wrong-rg", LIMIT, told)
                 .await;
         }
-        let good = with("AZURE_CLIENT_SECRET", json!(GOOD));
+        let good = with("AZURE_CLIENT_SECRET", json!(good));
         put(world, "wrong", "aso-credential", &good).await;
         objects
             .wait_ready("ResourceGroup", "wrong-rg", LIMIT, is_ready)
@@ -253,7 +251,8 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             .await;
 
         // A credential that Entra ID refuses.
-        let mut wrong = credential(OWN, Some("the first secret of the tests"));
+        let first = random_value();
+        let mut wrong = credential(OWN, Some(&first));
         wrong["AZURE_TENANT_ID"] = json!("00000000-0000-0000-0000-00000000000f");
         put(world, "rotation", "aso-credential", &wrong).await;
         let expected =
@@ -270,7 +269,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             world,
             "rotation",
             "aso-credential",
-            &credential(OWN, Some("the first secret of the tests")),
+            &credential(OWN, Some(&first)),
         )
         .await;
         let (_, took) = objects
@@ -285,7 +284,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             world,
             "rotation",
             "aso-credential",
-            &credential(ROTATED, Some("the second secret of the tests")),
+            &credential(ROTATED, Some(&random_value())),
         )
         .await;
         objects.apply(&manifest("second")).await.unwrap();

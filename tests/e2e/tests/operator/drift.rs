@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use armature::{Operator, OperatorConfig};
-use armature_e2e::{World, scrape};
+use armature_e2e::World;
+use armature_exposure::scrape;
 use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams};
 use serde_json::json;

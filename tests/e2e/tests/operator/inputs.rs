@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use armature_e2e::World;
+use armature_exposure::random_value;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
 use serde_json::json;
@@ -34,13 +35,14 @@ fn a_changed_secret_is_one_put_within_seconds() {
         let message = waiting["message"].as_str().unwrap();
         assert!(message.contains("graduation"), "{message}");
 
+        let [first, second, third] = std::array::from_fn(|_| random_value());
         let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "inputs");
         let secret = Secret {
             metadata: ObjectMeta {
                 name: Some("graduation".to_owned()),
                 ..ObjectMeta::default()
             },
-            string_data: Some(BTreeMap::from([("text".to_owned(), "graduation-first".to_owned())])),
+            string_data: Some(BTreeMap::from([("text".to_owned(), first.clone())])),
             ..Secret::default()
         };
         let created = secrets.create(&PostParams::default(), &secret).await;
@@ -55,12 +57,12 @@ fn a_changed_secret_is_one_put_within_seconds() {
             let desired = world.azure().desired(&id).unwrap();
             desired["properties"]["virtualClusterGraduationProperties"].clone()
         };
-        assert_eq!((sent(world, "PUT", &id), in_azure()), (1, json!("graduation-first")));
+        assert_eq!((sent(world, "PUT", &id), in_azure()), (1, json!(first)));
 
         let patch = |data: serde_json::Value| Patch::Merge(json!({ "stringData": data }));
         let parameters = PatchParams::default();
         let started = Instant::now();
-        let changed = patch(json!({"text": "graduation-second"}));
+        let changed = patch(json!({"text": second}));
         let patched = secrets.patch("graduation", &parameters, &changed).await;
         patched.unwrap();
         wait_until("the PUT", async || sent(world, "PUT", &id) == 2).await;
@@ -68,15 +70,15 @@ fn a_changed_secret_is_one_put_within_seconds() {
         objects
             .wait_ready(cluster.0, cluster.1, LIMIT, is_ready)
             .await;
-        assert_eq!(in_azure(), json!("graduation-second"));
+        assert_eq!(in_azure(), json!(second));
 
         // The same again changes no version of the Secret: nobody is woken. What comes after it is one more PUT.
         let patched = secrets.patch("graduation", &parameters, &changed).await;
         patched.unwrap();
-        let third = patch(json!({"text": "graduation-third"}));
-        let patched = secrets.patch("graduation", &parameters, &third).await;
+        let changed = patch(json!({"text": third}));
+        let patched = secrets.patch("graduation", &parameters, &changed).await;
         patched.unwrap();
-        wait_until("the third value", async || in_azure() == json!("graduation-third")).await;
+        wait_until("the third value", async || in_azure() == json!(third)).await;
         objects
             .wait_ready(cluster.0, cluster.1, LIMIT, is_ready)
             .await;

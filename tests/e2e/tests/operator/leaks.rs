@@ -3,15 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use armature_e2e::{Secrets, World};
+use armature_e2e::World;
+use armature_exposure::{Secrets, random_value};
 use armature_simulator::FaultRule;
 use k8s_openapi::api::core::v1::{ConfigMap, Event, Secret};
 use kube::api::{Api, PostParams};
 use serde_json::{Value, json};
 
 use crate::{LIMIT, is_ready, resource_group};
-
-const GRADUATION: &str = "the graduation token of a cluster";
 
 const CLUSTER: &str = "
 apiVersion: kusto.azure.com/v1api20230815
@@ -27,10 +26,11 @@ spec:
 #[test]
 fn a_secret_that_azure_quotes_is_covered() {
     World::shared().run("quoted", async |world, objects| {
+        let graduation = random_value();
         let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "quoted");
         let secret = json!({
             "metadata": {"name": "graduation"},
-            "stringData": {"token": GRADUATION},
+            "stringData": {"token": graduation},
         });
         let secret = serde_json::from_value(secret).unwrap();
         secrets
@@ -43,7 +43,7 @@ fn a_secret_that_azure_quotes_is_covered() {
             count: Some(1),
             status: Some(400),
             code: Some("InvalidToken".into()),
-            message: Some(format!("The token '{GRADUATION}' has expired.")),
+            message: Some(format!("The token '{graduation}' has expired.")),
             ..FaultRule::default()
         };
         world.azure().add_fault(refusal);
@@ -75,7 +75,7 @@ fn a_secret_that_azure_quotes_is_covered() {
         let sent = world.azure().desired(&id).unwrap();
         assert_eq!(
             sent["properties"]["virtualClusterGraduationProperties"],
-            GRADUATION
+            graduation
         );
     });
 }

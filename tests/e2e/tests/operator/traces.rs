@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_e2e::{World, attribute};
+use armature_e2e::World;
+use armature_exposure::attribute;
 use armature_simulator::{LoggedRequest, Query};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;

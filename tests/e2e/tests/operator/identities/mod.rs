@@ -19,13 +19,13 @@ use self::machine::Machine;
 use crate::credentials::{credential, expire_token, put, writers};
 use crate::{LIMIT, SUBSCRIPTION, is_ready};
 
-const GLOBAL: &str = "00000000-0000-0000-0000-0000000000d1";
-const OF_NAMESPACE: &str = "00000000-0000-0000-0000-0000000000d2";
-const OF_OBJECT: &str = "00000000-0000-0000-0000-0000000000d3";
-const ROTATED: &str = "00000000-0000-0000-0000-0000000000d4";
+const GLOBAL: &str = "00000000-0000-0000-0000-0000000001d1";
+const OF_NAMESPACE: &str = "00000000-0000-0000-0000-0000000001d2";
+const OF_OBJECT: &str = "00000000-0000-0000-0000-0000000001d3";
+const ROTATED: &str = "00000000-0000-0000-0000-0000000001d4";
 const ASSIGNED: [&str; 2] = [
-    "00000000-0000-0000-0000-0000000000d5",
-    "00000000-0000-0000-0000-0000000000d6",
+    "00000000-0000-0000-0000-0000000001d5",
+    "00000000-0000-0000-0000-0000000001d6",
 ];
 
 /// An operator of a namespace, whose own identity is in these variables.

@@ -8,11 +8,14 @@ use k8s_openapi::api::core::v1::Secret;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::bytes::{Regex, RegexBuilder};
 
-/// Shortest value that is told from other text.
-const SHORTEST: usize = 8;
+/// Shortest value that is told from other text. Tests give secrets longer ones ([`random_value`]); what is shorter fails
+/// the test ([`Secrets::assert_hidden`]).
+const SHORTEST: usize = 16;
 
-/// Keys of Secrets whose values are no secrets.
-const PUBLIC_KEYS: [&str; 5] = [
+/// Keys of Secrets whose values are no secrets: the word for a method, ids that stand in every ARM id and in messages about
+/// credentials, and the public halves of the webhook's certificates, which are written into CRDs.
+const PUBLIC_KEYS: [&str; 6] = [
+    "AUTH_MODE",
     "AZURE_SUBSCRIPTION_ID",
     "AZURE_TENANT_ID",
     "AZURE_CLIENT_ID",
@@ -41,26 +44,38 @@ impl Place {
     }
 }
 
+/// A value for a Secret of a test: long, and like nothing else that is shown.
+pub fn random_value() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
 /// Secrets by the forms in which they may be written. Their values are never printed.
 #[derive(Clone, Default)]
 pub struct Secrets {
     owners: BTreeMap<Vec<u8>, String>,
+    short: BTreeSet<String>,
 }
 
 impl Secrets {
-    /// Adds a secret under a name. One that is short is an ordinary word to the search and is not looked for.
+    /// Adds a secret under a name.
     pub fn add(&mut self, owner: &str, value: &str) {
-        // Line by line: a key in PEM may be cut or indented.
-        for line in value.lines().map(str::trim) {
-            if line.len() >= SHORTEST && !line.starts_with("-----") {
-                for form in forms(line) {
-                    self.owners.insert(form, owner.to_owned());
-                }
+        // Line by line: a key in PEM may be cut or indented. Its last line may be short, and its first and last say what it
+        // is; the others do for it.
+        let lines = value.lines().map(str::trim);
+        let long = lines.filter(|line| line.len() >= SHORTEST && !line.starts_with("-----"));
+        let mut is_searched = false;
+        for line in long {
+            is_searched = true;
+            for form in forms(line) {
+                self.owners.insert(form, owner.to_owned());
             }
+        }
+        if !is_searched && !value.is_empty() {
+            self.short.insert(owner.to_owned());
         }
     }
 
-    /// Adds every value of a Secret, without ids and URLs.
+    /// Adds every value of a Secret but those that are for everybody to read.
     pub fn add_secret(&mut self, secret: &Secret) {
         let metadata = &secret.metadata;
         let [namespace, name] =
@@ -71,6 +86,31 @@ impl Secrets {
                 self.add(&format!("{namespace}/{name} key {key}"), &value);
             }
         }
+    }
+
+    /// Fails where a secret is shown, and where one of this namespace, or of any, is too short to be looked for.
+    ///
+    /// # Panics
+    /// With the names of the secrets and places.
+    pub fn assert_hidden(&self, places: &[Place], namespace: Option<&str>) {
+        let short = self.too_short(namespace);
+        assert!(
+            short.is_empty(),
+            "too short to be looked for, use `random_value`: {short:#?}"
+        );
+        let shown = self.search(places);
+        assert!(shown.is_empty(), "secrets are shown: {shown:#?}");
+    }
+
+    fn too_short(&self, namespace: Option<&str>) -> Vec<&str> {
+        let is_of = |owner: &&str| {
+            namespace.is_none_or(|namespace| owner.split('/').next() == Some(namespace))
+        };
+        self.short
+            .iter()
+            .map(String::as_str)
+            .filter(is_of)
+            .collect()
     }
 
     /// Where which secret is shown: never the value, and nothing near it.
@@ -98,10 +138,12 @@ impl Secrets {
     }
 }
 
-/// Ids and addresses are in the resource's status, for everybody to read.
+/// Ids and endpoints: they are in the resource's status, for everybody to read, and may be exported to a Secret too. A URL
+/// with a query is not one of them: its signature is a secret.
 fn is_public(value: &str) -> bool {
-    let is_id = value.len() == 36 && value.bytes().filter(|byte| *byte == b'-').count() == 4;
-    is_id || value.starts_with("https://")
+    let is_id = value.len() == 36 && uuid::Uuid::try_parse(value).is_ok();
+    let is_endpoint = value.starts_with("https://") && !value.contains(['?', '#', '@']);
+    is_id || is_endpoint
 }
 
 /// As it is, within JSON, within a URL, and in base64, also in the middle of something longer.
@@ -133,14 +175,14 @@ fn literal(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    const VALUE: &str = "p+ss/\"word\" of 1";
+    const VALUE: &str = "p+ss/\"word\" of 17";
 
     fn secrets() -> Secrets {
         let mut secrets = Secrets::default();
         secrets.add("team/one", VALUE);
         secrets.add(
             "team/pem",
-            "-----BEGIN KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0B\n-----END KEY-----\n",
+            "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nkqhkiG9w0BAQEFAA\nAAE=\n-----END KEY-----\n",
         );
         secrets
     }
@@ -168,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_line_of_a_key_and_any_token_are_found() {
-        assert_eq!(leaks("  kqhkiG9w0B\n"), ["log: team/pem"]);
+        assert_eq!(leaks("  kqhkiG9w0BAQEFAA\n"), ["log: team/pem"]);
         let token = "Bearer eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiJhIn0x.c2lnbmF0dXJl";
         assert_eq!(leaks(token), ["log: a token"]);
         assert_eq!(leaks("-----BEGIN KEY----- p+ss word eyJ.eyJ."), [""; 0]);
@@ -183,6 +225,7 @@ mod tests {
                 "AZURE_CLIENT_ID": STANDARD.encode("client of the team"),
                 "id": STANDARD.encode("00000000-0000-0000-0000-000000000001"),
                 "blob": STANDARD.encode("https://a.blob.core.windows.net/"),
+                "signed": STANDARD.encode("https://a.blob.core.windows.net/?sig=1"),
                 "key": STANDARD.encode("a long enough key"),
                 "pin": STANDARD.encode("1234"),
                 "none": "",
@@ -190,12 +233,15 @@ mod tests {
         });
         let mut secrets = Secrets::default();
         secrets.add_secret(&serde_json::from_value(secret).expect("a Secret"));
+        assert_eq!(secrets.too_short(Some("team")), ["team/s key pin"]);
+        assert_eq!(secrets.too_short(None), ["team/s key pin"]);
+        assert_eq!(secrets.too_short(Some("other")), [""; 0]);
         let shown = "client of the team 00000000-0000-0000-0000-000000000001 \
-                     https://a.blob.core.windows.net/ 1234 a long enough key";
+                     https://a.blob.core.windows.net/?sig=1 a long enough key";
         let found = secrets.search(&[Place::new("log", shown)]);
         assert_eq!(
             found.into_iter().collect::<Vec<_>>(),
-            ["log: team/s key key"]
+            ["log: team/s key key", "log: team/s key signed"]
         );
     }
 }
