@@ -8,6 +8,7 @@ use armature_runtime::kubernetes::{Clients, Cluster, Watches};
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::queue::{Queue, QueueSettings};
+use armature_runtime::reconcile::time::Clock;
 use armature_runtime::resource::ObjectKey;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
@@ -59,6 +60,7 @@ impl Manager {
             extensions: armature_customizations::registry()?,
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
+            since: config.time.now(),
             settings: Settings {
                 operator_namespace: config.namespace.clone(),
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -86,7 +88,11 @@ impl Manager {
 
     /// Watches objects and reconciles them until told to stop; running passes are finished then.
     pub async fn run(self, stop: CancellationToken) {
-        let reconciler = self.reconciler;
+        // It may have waited for another replica to end.
+        let reconciler = Reconciler {
+            since: self.reconciler.clock.now(),
+            ..self.reconciler
+        };
         let work = |key: ObjectKey| {
             let (reconciler, metrics) = (reconciler.clone(), self.metrics.clone());
             async move {

@@ -243,7 +243,8 @@ fn status_document(
     }
 }
 
-/// The operation with the URL that a poll was told to go on with.
+/// The operation with the URL that a poll was told to go on with. One that is only signed anew is no other: in recorded
+/// traffic the first one leads to the operation until its end, and the new one would have to be stored after each poll.
 fn moved(operation: &Operation, response: &Response) -> Operation {
     let header = match operation.style {
         Style::AsyncOperation => "azure-asyncoperation",
@@ -251,10 +252,26 @@ fn moved(operation: &Operation, response: &Response) -> Operation {
         Style::Location => "location",
         Style::Resource => return operation.clone(),
     };
-    Operation {
-        url: response.header(header).unwrap_or(&operation.url).to_owned(),
-        ..operation.clone()
+    match response.header(header) {
+        Some(url) if unsigned(url) != unsigned(&operation.url) => Operation {
+            url: url.to_owned(),
+            ..operation.clone()
+        },
+        _ => operation.clone(),
     }
+}
+
+/// Query parameters with which ARM signs the URL of an operation: time, certificate, signature and hash.
+const SIGNATURE: [&str; 4] = ["t", "c", "s", "h"];
+
+/// The URL without its query, and the parameters that are no part of its signature.
+fn unsigned(url: &str) -> (&str, Vec<&str>) {
+    let (base, query) = url.split_once('?').unwrap_or((url, ""));
+    let is_kept = |parameter: &&str| {
+        let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
+        !SIGNATURE.contains(&name)
+    };
+    (base, query.split('&').filter(is_kept).collect())
 }
 
 /// The error in an outcome; providers sometimes give none, then the state is the code.

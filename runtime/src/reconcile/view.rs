@@ -83,6 +83,8 @@ pub struct ResourceView {
     pub operation: StoredOperation,
     /// Generation that the latest PUT was built from.
     pub put_generation: Option<i64>,
+    /// A former process may have sent the first PUT and ended before it noted the answer, not long ago.
+    pub put_may_run: bool,
     /// What the ARM path offers.
     pub verbs: Verbs,
     /// Optional steps.

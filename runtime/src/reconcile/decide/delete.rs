@@ -72,6 +72,11 @@ fn begin(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if view.verbs.get {
         match &observed.resource {
             None => return Break(Action::Get),
+            Some(Ok(Resource::Missing)) if view.put_may_run => {
+                let message = "Azure does not show the resource, but may be making it: the operator was restarted before \
+                    it knew what came of the PUT. Looking again for a while";
+                return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
+            }
             Some(Ok(Resource::Missing)) => return Continue(Action::RemoveFinalizer),
             Some(Ok(Resource::Found(Provisioning::Running(state)))) => {
                 let message = format!(

@@ -27,6 +27,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -69,6 +70,8 @@ pub struct Reconciler {
     pub expressions: Arc<Cache>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// When this process began to manage objects: of PUTs that were sent before, it did not see the answers.
+    pub since: Timestamp,
     /// Configuration.
     pub settings: Settings,
     /// Fires when the operator stops.

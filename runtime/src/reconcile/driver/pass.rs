@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
@@ -22,6 +23,10 @@ use crate::reconcile::observed::Observed;
 use crate::reconcile::policy::Policy;
 use crate::reconcile::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
 use crate::resource::Object;
+
+/// How long after a restart a resource may stay invisible whose PUT Azure had just taken. The longest in recorded traffic
+/// is 46 s.
+const LONGEST_UNSEEN: SignedDuration = SignedDuration::from_mins(2);
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {
@@ -161,9 +166,21 @@ impl<'a> Pass<'a> {
             put_generation: self
                 .annotation(names::LATEST_RECONCILED_GENERATION)
                 .and_then(|text| text.parse().ok()),
+            put_may_run: self.put_may_run(),
             verbs: self.version.verbs,
             steps: self.steps(),
         }
+    }
+
+    /// Only a process that was killed leaves a PUT behind whose answer nobody noted, and no object younger than this process
+    /// has one.
+    fn put_may_run(&self) -> bool {
+        let since = self.reconciler.since;
+        let created = self.object.metadata.creation_timestamp.as_ref();
+        self.annotation(names::LATEST_RECONCILED_GENERATION)
+            .is_none()
+            && created.is_some_and(|created| created.0 < since)
+            && self.reconciler.clock.now().duration_since(since) < LONGEST_UNSEEN
     }
 
     /// Whether the object has our finalizer.

@@ -1,6 +1,6 @@
 //! An Azure in memory.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
@@ -23,6 +23,7 @@ pub type Manner = fn(&mut Value, usize);
 struct State {
     resources: BTreeMap<String, Value>,
     script: HashMap<(Method, String), VecDeque<Response>>,
+    silent: HashSet<(Method, String)>,
     bodies: Vec<Value>,
     manner: Option<Manner>,
     reads: usize,
@@ -43,6 +44,12 @@ impl MemoryAzure {
         let mut state = lock(&self.state);
         let at = (method, path.to_owned());
         state.script.entry(at).or_default().push_back(response);
+    }
+
+    /// The next request of this method and path arrives, and nobody hears of it again.
+    pub fn fall_silent(&self, method: Method, path: &str) {
+        let at = (method, path.to_owned());
+        lock(&self.state).silent.insert(at);
     }
 
     /// Puts a resource there, or changes it behind the operator's back.
@@ -129,12 +136,15 @@ impl Transport for MemoryAzure {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
         let path = request.url.split('?').next().unwrap_or(&request.url);
         self.journal.note(format!("{} {path}", request.method));
+        let at = (request.method, path.to_owned());
+        if lock(&self.state).silent.remove(&at) {
+            return std::future::pending().await;
+        }
         let mut state = lock(&self.state);
         if request.method == Method::Put {
             let body = request.body.clone().unwrap_or_default();
             state.bodies.push(body);
         }
-        let at = (request.method, path.to_owned());
         let scripted = state.script.get_mut(&at).and_then(VecDeque::pop_front);
         Ok(match scripted {
             Some(response) => response,

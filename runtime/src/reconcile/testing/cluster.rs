@@ -66,6 +66,7 @@ impl MemoryCluster {
                 name: Some(key.name.clone()),
                 namespace: Some(key.namespace.clone()),
                 uid: Some(format!("uid-{name}")),
+                creation_timestamp: Some(Time(jiff::Timestamp::UNIX_EPOCH)),
                 ..ObjectMeta::default()
             },
             spec: None,

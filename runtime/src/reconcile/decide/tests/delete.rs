@@ -73,12 +73,13 @@ fn item_2_a_type_without_delete() {
 #[test]
 fn items_3_to_6_look_then_delete_and_never_give_up() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 15] = [
+    let rows: [Row; 16] = [
         ("1.9 3", "other subscription", |_, o| o.credential = other_credential(), "False/Warning/SubscriptionMismatch, slow: DeleteActionError"),
         ("1.9 4", "no credential", |_, o| o.credential = Some(Err(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
         ("1.9 3", "not looked at", |_, _| {}, "Get"),
         ("1.9 3", "no GET for this type", |v, _| v.verbs.get = false, "Delete"),
         ("1.9 3", "gone; 6: whatever became of the owner", |_, o| o.resource = missing(), "RemoveFinalizer"),
+        ("1.9 3", "not to be seen, but a killed process may have sent the PUT", |v, o| (v.put_may_run, o.resource) = (true, missing()), "False/Info/Deleting, poll"),
         ("1.9 3", "there", |_, o| o.resource = found(Provisioning::Settled), "Delete"),
         ("1.9 3", "there, its state is Failed", |_, o| o.resource = broken(), "Delete"),
         ("1.9 3", "the GET is refused", |_, o| o.resource = Some(Err(conflict())), "Delete"),

@@ -92,6 +92,7 @@ fn claimed() -> ResourceView {
         subscription: Some("s".to_owned()),
         operation: StoredOperation::None,
         put_generation: Some(2),
+        put_may_run: false,
         verbs: Verbs {
             get: true,
             put: true,

@@ -102,6 +102,7 @@ impl World {
             extensions: self.extensions.clone(),
             expressions: Arc::default(),
             clock: self.clock.clone(),
+            since: self.clock.now(),
             settings: Settings {
                 operator_namespace: "armature-system".to_owned(),
                 operator_version: "v1".to_owned(),

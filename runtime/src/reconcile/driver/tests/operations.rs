@@ -1,5 +1,7 @@
 //! Long-running operations. Every pass is that of a fresh reconciler, so each one is a restart too.
 
+use futures::FutureExt;
+
 use super::*;
 use crate::arm::Method;
 use crate::reconcile::port::DataKind;
@@ -72,6 +74,91 @@ async fn by_location() {
 async fn by_provisioning_state() {
     let put = response(201, &[("retry-after", "15")], Some(body("Creating")));
     runs_through(put, STORE, response(200, &[], Some(body("Succeeded")))).await;
+}
+
+/// The answer of the PUT is final unless a header or its state says otherwise; Azure is read once, for the status.
+#[tokio::test]
+async fn a_final_answer_is_not_polled() {
+    let location = ("location", OPERATION);
+    let stateless = json!({"id": STORE, "properties": {"capacity": 5}});
+    let rows = [
+        (response(200, &[], Some(body("Succeeded"))), true),
+        (response(201, &[], Some(body("Succeeded"))), true),
+        (response(200, &[], Some(stateless.clone())), true),
+        (response(201, &[], Some(stateless.clone())), true),
+        // HTTP's own header of a created resource.
+        (response(201, &[location], Some(body("Succeeded"))), true),
+        (response(201, &[location], Some(stateless)), true),
+        // Whatever the body says, the operation is followed to its end.
+        (
+            response(
+                201,
+                &[("azure-asyncoperation", OPERATION)],
+                Some(body("Succeeded")),
+            ),
+            false,
+        ),
+    ];
+    for (answer, is_final) in rows {
+        let world = World::with_group().await;
+        let store = world.store(json!({"capacity": 5}));
+        let what = format!("{answer:?}");
+        world
+            .azure
+            .script(Method::Get, STORE, error(404, "ResourceNotFound"));
+        world.azure.script(Method::Put, STORE, answer);
+        world.azure.set(STORE, body("Succeeded"));
+        let requeue = world.pass(&store).await;
+        let mut expected = vec![format!("GET {STORE}"), format!("PUT {STORE}")];
+        if is_final {
+            expected.push(format!("GET {STORE}"));
+        }
+        assert_eq!(world.requests(), expected, "{what}");
+        assert_eq!(requeue == Requeue::Sync, is_final, "{what}");
+        let stored = world.cluster.annotation(&store, names::POLLER_RESUME_TOKEN);
+        assert_eq!(stored.is_none(), is_final, "{what}");
+    }
+}
+
+/// Each answer of ARM has the URL with another signature, and another time to wait: nothing that a restart needs.
+#[tokio::test]
+async fn polls_that_find_an_operation_running_write_nothing() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let signed =
+        |number| format!("{OPERATION}?api-version=1&t={number}&c=A&s=B{number}&h=C{number}");
+    let accepted = response(
+        202,
+        &[("location", &signed(0)), ("retry-after", "15")],
+        None,
+    );
+    world.azure.script(Method::Put, STORE, accepted);
+    world.pass(&store).await;
+    let writes = || {
+        let lines = world.journal.take();
+        let is_write = |line: &&String| line.starts_with("metadata") || line.starts_with("status");
+        lines.iter().filter(is_write).count()
+    };
+    assert_eq!(writes(), 3, "claim, operation, Reconciling");
+    for number in 1..=10 {
+        let (url, wait) = (signed(number), number.to_string());
+        let headers = [("location", url.as_str()), ("retry-after", wait.as_str())];
+        let running = response(202, &headers, None);
+        world.azure.script(Method::Get, OPERATION, running);
+        assert_eq!(world.pass(&store).await, seconds(number));
+    }
+    assert_eq!(writes(), 0);
+    // What a restart does need.
+    let elsewhere = OPERATION.replace("operations/1", "operations/2");
+    let moved = response(202, &[("location", &elsewhere)], None);
+    world.azure.script(Method::Get, OPERATION, moved);
+    world.pass(&store).await;
+    assert_eq!(writes(), 1);
+    let done = response(200, &[], Some(body("Succeeded")));
+    world.azure.set(STORE, body("Succeeded"));
+    world.azure.script(Method::Get, &elsewhere, done);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(writes(), 3, "operation, baseline, Ready");
 }
 
 #[tokio::test]
@@ -216,6 +303,78 @@ async fn any_other_conflict_starts_the_pass_again() {
     world.cluster.interfere(1);
     assert_eq!(world.pass(&group).await, Requeue::Backoff(RetryClass::Poll));
     assert_eq!(world.pass(&group).await, Requeue::Sync);
+}
+
+/// An object whose first PUT reached Azure, which accepted it only, and whose operator was killed then.
+async fn killed_in_its_first_put() -> (World, ObjectKey) {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    world.azure.fall_silent(Method::Put, STORE);
+    assert_eq!(world.pass(&store).now_or_never(), None);
+    assert_eq!(
+        world.requests(),
+        [format!("GET {STORE}"), format!("PUT {STORE}")]
+    );
+    world.clock.advance(5);
+    (world, store)
+}
+
+/// Azure does not show the resource, so it is sent again; Azure knows that it is at work.
+#[tokio::test]
+async fn a_put_that_was_cut_is_found_again() {
+    let (world, store) = killed_in_its_first_put().await;
+    let refused = error(409, "AnotherOperationInProgress");
+    world.azure.script(Method::Put, STORE, refused);
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    world.forget();
+    let mut made = body("Succeeded");
+    made["location"] = json!("westus");
+    world.azure.set(STORE, made);
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(world.requests(), [format!("GET {STORE}")]);
+}
+
+#[tokio::test]
+async fn what_a_put_that_was_cut_makes_is_deleted_with_its_object() {
+    let (world, store) = killed_in_its_first_put().await;
+    world.cluster.delete(&store);
+    let restarted = world.reconciler();
+    let look = Requeue::Backoff(RetryClass::Poll);
+    assert_eq!(restarted.reconcile(&store).await, look);
+    assert_eq!(world.ready(&store), "False/Info/Deleting");
+    world.clock.advance(60);
+    world.azure.set(STORE, body("Creating"));
+    assert_eq!(restarted.reconcile(&store).await, look);
+    world.azure.set(STORE, body("Succeeded"));
+    assert_eq!(restarted.reconcile(&store).await, Requeue::Never);
+    assert!(world.azure.get(STORE).is_none(), "nothing is left behind");
+    assert!(world.cluster.object(&store).is_none());
+}
+
+#[tokio::test]
+async fn what_azure_does_not_show_in_the_end_does_not_exist() {
+    let (world, store) = killed_in_its_first_put().await;
+    world.cluster.delete(&store);
+    let restarted = world.reconciler();
+    restarted.reconcile(&store).await;
+    world.clock.advance(120);
+    assert_eq!(restarted.reconcile(&store).await, Requeue::Never);
+    assert!(world.cluster.object(&store).is_none());
+}
+
+/// Nobody but a process that was killed sends a PUT and does not note its answer.
+#[tokio::test]
+async fn an_object_that_is_younger_than_the_operator_goes_at_once() {
+    let world = World::with_group().await;
+    let operator = world.reconciler();
+    let store = world.store(json!({"capacity": 5}));
+    world
+        .azure
+        .script(Method::Put, STORE, error(409, "Conflict"));
+    operator.reconcile(&store).await;
+    world.cluster.delete(&store);
+    assert_eq!(operator.reconcile(&store).await, Requeue::Never);
+    assert!(world.cluster.object(&store).is_none());
 }
 
 /// A resource never has two writes in flight, whatever the user does meanwhile.
