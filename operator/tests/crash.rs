@@ -2,7 +2,8 @@
 //!
 //! Each request of a run, counted on an object that nothing happens to, has two objects of its own: at that request
 //! Azure holds one before doing anything, the other after having done it. When all of them are held, the process is
-//! killed and started again. So one kill per phase cuts every request once.
+//! killed and started again. So one kill per phase cuts every request once. After each phase nothing that people see
+//! shows a secret.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,10 +12,13 @@
 )]
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
+use std::fs::File;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use armature_controlplane::ControlPlane;
+use armature_exposure::{Collector, Place, SeenSecrets, random_value, scrape, shown_in};
 use armature_runtime::kind::KindInfo;
 use armature_simulator::{FaultRule, OperationRule, Query, Running, Settings, Simulator, Style};
 use k8s_openapi::api::core::v1::Namespace;
@@ -124,7 +128,17 @@ struct World {
     azure: Running,
     client: kube::Client,
     folder: TempDir,
-    port: u16,
+    webhook: SocketAddr,
+    metrics: SocketAddr,
+    traces: Collector,
+    client_secret: String,
+    secrets: SeenSecrets,
+}
+
+/// A free port of this machine.
+fn free_port() -> SocketAddr {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap()
 }
 
 impl World {
@@ -156,14 +170,19 @@ impl World {
             let created = namespaces.create(&PostParams::default(), &namespace).await;
             created.unwrap();
         }
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
+        let client_secret = random_value();
+        let secrets = SeenSecrets::watch(client.clone());
+        secrets.add("the operator's own credential", &client_secret);
         Self {
             plane,
             azure,
             client,
             folder,
-            port,
+            webhook: free_port(),
+            metrics: free_port(),
+            traces: Collector::start().await.unwrap(),
+            client_secret,
+            secrets,
         }
     }
 
@@ -177,8 +196,11 @@ impl World {
             .arg("--crd-pattern=resources.azure.com/*;network.azure.com/PublicIPAddress;storage.azure.com/StorageAccount")
             .arg("--max-concurrent-reconciles=20")
             .arg("--health-addr=0")
-            .arg(format!("--webhook-listen=127.0.0.1:{}", self.port))
-            .arg(format!("--webhook-url=https://127.0.0.1:{}/convert", self.port))
+            .arg(format!("--webhook-listen={}", self.webhook))
+            .arg(format!("--webhook-url=https://{}/convert", self.webhook))
+            .arg(format!("--metrics-addr={}", self.metrics))
+            .arg(format!("--otlp-endpoint={}", self.traces.url()))
+            .arg("-vv")
             .env_clear()
             .env("POD_NAMESPACE", NAMESPACE)
             .env("KUBECONFIG", self.plane.kubeconfig())
@@ -186,13 +208,35 @@ impl World {
             .env("AZURE_SUBSCRIPTION_ID", &settings.subscriptions[0])
             .env("AZURE_TENANT_ID", &settings.tenant)
             .env("AZURE_CLIENT_ID", "00000000-0000-0000-0000-00000000000a")
-            .env("AZURE_CLIENT_SECRET", "a secret of the tests")
+            .env("AZURE_CLIENT_SECRET", &self.client_secret)
             .env("AZURE_AUTHORITY_HOST", endpoint)
             .env("AZURE_RESOURCE_MANAGER_ENDPOINT", endpoint)
             .env("AZURE_RESOURCE_MANAGER_AUDIENCE", "https://management.azure.com")
-            .env("RUST_LOG", "error")
+            // Spans that are not sent yet go with the process.
+            .env("OTEL_BSP_SCHEDULE_DELAY", "100")
+            .stderr(File::options().create(true).append(true).open(self.log()).unwrap())
             .kill_on_drop(true);
         command.spawn().unwrap()
+    }
+
+    /// Log of all operators, one after the other.
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// Fails when a secret is shown anywhere.
+    async fn assert_no_secret_is_shown(&self) {
+        let mut places = shown_in(&self.client, None).await.unwrap();
+        let log = std::fs::read(self.log()).unwrap();
+        assert!(log.len() > 1_000_000, "the log is that of -vv");
+        places.push(Place::new("log", log));
+        let traces = self.traces.bodies().concat();
+        assert!(!traces.is_empty(), "spans arrive");
+        places.push(Place::new("traces", traces));
+        let metrics = scrape(self.metrics).await.unwrap();
+        places.push(Place::new("metrics", metrics));
+        let secrets = self.secrets.all().await.unwrap();
+        secrets.assert_hidden(&places, None);
     }
 
     fn api(&self, subject: &Subject, version: &str) -> Api<DynamicObject> {
@@ -452,6 +496,7 @@ async fn a_process_that_is_killed_at_any_request_ends_where_it_would_have() {
         let (more_cuts, more_wrong) = kill_once(&world, &mut operator, phase, &cases).await;
         cuts += more_cuts;
         wrong.extend(more_wrong);
+        world.assert_no_secret_is_shown().await;
     }
     println!(
         "crash: {} of {cuts} cut requests led to the same end without a further write",
