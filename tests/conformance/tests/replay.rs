@@ -54,7 +54,6 @@ fn problems(outcome: &Outcome) -> impl Iterator<Item = (&String, &String)> {
 
 /// Runs all recordings at once, in one world.
 fn replay(recordings: &[Recording]) -> Vec<Outcome> {
-    armature::logging::initialise(false, 0, None);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -64,7 +63,9 @@ fn replay(recordings: &[Recording]) -> Vec<Outcome> {
         let world = World::start(recordings).await?;
         let runs = recordings.iter().enumerate();
         let runs = runs.map(|(index, recording)| course::run(&world, index, recording));
-        try_join_all(runs).await
+        let outcomes = try_join_all(runs).await?;
+        world.assert_no_secret_is_shown().await?;
+        anyhow::Ok(outcomes)
     });
     let outcomes = outcomes.expect("the recordings can be applied");
     let passed = outcomes

@@ -12,10 +12,11 @@ use regex::bytes::{Regex, RegexBuilder};
 /// the test ([`Secrets::assert_hidden`]).
 const SHORTEST: usize = 16;
 
-/// Keys of Secrets whose values are no secrets: the word for a method, ids that stand in every ARM id and in messages about
+/// Keys of Secrets whose values are no secrets: the words for a method, ids that stand in every ARM id and in messages about
 /// credentials, and the public halves of the webhook's certificates, which are written into CRDs.
-const PUBLIC_KEYS: [&str; 6] = [
+const PUBLIC_KEYS: [&str; 7] = [
     "AUTH_MODE",
+    "USE_WORKLOAD_IDENTITY_AUTH",
     "AZURE_SUBSCRIPTION_ID",
     "AZURE_TENANT_ID",
     "AZURE_CLIENT_ID",

@@ -55,6 +55,7 @@ pub async fn run(world: &World, index: usize, recording: &Recording) -> Result<O
         }
         applied = documents;
     }
+    world.keep(objects.namespace());
     if let Err(error) = delete(world, &objects, &applied, &recording.exchanges).await {
         problems.push(format!("{error:#}"));
     }

@@ -1,13 +1,14 @@
 //! A real API server and the operator beside the server of the recordings.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use armature::Operator;
 use armature_controlplane::ControlPlane;
-use armature_e2e::{OPERATOR_NAMESPACE, Objects, create_namespace, operator_config};
+use armature_e2e::{OPERATOR_NAMESPACE, Objects, Shown, create_namespace, operator_config};
+use armature_exposure::{Place, SeenSecrets, random_value, scrape, shown_in};
 use armature_generated::KINDS;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::names::NAMESPACE_CREDENTIAL;
@@ -45,7 +46,11 @@ pub struct World {
     client: kube::Client,
     states: watch::Receiver<States>,
     end: Instant,
-    _operator: Operator,
+    shown: Shown,
+    secrets: SeenSecrets,
+    /// Objects before their deletion.
+    kept: Mutex<Vec<Place>>,
+    operator: Operator,
     _plane: ControlPlane,
     _folder: TempDir,
 }
@@ -70,6 +75,7 @@ impl World {
     /// # Errors
     /// When one does not start.
     pub async fn start(recordings: &[Recording]) -> Result<Self> {
+        let shown = Shown::start().await?;
         let plane = ControlPlane::start(Default::default()).await?;
         let client = plane.client().await?;
         create_namespace(&client, OPERATOR_NAMESPACE).await?;
@@ -88,10 +94,13 @@ impl World {
         tokio::spawn(look(client.clone(), sender));
         Ok(Self {
             azure,
+            secrets: SeenSecrets::watch(client.clone()),
             client,
             states,
             end: Instant::now() + LIMIT,
-            _operator: operator,
+            shown,
+            kept: Mutex::default(),
+            operator,
             _plane: plane,
             _folder: folder,
         })
@@ -122,6 +131,36 @@ impl World {
         Ok(Objects::new(self.client.clone(), &name))
     }
 
+    /// Keeps the objects of a namespace as they are, for the search for secrets.
+    pub fn keep(&self, namespace: &str) {
+        let states = self.states.borrow().clone();
+        let own = states
+            .iter()
+            .filter(|(name, _)| name.namespace == namespace);
+        let places = own.map(|(name, object)| Place::new(&name.name, object.to_string()));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(places);
+    }
+
+    /// Fails when a secret of any recording is shown anywhere.
+    ///
+    /// # Errors
+    /// When what is shown cannot be read.
+    ///
+    /// # Panics
+    /// With the names of the secrets and places.
+    pub async fn assert_no_secret_is_shown(&self) -> Result<()> {
+        let mut places = self.shown.everything().await;
+        places.extend(shown_in(&self.client, None).await?);
+        let kept = &self.kept;
+        places.append(&mut kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let address = self.operator.metrics_address();
+        let metrics = scrape(address.context("no metrics")?).await?;
+        places.push(Place::new("metrics", metrics));
+        self.secrets.all().await?.assert_hidden(&places, None);
+        Ok(())
+    }
+
     /// Waits until a question about all objects has an answer.
     ///
     /// # Errors
@@ -146,7 +185,7 @@ fn credential(client: String) -> BTreeMap<String, String> {
         ("AZURE_SUBSCRIPTION_ID", SUBSCRIPTION),
         ("AZURE_TENANT_ID", SUBSCRIPTION),
         ("AZURE_CLIENT_ID", &client),
-        ("AZURE_CLIENT_SECRET", "a secret of the tests"),
+        ("AZURE_CLIENT_SECRET", &random_value()),
     ]
     .map(|(key, value)| (key.to_owned(), value.to_owned()))
     .into()
