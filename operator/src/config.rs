@@ -102,6 +102,9 @@ pub struct OperatorConfig {
     pub webhook_secret: String,
     /// How often that Secret is looked at, for certificates that expire soon or that another replica renewed.
     pub certificate_check: Duration,
+    /// Time from a change of a storage version to the migration of stored objects: until every API server of the
+    /// cluster stores objects at it.
+    pub storage_migration_delay: Duration,
     /// By which reconciling waits.
     pub time: Time,
     /// How long conversion is served after the operator is told to stop: until nobody is sent here any more.
@@ -120,4 +123,38 @@ pub struct OperatorConfig {
     pub sync_period: Option<Duration>,
     /// Objects of one kind that are reconciled at the same time.
     pub max_concurrent_reconciles: usize,
+}
+
+/// Whether an operator of this configuration migrates stored objects to the storage version of now: if it keeps the CRDs
+/// and is not limited to some namespaces, because it must see all objects.
+pub fn migrates_storage(
+    mode: OperatorMode,
+    crd_management: CrdManagement,
+    target_namespaces: &[String],
+) -> bool {
+    mode.serves_conversion()
+        && crd_management == CrdManagement::Auto
+        && target_namespaces.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_keeps_the_crds_and_sees_all_objects_migrates_what_is_stored() {
+        let (auto, none) = (CrdManagement::Auto, CrdManagement::None);
+        let team = ["team".to_owned()];
+        let rows = [
+            (OperatorMode::WatchersAndWebhooks, auto, &[][..], true),
+            (OperatorMode::Webhooks, auto, &[], true),
+            (OperatorMode::Watchers, auto, &[], false),
+            (OperatorMode::WatchersAndWebhooks, none, &[], false),
+            (OperatorMode::WatchersAndWebhooks, auto, &team, false),
+        ];
+        for (mode, management, namespaces, expected) in rows {
+            let migrates = migrates_storage(mode, management, namespaces);
+            assert_eq!(migrates, expected, "{mode:?} {management:?} {namespaces:?}");
+        }
+    }
 }

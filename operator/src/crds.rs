@@ -12,6 +12,7 @@ use armature_runtime::kubernetes::{
 use armature_runtime::resource::Kind;
 use futures::StreamExt;
 use kube::runtime::watcher::Event;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +41,8 @@ pub struct CrdKeeper {
     converted: HashSet<Kind>,
     /// When to install CRDs; never when that is done or not ours to do.
     install_at: Option<Instant>,
+    /// Who migrates objects that may be stored at older versions, if anybody here does.
+    migrator: Option<UnboundedSender<Kind>>,
 }
 
 impl CrdKeeper {
@@ -49,6 +52,7 @@ impl CrdKeeper {
         installer: CrdInstaller,
         certificates: Certificates,
         replica: Replica,
+        migrator: Option<UnboundedSender<Kind>>,
     ) -> Self {
         Self {
             config: config.clone(),
@@ -58,6 +62,7 @@ impl CrdKeeper {
             strangers: Strangers::default(),
             converted: HashSet::new(),
             install_at: None,
+            migrator,
         }
     }
 
@@ -194,7 +199,7 @@ impl CrdKeeper {
     }
 
     /// Makes a CRD convert here and trust us, unless it converts elsewhere and is not to be taken
-    /// over.
+    /// over. One that converts here and names older versions is to be migrated.
     async fn look_at(&mut self, crd: &InstalledCrd, take_over: bool) {
         let Some(kind) = self.kind_of(crd) else {
             return;
@@ -223,6 +228,12 @@ impl CrdKeeper {
             }
         }
         self.converted.insert(Kind(kind));
+        if let Some(migrator) = &self.migrator
+            && crd.needs_migration(kind)
+        {
+            // Nobody listens any more when the operator ends.
+            migrator.send(Kind(kind)).ok();
+        }
     }
 
     fn conversion(&self, crd: &InstalledCrd) -> Conversion {
@@ -256,7 +267,8 @@ impl CrdKeeper {
     }
 }
 
-async fn due(at: Option<Instant>) {
+/// Waits for a moment, for ever if there is none.
+pub async fn due(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,

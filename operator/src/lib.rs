@@ -20,6 +20,7 @@ mod health;
 pub mod logging;
 mod manager;
 mod metrics;
+mod migration;
 pub mod operator;
 pub mod render;
 pub mod traces;

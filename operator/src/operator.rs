@@ -8,17 +8,18 @@ use armature_runtime::arm;
 use armature_runtime::extension::RegisterError;
 use armature_runtime::kubernetes::{
     AnnounceError, CertificateError, CertificateStore, ClientError, Clients, CrdError,
-    CrdInstaller, Election, PatternError, Replica, ServingCertificate, UnknownVersions, Watches,
-    Webhook,
+    CrdInstaller, Election, PatternError, Replica, ServingCertificate, StorageMigration,
+    UnknownVersions, Watches, Webhook,
 };
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::OperatorConfig;
+use crate::config::{OperatorConfig, migrates_storage};
 use crate::crds::CrdKeeper;
 use crate::health::Readiness;
 use crate::manager::Manager;
+use crate::migration::{self, Migrator};
 use crate::webhook::{self, Certificates};
 
 /// Longest wait for running work when stopping.
@@ -157,10 +158,7 @@ impl Operator {
         config: &OperatorConfig,
         clients: Clients,
     ) -> Result<(), StartError> {
-        let election = config.leader_election.map(|times| {
-            let client = clients.requests().clone();
-            Election::new(client, &config.namespace, LEASE, &host(), times)
-        });
+        let election = election(config, &clients, LEASE);
         let manager = Manager::new(config, clients, self.stop.clone())?;
         if let Some(address) = config.metrics_listen {
             let listener = listen(address, "metrics").await?;
@@ -236,7 +234,12 @@ impl Operator {
         self.tasks.spawn(serving);
 
         let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
-        let mut keeper = CrdKeeper::new(config, installer, certificates, replica.clone());
+        let migration = StorageMigration::new(client.clone());
+        let namespaces = &config.target_namespaces;
+        let (migrator, told) = migrates_storage(config.mode, config.crd_management, namespaces)
+            .then(|| Migrator::new(migration, config.storage_migration_delay))
+            .unzip();
+        let mut keeper = CrdKeeper::new(config, installer, certificates, replica.clone(), told);
         if let Err(error) = keeper.begin(&self.readiness).await {
             replica.leave().await;
             return Err(error);
@@ -244,6 +247,10 @@ impl Operator {
         let stop = self.stop.clone();
         self.tasks.spawn(async move { replica.stay(stop).await });
         self.tasks.spawn(keeper.run(self.stop.clone()));
+        if let Some(migrator) = migrator {
+            let election = election(config, clients, migration::LEASE);
+            self.tasks.spawn(migrator.run(election, self.stop.clone()));
+        }
         Ok(())
     }
 }
@@ -274,6 +281,13 @@ async fn lead(
         }
     }
     election.release().await;
+}
+
+/// An election for a Lease, where replicas elect.
+fn election(config: &OperatorConfig, clients: &Clients, lease: &str) -> Option<Election> {
+    let client = clients.requests().clone();
+    let elect = |times| Election::new(client, &config.namespace, lease, &host(), times);
+    config.leader_election.map(elect)
 }
 
 /// What the Leases of this process begin with: in a pod, its name.

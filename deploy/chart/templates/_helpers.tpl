@@ -36,6 +36,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if ne .Values.azureOperatorMode "webhooks" }}true{{ end -}}
 {{- end -}}
 
+{{/* Whether pods install CRDs and update them. */}}
+{{- define "armature.installsCRDs" -}}
+{{- if and (include "armature.servesConversion" .) .Values.installCRDs }}true{{ end -}}
+{{- end -}}
+
+{{/* Whether pods migrate stored objects, of all namespaces, to the storage version of now. */}}
+{{- define "armature.migratesStorage" -}}
+{{- if and (include "armature.installsCRDs" .) (not .Values.azureTargetNamespaces) }}true{{ end -}}
+{{- end -}}
+
 {{/* The roles' subject. */}}
 {{- define "armature.subject" -}}
 - kind: ServiceAccount

@@ -148,6 +148,11 @@ pub struct RunArguments {
     #[arg(long, default_value = "5s", value_parser = duration, value_name = "DURATION")]
     shutdown_delay: Duration,
 
+    /// Time from an update of a CRD's storage version to the rewriting of objects that are stored at older ones: until every
+    /// API server of the cluster knows the new one.
+    #[arg(long, default_value = "30s", value_parser = duration, value_name = "DURATION")]
+    storage_migration_delay: Duration,
+
     /// Let one of several replicas manage objects while the others wait; all of them serve conversion.
     #[arg(long)]
     enable_leader_election: bool,
@@ -275,6 +280,7 @@ impl RunArguments {
             webhook_reach,
             webhook_secret: self.webhook_secret,
             certificate_check: self.certificate_check,
+            storage_migration_delay: self.storage_migration_delay,
             shutdown_delay: self.shutdown_delay,
             time: Time::default(),
             today,

@@ -46,10 +46,13 @@ pub fn find<'m>(manifests: &'m [Value], kind: &str, name: &str) -> &'m Value {
         .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
 }
 
-/// The manifest of a kind and name, to be changed.
-pub fn find_mut<'m>(manifests: &'m mut [Value], kind: &str, name: &str) -> &'m mut Value {
-    manifests
+/// Adds an argument to the operator's command line.
+pub fn add_argument(manifests: &mut [Value], argument: &str) {
+    let deployment = manifests
         .iter_mut()
-        .find(|manifest| manifest["kind"] == kind && manifest["metadata"]["name"] == name)
-        .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
+        .find(|manifest| manifest["kind"] == "Deployment")
+        .expect("the chart has a Deployment");
+    let arguments = &mut deployment["spec"]["template"]["spec"]["containers"][0]["args"];
+    let arguments = arguments.as_array_mut().expect("a list");
+    arguments.push(argument.into());
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Event, Secret};
 use k8s_openapi::api::rbac::v1::ClusterRoleBinding;
-use kube::api::{Api, DynamicObject, PatchParams, PostParams};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
-use crate::chart::{NAMESPACE, find};
+use crate::chart::{NAMESPACE, add_argument, find};
 use crate::cluster::{Cluster, account, namespace};
 use crate::rights::{Right, given, used};
 
@@ -150,6 +151,32 @@ async fn change_again(cluster: &Cluster, object: &Value, count: i32) {
         .await;
 }
 
+/// Objects may be stored at a version of long ago, as the CRD says.
+async fn migrates_stored_objects(cluster: &Cluster) {
+    let name = "resourcegroups.resources.azure.com";
+    let (old, current) = ("v1beta20200601storage", "v1api20200601storage");
+    let crds: Api<CustomResourceDefinition> = Api::all(cluster.client.clone());
+    let mut crd = crds.get(name).await.unwrap();
+    let versions = &mut crd.spec.versions;
+    let mut kept = versions.last().unwrap().clone();
+    kept.name = old.to_owned();
+    (kept.served, kept.storage) = (false, false);
+    versions.push(kept);
+    crds.replace(name, &PostParams::default(), &crd)
+        .await
+        .unwrap();
+    let stored = json!({"status": {"storedVersions": [old, current]}});
+    crds.patch_status(name, &PatchParams::default(), &Patch::Merge(stored))
+        .await
+        .unwrap();
+    cluster
+        .until("the CRD names the storage version alone", async |_| {
+            let status = crds.get(name).await.unwrap().status.unwrap();
+            status.stored_versions == Some(vec![current.to_owned()])
+        })
+        .await;
+}
+
 /// A second operator, limited to one namespace.
 async fn works_in_one_namespace(cluster: &Cluster) {
     let limited = cluster.render(&["azureTargetNamespaces={team}"]).await;
@@ -211,11 +238,13 @@ async fn the_operator_has_the_rights_that_it_uses_and_no_others() {
     for name in [NAMESPACE, "team"] {
         cluster.apply(&namespace(name)).await;
     }
-    let manifests = cluster.render(&[]).await;
+    let mut manifests = cluster.render(&[]).await;
     accepts_the_chart(&cluster, &manifests).await;
+    add_argument(&mut manifests, "--storage-migration-delay=2s");
 
     let pod = cluster.run(&manifests, "armature-0", "127.0.0.1").await;
     works(&cluster).await;
+    migrates_stored_objects(&cluster).await;
     assert!(cluster.holder().await.starts_with("armature-0"));
     let (status, took) = pod.terminate().await;
     assert!(status.success(), "{status}");

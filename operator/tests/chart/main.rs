@@ -13,6 +13,7 @@
 mod chart;
 mod cluster;
 mod install;
+mod migration;
 mod pod;
 mod rights;
 mod service;

@@ -68,6 +68,10 @@ pub fn used(log: &Path, user: &str) -> Used {
         if text("/impersonatedUser/username") != Some(user) {
             continue;
         }
+        let resource = match text("/objectRef/subresource") {
+            Some(subresource) => format!("{resource}/{subresource}"),
+            None => resource.to_owned(),
+        };
         let group = text("/objectRef/apiGroup").unwrap_or_default();
         let verb = text("/verb").unwrap_or_default();
         let code = event["responseStatus"]["code"].as_u64();
@@ -76,10 +80,10 @@ pub fn used(log: &Path, user: &str) -> Used {
             used.refused.push(format!("{verb} {uri}"));
             continue;
         }
-        used.rights.insert(right(group, resource, verb));
+        used.rights.insert(right(group, &resource, verb));
         // Who applies what is not there needs the right to create it.
         if verb == "patch" && code == Some(201) {
-            used.rights.insert(right(group, resource, "create"));
+            used.rights.insert(right(group, &resource, "create"));
         }
     }
     used

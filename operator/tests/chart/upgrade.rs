@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::chart::{NAMESPACE, find_mut};
+use crate::chart::{NAMESPACE, add_argument};
 use crate::cluster::{Cluster, namespace};
 use crate::pod::{Pod, Ports};
 use crate::service::Service;
@@ -158,10 +158,7 @@ async fn no_request_fails_while_pods_are_replaced_and_certificates_renewed() {
     for manifest in &manifests {
         cluster.apply(manifest).await;
     }
-    let deployment = find_mut(&mut manifests, "Deployment", "armature");
-    let arguments = &mut deployment["spec"]["template"]["spec"]["containers"][0]["args"];
-    let arguments = arguments.as_array_mut().unwrap();
-    arguments.push("--certificate-check=1s".into());
+    add_argument(&mut manifests, "--certificate-check=1s");
     let mut rollout = Rollout {
         cluster: &cluster,
         manifests: &manifests,

@@ -43,7 +43,7 @@ async fn each_mode_has_the_rights_and_the_service_of_its_half() {
             "watchers",
             vec![
                 crds("watch"),
-                right("*.azure.com", "*", "patch"),
+                right("*.azure.com", "*", "watch"),
                 right("", "events", "create"),
             ],
         ),
@@ -52,6 +52,11 @@ async fn each_mode_has_the_rights_and_the_service_of_its_half() {
             vec![
                 crds("patch"),
                 crds("create"),
+                right(
+                    "apiextensions.k8s.io",
+                    "customresourcedefinitions/status",
+                    "patch",
+                ),
                 right("coordination.k8s.io", "leases", "delete"),
             ],
         ),

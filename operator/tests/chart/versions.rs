@@ -26,7 +26,7 @@ use crate::upgrade::{Load, objects};
 const GROUP: &str = "storage.azure.com";
 const CRD: &str = "storageaccounts.storage.azure.com";
 
-const ACCOUNT: &str = "
+pub const ACCOUNT: &str = "
 apiVersion: storage.azure.com/v1api20210401
 kind: StorageAccount
 metadata: {name: shop, namespace: team}
@@ -38,13 +38,14 @@ spec:
   accessTier: Hot
 ";
 
-fn storage_account() -> &'static KindInfo {
+/// The kind.
+pub fn storage_account() -> &'static KindInfo {
     let mut kinds = armature_generated::KINDS.iter();
     kinds.find(|kind| kind.kind == "StorageAccount").unwrap()
 }
 
-/// Storage accounts as a release knew them that had no version after 2023-01-01.
-fn older() -> &'static [&'static KindInfo] {
+/// Kinds of a release that had no version of storage accounts after 2023-01-01.
+pub fn older() -> &'static [&'static KindInfo] {
     let kind = storage_account();
     let last = "v1api20230101";
     let count = kind
@@ -59,10 +60,13 @@ fn older() -> &'static [&'static KindInfo] {
         },
         ..*kind
     };
-    Box::leak(Box::new([&*Box::leak(Box::new(older))]))
+    let mut kinds = armature_generated::KINDS.iter().copied();
+    let group = kinds.find(|kind| kind.kind == "ResourceGroup");
+    Box::leak(Box::new([group.unwrap(), &*Box::leak(Box::new(older))]))
 }
 
-async fn config(cluster: &Cluster) -> OperatorConfig {
+/// Configuration of an operator that keeps the CRD of storage accounts and manages them, in [`NAMESPACE`].
+pub async fn config(cluster: &Cluster) -> OperatorConfig {
     let settings = Settings::default();
     let identity = operator_identity(|name: &str| match name {
         "AZURE_SUBSCRIPTION_ID" => settings.subscriptions.first().cloned(),
@@ -95,6 +99,7 @@ async fn config(cluster: &Cluster) -> OperatorConfig {
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: "webhook".to_owned(),
         certificate_check: Duration::from_secs(600),
+        storage_migration_delay: Duration::from_secs(3600),
         shutdown_delay: Duration::from_secs(2),
         time: Default::default(),
         today,
@@ -121,7 +126,8 @@ fn behind(service: &Service, config: &OperatorConfig) -> (OperatorConfig, Ports)
     (config, ports)
 }
 
-async fn crd(cluster: &Cluster) -> InstalledCrd {
+/// The CRD of storage accounts.
+pub async fn crd(cluster: &Cluster) -> InstalledCrd {
     let crds: Api<InstalledCrd> = Api::all(cluster.client.clone());
     crds.get(CRD).await.unwrap()
 }
@@ -134,7 +140,8 @@ fn accounts(cluster: &Cluster, version: &str) -> Api<DynamicObject> {
     objects(cluster, GROUP, version, "StorageAccount")
 }
 
-fn manifest(text: &str) -> Value {
+/// A manifest in YAML.
+pub fn manifest(text: &str) -> Value {
     serde_saphyr::from_str(text).unwrap()
 }
 

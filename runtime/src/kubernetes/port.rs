@@ -241,7 +241,8 @@ impl KubernetesPort for Cluster {
     }
 }
 
-fn patch_parameters() -> PatchParams {
+/// How the operator patches objects.
+pub(super) fn patch_parameters() -> PatchParams {
     PatchParams {
         field_manager: Some(FIELD_MANAGER.to_owned()),
         ..PatchParams::default()

@@ -1,4 +1,5 @@
-//! Which versions the CRD of a kind gets when it is installed or updated: pure decisions on what is installed.
+//! Which versions the CRD of a kind gets when it is installed or updated, and which ones its objects may be stored at:
+//! pure decisions on what is installed.
 
 use std::collections::BTreeSet;
 
@@ -117,6 +118,27 @@ impl InstalledCrd {
         })
     }
 
+    /// Versions beside our storage version at which objects may be stored.
+    pub fn old_versions(&self, kind: &KindInfo) -> impl Iterator<Item = &String> {
+        let stored = self.status.stored_versions.iter();
+        stored.filter(|name| *name != kind.hub.storage_version)
+    }
+
+    /// Whether objects are stored at our storage version from now on, but may be at older ones.
+    pub fn needs_migration(&self, kind: &KindInfo) -> bool {
+        let mut versions = self.spec.versions.iter();
+        let storage = versions.find(|version| version.storage);
+        storage.is_some_and(|storage| storage.name == kind.hub.storage_version)
+            && self.old_versions(kind).next().is_some()
+    }
+
+    /// Whether it is the CRD of before, and objects were stored at the same version all the time: every change of a spec
+    /// is another generation, so one that was changed and changed back is told, too.
+    pub fn stores_as(&self, before: &Self) -> bool {
+        let identity = |crd: &Self| (crd.metadata.uid.clone(), crd.metadata.generation);
+        identity(self) == identity(before)
+    }
+
     /// Names of the versions that the API server offers.
     pub fn served(&self) -> impl Iterator<Item = &String> {
         let versions = self.spec.versions.iter();
@@ -132,6 +154,7 @@ mod tests {
 
     use super::*;
     use crate::engine::testing::MODEL;
+    use crate::kubernetes::installed::CrdVersion;
 
     fn crd(served: &[&str], stored: &[&str]) -> InstalledCrd {
         let versions: Vec<_> = served
@@ -217,5 +240,66 @@ mod tests {
             assert_eq!(updated.is_ok(), is_fine, "{written:?}");
         }
         assert!(!crd(&["v20210101"], &[]).depends_on_objects(&MODEL, false));
+    }
+
+    #[test]
+    fn objects_are_migrated_where_some_may_be_stored_at_older_versions() {
+        let current = "v20210101storage";
+        let rows = [
+            ("nothing is stored", current, &[][..], false),
+            ("only ours", current, &[current], false),
+            (
+                "an older one too",
+                current,
+                &["v1api20200101storage", current],
+                true,
+            ),
+            (
+                "an API version of long ago",
+                current,
+                &["v1api20200101", current],
+                true,
+            ),
+            (
+                "the CRD is still the older operator's",
+                "v1api20200101storage",
+                &["v1api20200101storage"],
+                false,
+            ),
+            (
+                "the CRD is a newer operator's",
+                "v20300101storage",
+                &[current, "v20300101storage"],
+                false,
+            ),
+        ];
+        for (what, storage, stored, expected) in rows {
+            let mut crd = crd(&["v20210101"], stored);
+            crd.spec.versions.push(CrdVersion {
+                name: storage.to_owned(),
+                served: true,
+                storage: true,
+            });
+            assert_eq!(crd.needs_migration(&MODEL), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_crd_that_changed_may_have_stored_objects_at_another_version() {
+        let of = |uid: &str, generation, resource_version: &str| {
+            let mut crd = crd(&[], &[]);
+            crd.metadata.uid = Some(uid.to_owned());
+            crd.metadata.generation = Some(generation);
+            crd.metadata.resource_version = Some(resource_version.to_owned());
+            crd
+        };
+        let before = of("a", 1, "1");
+        for (what, now, expected) in [
+            ("a label", of("a", 1, "2"), true),
+            ("the spec", of("a", 2, "2"), false),
+            ("another CRD of the same name", of("b", 1, "2"), false),
+        ] {
+            assert_eq!(now.stores_as(&before), expected, "{what}");
+        }
     }
 }

@@ -278,6 +278,7 @@ pub async fn operator_config(
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: WEBHOOK_SECRET.to_owned(),
         certificate_check: Duration::from_millis(200),
+        storage_migration_delay: Duration::from_secs(3600),
         shutdown_delay: Duration::ZERO,
         time: Time::default(),
         today: pretended_today,
