@@ -177,9 +177,13 @@ async fn migrates_stored_objects(cluster: &Cluster) {
         .await;
 }
 
-/// A second operator, limited to one namespace.
+/// A second operator, limited to one namespace, which leaves Azure as it is when objects go.
 async fn works_in_one_namespace(cluster: &Cluster) {
-    let limited = cluster.render(&["azureTargetNamespaces={team}"]).await;
+    let values = [
+        "azureTargetNamespaces={team}",
+        "defaultReconcilePolicy=detach-on-delete",
+    ];
+    let limited = cluster.render(&values).await;
     let bindings: Api<ClusterRoleBinding> = Api::all(cluster.client.clone());
     bindings
         .delete("armature-objects", &Default::default())
@@ -209,6 +213,11 @@ async fn works_in_one_namespace(cluster: &Cluster) {
             groups.get_opt("shop").await.unwrap().is_none()
         })
         .await;
+    let id = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/shop";
+    assert!(
+        cluster.azure.simulator().resource(id).is_some(),
+        "the chart's policy holds"
+    );
     let (status, took) = pod.terminate().await;
     assert!(status.success(), "{status}");
     assert!(took < Duration::from_secs(20), "{took:?}");
