@@ -1,6 +1,6 @@
 //! Credentials of objects and namespaces: what is missing is told, what changes counts.
 
-use armature_e2e::World;
+use armature_e2e::{Objects, World};
 use armature_exposure::random_value;
 use armature_simulator::{Client, FaultRule, Query};
 use k8s_openapi::api::core::v1::Secret;
@@ -50,14 +50,12 @@ metadata:
 spec: {location: westeurope}
 ";
         objects.apply(manifest).await.unwrap();
-        let waits = |condition: &Value| condition["status"] == "False";
-        let (waiting, _) = objects
-            .wait_ready("ResourceGroup", "credential-rg", LIMIT, waits)
-            .await;
-        assert!(
-            waiting["message"].as_str().unwrap().contains("own"),
-            "{waiting}"
-        );
+        wait_told(
+            &objects,
+            "credential-rg",
+            &["Secret credential/own with the Azure credential does not exist"],
+        )
+        .await;
 
         let keys = credential(OWN, Some(&random_value()));
         put(world, "credential", "own", &keys).await;
@@ -93,6 +91,17 @@ pub(crate) fn expire_token(world: &World, group: &str) {
         code: Some("ExpiredAuthenticationToken".into()),
         ..FaultRule::default()
     });
+}
+
+/// Waits until a group's condition says why it cannot go on, in these words among others.
+pub(crate) async fn wait_told(objects: &Objects, name: &str, parts: &[&str]) {
+    let is_told = |condition: &Value| {
+        let message = condition["message"].as_str().unwrap_or_default();
+        condition["status"] == "False" && parts.iter().all(|part| message.contains(part))
+    };
+    objects
+        .wait_ready("ResourceGroup", name, LIMIT, is_told)
+        .await;
 }
 
 /// A certificate and its key, each in PEM.
@@ -132,15 +141,11 @@ fn a_client_certificate_signs_in_and_is_replaced() {
         know(&second[0]);
         expire_token(world, "certified-rg");
         objects.apply(&certified("second")).await.unwrap();
-        let expected = "no token for Secret certified/aso-credential, look at its key \
-                        AZURE_CLIENT_CERTIFICATE: ";
-        let told = |condition: &Value| {
-            let message = condition["message"].as_str().unwrap_or_default();
-            message.contains(expected) && message.contains("AADSTS700027")
-        };
-        objects
-            .wait_ready("ResourceGroup", "certified-rg", LIMIT, told)
-            .await;
+        let told = [
+            "no token for Secret certified/aso-credential, look at its key AZURE_CLIENT_CERTIFICATE: ",
+            "AADSTS700027",
+        ];
+        wait_told(&objects, "certified-rg", &told).await;
         mount(second).await;
         objects
             .wait_ready("ResourceGroup", "certified-rg", LIMIT, is_ready)
@@ -202,13 +207,7 @@ fn a_wrong_key_is_named_with_its_secret() {
         objects.apply(&group).await.unwrap();
         for (keys, expected) in rows {
             put(world, "wrong", "aso-credential", &keys).await;
-            let told = |condition: &Value| {
-                let message = condition["message"].as_str().unwrap_or_default();
-                condition["status"] == "False" && message.contains(expected)
-            };
-            objects
-                .wait_ready("ResourceGroup", "wrong-rg", LIMIT, told)
-                .await;
+            wait_told(&objects, "wrong-rg", &[expected]).await;
         }
         let good = with("AZURE_CLIENT_SECRET", json!(good));
         put(world, "wrong", "aso-credential", &good).await;
@@ -241,29 +240,19 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
             )
         };
         objects.apply(&manifest("first")).await.unwrap();
-        let expected = "key AZURE_SUBSCRIPTION_ID is missing in Secret rotation/aso-credential";
-        let told = |condition: &Value| {
-            let message = condition["message"].as_str().unwrap_or_default();
-            message.contains(expected)
-        };
-        objects
-            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, told)
-            .await;
+        let told = ["key AZURE_SUBSCRIPTION_ID is missing in Secret rotation/aso-credential"];
+        wait_told(&objects, "rotation-rg", &told).await;
 
         // A credential that Entra ID refuses.
         let first = random_value();
         let mut wrong = credential(OWN, Some(&first));
         wrong["AZURE_TENANT_ID"] = json!("00000000-0000-0000-0000-00000000000f");
         put(world, "rotation", "aso-credential", &wrong).await;
-        let expected =
-            "no token for Secret rotation/aso-credential, look at its key AZURE_TENANT_ID: ";
-        let told = |condition: &Value| {
-            let message = condition["message"].as_str().unwrap_or_default();
-            message.contains(expected) && message.contains("AADSTS90002")
-        };
-        objects
-            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, told)
-            .await;
+        let told = [
+            "no token for Secret rotation/aso-credential, look at its key AZURE_TENANT_ID: ",
+            "AADSTS90002",
+        ];
+        wait_told(&objects, "rotation-rg", &told).await;
 
         put(
             world,

@@ -66,15 +66,46 @@ fn writes(world: &World, id: &str) -> (usize, usize) {
     (sent(world, "PUT", id), sent(world, "DELETE", id))
 }
 
+/// An operator that looks every second.
+async fn watchful(world: &World) -> Operator {
+    let config = OperatorConfig {
+        sync_period: Some(Duration::from_secs(1)),
+        metrics_listen: Some("127.0.0.1:0".parse().unwrap()),
+        ..world.operator_config("observe")
+    };
+    Operator::start(config).await.unwrap()
+}
+
+/// Whether a condition reports that the tier is another one than desired.
+fn is_drifted(condition: &Value) -> bool {
+    let message = condition["message"].as_str().unwrap_or_default();
+    let parts = ["properties.accessTier", "Hot", "Cool"];
+    condition["reason"] == "Drifted" && parts.iter().all(|part| message.contains(part))
+}
+
+/// Waits for the event of the changed tier, and looks for it in the metrics.
+async fn assert_reported(world: &World, operator: &Operator) {
+    let events: Api<Event> = Api::namespaced(world.client().clone(), "observe");
+    wait_until("the event", async || {
+        let events = events.list(&ListParams::default()).await.unwrap().items;
+        let drifted = |event: &&Event| event.reason.as_deref() == Some("Drifted");
+        let mut messages = events
+            .iter()
+            .filter(drifted)
+            .filter_map(|event| event.message.as_deref());
+        messages.any(|message| message.contains("properties.accessTier"))
+    })
+    .await;
+    let metrics = scrape(operator.metrics_address().unwrap()).await.unwrap();
+    let path = "armature_drift_paths_total{group=\"storage.azure.com\",\
+                kind=\"StorageAccount\",path=\"properties.accessTier\"} ";
+    assert!(metrics.contains(path), "no {path} in {metrics}");
+}
+
 #[test]
 fn what_is_observed_is_adopted_reported_and_never_written() {
     World::shared().run("observe", async |world, objects| {
-        let config = OperatorConfig {
-            sync_period: Some(Duration::from_secs(1)),
-            metrics_listen: Some("127.0.0.1:0".parse().unwrap()),
-            ..world.operator_config("observe")
-        };
-        let operator = Operator::start(config).await.unwrap();
+        let operator = watchful(world).await;
         let location = json!({"location": "westeurope"});
         let group = object(RESOURCE_GROUP, "observe", "observe-rg", location);
         objects.apply_value(&group).await.unwrap();
@@ -86,6 +117,11 @@ fn what_is_observed_is_adopted_reported_and_never_written() {
         );
         let [id, absent] =
             ["observedsa", "observedabsent"].map(|name| format!("{accounts}/{name}"));
+        let wait = async |name: &str, is_so: &dyn Fn(&Value) -> bool| {
+            objects
+                .wait_ready("StorageAccount", name, LIMIT, is_so)
+                .await;
+        };
 
         // What matches is adopted; what is not there is not made.
         let more = json!({
@@ -97,44 +133,17 @@ fn what_is_observed_is_adopted_reported_and_never_written() {
         for name in ["observedsa", "observedabsent"] {
             objects.apply_value(&account(name, "Hot")).await.unwrap();
         }
-        objects
-            .wait_ready("StorageAccount", "observedsa", LIMIT, is_ready)
-            .await;
-        let is_absent = has_reason("AzureResourceNotFound");
-        objects
-            .wait_ready("StorageAccount", "observedabsent", LIMIT, is_absent)
-            .await;
+        wait("observedsa", &is_ready).await;
+        wait("observedabsent", &has_reason("AzureResourceNotFound")).await;
 
         // Somebody else changes it, and changes it back.
         let change = |tier: &str| {
             let patch = json!({"properties": {"accessTier": tier}});
             world.azure().drift(&id, &patch).unwrap();
         };
-        let drifted = |condition: &Value| {
-            let message = condition["message"].as_str().unwrap_or_default();
-            condition["reason"] == "Drifted"
-                && ["properties.accessTier", "Hot", "Cool"]
-                    .iter()
-                    .all(|part| message.contains(part))
-        };
         change("Cool");
-        objects
-            .wait_ready("StorageAccount", "observedsa", LIMIT, drifted)
-            .await;
-        let events: Api<Event> = Api::namespaced(world.client().clone(), "observe");
-        let told = async || {
-            let events = events.list(&ListParams::default()).await.unwrap().items;
-            let mut messages = events
-                .into_iter()
-                .filter(|event| event.reason.as_deref() == Some("Drifted"))
-                .filter_map(|event| event.message);
-            messages.any(|message| message.contains("properties.accessTier"))
-        };
-        wait_until("the event", async || told().await).await;
-        let metrics = scrape(operator.metrics_address().unwrap()).await.unwrap();
-        let path = "armature_drift_paths_total{group=\"storage.azure.com\",\
-                    kind=\"StorageAccount\",path=\"properties.accessTier\"} ";
-        assert!(metrics.contains(path), "no {path} in {metrics}");
+        wait("observedsa", &is_drifted).await;
+        assert_reported(world, &operator).await;
         let looks = sent(world, "GET", &id);
         wait_until("two more syncs", async || {
             sent(world, "GET", &id) >= looks + 2
@@ -143,16 +152,12 @@ fn what_is_observed_is_adopted_reported_and_never_written() {
         let azure = world.azure().resource(&id).unwrap();
         assert_eq!(azure["properties"]["accessTier"], "Cool");
         change("Hot");
-        objects
-            .wait_ready("StorageAccount", "observedsa", LIMIT, is_ready)
-            .await;
+        wait("observedsa", &is_ready).await;
 
         // An edited spec is compared, and not sent either.
         let edited = account("observedsa", "Cool");
         objects.apply_value(&edited).await.unwrap();
-        objects
-            .wait_ready("StorageAccount", "observedsa", LIMIT, drifted)
-            .await;
+        wait("observedsa", &is_drifted).await;
         for name in ["observedsa", "observedabsent"] {
             objects.delete("StorageAccount", name).await.unwrap();
             objects.wait_gone("StorageAccount", name, LIMIT).await;

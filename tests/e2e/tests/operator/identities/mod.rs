@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use self::cluster::Accounts;
 use self::machine::Machine;
-use crate::credentials::{credential, expire_token, put, writers};
+use crate::credentials::{credential, expire_token, put, wait_told, writers};
 use crate::{LIMIT, SUBSCRIPTION, is_ready};
 
 const GLOBAL: &str = "00000000-0000-0000-0000-0000000001d1";
@@ -60,16 +60,6 @@ fn group(namespace: &str, name: &str, secret: Option<&str>) -> Value {
             json!(secret);
     }
     group
-}
-
-async fn wait_told(objects: &Objects, name: &str, parts: &[&str]) {
-    let is_told = |condition: &Value| {
-        let message = condition["message"].as_str().unwrap_or_default();
-        condition["status"] == "False" && parts.iter().all(|part| message.contains(part))
-    };
-    objects
-        .wait_ready("ResourceGroup", name, LIMIT, is_told)
-        .await;
 }
 
 /// Applies a group and waits until it is as it says; who has written it by then.
