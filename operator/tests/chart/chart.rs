@@ -24,9 +24,14 @@ pub async fn helm(arguments: &[&str], settings: &[&str]) -> Output {
 
 /// The manifests that helm would apply.
 pub async fn manifests(settings: &[&str]) -> Vec<Value> {
+    release("armature", settings).await
+}
+
+/// The manifests that helm would apply for a release of this name.
+pub async fn release(name: &str, settings: &[&str]) -> Vec<Value> {
     let arguments = [
         "template",
-        "armature",
+        name,
         "--namespace",
         NAMESPACE,
         "--kube-version",
@@ -44,6 +49,13 @@ pub fn find<'m>(manifests: &'m [Value], kind: &str, name: &str) -> &'m Value {
         .iter()
         .find(|manifest| manifest["kind"] == kind && manifest["metadata"]["name"] == name)
         .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
+}
+
+/// The Deployment, whatever the release is called.
+pub fn deployment(manifests: &[Value]) -> &Value {
+    let mut manifests = manifests.iter();
+    let found = manifests.find(|manifest| manifest["kind"] == "Deployment");
+    found.expect("the chart has a Deployment")
 }
 
 /// Adds an argument to the operator's command line.

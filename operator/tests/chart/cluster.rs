@@ -13,13 +13,14 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::chart::{NAMESPACE, manifests};
+use crate::chart::{NAMESPACE, deployment, release};
 use crate::pod::{Pod, Ports, Surroundings};
 use crate::rights::AUDIT_POLICY;
 
 /// Longest wait for anything. Generous: machines that run tests are busy.
 pub const LIMIT: Duration = Duration::from_secs(90);
-const ACCOUNT: &str = "azureserviceoperator-default";
+/// The operator's service account, unless the chart is told otherwise.
+pub const ACCOUNT: &str = "azureserviceoperator-default";
 const CREDENTIAL: [&str; 3] = [
     "azureSubscriptionID=00000000-0000-0000-0000-000000000001",
     "azureClientID=00000000-0000-0000-0000-00000000000a",
@@ -54,32 +55,34 @@ impl Cluster {
         azure.simulator().set_operation_rule(None, rule);
         std::fs::write(folder.path().join("azure-ca.pem"), azure.ca_pem()).unwrap();
         let client = plane.client().await.unwrap();
-        let cluster = Self {
+        Self {
             plane,
             azure,
             client,
             folder,
-        };
-        cluster.write_kubeconfig();
-        cluster
+        }
     }
 
     pub fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
     }
 
-    /// The administrator's kubeconfig, acting as the operator's service account.
-    fn write_kubeconfig(&self) {
+    /// The administrator's kubeconfig, acting as the service account of a Deployment.
+    fn kubeconfig(&self, deployment: &Value) -> PathBuf {
+        let name = &deployment["spec"]["template"]["spec"]["serviceAccountName"];
+        let name = name.as_str().unwrap();
         let mut config = Kubeconfig::read_from(self.plane.kubeconfig()).unwrap();
         let user = config.auth_infos[0].auth_info.as_mut().unwrap();
-        user.impersonate = Some(account());
+        user.impersonate = Some(account(name));
         user.impersonate_groups = Some(vec![
             "system:serviceaccounts".to_owned(),
             format!("system:serviceaccounts:{NAMESPACE}"),
             "system:authenticated".to_owned(),
         ]);
         let text = serde_saphyr::to_string(&config).unwrap();
-        std::fs::write(self.path("kubeconfig"), text).unwrap();
+        let path = self.path(&format!("kubeconfig-{name}"));
+        std::fs::write(&path, text).unwrap();
+        path
     }
 
     /// Settings with which the chart's operator finds the simulated Azure.
@@ -99,9 +102,13 @@ impl Cluster {
     }
 
     pub async fn render(&self, more: &[&str]) -> Vec<Value> {
+        self.render_release("armature", more).await
+    }
+
+    pub async fn render_release(&self, name: &str, more: &[&str]) -> Vec<Value> {
         let settings = self.settings();
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        manifests(&[settings.as_slice(), more].concat()).await
+        release(name, &[settings.as_slice(), more].concat()).await
     }
 
     pub async fn apply(&self, manifest: &Value) {
@@ -144,7 +151,7 @@ impl Cluster {
     /// A pod that listens on these ports, and whose webhook the API server reaches at this URL.
     pub async fn run_at(&self, manifests: &[Value], pod: &str, ports: Ports, url: &str) -> Pod {
         let surroundings = Surroundings {
-            kubeconfig: &self.path("kubeconfig"),
+            kubeconfig: &self.kubeconfig(deployment(manifests)),
             azure_ca: &self.path("azure-ca.pem"),
             webhook_url: url,
             ports,
@@ -182,9 +189,9 @@ impl Cluster {
     }
 }
 
-/// The user that the service account is to the API server.
-pub fn account() -> String {
-    format!("system:serviceaccount:{NAMESPACE}:{ACCOUNT}")
+/// The user that a service account of [`NAMESPACE`] is to the API server.
+pub fn account(name: &str) -> String {
+    format!("system:serviceaccount:{NAMESPACE}:{name}")
 }
 
 pub fn namespace(name: &str) -> Value {

@@ -11,8 +11,8 @@ use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
-use crate::chart::{NAMESPACE, add_argument, find};
-use crate::cluster::{Cluster, account, namespace};
+use crate::chart::{NAMESPACE, add_argument, deployment};
+use crate::cluster::{ACCOUNT, Cluster, account, namespace};
 use crate::rights::{Right, given, used};
 
 /// Two objects that read and write Secrets and ConfigMaps.
@@ -60,7 +60,7 @@ const DEPENDS: [(&str, &str, &str, &str); 2] = [
 
 /// A pod as the Deployment would make it.
 fn pod_of(manifests: &[Value]) -> Value {
-    let template = &find(manifests, "Deployment", "armature")["spec"]["template"];
+    let template = &deployment(manifests)["spec"]["template"];
     let mut pod = template.clone();
     pod["apiVersion"] = "v1".into();
     pod["kind"] = "Pod".into();
@@ -107,7 +107,8 @@ async fn accepts_the_chart(cluster: &Cluster, manifests: &[Value]) {
     }
 }
 
-async fn works(cluster: &Cluster) {
+/// Has objects reconciled that read and write Secrets and ConfigMaps.
+pub async fn works(cluster: &Cluster) {
     let issuer = json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "cluster", "namespace": "team"},
         "data": {"issuer": "https://oidc.example.com/cluster/"}});
@@ -152,7 +153,7 @@ async fn change_again(cluster: &Cluster, object: &Value, count: i32) {
 }
 
 /// Objects may be stored at a version of long ago, as the CRD says.
-async fn migrates_stored_objects(cluster: &Cluster) {
+pub async fn migrates_stored_objects(cluster: &Cluster) {
     let name = "resourcegroups.resources.azure.com";
     let (old, current) = ("v1beta20200601storage", "v1api20200601storage");
     let crds: Api<CustomResourceDefinition> = Api::all(cluster.client.clone());
@@ -225,7 +226,7 @@ async fn works_in_one_namespace(cluster: &Cluster) {
 
 /// Rights that the chart gives and nothing used.
 fn idle(manifests: &[Value], audit: &Path) -> Vec<Right> {
-    let used = used(audit, &account());
+    let used = used(audit, &account(ACCOUNT));
     assert_eq!(
         used.refused, [""; 0],
         "requests that the chart does not allow"

@@ -14,6 +14,7 @@ mod chart;
 mod cluster;
 mod install;
 mod migration;
+mod modes;
 mod pod;
 mod rights;
 mod service;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::chart::{NAMESPACE, find};
+use crate::chart::{NAMESPACE, deployment, find};
 
 /// A running operator.
 pub struct Pod {
@@ -57,7 +57,7 @@ fn free_port() -> u16 {
 
 impl Pod {
     pub fn start(manifests: &[Value], name: &str, surroundings: &Surroundings<'_>) -> Self {
-        let deployment = find(manifests, "Deployment", "armature");
+        let deployment = deployment(manifests);
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         let Ports { webhook, health } = surroundings.ports;
         let credential = mounted(manifests, deployment);

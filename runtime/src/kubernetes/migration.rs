@@ -32,9 +32,10 @@ const PAGE_TIME: Duration = Duration::from_secs(2);
 /// Objects that are written at the same time.
 const CONCURRENT_WRITES: usize = 4;
 
-/// How often a write is tried. What keeps it from succeeding is often short: a webhook of somebody that restarts.
-const ATTEMPTS: usize = 3;
-const ATTEMPT_PAUSE: Duration = Duration::from_secs(1);
+/// How often a request is sent. What keeps it from succeeding is often short: a webhook that restarts, or an API server
+/// that has just taken in the CRD.
+const ATTEMPTS: usize = 5;
+const ATTEMPT_PAUSE: Duration = Duration::from_secs(2);
 
 /// Objects that could not be written after which the others are left for the next time: older versions stay anyway.
 const MOST_REFUSED: usize = 10;
@@ -166,7 +167,7 @@ impl StorageMigration {
         let (mut count, mut refused) = (0, Vec::new());
         loop {
             let began = Instant::now();
-            let listed = match objects.list_metadata(&page).await {
+            let listed = match persist(|| objects.list_metadata(&page)).await {
                 Ok(listed) => listed,
                 Err(kube::Error::Api(status)) if status.is_forbidden() => return Ok(None),
                 Err(error) => match rest_of_list(&error) {
@@ -221,15 +222,10 @@ impl StorageMigration {
         let api: Api<StoredObject> =
             Api::namespaced_with(self.client.clone(), &key.namespace, &key.kind);
         let (parameters, nothing) = (patch_parameters(), Patch::Merge(json!({})));
-        let mut attempt = 1;
-        loop {
-            let call = api.patch_metadata(&key.name, &parameters, &nothing);
-            match request("rewrite", || key.to_string(), call).await {
-                Ok(_) | Err(KubernetesError::Gone { .. }) => return Ok(()),
-                Err(error) if attempt == ATTEMPTS => return Err(error),
-                Err(_) => sleep(ATTEMPT_PAUSE).await,
-            }
-            attempt += 1;
+        let call = persist(|| api.patch_metadata(&key.name, &parameters, &nothing));
+        match request("rewrite", || key.to_string(), call).await {
+            Ok(_) | Err(KubernetesError::Gone { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -260,6 +256,28 @@ impl StorageMigration {
     }
 }
 
+/// Sends a request until it is answered for good, or was sent often enough.
+async fn persist<T, F>(send: impl Fn() -> F) -> kube::Result<T>
+where
+    F: Future<Output = kube::Result<T>>,
+{
+    for _ in 1..ATTEMPTS {
+        match send().await {
+            Err(error) if may_pass(&error) => sleep(ATTEMPT_PAUSE).await,
+            answer => return answer,
+        }
+    }
+    send().await
+}
+
+/// Whether the same request may succeed a moment later.
+fn may_pass(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => matches!(status.code, 409 | 429 | 500..),
+        _ => true,
+    }
+}
+
 /// Where a list goes on whose pages have expired: behind what was listed, among the objects of now (Kubernetes API
 /// concepts, "410 Gone" of a list in chunks).
 fn rest_of_list(error: &kube::Error) -> Option<&str> {
@@ -275,6 +293,24 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn which_answers_are_final() {
+        let rows = [
+            (403, false),
+            (404, false),
+            (409, true),
+            (410, false),
+            (422, false),
+            (429, true),
+            (500, true),
+            (503, true),
+        ];
+        for (code, expected) in rows {
+            let status = serde_json::from_value(json!({"code": code})).unwrap();
+            assert_eq!(may_pass(&kube::Error::Api(status)), expected, "{code}");
+        }
+    }
 
     #[test]
     fn a_list_goes_on_where_its_pages_have_expired() {

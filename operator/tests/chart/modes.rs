@@ -1,0 +1,161 @@
+//! One operator keeps the CRDs and another one manages objects, each with the rights of its half and no others.
+
+use k8s_openapi::api::authorization::v1::SubjectAccessReview;
+use kube::api::{Api, PostParams};
+use serde_json::json;
+
+use crate::chart::{NAMESPACE, add_argument};
+use crate::cluster::{Cluster, account, namespace};
+use crate::install::{migrates_stored_objects, works};
+use crate::rights::used;
+
+/// Service account of the operator that keeps the CRDs.
+const KEEPER: &str = "keeper";
+/// Service account of the operator that manages the objects of the namespace `team`.
+const MANAGER: &str = "manager";
+
+/// Whether the keeper and the manager may do something: verb, API group, resource, namespace (all when empty).
+const RIGHTS: [(&str, &str, &str, &str, [bool; 2]); 25] = [
+    ("list", CRDS, "customresourcedefinitions", "", [true, true]),
+    ("watch", CRDS, "customresourcedefinitions", "", [true, true]),
+    ("get", CRDS, "customresourcedefinitions", "", [true, false]),
+    (
+        "create",
+        CRDS,
+        "customresourcedefinitions",
+        "",
+        [true, false],
+    ),
+    (
+        "patch",
+        CRDS,
+        "customresourcedefinitions",
+        "",
+        [true, false],
+    ),
+    (
+        "delete",
+        CRDS,
+        "customresourcedefinitions",
+        "",
+        [false, false],
+    ),
+    (
+        "patch",
+        CRDS,
+        "customresourcedefinitions/status",
+        "",
+        [true, false],
+    ),
+    ("list", GROUPS, "resourcegroups", "", [true, false]),
+    ("list", GROUPS, "resourcegroups", "team", [true, true]),
+    ("patch", GROUPS, "resourcegroups", "", [true, false]),
+    ("patch", GROUPS, "resourcegroups", "team", [true, true]),
+    (
+        "patch",
+        GROUPS,
+        "resourcegroups/status",
+        "team",
+        [true, true],
+    ),
+    ("get", GROUPS, "resourcegroups", "team", [false, true]),
+    ("watch", GROUPS, "resourcegroups", "team", [false, true]),
+    ("create", GROUPS, "resourcegroups", "team", [false, false]),
+    ("delete", GROUPS, "resourcegroups", "team", [false, false]),
+    ("get", "", "namespaces", "", [false, true]),
+    ("get", "", "secrets", "team", [false, true]),
+    ("patch", "", "secrets", "team", [false, true]),
+    ("delete", "", "secrets", "team", [false, false]),
+    ("get", "", "secrets", "other", [false, false]),
+    ("patch", "", "configmaps", "team", [false, true]),
+    ("create", "", "events", "team", [false, true]),
+    ("create", LEASES, "leases", NAMESPACE, [true, true]),
+    ("delete", LEASES, "leases", NAMESPACE, [true, false]),
+];
+
+const CRDS: &str = "apiextensions.k8s.io";
+const GROUPS: &str = "resources.azure.com";
+const LEASES: &str = "coordination.k8s.io";
+
+/// What the API server says about a right.
+async fn may(
+    cluster: &Cluster,
+    user: &str,
+    verb: &str,
+    group: &str,
+    resource: &str,
+    namespace: &str,
+) -> bool {
+    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+    let review = json!({
+        "metadata": {},
+        "spec": {
+            "user": user,
+            "resourceAttributes": {
+                "verb": verb,
+                "group": group,
+                "resource": resource,
+                "subresource": subresource,
+                "namespace": namespace,
+            },
+        },
+    });
+    let reviews: Api<SubjectAccessReview> = Api::all(cluster.client.clone());
+    let review = serde_json::from_value(review).unwrap();
+    let answer = reviews.create(&PostParams::default(), &review).await;
+    answer.unwrap().status.unwrap().allowed
+}
+
+async fn has_the_rights_of_its_half(cluster: &Cluster) {
+    let users = [account(KEEPER), account(MANAGER)];
+    for (verb, group, resource, namespace, expected) in RIGHTS {
+        for (user, expected) in users.iter().zip(expected) {
+            let allowed = may(cluster, user, verb, group, resource, namespace).await;
+            assert_eq!(
+                allowed, expected,
+                "{user}: {verb} {group} {resource} in '{namespace}'"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_half_of_an_operator_works_with_its_own_rights() {
+    let cluster = Cluster::start().await;
+    for name in [NAMESPACE, "team", "other"] {
+        cluster.apply(&namespace(name)).await;
+    }
+    let account_is = |name| format!("serviceAccount.name={name}");
+    let keeper = ["azureOperatorMode=webhooks", &account_is(KEEPER)];
+    let manager = [
+        "azureOperatorMode=watchers",
+        "azureTargetNamespaces={team}",
+        &account_is(MANAGER),
+    ];
+    let mut keeper = cluster.render(&keeper).await;
+    let manager = cluster.render_release("armature-team", &manager).await;
+    for manifest in keeper.iter().chain(&manager) {
+        cluster.apply(manifest).await;
+    }
+    cluster
+        .until("the roles count", async |cluster| {
+            may(cluster, &account(MANAGER), "patch", "", "secrets", "team").await
+        })
+        .await;
+    has_the_rights_of_its_half(&cluster).await;
+
+    add_argument(&mut keeper, "--storage-migration-delay=2s");
+    let keeper = cluster.run(&keeper, "keeper-0", "127.0.0.1").await;
+    let manager = cluster.run(&manager, "manager-0", "127.0.0.1").await;
+    works(&cluster).await;
+    migrates_stored_objects(&cluster).await;
+    for pod in [manager, keeper] {
+        let (status, _) = pod.terminate().await;
+        assert!(status.success(), "{status}");
+    }
+    for name in [KEEPER, MANAGER] {
+        let used = used(&cluster.path("audit"), &account(name));
+        assert!(!used.rights.is_empty(), "{name} did nothing");
+        assert_eq!(used.refused, [""; 0], "requests that {name} may not make");
+    }
+}
