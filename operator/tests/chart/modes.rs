@@ -14,76 +14,51 @@ const KEEPER: &str = "keeper";
 /// Service account of the operator that manages the objects of the namespace `team`.
 const MANAGER: &str = "manager";
 
-/// Whether the keeper and the manager may do something: verb, API group, resource, namespace (all when empty).
-const RIGHTS: [(&str, &str, &str, &str, [bool; 2]); 25] = [
-    ("list", CRDS, "customresourcedefinitions", "", [true, true]),
-    ("watch", CRDS, "customresourcedefinitions", "", [true, true]),
-    ("get", CRDS, "customresourcedefinitions", "", [true, false]),
-    (
-        "create",
-        CRDS,
-        "customresourcedefinitions",
-        "",
-        [true, false],
-    ),
-    (
-        "patch",
-        CRDS,
-        "customresourcedefinitions",
-        "",
-        [true, false],
-    ),
-    (
-        "delete",
-        CRDS,
-        "customresourcedefinitions",
-        "",
-        [false, false],
-    ),
-    (
-        "patch",
-        CRDS,
-        "customresourcedefinitions/status",
-        "",
-        [true, false],
-    ),
-    ("list", GROUPS, "resourcegroups", "", [true, false]),
-    ("list", GROUPS, "resourcegroups", "team", [true, true]),
-    ("patch", GROUPS, "resourcegroups", "", [true, false]),
-    ("patch", GROUPS, "resourcegroups", "team", [true, true]),
-    (
-        "patch",
-        GROUPS,
-        "resourcegroups/status",
-        "team",
-        [true, true],
-    ),
-    ("get", GROUPS, "resourcegroups", "team", [false, true]),
-    ("watch", GROUPS, "resourcegroups", "team", [false, true]),
-    ("create", GROUPS, "resourcegroups", "team", [false, false]),
-    ("delete", GROUPS, "resourcegroups", "team", [false, false]),
-    ("get", "", "namespaces", "", [false, true]),
-    ("get", "", "secrets", "team", [false, true]),
-    ("patch", "", "secrets", "team", [false, true]),
-    ("delete", "", "secrets", "team", [false, false]),
-    ("get", "", "secrets", "other", [false, false]),
-    ("patch", "", "configmaps", "team", [false, true]),
-    ("create", "", "events", "team", [false, true]),
-    ("create", LEASES, "leases", NAMESPACE, [true, true]),
-    ("delete", LEASES, "leases", NAMESPACE, [true, false]),
-];
+/// API group and resource, with the subresource if it is one.
+type Resource = (&'static str, &'static str);
 
-const CRDS: &str = "apiextensions.k8s.io";
-const GROUPS: &str = "resources.azure.com";
-const LEASES: &str = "coordination.k8s.io";
+const CRDS: Resource = ("apiextensions.k8s.io", "customresourcedefinitions");
+const CRD_STATUS: Resource = ("apiextensions.k8s.io", "customresourcedefinitions/status");
+const OBJECTS: Resource = ("resources.azure.com", "resourcegroups");
+const OBJECT_STATUS: Resource = ("resources.azure.com", "resourcegroups/status");
+const SECRETS: Resource = ("", "secrets");
+const LEASES: Resource = ("coordination.k8s.io", "leases");
+
+/// What the keeper and the manager may do: verb, resource, namespace (all when empty), and each of the two.
+const RIGHTS: [(&str, Resource, &str, [bool; 2]); 25] = [
+    ("list", CRDS, "", [true, true]),
+    ("watch", CRDS, "", [true, true]),
+    ("get", CRDS, "", [true, false]),
+    ("create", CRDS, "", [true, false]),
+    ("patch", CRDS, "", [true, false]),
+    ("delete", CRDS, "", [false, false]),
+    ("patch", CRD_STATUS, "", [true, false]),
+    ("list", OBJECTS, "", [true, false]),
+    ("list", OBJECTS, "team", [true, true]),
+    ("patch", OBJECTS, "", [true, false]),
+    ("patch", OBJECTS, "team", [true, true]),
+    ("patch", OBJECT_STATUS, "team", [true, true]),
+    ("get", OBJECTS, "team", [false, true]),
+    ("watch", OBJECTS, "team", [false, true]),
+    ("create", OBJECTS, "team", [false, false]),
+    ("delete", OBJECTS, "team", [false, false]),
+    ("get", ("", "namespaces"), "", [false, true]),
+    ("get", SECRETS, "team", [false, true]),
+    ("patch", SECRETS, "team", [false, true]),
+    ("delete", SECRETS, "team", [false, false]),
+    ("get", SECRETS, "other", [false, false]),
+    ("patch", ("", "configmaps"), "team", [false, true]),
+    ("create", ("", "events"), "team", [false, true]),
+    ("create", LEASES, NAMESPACE, [true, true]),
+    ("delete", LEASES, NAMESPACE, [true, false]),
+];
 
 /// What the API server says about a right.
 async fn may(
     cluster: &Cluster,
     user: &str,
     verb: &str,
-    group: &str,
-    resource: &str,
+    (group, resource): Resource,
     namespace: &str,
 ) -> bool {
     let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
@@ -108,12 +83,12 @@ async fn may(
 
 async fn has_the_rights_of_its_half(cluster: &Cluster) {
     let users = [account(KEEPER), account(MANAGER)];
-    for (verb, group, resource, namespace, expected) in RIGHTS {
+    for (verb, resource, namespace, expected) in RIGHTS {
         for (user, expected) in users.iter().zip(expected) {
-            let allowed = may(cluster, user, verb, group, resource, namespace).await;
+            let allowed = may(cluster, user, verb, resource, namespace).await;
             assert_eq!(
                 allowed, expected,
-                "{user}: {verb} {group} {resource} in '{namespace}'"
+                "{user}: {verb} {resource:?} in '{namespace}'"
             );
         }
     }
@@ -139,7 +114,7 @@ async fn each_half_of_an_operator_works_with_its_own_rights() {
     }
     cluster
         .until("the roles count", async |cluster| {
-            may(cluster, &account(MANAGER), "patch", "", "secrets", "team").await
+            may(cluster, &account(MANAGER), "patch", SECRETS, "team").await
         })
         .await;
     has_the_rights_of_its_half(&cluster).await;
