@@ -172,15 +172,22 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Only a process that was killed leaves a PUT behind whose answer nobody noted, and no object younger than this process
-    /// has one.
+    /// Only a process that was killed leaves a PUT behind whose answer nobody noted. No object younger than this process has
+    /// one, and none whose resource Azure has shown.
     fn put_may_run(&self) -> bool {
         let since = self.reconciler.since;
         let created = self.object.metadata.creation_timestamp.as_ref();
         self.annotation(names::LATEST_RECONCILED_GENERATION)
             .is_none()
             && created.is_some_and(|created| created.0 < since)
+            && !self.was_shown()
             && self.reconciler.clock.now().duration_since(since) < LONGEST_UNSEEN
+    }
+
+    /// Whether Azure has shown the resource before: then the status has more than what we say of the object.
+    fn was_shown(&self) -> bool {
+        let mut members = self.status.as_object().into_iter().flatten();
+        members.any(|(name, _)| !["conditions", "observedGeneration"].contains(&name.as_str()))
     }
 
     /// Whether the object has our finalizer.

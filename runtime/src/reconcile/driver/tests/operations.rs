@@ -362,6 +362,19 @@ async fn what_azure_does_not_show_in_the_end_does_not_exist() {
     assert!(world.cluster.object(&store).is_none());
 }
 
+/// The PUT was carried out before anybody noted it. What is gone later is gone.
+#[tokio::test]
+async fn what_azure_has_shown_since_is_not_waited_for() {
+    let (world, store) = killed_in_its_first_put().await;
+    world.azure.set(STORE, body("Succeeded"));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    world.azure.remove(STORE);
+    world.cluster.delete(&store);
+    let restarted = world.reconciler();
+    assert_eq!(restarted.reconcile(&store).await, Requeue::Never);
+    assert!(world.cluster.object(&store).is_none());
+}
+
 /// Nobody but a process that was killed sends a PUT and does not note its answer.
 #[tokio::test]
 async fn an_object_that_is_younger_than_the_operator_goes_at_once() {
