@@ -94,6 +94,18 @@ impl Subject {
         let mut kinds = armature_generated::KINDS.iter();
         kinds.find(|info| info.kind == self.kind).unwrap()
     }
+
+    /// From now on operations on the kind take this long.
+    fn take(&self, azure: &Simulator, latency: Duration) {
+        let rule = OperationRule {
+            put: Some(self.put),
+            delete: Some(self.delete),
+            latency: Some(latency),
+            retry_after: Some(1),
+            ..OperationRule::default()
+        };
+        azure.set_operation_rule(Some(self.info().arm_type), rule);
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,15 +163,7 @@ impl World {
             .simulator()
             .set_operation_rule(None, OperationRule::default());
         for subject in &SUBJECTS {
-            let rule = OperationRule {
-                put: Some(subject.put),
-                delete: Some(subject.delete),
-                latency: Some(Duration::from_secs(1)),
-                retry_after: Some(1),
-                ..OperationRule::default()
-            };
-            let arm_type = subject.info().arm_type;
-            azure.simulator().set_operation_rule(Some(arm_type), rule);
+            subject.take(azure.simulator(), Duration::from_secs(1));
         }
         std::fs::write(folder.path().join("azure-ca.pem"), azure.ca_pem()).unwrap();
         let client = plane.client().await.unwrap();
@@ -481,6 +485,51 @@ async fn kill_once(
     (cuts, wrong)
 }
 
+/// The process is killed while Azure works on a PUT and shows nothing of it, and the object is deleted before the next
+/// process runs. That waits for the resource, and deletes it.
+async fn delete_what_is_not_to_be_seen(world: &World, operator: &mut Child) {
+    let latency = Duration::from_secs(8);
+    let subject = &SUBJECTS[1];
+    subject.take(world.azure.simulator(), latency);
+    let case = Case {
+        subject,
+        name: format!("{}unseen", subject.prefix),
+        // After the GET.
+        position: 1,
+        is_lost: false,
+    };
+    let cases = [case.clone()];
+    let before = world.now();
+    world.hold(&cases);
+    world.begin(Phase::Create, &case).await;
+    let is_held = |case: &Case| world.requests(case, before).iter().any(|sent| sent.is_cut);
+    let held = async || {
+        cases
+            .iter()
+            .filter(|case| !is_held(case))
+            .cloned()
+            .collect()
+    };
+    world.wait("the PUT is held", held).await;
+    let started = Instant::now();
+    operator.kill().await.unwrap();
+    // In the stored version: conversion is away.
+    let api = world.api(subject, subject.info().hub.storage_version);
+    api.delete(&case.name, &Default::default()).await.unwrap();
+    *operator = world.operator();
+    world.wait_ended(Phase::Delete, &cases).await;
+    tokio::time::sleep(latency.saturating_sub(started.elapsed())).await;
+    let sent = world.requests(&case, before);
+    let left = world.azure.simulator().resource(&case.path());
+    assert!(left.is_none(), "left behind after {sent:?}");
+    let writes: Vec<&str> = sent
+        .iter()
+        .filter(|sent| sent.is_write())
+        .map(|sent| sent.method.as_str())
+        .collect();
+    assert_eq!(writes, ["PUT", "DELETE"], "{sent:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_is_killed_at_any_request_ends_where_it_would_have() {
     let world = World::start().await;
@@ -504,4 +553,5 @@ async fn a_process_that_is_killed_at_any_request_ends_where_it_would_have() {
     );
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(cuts >= 20, "only {cuts} requests were cut");
+    delete_what_is_not_to_be_seen(&world, &mut operator).await;
 }

@@ -1,5 +1,7 @@
 //! Faults on purpose: by rule, or drawn from a seed.
 
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -67,7 +69,8 @@ pub enum Spoil {
     NoJson,
 }
 
-/// Faults drawn from a seed: the same seed and the same requests give the same faults.
+/// Faults drawn from a seed: with the same seed, the n-th request of a method for a resource, polls of its operations
+/// included, meets the same fault, whatever else is sent in between.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Chaos {
@@ -113,7 +116,9 @@ impl Effect {
 pub struct Faults {
     rules: Vec<FaultRule>,
     next: u64,
-    chaos: Option<(Chaos, StdRng)>,
+    chaos: Option<Chaos>,
+    /// Requests that met the seed so far, by method and resource.
+    drawn: BTreeMap<String, u64>,
 }
 
 impl Faults {
@@ -122,7 +127,8 @@ impl Faults {
         Self {
             rules: Vec::new(),
             next: 1,
-            chaos: chaos.map(|chaos| (chaos, StdRng::seed_from_u64(chaos.seed))),
+            chaos,
+            drawn: BTreeMap::new(),
         }
     }
 
@@ -157,7 +163,8 @@ impl Faults {
 
     /// Faults from another seed, or none any more.
     pub fn set_chaos(&mut self, chaos: Option<Chaos>) {
-        self.chaos = chaos.map(|chaos| (chaos, StdRng::seed_from_u64(chaos.seed)));
+        self.chaos = chaos;
+        self.drawn.clear();
     }
 
     /// What happens to a request. The first rule that applies wins. `subject` is what an operation works on whose
@@ -176,11 +183,18 @@ impl Faults {
                 hit = Some(rule.effect());
             }
         }
-        hit.or_else(|| self.draw())
+        hit.or_else(|| self.draw(method, subject.unwrap_or(path)))
     }
 
-    fn draw(&mut self) -> Option<Effect> {
-        let (chaos, random) = self.chaos.as_mut()?;
+    fn draw(&mut self, method: &str, resource: &str) -> Option<Effect> {
+        let chaos = self.chaos?;
+        let request = format!("{method} {}", resource.to_ascii_lowercase());
+        let mut hasher = DefaultHasher::new();
+        (chaos.seed, &request).hash(&mut hasher);
+        let number = self.drawn.entry(request).or_default();
+        *number += 1;
+        number.hash(&mut hasher);
+        let mut random = StdRng::seed_from_u64(hasher.finish());
         if !random.random_bool(chaos.rate.clamp(0.0, 1.0)) {
             return None;
         }
@@ -377,6 +391,21 @@ mod tests {
             .map(|_| faults.strike("GET", "/", None).unwrap().error.unwrap().code)
             .collect();
         assert_eq!(codes, ["Conflict", "AccountIsBusy"]);
+    }
+
+    #[test]
+    fn what_is_sent_in_between_does_not_change_what_is_drawn() {
+        let draw = |others: usize| {
+            let mut faults = Faults::new(Some(Chaos { seed: 7, rate: 0.5 }));
+            let one = |_| {
+                for _ in 0..others {
+                    faults.strike("GET", "/b", None);
+                }
+                faults.strike("GET", "/a", None)
+            };
+            (0..50).map(one).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(0), draw(3));
     }
 
     #[test]

@@ -73,8 +73,8 @@ struct Rule {
 struct State {
     /// By the path of the object.
     rules: BTreeMap<String, Rule>,
-    /// Requests so far, by the path of the object.
-    seen: BTreeMap<String, usize>,
+    /// Requests so far, by the path of the object: method, and whether of the status.
+    seen: BTreeMap<String, Vec<String>>,
     /// Paths that are watched.
     watched: BTreeSet<String>,
     /// Paths whose next watch must begin anew.
@@ -122,21 +122,22 @@ impl Proxy {
         (proxy, address)
     }
 
-    /// Harms a request for the object, after so many that pass. Counts anew.
+    /// Harms a request for the object, after so many that pass since it was forgotten.
     pub fn harm(&self, object: &str, skip: usize, harm: Harm) {
+        let rule = Rule { skip, harm };
+        self.state().rules.insert(object.to_owned(), rule);
+    }
+
+    /// Requests for the object since it was forgotten: methods, and `status` where it is of that.
+    pub fn seen(&self, object: &str) -> Vec<String> {
+        self.state().seen.get(object).cloned().unwrap_or_default()
+    }
+
+    /// Does no more harm to the object, and counts its requests anew.
+    pub fn forget(&self, object: &str) {
         let mut state = self.state();
         state.seen.remove(object);
-        state.rules.insert(object.to_owned(), Rule { skip, harm });
-    }
-
-    /// Requests for the object since it was named for harm, or ever.
-    pub fn seen(&self, object: &str) -> usize {
-        self.state().seen.get(object).copied().unwrap_or(0)
-    }
-
-    /// Counts requests for the object anew.
-    pub fn forget(&self, object: &str) {
-        self.state().seen.remove(object);
+        state.rules.remove(object);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -149,7 +150,7 @@ impl Proxy {
         if query.contains("watch=true") {
             return self.watch(request, path, &query).await;
         }
-        let Some(harm) = self.strike(&path) else {
+        let Some(harm) = self.strike(request.method().as_str(), &path) else {
             return self.pass(request).await;
         };
         let Some(refusal) = harm.refusal() else {
@@ -163,12 +164,15 @@ impl Proxy {
     }
 
     /// Counts a request for an object, and says what is done to it.
-    fn strike(&self, path: &str) -> Option<Harm> {
-        let object = path.strip_suffix("/status").unwrap_or(path);
+    fn strike(&self, method: &str, path: &str) -> Option<Harm> {
+        let (object, step) = match path.strip_suffix("/status") {
+            Some(object) => (object, format!("{method} status")),
+            None => (path, method.to_owned()),
+        };
         let mut state = self.state();
         let seen = state.seen.entry(object.to_owned()).or_default();
-        *seen += 1;
-        let number = *seen;
+        seen.push(step);
+        let number = seen.len();
         let rule = state.rules.get(object)?;
         (number == rule.skip + 1).then_some(rule.harm)
     }
