@@ -20,11 +20,6 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Whether it can happen to a request of this method.
-    pub fn can_hit(&self, phase: Phase, method: &str) -> bool {
-        (self.hits)(phase, method)
-    }
-
     /// Whether somebody must end the operation that it starts.
     pub fn is_endless(&self) -> bool {
         (self.rule)().endless
@@ -36,14 +31,24 @@ impl Fault {
         rule.reset || rule.status.is_some()
     }
 
-    /// The rule for one request at a path, after so many that pass.
-    pub fn rule(&self, path: &str, skip: usize) -> FaultRule {
-        FaultRule {
+    /// The rule for one of a phase's steps at a path: the n-th request of its method, so that a read more than usual does
+    /// not move a fault of writes onto it. `None` where it cannot happen.
+    pub fn rule(
+        &self,
+        phase: Phase,
+        path: &str,
+        steps: &[String],
+        position: usize,
+    ) -> Option<FaultRule> {
+        let method = steps.get(position)?;
+        let before = &steps[..position];
+        (self.hits)(phase, method).then(|| FaultRule {
+            method: Some(method.clone()),
             path: Some(path.to_owned()),
-            skip: skip as u64,
+            skip: before.iter().filter(|one| *one == method).count() as u64,
             count: Some(1),
             ..(self.rule)()
-        }
+        })
     }
 }
 

@@ -173,7 +173,7 @@ impl Stage {
             if let (Trouble::Azure(fault), Some(_)) = (case.trouble, rule)
                 && fault.is_endless()
             {
-                self.give_up(case).await?;
+                self.give_up(case, before).await?;
             }
             self.end(case, generation).await
         };
@@ -203,10 +203,10 @@ impl Stage {
         self.proxy.forget(&object);
         match case.trouble {
             Trouble::Azure(fault) => {
-                let method = steps.azure.get(case.position);
-                let is_due = method.is_some_and(|method| fault.can_hit(phase, method));
-                let rule = fault.rule(&case.azure_path(), case.position);
-                (is_due, is_due.then(|| self.world.azure().add_fault(rule)))
+                let path = case.azure_path();
+                let rule = fault.rule(phase, &path, &steps.azure, case.position);
+                let rule = rule.map(|rule| self.world.azure().add_fault(rule));
+                (rule.is_some(), rule)
             }
             Trouble::Kubernetes(harm) => {
                 let is_due = case.position < steps.kubernetes.len();
@@ -234,14 +234,8 @@ impl Stage {
             needed += fault.more_writes;
         }
         if writes.len() != needed {
-            let shown = requests
-                .iter()
-                .map(|one| format!("{} {}", one.method, one.status));
-            let shown: Vec<String> = shown.collect();
-            return Err(format!(
-                "{} writes, {needed} needed: {shown:?}",
-                writes.len()
-            ));
+            let (writes, requests) = (writes.len(), shown(requests));
+            return Err(format!("{writes} writes, {needed} needed: {requests:?}"));
         }
         let is_there = self.world.azure().resource(&case.azure_path()).is_some();
         if is_there == (phase == Phase::Delete) {
@@ -251,7 +245,7 @@ impl Stage {
     }
 
     /// Waits until the operator has followed an operation for a while, and lets Azure end it.
-    async fn give_up(&self, case: &Case) -> Result<(), String> {
+    async fn give_up(&self, case: &Case, begun: u64) -> Result<(), String> {
         let path = case.azure_path();
         let failure = Failure {
             code: "OperationTimedOut".to_owned(),
@@ -265,7 +259,10 @@ impl Stage {
                 0 if started.elapsed() < LIMIT => {
                     tokio::time::sleep(Duration::from_millis(200)).await;
                 }
-                0 => return Err("no operation was started".to_owned()),
+                0 => {
+                    let requests = shown(&self.requests(case, begun));
+                    return Err(format!("no operation was started: {requests:?}"));
+                }
                 _ => return Ok(()),
             }
         }
@@ -341,6 +338,15 @@ impl Stage {
         }
         results
     }
+}
+
+/// Requests as the list of what fails shows them.
+fn shown(requests: &[LoggedRequest]) -> Vec<String> {
+    let shown = requests.iter().map(|one| {
+        let fault = one.fault.map_or("", |_| " (hit)");
+        format!("{} {}{fault}", one.method, one.status)
+    });
+    shown.collect()
 }
 
 fn metadata(name: &str) -> Value {
