@@ -19,6 +19,8 @@ struct Secrets(Mutex<SecretData>);
 impl SecretReader for Secrets {
     async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String> {
         let known = (namespace, name) == ("team", "own");
+        // As a request to the API server would: others run meanwhile.
+        tokio::task::yield_now().await;
         Ok(known.then(|| self.0.lock().expect("the secret").clone()))
     }
 }

@@ -96,13 +96,13 @@ impl Credentials {
         fresh: bool,
     ) -> Result<Arc<Credential>, CredentialError> {
         let known = self.lock().get(key).cloned();
-        if let Some(known) = known.clone().filter(|_| !fresh) {
+        if let Some(known) = known.filter(|_| !fresh) {
             return Ok(known);
         }
         let (identity, version, place) = match key {
             CredentialKey::Global => {
                 let (identity, version) = self.settings.identity.read().await?;
-                if let Some(known) = known.filter(|known| known.version == version) {
+                if let Some(known) = self.current(key, &version) {
                     return Ok(known);
                 }
                 (identity, version, Place::Operator)
@@ -117,11 +117,9 @@ impl Credentials {
                     }
                     Err(message) => return Err(CredentialError::Unreadable { place, message }),
                 };
-                if let Some(known) = known.filter(|known| known.version == secret.version) {
+                if let Some(known) = self.current(key, &secret.version) {
                     return Ok(known);
                 }
-                // Whatever the Secret says now, it no longer says what is in use.
-                self.forget(key);
                 let rules = SecretRules {
                     token_file: self.settings.token_file.as_deref(),
                     cloud: &self.settings.cloud,
@@ -131,9 +129,26 @@ impl Credentials {
                 (identity, secret.version, place)
             }
         };
-        let credential = Arc::new(self.make(&identity, version, &place)?);
-        self.lock().insert(key.clone(), Arc::clone(&credential));
-        Ok(credential)
+        let made = Arc::new(self.make(&identity, version, &place)?);
+        // Others may have read the Secret at the same time. The first one's tokens are for all of them.
+        let mut in_use = self.lock();
+        let kept = in_use.entry(key.clone()).or_insert(Arc::clone(&made));
+        if kept.version != made.version {
+            *kept = made;
+        }
+        Ok(Arc::clone(kept))
+    }
+
+    /// The credential in use, when it is of this version. One of another version is forgotten: whatever the Secret says
+    /// now, it no longer says that.
+    fn current(&self, key: &CredentialKey, version: &str) -> Option<Arc<Credential>> {
+        let mut in_use = self.lock();
+        let known = in_use.get(key)?;
+        if known.version == version {
+            return Some(Arc::clone(known));
+        }
+        in_use.remove(key);
+        None
     }
 
     /// Forgets the credential, so that the next use reads its Secret.

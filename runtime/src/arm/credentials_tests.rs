@@ -122,6 +122,28 @@ async fn a_rotated_token_file_counts_for_the_next_token() {
     }
 }
 
+/// A restart with many objects: all of them ask for their credential at once.
+#[tokio::test]
+async fn requests_that_begin_together_share_one_token() {
+    let server = server().await;
+    let secrets = Arc::new(Secrets::default());
+    secrets.set("1", "app", Some("right"));
+    let proof = Proof::ClientSecret("unused".into());
+    let client = client(&server, proof, secrets, None);
+    let passes = (0..20).map(async |_| {
+        client.subscription(&own_secret()).await?;
+        client.send(request("/good", own_secret())).await
+    });
+    let answers = futures::future::try_join_all(passes).await;
+    assert_eq!(answers.expect("answers").len(), 20);
+    let lines = server.log.all().into_iter().map(|seen| seen.line);
+    let (tokens, calls): (Vec<_>, Vec<_>) = lines.partition(|line| line.ends_with("/token"));
+    assert_eq!(
+        (calls.len(), tokens),
+        (20, vec!["POST /tenant/oauth2/v2.0/token".to_owned()])
+    );
+}
+
 #[tokio::test]
 async fn client_certificates_sign_for_the_token_endpoint() {
     let server = server().await;
