@@ -26,7 +26,7 @@ pub enum PatternError {
     /// Not of the form `group/Kind` or `group/version/Kind`.
     #[error(
         "`{part}` in the CRD pattern is not of the form group/Kind or group/version/Kind, for example \
-         storage.azure.com/* or storage.azure.com/v1api20230101/StorageAccount"
+         resources.azure.com/* or resources.azure.com/v1api20200601/ResourceGroup"
     )]
     Form {
         /// The part.

@@ -49,6 +49,9 @@ pub struct BenchArguments {
     /// Format of the result.
     #[arg(short, long, value_enum, default_value_t = Format::Text)]
     output: Format,
+    /// Measure this operator instead of a release build for this machine: the static one of the image, or an older one.
+    #[arg(long, value_name = "FILE")]
+    operator: Option<PathBuf>,
     /// Also put the figures into docs/performance.md, in place of earlier ones.
     #[arg(long)]
     write: bool,
@@ -72,6 +75,8 @@ struct Context {
     root: Utf8PathBuf,
     /// Runs that count.
     runs: u32,
+    /// The operator, where it is not to be built.
+    operator: Option<PathBuf>,
     /// What is going on, for whoever waits.
     progress: Progress,
 }
@@ -94,6 +99,7 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
     let context = Context {
         root: root.clone(),
         runs,
+        operator: arguments.operator.clone(),
         progress: Progress::new(),
     };
     let mut measured = Vec::new();

@@ -71,7 +71,14 @@ pub struct Scene {
 impl Scene {
     /// Starts everything, with further flags of the operator, and waits until the operator has settled.
     pub async fn start(context: &Context, flags: &[&str]) -> anyhow::Result<Self> {
-        let [operator, simulator] = context.build(["armature", "armature-simulator"]).await?;
+        let [simulator] = context.build(["armature-simulator"]).await?;
+        let operator = match &context.operator {
+            Some(operator) => operator.clone(),
+            None => {
+                let [operator] = context.build(["armature"]).await?;
+                operator
+            }
+        };
         let folder = tempfile::Builder::new()
             .prefix("armature-bench-")
             .tempdir()

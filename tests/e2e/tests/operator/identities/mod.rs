@@ -149,14 +149,15 @@ fn a_replaced_service_account_token_counts_without_a_restart() {
         wait_told(&objects, "federated-rg", &told).await;
 
         accounts.mount("first").await;
-        let writers = written(world, &objects, &manifest("first")).await;
-        assert_eq!(writers, [ROTATED]);
+        // The refused change may be written before the one that replaces it.
+        written(world, &objects, &manifest("first")).await;
+        let before = writers(world, "federated-rg").len();
 
         accounts.trust(ROTATED, "second");
         accounts.mount("second").await;
         expire_token(world, "federated-rg");
         let writers = written(world, &objects, &manifest("second")).await;
-        assert_eq!(writers, [ROTATED; 2]);
+        assert_eq!(writers[before..], [ROTATED]);
 
         std::fs::write(file, "").unwrap();
         expire_token(world, "federated-rg");
@@ -168,7 +169,8 @@ fn a_replaced_service_account_token_counts_without_a_restart() {
         wait_told(&objects, "federated-rg", &told).await;
         accounts.mount("second").await;
         let writers = written(world, &objects, &manifest("third")).await;
-        assert_eq!(writers, [ROTATED; 3]);
+        assert!(writers.len() > before + 1);
+        assert!(writers.iter().all(|writer| writer == ROTATED), "{writers:?}");
         operator.stop().await;
     });
 }
