@@ -23,6 +23,7 @@ mod pattern;
 mod port;
 mod references;
 mod replicas;
+mod review;
 mod stored;
 mod versions;
 mod watch;

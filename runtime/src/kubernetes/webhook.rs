@@ -1,43 +1,38 @@
 //! The conversion webhook: `POST /convert` over TLS.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use axum::{Json, Router};
 use bytes::Bytes;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs::default_provider;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::certificate::ServingCertificate;
-use crate::engine::conversion;
+use super::review::{Kinds, answer};
 use crate::kind::KindInfo;
 
 /// A list is converted in one review, so reviews can be large.
 const REVIEW_LIMIT: usize = 256 << 20;
 
-/// Above this many objects a review is converted off the async threads.
-const INLINE_OBJECTS: usize = 20;
+/// Larger reviews, of lists, are answered off the async threads.
+const INLINE_BYTES: usize = 64 << 10;
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Kinds by group and kind.
-type Kinds = HashMap<(&'static str, &'static str), &'static KindInfo>;
 
 /// The server, bound and ready to be run.
 pub struct Webhook {
@@ -132,121 +127,22 @@ async fn serve(
     ended.map_err(|error| error.to_string())
 }
 
-#[derive(Deserialize)]
-struct Review {
-    request: Request,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    uid: String,
-    #[serde(rename = "desiredAPIVersion")]
-    desired_api_version: String,
-    objects: Vec<Value>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    api_version: &'static str,
-    kind: &'static str,
-    response: Outcome,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome {
-    uid: String,
-    result: Status,
-    converted_objects: Vec<Value>,
-}
-
-#[derive(Serialize)]
-struct Status {
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-}
-
 async fn review(State(kinds): State<Arc<Kinds>>, body: Bytes) -> Response {
-    let review: Review = match serde_json::from_slice(&body) {
-        Ok(review) => review,
-        Err(error) => {
-            let message = format!("no ConversionReview of apiextensions.k8s.io/v1: {error}");
-            return (StatusCode::BAD_REQUEST, message).into_response();
+    let answer = if body.len() <= INLINE_BYTES {
+        answer(&body, &kinds)
+    } else {
+        let answered = tokio::task::spawn_blocking(move || answer(&body, &kinds)).await;
+        match answered {
+            Ok(answer) => answer,
+            Err(error) => {
+                return (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response();
+            }
         }
     };
-    drop(body);
-    let request = review.request;
-    if request.objects.len() <= INLINE_OBJECTS {
-        return Json(answer(request, &kinds)).into_response();
+    match answer {
+        Ok(answer) => ([(CONTENT_TYPE, "application/json")], answer).into_response(),
+        Err(error) => (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
     }
-    match tokio::task::spawn_blocking(move || answer(request, &kinds)).await {
-        Ok(answer) => Json(answer).into_response(),
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
-    }
-}
-
-/// Converts all objects of a review; one that fails fails the review, as the API server expects it.
-fn answer(request: Request, kinds: &Kinds) -> Answer {
-    let Request {
-        uid,
-        desired_api_version,
-        objects,
-    } = request;
-    let converted = objects
-        .into_iter()
-        .map(|object| {
-            let name = describe(&object);
-            convert_object(kinds, object, &desired_api_version)
-                .map_err(|error| format!("{name}: {error}"))
-        })
-        .collect::<Result<Vec<Value>, String>>();
-    let (status, message, converted_objects) = match converted {
-        Ok(objects) => ("Success", None, objects),
-        Err(error) => {
-            tracing::warn!(to = desired_api_version, error, "a conversion failed");
-            ("Failure", Some(error), Vec::new())
-        }
-    };
-    Answer {
-        api_version: "apiextensions.k8s.io/v1",
-        kind: "ConversionReview",
-        response: Outcome {
-            uid,
-            result: Status { status, message },
-            converted_objects,
-        },
-    }
-}
-
-fn convert_object(kinds: &Kinds, object: Value, api_version: &str) -> Result<Value, String> {
-    let (group, version) = api_version
-        .split_once('/')
-        .ok_or_else(|| format!("`{api_version}` is no group/version"))?;
-    let kind = object
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let info = kinds
-        .get(&(group, kind))
-        .ok_or_else(|| format!("this operator knows no kind {kind} in {group}"))?;
-    conversion::convert(info, object, version).map_err(|error| error.to_string())
-}
-
-fn describe(object: &Value) -> String {
-    let text = |pointer: &str| {
-        object
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    format!(
-        "{} {}/{}",
-        text("/kind"),
-        text("/metadata/namespace"),
-        text("/metadata/name")
-    )
 }
 
 #[cfg(test)]

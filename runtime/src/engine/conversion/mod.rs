@@ -115,6 +115,9 @@ pub fn from_hub(kind: &KindInfo, version: &str, stored: &Value) -> Result<Value,
 
 /// An object in whatever version it says it is, in the desired version's words.
 ///
+/// Of the metadata only the annotations count. Every step copies what it is given, so callers leave out the rest, which with
+/// its managedFields is most of a usual object.
+///
 /// # Errors
 /// [`ConversionError`] when either version is unknown or the document is no object of this kind.
 pub fn convert(
@@ -136,7 +139,6 @@ pub fn convert(
     if version == desired {
         return Ok(object);
     }
-    let metadata = set_aside(&mut object);
     let is_stored = |version: &str| version == kind.hub.storage_version;
     if !is_stored(&version) {
         object = to_hub(kind, &version, &object)?;
@@ -144,35 +146,7 @@ pub fn convert(
     if !is_stored(desired) {
         object = from_hub(kind, desired, &object)?;
     }
-    put_back(&mut object, metadata);
     Ok(object)
-}
-
-/// Takes out what conversion never looks at: all of the metadata but its annotations. With its managedFields it is most of
-/// a usual object, and every step of a conversion copies what it is given.
-fn set_aside(object: &mut Value) -> Option<Map<String, Value>> {
-    let metadata = object.get_mut("metadata")?.as_object_mut()?;
-    let annotations = metadata.get_mut("annotations").map(Value::take);
-    let rest = std::mem::take(metadata);
-    metadata.extend(annotations.map(|annotations| ("annotations".to_owned(), annotations)));
-    Some(rest)
-}
-
-/// Puts back what [`set_aside`] took, around the annotations as they are now.
-fn put_back(object: &mut Value, rest: Option<Map<String, Value>>) {
-    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
-    let (Some(metadata), Some(mut rest)) = (metadata, rest) else {
-        return;
-    };
-    match metadata.get_mut("annotations").map(Value::take) {
-        Some(annotations) => {
-            rest.insert("annotations".to_owned(), annotations);
-        }
-        None => {
-            rest.shift_remove("annotations");
-        }
-    }
-    *metadata = rest;
 }
 
 /// A stored object in the hub's form: stashed fields are back in their places.

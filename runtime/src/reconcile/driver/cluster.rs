@@ -37,9 +37,13 @@ impl Pass<'_> {
             let namespace = self.reconciler.settings.operator_namespace.clone();
             set(&mut patch, names::OPERATOR_NAMESPACE, namespace);
         }
+        if self.forgets_operation {
+            clear_operation(&mut patch, self);
+        }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
+        self.forgets_operation = false;
         Ok(())
     }
 
@@ -226,16 +230,16 @@ impl Pass<'_> {
         self.patch(patch).await
     }
 
-    pub(super) async fn forget_operation(&mut self) -> Result<(), KubernetesError> {
+    /// The next write says so, which is most often the one that remembers what the operation made: whoever is killed before
+    /// it asks once more how the operation ended.
+    pub(super) fn forget_operation(&mut self) {
         // Nothing but the rest of this pass remembers how the operation ended.
         self.gate.commit();
-        let mut patch = MetadataPatch::default();
-        clear_operation(&mut patch, self);
-        self.patch(patch).await
+        self.forgets_operation = true;
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
-        if self.takes_ownership {
+        if self.takes_ownership || self.forgets_operation {
             self.patch(MetadataPatch::default()).await?;
         }
         if let Some(event) = finish.event {
@@ -311,11 +315,11 @@ pub(super) fn set(patch: &mut MetadataPatch, name: &str, value: String) {
     patch.annotations.insert(name.to_owned(), Some(value));
 }
 
-/// Removes the state of an operation, where there is one.
+/// Removes the state of an operation, where there is one and no other takes its place.
 pub(super) fn clear_operation(patch: &mut MetadataPatch, pass: &Pass<'_>) {
     for name in [names::POLLER_RESUME_ID, names::POLLER_RESUME_TOKEN] {
         if pass.annotation(name).is_some() {
-            patch.annotations.insert(name.to_owned(), None);
+            patch.annotations.entry(name.to_owned()).or_insert(None);
         }
     }
 }

@@ -167,7 +167,7 @@ impl Pass<'_> {
             Action::Put { event } => self.put(event).await?,
             Action::RegisterProvider => self.register_provider().await,
             Action::Poll => self.poll().await?,
-            Action::ForgetOperation => self.forget_operation().await?,
+            Action::ForgetOperation => self.forget_operation(),
             Action::RecordBaseline => self.record_baseline().await?,
             Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
             Action::Export => self.observed.export = Some(self.export().await?),

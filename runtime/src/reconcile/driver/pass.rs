@@ -46,6 +46,8 @@ pub(super) struct Pass<'a> {
     pub points: Points,
     /// The object is ours from the next write on, which says so.
     pub takes_ownership: bool,
+    /// The operation of the annotations has ended, and the next write removes them.
+    pub forgets_operation: bool,
     pub observed: Observed,
     pub id: Option<ResourceId>,
     pub owner: Option<Arc<Object>>,
@@ -96,6 +98,7 @@ impl<'a> Pass<'a> {
                 status,
                 version,
                 takes_ownership: false,
+                forgets_operation: false,
                 observed: Observed::default(),
                 id,
                 owner: None,
@@ -229,7 +232,8 @@ impl<'a> Pass<'a> {
 
     fn stored_operation(&self) -> StoredOperation {
         let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
-        if !set(names::POLLER_RESUME_ID) && !set(names::POLLER_RESUME_TOKEN) {
+        let is_set = set(names::POLLER_RESUME_ID) || set(names::POLLER_RESUME_TOKEN);
+        if self.forgets_operation || !is_set {
             return StoredOperation::None;
         }
         match self.operation() {
