@@ -84,7 +84,7 @@ pub fn targets(object: &Object) -> BTreeSet<Target> {
 
 fn hub_spec(object: &Object) -> Option<Value> {
     let stored = json!({ "spec": object.spec.as_ref()? });
-    stored_to_hub(object.kind.0, &stored)
+    stored_to_hub(object.kind.0, stored)
         .ok()?
         .get_mut("spec")
         .map(Value::take)

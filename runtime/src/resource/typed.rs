@@ -115,7 +115,7 @@ impl<K: TypedKind> Serialize for TypedObject<K> {
             return self.members().serialize(serializer);
         }
         let hub = serde_json::to_value(self.members()).map_err(S::Error::custom)?;
-        hub_to_stored(K::KIND, &hub)
+        hub_to_stored(K::KIND, hub)
             .map_err(S::Error::custom)?
             .serialize(serializer)
     }
@@ -125,7 +125,7 @@ impl<'de, K: TypedKind> Deserialize<'de> for TypedObject<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let object = Value::deserialize(deserializer)?;
         let object = if Self::is_hub() {
-            stored_to_hub(K::KIND, &object).map_err(D::Error::custom)?
+            stored_to_hub(K::KIND, object).map_err(D::Error::custom)?
         } else {
             object
         };
@@ -195,9 +195,9 @@ impl<K: TypedKind> TypedObject<K> {
         let stored = serde_json::to_value(stored)
             .map_err(|error| ConversionError::Json(error.to_string()))?;
         Self::from_value(if Self::is_hub() {
-            stored_to_hub(K::KIND, &stored)?
+            stored_to_hub(K::KIND, stored)?
         } else {
-            from_hub(K::KIND, K::VERSION, &stored)?
+            from_hub(K::KIND, K::VERSION, stored)?
         })
     }
 
@@ -209,7 +209,7 @@ impl<K: TypedKind> TypedObject<K> {
         Self::check_hub::<H>()?;
         let own = self.to_own_value()?;
         match K::KIND.version(K::VERSION) {
-            Some(version) => TypedObject::from_value(served_to_hub(K::KIND, version, &own)?),
+            Some(version) => TypedObject::from_value(served_to_hub(K::KIND, version, own)?),
             None => TypedObject::from_value(own),
         }
     }
@@ -222,7 +222,7 @@ impl<K: TypedKind> TypedObject<K> {
         Self::check_hub::<H>()?;
         let hub = hub.to_own_value()?;
         match K::KIND.version(K::VERSION) {
-            Some(version) => Self::from_value(hub_to_served(K::KIND, version, &hub)?),
+            Some(version) => Self::from_value(hub_to_served(K::KIND, version, hub)?),
             None => Self::from_value(hub),
         }
     }

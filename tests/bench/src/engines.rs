@@ -34,17 +34,17 @@ pub fn conversion(runs: u32) -> anyhow::Result<Vec<Figure>> {
     let objects = served();
     let stored = objects
         .iter()
-        .map(|one| Ok(to_hub(one.kind, one.version.name, &one.object)?))
+        .map(|one| Ok(to_hub(one.kind, one.version.name, one.object.clone())?))
         .collect::<anyhow::Result<Vec<Value>>>()?;
     let to = time("served to stored", runs, objects.len(), || {
         for one in &objects {
-            black_box(to_hub(one.kind, one.version.name, &one.object)?);
+            black_box(to_hub(one.kind, one.version.name, one.object.clone())?);
         }
         Ok(())
     })?;
     let from = time("stored to served", runs, objects.len(), || {
         for (one, stored) in objects.iter().zip(&stored) {
-            black_box(from_hub(one.kind, one.version.name, stored)?);
+            black_box(from_hub(one.kind, one.version.name, stored.clone())?);
         }
         Ok(())
     })?;

@@ -55,7 +55,7 @@ pub fn modified(
     }
     let cluster = Arc::new(MemoryCluster::new(Journal::default()));
     let manifest = &rendered.document.value;
-    let stored = conversion::to_hub(rendered.kind, rendered.version.name, manifest)?;
+    let stored = conversion::to_hub(rendered.kind, rendered.version.name, manifest.clone())?;
     let name = manifest["metadata"]["name"].as_str().unwrap_or_default();
     let key = cluster.apply(rendered.kind, name, &stored["spec"]);
     let object = cluster

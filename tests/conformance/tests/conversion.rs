@@ -50,7 +50,7 @@ fn served(kind: &KindInfo, version: &VersionInfo, seed: u64, size: usize) -> Val
 fn stored(kind: &KindInfo, seed: u64, size: usize) -> Value {
     let shapes = (kind.hub.spec, kind.hub.status);
     let hub = object(kind, kind.hub.storage_version, shapes, seed, size);
-    hub_to_stored(kind, &hub).unwrap()
+    hub_to_stored(kind, hub.clone()).unwrap()
 }
 
 /// A served object as the API server returns it: unknown members are gone, whatever the webhook answered.
@@ -78,15 +78,15 @@ fn spoke_to_hub_to_spoke_is_the_same_object() {
             CASES,
             |seed, size| {
                 let before = served(kind, version, seed, size);
-                let stored = to_hub(kind, version.name, &before).unwrap();
+                let stored = to_hub(kind, version.name, before.clone()).unwrap();
                 assert_eq!(stored["spec"]["originalVersion"], version.name);
-                let after = from_hub(kind, version.name, &stored).unwrap();
+                let after = from_hub(kind, version.name, stored.clone()).unwrap();
                 let known = returned(version, &before);
                 same(&known, &without_stash(&after))?;
                 if known == before {
                     same(&before, &after)?;
                 }
-                same(&stored, &to_hub(kind, version.name, &after).unwrap())
+                same(&stored, &to_hub(kind, version.name, after.clone()).unwrap())
             },
         );
     }
@@ -100,10 +100,16 @@ fn hub_to_spoke_to_hub_is_the_same_object() {
             CASES,
             |seed, size| {
                 let mut before = stored(kind, seed, size);
-                let served = returned(version, &from_hub(kind, version.name, &before).unwrap());
+                let served = returned(
+                    version,
+                    &from_hub(kind, version.name, before.clone()).unwrap(),
+                );
                 // The version last written through is the original one.
                 before["spec"]["originalVersion"] = json!(version.name);
-                same(&before, &to_hub(kind, version.name, &served).unwrap())
+                same(
+                    &before,
+                    &to_hub(kind, version.name, served.clone()).unwrap(),
+                )
             },
         );
     }
@@ -117,12 +123,12 @@ fn a_detour_through_any_other_version_changes_nothing() {
             let what = format!("{} {} via {}", kind.kind, version.name, other.name);
             for_all(&what, cases, |seed, size| {
                 let before = served(kind, version, seed, size);
-                let stored = to_hub(kind, version.name, &before).unwrap();
-                let detour = returned(other, &from_hub(kind, other.name, &stored).unwrap());
-                let back = to_hub(kind, other.name, &detour).unwrap();
-                let after = from_hub(kind, version.name, &back).unwrap();
+                let stored = to_hub(kind, version.name, before.clone()).unwrap();
+                let detour = returned(other, &from_hub(kind, other.name, stored.clone()).unwrap());
+                let back = to_hub(kind, other.name, detour.clone()).unwrap();
+                let after = from_hub(kind, version.name, back.clone()).unwrap();
                 same(&returned(version, &before), &without_stash(&after))?;
-                same(&stored, &to_hub(kind, version.name, &after).unwrap())
+                same(&stored, &to_hub(kind, version.name, after.clone()).unwrap())
             });
         }
     }
@@ -133,8 +139,8 @@ fn hub_and_stored_form_say_the_same() {
     for kind in KINDS {
         for_all(kind.kind, CASES, |seed, size| {
             let stored = stored(kind, seed, size);
-            let hub = stored_to_hub(kind, &stored).unwrap();
-            same(&stored, &hub_to_stored(kind, &hub).unwrap())
+            let hub = stored_to_hub(kind, stored.clone()).unwrap();
+            same(&stored, &hub_to_stored(kind, hub.clone()).unwrap())
         });
     }
 }

@@ -50,14 +50,14 @@ fn a_stash_and_a_property_bag_that_are_too_deep_stay_out() {
             &json!({}),
             &stash,
         );
-        let stored = to_hub(kind, version.name, &served).unwrap();
+        let stored = to_hub(kind, version.name, served.clone()).unwrap();
         assert_eq!(stored["spec"], json!({"originalVersion": version.name}));
 
         let bag = json!({"$propertyBag": {"Novel": nested(ABYSS), "Owner": nested(ABYSS)}});
         let mut stored = served;
         stored["spec"] = bag.clone();
-        let there = from_hub(kind, version.name, &stored).unwrap();
-        let back = to_hub(kind, version.name, &there).unwrap();
+        let there = from_hub(kind, version.name, stored.clone()).unwrap();
+        let back = to_hub(kind, version.name, there.clone()).unwrap();
         assert_eq!(back["spec"]["$propertyBag"], bag["$propertyBag"]);
     }
 }
@@ -76,9 +76,9 @@ fn what_the_parser_takes_fits_the_stack() {
                 nested(DEEP)
             ),
         );
-        let stored = to_hub(kind, version.name, &served).unwrap();
-        let there = from_hub(kind, version.name, &stored).unwrap();
-        assert_eq!(to_hub(kind, version.name, &there).unwrap(), stored);
+        let stored = to_hub(kind, version.name, served.clone()).unwrap();
+        let there = from_hub(kind, version.name, stored.clone()).unwrap();
+        assert_eq!(to_hub(kind, version.name, there.clone()).unwrap(), stored);
         // A field of another type is a plain error, whatever lies in it.
         if version.spec.field("tags").is_some() {
             let error = recode(version.spec, &spec, UnknownFields::Ignore).unwrap_err();

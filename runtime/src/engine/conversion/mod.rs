@@ -18,7 +18,7 @@ mod walk;
 
 use serde_json::{Map, Value};
 
-use self::stash::Stash;
+use self::stash::{Entry, Stash};
 use self::walk::Level;
 use crate::kind::{KindInfo, VersionInfo};
 
@@ -82,7 +82,7 @@ pub enum ConversionError {
 ///
 /// # Errors
 /// [`ConversionError`] when the version is unknown or the document is no object of it.
-pub fn to_hub(kind: &KindInfo, version: &str, object: &Value) -> Result<Value, ConversionError> {
+pub fn to_hub(kind: &KindInfo, version: &str, object: Value) -> Result<Value, ConversionError> {
     if version == kind.hub.storage_version {
         return with_version(kind, version, object);
     }
@@ -90,7 +90,7 @@ pub fn to_hub(kind: &KindInfo, version: &str, object: &Value) -> Result<Value, C
         Some(version) => earlier_to_hub(kind, version, object)?,
         None => served_to_hub(kind, find(kind, version)?, object)?,
     };
-    hub_to_stored(kind, &hub)
+    hub_to_stored(kind, hub)
 }
 
 /// Whether objects of this version can be read: one that is served or was, or a storage version of now or then.
@@ -102,21 +102,20 @@ pub fn is_readable(kind: &KindInfo, version: &str) -> bool {
 ///
 /// # Errors
 /// [`ConversionError`] when the version is unknown or the document is no stored object.
-pub fn from_hub(kind: &KindInfo, version: &str, stored: &Value) -> Result<Value, ConversionError> {
+pub fn from_hub(kind: &KindInfo, version: &str, stored: Value) -> Result<Value, ConversionError> {
     if version == kind.hub.storage_version {
         return with_version(kind, version, stored);
     }
     let hub = stored_to_hub(kind, stored)?;
     match earlier_storage(kind, version) {
-        Some(api_version) => hub_to_earlier(kind, api_version, version, &hub),
-        None => hub_to_served(kind, find(kind, version)?, &hub),
+        Some(api_version) => hub_to_earlier(kind, api_version, version, hub),
+        None => hub_to_served(kind, find(kind, version)?, hub),
     }
 }
 
 /// An object in whatever version it says it is, in the desired version's words.
 ///
-/// Of the metadata only the annotations count. Every step copies what it is given, so callers leave out the rest, which with
-/// its managedFields is most of a usual object.
+/// Of the metadata only the annotations count; callers may leave out the rest.
 ///
 /// # Errors
 /// [`ConversionError`] when either version is unknown or the document is no object of this kind.
@@ -141,10 +140,10 @@ pub fn convert(
     }
     let is_stored = |version: &str| version == kind.hub.storage_version;
     if !is_stored(&version) {
-        object = to_hub(kind, &version, &object)?;
+        object = to_hub(kind, &version, object)?;
     }
     if !is_stored(desired) {
-        object = from_hub(kind, desired, &object)?;
+        object = from_hub(kind, desired, object)?;
     }
     Ok(object)
 }
@@ -153,7 +152,7 @@ pub fn convert(
 ///
 /// # Errors
 /// [`ConversionError::NotAnObject`].
-pub fn stored_to_hub(kind: &KindInfo, stored: &Value) -> Result<Value, ConversionError> {
+pub fn stored_to_hub(kind: &KindInfo, stored: Value) -> Result<Value, ConversionError> {
     with_parts(
         kind,
         kind.hub.storage_version,
@@ -167,7 +166,7 @@ pub fn stored_to_hub(kind: &KindInfo, stored: &Value) -> Result<Value, Conversio
 ///
 /// # Errors
 /// [`ConversionError::NotAnObject`].
-pub fn hub_to_stored(kind: &KindInfo, hub: &Value) -> Result<Value, ConversionError> {
+pub fn hub_to_stored(kind: &KindInfo, hub: Value) -> Result<Value, ConversionError> {
     with_parts(
         kind,
         kind.hub.storage_version,
@@ -242,25 +241,22 @@ fn status_level(kind: &KindInfo, version: &VersionInfo) -> Level {
 pub(crate) fn served_to_hub(
     kind: &KindInfo,
     version: &VersionInfo,
-    object: &Value,
+    mut object: Value,
 ) -> Result<Value, ConversionError> {
-    let mut object = object.clone();
     let stash = take_stash(&mut object);
     let (spec_level, status_level) = (spec_level(kind, version), status_level(kind, version));
     with_parts(
         kind,
         kind.hub.storage_version,
-        &object,
+        object,
         |spec| {
-            let mut spec = spec_level.to_hub(spec);
-            stash::restore(spec_level, &mut spec, &stash.spec);
+            spec_level.to_hub(spec);
+            stash::restore(spec_level, spec, &stash.spec);
             spec.insert(ORIGINAL_VERSION.to_owned(), Value::from(version.name));
-            spec
         },
         |status| {
-            let mut status = status_level.to_hub(status);
-            stash::restore(status_level, &mut status, &stash.status);
-            status
+            status_level.to_hub(status);
+            stash::restore(status_level, status, &stash.status);
         },
     )
 }
@@ -269,7 +265,7 @@ pub(crate) fn served_to_hub(
 fn earlier_to_hub(
     kind: &KindInfo,
     version: &VersionInfo,
-    object: &Value,
+    object: Value,
 ) -> Result<Value, ConversionError> {
     with_parts(
         kind,
@@ -285,18 +281,16 @@ fn hub_to_earlier(
     kind: &KindInfo,
     version: &VersionInfo,
     name: &str,
-    hub: &Value,
+    hub: Value,
 ) -> Result<Value, ConversionError> {
     with_parts(
         kind,
         name,
         hub,
         |spec| {
-            let mut spec = spec.clone();
             let original = spec.shift_remove(ORIGINAL_VERSION);
-            let mut spec = earlier::from_hub(spec_level(kind, version), &spec);
+            earlier::from_hub(spec_level(kind, version), spec);
             spec.extend(original.map(|original| (ORIGINAL_VERSION.to_owned(), original)));
-            spec
         },
         |status| earlier::from_hub(status_level(kind, version), status),
     )
@@ -306,76 +300,76 @@ fn hub_to_earlier(
 pub(crate) fn hub_to_served(
     kind: &KindInfo,
     version: &VersionInfo,
-    hub: &Value,
+    hub: Value,
 ) -> Result<Value, ConversionError> {
     let mut stash = Stash::default();
-    let (spec_level, status_level) = (spec_level(kind, version), status_level(kind, version));
     let mut object = with_parts(
         kind,
         version.name,
         hub,
         |spec| {
-            let mut spec = spec.clone();
             spec.shift_remove(ORIGINAL_VERSION);
-            let served = spec_level.to_version(&spec);
-            stash.spec = stash::difference(kind.hub.spec, &spec_level.to_hub(&served), &spec);
-            served
+            stash.spec = narrow(spec_level(kind, version), spec);
         },
-        |_| Map::new(),
+        |status| {
+            let generation = status.shift_remove(OBSERVED_GENERATION);
+            stash.status = narrow(status_level(kind, version), status);
+            status.extend(generation.map(|value| (OBSERVED_GENERATION.to_owned(), value)));
+        },
     )?;
-    if let Some(Value::Object(status)) = hub.get("status") {
-        let mut served = status_level.to_version(status);
-        if let Some(generation) = status.get(OBSERVED_GENERATION) {
-            served.insert(OBSERVED_GENERATION.to_owned(), generation.clone());
-        }
-        stash.status = stash::difference(kind.hub.status, &status_level.to_hub(&served), status);
-        object["status"] = Value::Object(served);
-    }
     put_stash(&mut object, &stash);
     Ok(object)
+}
+
+/// The hub's members in the version's words; what it has no place for is returned.
+fn narrow(level: Level, members: &mut Map<String, Value>) -> Vec<Entry> {
+    if level.expresses_all(members) {
+        level.to_version(members);
+        return Vec::new();
+    }
+    let whole = members.clone();
+    level.to_version(members);
+    let mut expressed = members.clone();
+    level.to_hub(&mut expressed);
+    stash::difference(level.hub, &expressed, &whole)
 }
 
 /// The document with another version's name and parts. Members other than spec and status are kept.
 fn with_parts(
     kind: &KindInfo,
     version: &str,
-    object: &Value,
-    spec: impl FnOnce(&Map<String, Value>) -> Map<String, Value>,
-    status: impl FnOnce(&Map<String, Value>) -> Map<String, Value>,
+    mut object: Value,
+    spec: impl FnOnce(&mut Map<String, Value>),
+    status: impl FnOnce(&mut Map<String, Value>),
 ) -> Result<Value, ConversionError> {
-    let members = object.as_object();
+    let members = object.as_object_mut();
     let members = members.ok_or(ConversionError::NotAnObject { path: "" })?;
-    let copied = |(name, value): (&String, &Value)| match name.as_str() {
-        "apiVersion" | "spec" | "status" => (name.clone(), Value::Null),
-        _ => (name.clone(), value.clone()),
-    };
-    let mut out: Map<String, Value> = members.iter().map(copied).collect();
-    out.insert(
+    members.insert(
         "apiVersion".to_owned(),
         Value::from(format!("{}/{version}", kind.group)),
     );
     if let Some(part) = part(members, "spec")? {
-        out.insert("spec".to_owned(), Value::Object(spec(part)));
+        spec(part);
     }
     if let Some(part) = part(members, "status")? {
-        out.insert("status".to_owned(), Value::Object(status(part)));
+        status(part);
     }
-    Ok(Value::Object(out))
+    Ok(object)
 }
 
 fn part<'a>(
-    members: &'a Map<String, Value>,
+    members: &'a mut Map<String, Value>,
     path: &'static str,
-) -> Result<Option<&'a Map<String, Value>>, ConversionError> {
-    match members.get(path) {
+) -> Result<Option<&'a mut Map<String, Value>>, ConversionError> {
+    match members.get_mut(path) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(part)) => Ok(Some(part)),
         Some(_) => Err(ConversionError::NotAnObject { path }),
     }
 }
 
-fn with_version(kind: &KindInfo, version: &str, object: &Value) -> Result<Value, ConversionError> {
-    with_parts(kind, version, object, Map::clone, Map::clone)
+fn with_version(kind: &KindInfo, version: &str, object: Value) -> Result<Value, ConversionError> {
+    with_parts(kind, version, object, |_| (), |_| ())
 }
 
 /// Takes the stash out of the annotations. One that cannot be read is dropped: a user has edited it.

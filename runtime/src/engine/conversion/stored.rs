@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::shape::{Field, Flags, StructShape, Type};
 
 /// Name of the member that holds stashed values.
-pub(super) const PROPERTY_BAG: &str = "$propertyBag";
+const PROPERTY_BAG: &str = "$propertyBag";
 
 /// The key of a field in a property bag: its name in upper camel case.
 ///
@@ -41,62 +41,54 @@ fn older_forms(shape: &StructShape, base: &str) -> usize {
 }
 
 /// The hub's object in stored form.
-pub(super) fn pack(shape: &StructShape, members: &Map<String, Value>) -> Map<String, Value> {
-    let mut out = Map::new();
-    let mut bag = match members.get(PROPERTY_BAG) {
-        Some(Value::Object(bag)) => bag.clone(),
-        _ => Map::new(),
-    };
-    for (name, value) in members {
-        match shape.field(name) {
-            Some(field) if field.flags.has(Flags::STASHED) => {
-                bag.insert(bag_key(shape, field), Value::from(value.to_string()));
-            }
-            Some(field) => {
-                out.insert(name.clone(), each_struct(field.ty, value, pack));
-            }
-            None if name == PROPERTY_BAG => {}
-            None => {
-                out.insert(name.clone(), value.clone());
-            }
+pub(super) fn pack(shape: &StructShape, members: &mut Map<String, Value>) {
+    let mut bag = take_bag(members);
+    members.retain(|name, value| match shape.field(name) {
+        Some(field) if field.flags.has(Flags::STASHED) => {
+            bag.insert(bag_key(shape, field), Value::from(value.to_string()));
+            false
         }
-    }
-    if !bag.is_empty() {
-        out.insert(PROPERTY_BAG.to_owned(), Value::Object(bag));
-    }
-    out
+        Some(field) => {
+            each_struct(field.ty, value, pack);
+            true
+        }
+        None => true,
+    });
+    put_bag(members, bag);
 }
 
 /// The stored object in the hub's form. Entries of a bag that mean nothing to the hub stay in the bag.
-pub(super) fn unpack(shape: &StructShape, members: &Map<String, Value>) -> Map<String, Value> {
-    let mut out = Map::new();
-    for (name, value) in members {
-        if name == PROPERTY_BAG {
-            continue;
-        }
-        let value = match shape.field(name) {
-            Some(field) => each_struct(field.ty, value, unpack),
-            None => value.clone(),
-        };
-        out.insert(name.clone(), value);
-    }
-    let mut left = Map::new();
-    if let Some(Value::Object(bag)) = members.get(PROPERTY_BAG) {
-        for (key, text) in bag {
-            match stashed(shape, key, text) {
-                Some((field, value)) if !out.contains_key(field.name) => {
-                    out.insert(field.name.to_owned(), each_struct(field.ty, &value, unpack));
-                }
-                _ => {
-                    left.insert(key.clone(), text.clone());
-                }
-            }
+pub(super) fn unpack(shape: &StructShape, members: &mut Map<String, Value>) {
+    let mut bag = take_bag(members);
+    for (name, value) in members.iter_mut() {
+        if let Some(field) = shape.field(name) {
+            each_struct(field.ty, value, unpack);
         }
     }
-    if !left.is_empty() {
-        out.insert(PROPERTY_BAG.to_owned(), Value::Object(left));
+    bag.retain(|key, text| match stashed(shape, key, text) {
+        Some((field, mut value)) if !members.contains_key(field.name) => {
+            each_struct(field.ty, &mut value, unpack);
+            members.insert(field.name.to_owned(), value);
+            false
+        }
+        _ => true,
+    });
+    put_bag(members, bag);
+}
+
+/// The property bag, out of its object; an empty one where there is none.
+pub(super) fn take_bag(members: &mut Map<String, Value>) -> Map<String, Value> {
+    match members.shift_remove(PROPERTY_BAG) {
+        Some(Value::Object(bag)) => bag,
+        _ => Map::new(),
     }
-    out
+}
+
+/// Puts a property bag into its object, unless it is empty.
+pub(super) fn put_bag(members: &mut Map<String, Value>, bag: Map<String, Value>) {
+    if !bag.is_empty() {
+        members.insert(PROPERTY_BAG.to_owned(), Value::Object(bag));
+    }
 }
 
 /// The field and the value that an entry of a bag stands for.
@@ -110,25 +102,21 @@ fn stashed(shape: &StructShape, key: &str, text: &Value) -> Option<(&'static Fie
 /// Applies `object` to the structs inside a value; everything else is kept.
 pub(super) fn each_struct(
     ty: Type,
-    value: &Value,
-    object: fn(&StructShape, &Map<String, Value>) -> Map<String, Value>,
-) -> Value {
+    value: &mut Value,
+    object: fn(&StructShape, &mut Map<String, Value>),
+) {
     match (ty, value) {
-        (Type::Struct(shape), Value::Object(members)) => Value::Object(object(shape, members)),
+        (Type::Struct(shape), Value::Object(members)) => object(shape, members),
         (Type::List(shape), Value::Array(items)) => {
-            let items = items.iter();
-            items
-                .map(|item| each_struct(shape.item, item, object))
-                .collect()
+            for item in items {
+                each_struct(shape.item, item, object);
+            }
         }
         (Type::Map(shape), Value::Object(members)) => {
-            let members = members.iter();
-            Value::Object(
-                members
-                    .map(|(key, value)| (key.clone(), each_struct(shape.value, value, object)))
-                    .collect(),
-            )
+            for value in members.values_mut() {
+                each_struct(shape.value, value, object);
+            }
         }
-        _ => value.clone(),
+        _ => {}
     }
 }

@@ -24,7 +24,7 @@ fn old_spec() -> Value {
 
 #[test]
 fn steps_lead_to_the_hub_and_the_stored_form_is_asos() {
-    let stored = to_hub(&MODEL, OLD, &served(OLD, &old_spec())).unwrap();
+    let stored = to_hub(&MODEL, OLD, served(OLD, &old_spec())).unwrap();
     assert_eq!(stored["apiVersion"], "toys.azure.com/v20210101storage");
     assert_eq!(
         stored["spec"],
@@ -38,11 +38,11 @@ fn steps_lead_to_the_hub_and_the_stored_form_is_asos() {
             },
         })
     );
-    let hub = stored_to_hub(&MODEL, &stored).unwrap();
+    let hub = stored_to_hub(&MODEL, stored.clone()).unwrap();
     assert_eq!(hub["spec"]["network"], old_spec()["network"]);
-    assert_eq!(hub_to_stored(&MODEL, &hub).unwrap(), stored);
+    assert_eq!(hub_to_stored(&MODEL, hub.clone()).unwrap(), stored);
     assert_eq!(
-        from_hub(&MODEL, OLD, &stored).unwrap(),
+        from_hub(&MODEL, OLD, stored.clone()).unwrap(),
         served(OLD, &old_spec())
     );
 }
@@ -53,10 +53,10 @@ fn a_property_bag_entry_that_nobody_knows_stays_where_it_is() {
         "v20210101storage",
         &json!({"originalVersion": NEW, "$propertyBag": {"Novel": "1", "Legacy": "not json"}}),
     );
-    let hub = stored_to_hub(&MODEL, &stored).unwrap();
-    assert_eq!(hub_to_stored(&MODEL, &hub).unwrap(), stored);
-    let there = from_hub(&MODEL, NEW, &stored).unwrap();
-    assert_eq!(to_hub(&MODEL, NEW, &there).unwrap(), stored);
+    let hub = stored_to_hub(&MODEL, stored.clone()).unwrap();
+    assert_eq!(hub_to_stored(&MODEL, hub.clone()).unwrap(), stored);
+    let there = from_hub(&MODEL, NEW, stored.clone()).unwrap();
+    assert_eq!(to_hub(&MODEL, NEW, there.clone()).unwrap(), stored);
 }
 
 #[test]
@@ -68,13 +68,13 @@ fn a_member_that_no_version_has_travels_in_the_annotation_from_every_level() {
             "$propertyBag": {"Legacy": "{\"uri\":\"u\",\"novel\":[]}"},
         }),
     );
-    let there = from_hub(&MODEL, OLD, &stored).unwrap();
+    let there = from_hub(&MODEL, OLD, stored.clone()).unwrap();
     // The API server would drop what the schema does not have.
     assert_eq!(
         there["spec"],
         json!({"owner": {"name": "rg"}, "legacy": {"uri": "u"}})
     );
-    assert_eq!(to_hub(&MODEL, OLD, &there).unwrap(), stored);
+    assert_eq!(to_hub(&MODEL, OLD, there.clone()).unwrap(), stored);
 }
 
 fn new_spec() -> Value {
@@ -90,13 +90,13 @@ fn new_spec() -> Value {
 
 /// The new spec, written through the new version, read through the old one.
 fn seen_as_old() -> Value {
-    let stored = to_hub(&MODEL, NEW, &served(NEW, &new_spec())).unwrap();
-    from_hub(&MODEL, OLD, &stored).unwrap()
+    let stored = to_hub(&MODEL, NEW, served(NEW, &new_spec())).unwrap();
+    from_hub(&MODEL, OLD, stored.clone()).unwrap()
 }
 
 fn written_back(old: &Value) -> Value {
-    let stored = to_hub(&MODEL, OLD, old).unwrap();
-    let mut back = from_hub(&MODEL, NEW, &stored).unwrap();
+    let stored = to_hub(&MODEL, OLD, old.clone()).unwrap();
+    let mut back = from_hub(&MODEL, NEW, stored.clone()).unwrap();
     back["spec"].take()
 }
 
@@ -109,7 +109,7 @@ fn what_a_version_cannot_express_travels_in_the_annotation() {
     );
     assert!(old["metadata"]["annotations"][STASH_ANNOTATION].is_string());
     assert_eq!(written_back(&old), new_spec());
-    let stored = to_hub(&MODEL, OLD, &old).unwrap();
+    let stored = to_hub(&MODEL, OLD, old.clone()).unwrap();
     assert_eq!(stored["metadata"], json!({"name": "g"}));
     assert_eq!(stored["spec"][ORIGINAL_VERSION], OLD);
 }
@@ -128,8 +128,8 @@ fn list_items_are_found_by_name_after_reordering_and_dropped_when_gone() {
 fn without_a_name_an_item_must_be_unchanged_and_in_its_place() {
     let mut spec = new_spec();
     spec["rules"] = json!([{"priority": 1, "prefixes": ["x"]}, {"priority": 2, "prefixes": ["y"]}]);
-    let stored = to_hub(&MODEL, NEW, &served(NEW, &spec)).unwrap();
-    let old = from_hub(&MODEL, OLD, &stored).unwrap();
+    let stored = to_hub(&MODEL, NEW, served(NEW, &spec)).unwrap();
+    let old = from_hub(&MODEL, OLD, stored.clone()).unwrap();
     assert_eq!(written_back(&old), spec);
     let mut edited = old.clone();
     edited["spec"]["rules"][1]["weight"] = json!(3);
@@ -167,11 +167,11 @@ fn a_broken_stash_is_dropped() {
 fn status_is_converted_beside_the_spec() {
     let mut object = served(NEW, &new_spec());
     object["status"] = json!({"id": "/x", "novel": 1});
-    let stored = to_hub(&MODEL, NEW, &object).unwrap();
+    let stored = to_hub(&MODEL, NEW, object.clone()).unwrap();
     assert_eq!(stored["status"], object["status"]);
-    let old = from_hub(&MODEL, OLD, &stored).unwrap();
+    let old = from_hub(&MODEL, OLD, stored.clone()).unwrap();
     assert_eq!(old["status"], json!({"id": "/x"}));
-    let back = to_hub(&MODEL, OLD, &old).unwrap();
+    let back = to_hub(&MODEL, OLD, old.clone()).unwrap();
     assert_eq!(back["status"], object["status"]);
 }
 
@@ -209,10 +209,12 @@ fn original_version_understands_old_names_and_falls_back() {
 fn errors_name_versions_and_places() {
     let object = served(OLD, &json!([]));
     assert_eq!(
-        to_hub(&MODEL, OLD, &object).unwrap_err().to_string(),
+        to_hub(&MODEL, OLD, object.clone()).unwrap_err().to_string(),
         "spec: expected an object"
     );
-    let error = to_hub(&MODEL, "v9", &object).unwrap_err().to_string();
+    let error = to_hub(&MODEL, "v9", object.clone())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "Gadget.toys.azure.com has no version `v9`; it has v1api20200101, v1api20210101, v20210101, v20210101storage"
@@ -226,12 +228,12 @@ fn errors_name_versions_and_places() {
 
 #[test]
 fn the_generation_that_kstatus_reads_is_in_every_version() {
-    let mut stored = to_hub(&MODEL, NEW, &served(NEW, &new_spec())).unwrap();
+    let mut stored = to_hub(&MODEL, NEW, served(NEW, &new_spec())).unwrap();
     stored["status"] = json!({"observedGeneration": 4});
     for version in [OLD, NEW] {
-        let object = from_hub(&MODEL, version, &stored).unwrap();
+        let object = from_hub(&MODEL, version, stored.clone()).unwrap();
         assert_eq!(object["status"]["observedGeneration"], 4, "{version}");
-        let back = to_hub(&MODEL, version, &object).unwrap();
+        let back = to_hub(&MODEL, version, object.clone()).unwrap();
         assert_eq!(back["status"]["observedGeneration"], 4, "{version}");
     }
 }
@@ -259,8 +261,8 @@ mod properties {
         fn nothing_is_lost_between_a_version_and_the_hub(seed: u64, size in 0..80_usize) {
             for version in MODEL.versions {
                 let object = document(version.name, version.spec, seed, size);
-                let stored = to_hub(&MODEL, version.name, &object).unwrap();
-                prop_assert_eq!(&from_hub(&MODEL, version.name, &stored).unwrap(), &object);
+                let stored = to_hub(&MODEL, version.name, object.clone()).unwrap();
+                prop_assert_eq!(&from_hub(&MODEL, version.name, stored.clone()).unwrap(), &object);
                 for other in MODEL.versions {
                     let detour = convert(&MODEL, object.clone(), other.name).unwrap();
                     prop_assert_eq!(&convert(&MODEL, detour.clone(), version.name).unwrap(), &object);
@@ -272,11 +274,11 @@ mod properties {
         fn nothing_is_lost_between_the_hub_and_a_version(seed: u64, size in 0..80_usize) {
             for version in MODEL.versions {
                 let hub = document("v20210101storage", MODEL.hub.spec, seed, size);
-                let mut stored = hub_to_stored(&MODEL, &hub).unwrap();
-                prop_assert_eq!(&stored_to_hub(&MODEL, &stored).unwrap(), &hub);
-                let served = from_hub(&MODEL, version.name, &stored).unwrap();
+                let mut stored = hub_to_stored(&MODEL, hub.clone()).unwrap();
+                prop_assert_eq!(&stored_to_hub(&MODEL, stored.clone()).unwrap(), &hub);
+                let served = from_hub(&MODEL, version.name, stored.clone()).unwrap();
                 stored["spec"]["originalVersion"] = json!(version.name);
-                prop_assert_eq!(&to_hub(&MODEL, version.name, &served).unwrap(), &stored);
+                prop_assert_eq!(&to_hub(&MODEL, version.name, served.clone()).unwrap(), &stored);
             }
         }
     }
@@ -289,7 +291,7 @@ fn what_an_earlier_release_stored_is_read_and_written() {
     earlier["spec"]["originalVersion"] = json!(OLD);
     // The older version has no zones, and capacity of another type.
     earlier["spec"]["$propertyBag"] = json!({"Novel": "1", "Zones": "[\"1\"]", "Capacity": "7"});
-    let mut expected = to_hub(&MODEL, OLD, &served(OLD, &old_spec())).unwrap();
+    let mut expected = to_hub(&MODEL, OLD, served(OLD, &old_spec())).unwrap();
     expected["spec"]["zones"] = json!(["1"]);
     expected["spec"]["capacity"] = json!(7);
     expected["spec"]["$propertyBag"]["Novel"] = json!("1");

@@ -25,17 +25,17 @@ impl Level {
     }
 
     /// The hub's name of a version's field.
-    pub(super) fn hub_name<'a>(&self, version_name: &'a str) -> &'a str
-    where
-        'static: 'a,
-    {
+    fn hub_name<'a>(&self, version_name: &'a str) -> &'a str {
+        self.other_name(version_name).unwrap_or(version_name)
+    }
+
+    /// The hub's name of a version's field that has another one there.
+    fn other_name(&self, version_name: &str) -> Option<&'static str> {
         let mut steps = self.plan.steps.iter();
-        steps
-            .find_map(|step| {
-                let (Step::Rename { version, hub } | Step::Retype { version, hub }) = step;
-                (*version == version_name).then_some(*hub)
-            })
-            .unwrap_or(version_name)
+        steps.find_map(|step| {
+            let (Step::Rename { version, hub } | Step::Retype { version, hub }) = step;
+            (*version == version_name).then_some(*hub)
+        })
     }
 
     /// The version's name of a hub's field; `None` when it has none.
@@ -60,33 +60,51 @@ impl Level {
     }
 
     /// The version's object in the hub's words.
-    pub fn to_hub(self, members: &Map<String, Value>) -> Map<String, Value> {
-        if self.plan.steps.is_empty() && self.plan.nested.is_empty() {
-            return members.clone();
+    pub fn to_hub(self, members: &mut Map<String, Value>) {
+        if !self.plan.steps.is_empty() || !self.plan.nested.is_empty() {
+            self.each_of_version(members, Self::to_hub);
         }
-        let mut out = Map::new();
-        for (name, value) in members {
-            let hub_name = self.hub_name(name);
-            let types = (self.version_type(name), self.hub_type(hub_name));
-            let value = convert(types, self.nested(name), value, Self::to_hub);
-            out.insert(hub_name.to_owned(), value);
+    }
+
+    /// Members of the version's object under the hub's names, `object` applied to the structs in them.
+    pub(super) fn each_of_version(
+        self,
+        members: &mut Map<String, Value>,
+        object: fn(Level, &mut Map<String, Value>),
+    ) {
+        for (name, value) in members.iter_mut() {
+            let types = (self.version_type(name), self.hub_type(self.hub_name(name)));
+            convert(types, self.nested(name), value, object);
         }
-        out
+        if !self.plan.steps.is_empty() {
+            rename(members, |name| self.other_name(name));
+        }
     }
 
     /// The hub's object in the version's words, without what the version has no place for: the API server
     /// would drop it without a word.
-    pub fn to_version(self, members: &Map<String, Value>) -> Map<String, Value> {
-        let mut out = Map::new();
-        for (name, value) in members {
+    pub fn to_version(self, members: &mut Map<String, Value>) {
+        members.retain(|name, value| {
             let Some(version) = self.version_name(name) else {
-                continue;
+                return false;
             };
             let types = (self.version_type(version), self.hub_type(name));
-            let value = convert(types, self.nested(version), value, Self::to_version);
-            out.insert(version.to_owned(), value);
+            convert(types, self.nested(version), value, Self::to_version);
+            true
+        });
+        if !self.plan.steps.is_empty() {
+            rename(members, |name| self.version_name(name));
         }
-        out
+    }
+
+    /// Whether the version has a place for all members of the hub's object, and for what they hold.
+    pub fn expresses_all(self, members: &Map<String, Value>) -> bool {
+        members.iter().all(|(name, value)| {
+            self.version_name(name).is_some_and(|version| {
+                let types = (self.version_type(version), self.hub_type(name));
+                fits(types, self.nested(version), value)
+            })
+        })
     }
 
     /// Whether the version has a place for the value that lies at this path of hub names. List items and map
@@ -120,33 +138,55 @@ pub(super) fn innermost(ty: Type) -> Option<&'static StructShape> {
     }
 }
 
+/// Gives members other names, in their places.
+fn rename(members: &mut Map<String, Value>, renamed: impl Fn(&str) -> Option<&'static str>) {
+    *members = std::mem::take(members)
+        .into_iter()
+        .map(|(name, value)| (renamed(&name).map_or(name, str::to_owned), value))
+        .collect();
+}
+
 /// Converts the structs inside a value of these (version's, hub's) types; everything else is kept.
 pub(super) fn convert(
     types: (Option<Type>, Option<Type>),
     plan: &'static Plan,
-    value: &Value,
-    object: fn(Level, &Map<String, Value>) -> Map<String, Value>,
-) -> Value {
+    value: &mut Value,
+    object: fn(Level, &mut Map<String, Value>),
+) {
     match (types, value) {
         ((Some(Type::Struct(version)), Some(Type::Struct(hub))), Value::Object(members)) => {
-            Value::Object(object(Level { version, hub, plan }, members))
+            object(Level { version, hub, plan }, members);
         }
         ((Some(Type::List(version)), Some(Type::List(hub))), Value::Array(items)) => {
             let types = (Some(version.item), Some(hub.item));
-            let items = items.iter();
-            items
-                .map(|item| convert(types, plan, item, object))
-                .collect()
+            for item in items {
+                convert(types, plan, item, object);
+            }
         }
         ((Some(Type::Map(version)), Some(Type::Map(hub))), Value::Object(members)) => {
             let types = (Some(version.value), Some(hub.value));
-            let members = members.iter();
-            Value::Object(
-                members
-                    .map(|(key, member)| (key.clone(), convert(types, plan, member, object)))
-                    .collect(),
-            )
+            for member in members.values_mut() {
+                convert(types, plan, member, object);
+            }
         }
-        _ => value.clone(),
+        _ => {}
+    }
+}
+
+/// Whether the version has a place for everything in a value of these (version's, hub's) types.
+fn fits(types: (Option<Type>, Option<Type>), plan: &'static Plan, value: &Value) -> bool {
+    match (types, value) {
+        ((Some(Type::Struct(version)), Some(Type::Struct(hub))), Value::Object(members)) => {
+            Level { version, hub, plan }.expresses_all(members)
+        }
+        ((Some(Type::List(version)), Some(Type::List(hub))), Value::Array(items)) => {
+            let types = (Some(version.item), Some(hub.item));
+            items.iter().all(|item| fits(types, plan, item))
+        }
+        ((Some(Type::Map(version)), Some(Type::Map(hub))), Value::Object(members)) => {
+            let types = (Some(version.value), Some(hub.value));
+            members.values().all(|member| fits(types, plan, member))
+        }
+        _ => true,
     }
 }

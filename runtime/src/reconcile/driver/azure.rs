@@ -162,7 +162,7 @@ impl Pass<'_> {
             status["observedGeneration"] = generation.clone();
         }
         let stored = document(object, &spec, &Value::Null);
-        let stored = restatus(kind, version, &stored, status).map_err(|error| {
+        let stored = restatus(kind, version, stored, status).map_err(|error| {
             let message = format!("Azure's answer cannot be written as a status: {error}");
             Failure::warning(reason::FAILED, RetryClass::Slow, message)
         })?;
@@ -419,12 +419,12 @@ impl Pass<'_> {
 fn restatus(
     kind: &KindInfo,
     version: &VersionInfo,
-    stored: &Value,
+    stored: Value,
     status: Value,
 ) -> Result<Value, conversion::ConversionError> {
     let mut served = conversion::from_hub(kind, version.name, stored)?;
     served["status"] = status;
-    let mut stored = conversion::to_hub(kind, version.name, &served)?;
+    let mut stored = conversion::to_hub(kind, version.name, served)?;
     Ok(stored["status"].take())
 }
 

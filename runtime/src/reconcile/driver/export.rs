@@ -169,7 +169,7 @@ impl Pass<'_> {
     /// The status in the form of the hub, which rows of exports name their paths in.
     fn hub_status(&self) -> Value {
         let stored = document(&self.object, &self.spec, &self.status);
-        let mut hub = conversion::stored_to_hub(self.kind(), &stored).unwrap_or(stored);
+        let mut hub = conversion::stored_to_hub(self.kind(), stored).unwrap_or_default();
         hub["status"].take()
     }
 

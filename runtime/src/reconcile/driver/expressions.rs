@@ -198,7 +198,7 @@ impl Pass<'_> {
     /// The object as expressions see it: in the version that the user wrote, with the status of this pass.
     pub(super) fn served(&self) -> Result<Value, Failure> {
         let stored = document(&self.object, &self.spec, &self.status);
-        let served = conversion::from_hub(self.kind(), self.version.name, &stored);
+        let served = conversion::from_hub(self.kind(), self.version.name, stored);
         let mut served = served.map_err(|error| export_failure(error.to_string()))?;
         // The conversion's own metadata would show its stash.
         served["metadata"] = serde_json::to_value(&self.object.metadata).unwrap_or_default();

@@ -40,7 +40,7 @@ impl Pass<'_> {
             self.id = Some(found!(self.build_id().await?));
         }
         let stored = document(&self.object, &self.spec, &Value::Null);
-        let served = conversion::from_hub(self.kind(), self.version.name, &stored);
+        let served = conversion::from_hub(self.kind(), self.version.name, stored);
         let mut served = found!(served.map_err(|error| fatal(error.to_string())));
         self.served_spec = served["spec"].take();
         let inputs = inputs(self.version.spec, &self.served_spec);
