@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Breakpoint, Journal, Side, kinds, lock};
+use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::reconcile::names::NAMESPACE_CREDENTIAL;
 use crate::reconcile::port::{
@@ -19,6 +20,7 @@ use crate::resource::{Kind, Object, ObjectKey};
 /// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
 pub struct MemoryCluster {
     journal: Journal,
+    digest_key: Mutex<DigestKey>,
     kinds: Vec<&'static KindInfo>,
     breakpoint: Arc<Breakpoint>,
     state: Mutex<State>,
@@ -53,6 +55,7 @@ impl MemoryCluster {
     pub fn with_kinds(journal: Journal, kinds: &[&'static KindInfo]) -> Self {
         Self {
             journal,
+            digest_key: Mutex::new(DigestKey::random()),
             kinds: kinds.to_vec(),
             breakpoint: Arc::default(),
             state: Mutex::default(),
@@ -131,6 +134,11 @@ impl MemoryCluster {
         object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
         object.metadata.resource_version = Some(version);
         key
+    }
+
+    /// Loses the key of the operator's digests: another one takes its place.
+    pub fn lose_digest_key(&self) {
+        *lock(&self.digest_key) = DigestKey::random();
     }
 
     /// How often a Secret or ConfigMap was read.
@@ -393,6 +401,10 @@ impl KubernetesPort for MemoryCluster {
             NAMESPACE_CREDENTIAL.to_owned(),
         );
         Some(lock(&self.state).data.contains_key(&at))
+    }
+
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
+        Ok(lock(&self.digest_key).clone())
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
