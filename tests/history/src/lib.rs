@@ -24,6 +24,8 @@ pub mod search;
 pub mod strategy;
 pub mod world;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use plan::{Draw, History};
 use world::World;
 
@@ -38,8 +40,20 @@ pub struct Outcome {
     pub requests: usize,
 }
 
-/// Runs a history and asks the oracle.
+/// Runs a history and asks the oracle. A panic is a fault.
 pub fn run(history: &History) -> Outcome {
+    let ran = catch_unwind(AssertUnwindSafe(|| run_all(history)));
+    ran.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Outcome {
+            faults: vec![format!("it panics: {}", text.unwrap_or_default())],
+            ..Outcome::default()
+        }
+    })
+}
+
+fn run_all(history: &History) -> Outcome {
     let mut world = World::new(history);
     for step in &history.steps {
         world.step(step);

@@ -45,7 +45,7 @@ pub fn search(kind: &'static str, seed: u64, cases: u32) -> Result<(), Box<Findi
         cases,
         failure_persistence: None,
         max_shrink_iters: 3000,
-        max_shrink_time: 60_000,
+        max_shrink_time: 20_000,
         ..Config::default()
     };
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes(kind, seed));

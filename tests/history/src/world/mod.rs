@@ -109,6 +109,7 @@ fn settings(manner: Manner, kind: &KindInfo) -> Settings {
         operations: OperationRule {
             put: manner.asynchronous.then_some(Style::ProvisioningState),
             latency: Some(Duration::from_secs(u64::from(manner.seconds))),
+            retry_after: Some(5),
             ..OperationRule::default()
         },
         normalise: if manner.rewrites {
