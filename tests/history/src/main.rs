@@ -56,8 +56,8 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn replay(file: &Path) -> anyhow::Result<ExitCode> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("cannot read {}", file.display()))?;
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let history: History = serde_json::from_str(&text)
         .with_context(|| format!("{} holds no history", file.display()))?;
     let outcome = armature_history::run(&history);
@@ -103,7 +103,10 @@ impl Progress {
     }
 
     fn add(&self, kind: &str, found: usize) {
-        let count = self.histories.fetch_add(u64::from(BATCH), Ordering::Relaxed) + u64::from(BATCH);
+        let count = self
+            .histories
+            .fetch_add(u64::from(BATCH), Ordering::Relaxed)
+            + u64::from(BATCH);
         let text = format!("{count} histories, {found} sorts of findings, at {kind}");
         match &self.bar {
             Some(bar) => {
@@ -111,10 +114,15 @@ impl Progress {
                 bar.set_message(text);
             }
             None => {
-                let Ok(mut said) = self.said.lock() else { return };
+                let Ok(mut said) = self.said.lock() else {
+                    return;
+                };
                 if said.elapsed() >= PLAIN {
                     *said = Instant::now();
-                    eprintln!("{:.1} min: {text}", self.started.elapsed().as_secs_f64() / 60.0);
+                    eprintln!(
+                        "{:.1} min: {text}",
+                        self.started.elapsed().as_secs_f64() / 60.0
+                    );
                 }
             }
         }
@@ -153,7 +161,9 @@ fn fuzz(arguments: &CommandLine) -> anyhow::Result<ExitCode> {
             let index = usize::try_from(task % kinds.len() as u64).unwrap_or(0);
             let seed = first.wrapping_add(round);
             let found = search(kinds[index], seed, BATCH).err();
-            let Ok(mut findings) = findings.lock() else { return };
+            let Ok(mut findings) = findings.lock() else {
+                return;
+            };
             if let Some(finding) = found {
                 note(&arguments.folder, &progress, &mut findings, finding, seed);
             }
@@ -168,7 +178,10 @@ fn fuzz(arguments: &CommandLine) -> anyhow::Result<ExitCode> {
     let histories = progress.histories.load(Ordering::Relaxed);
     let minutes = progress.started.elapsed().as_secs_f64() / 60.0;
     let findings = findings.into_inner().unwrap_or_default();
-    println!("{histories} histories in {minutes:.1} minutes, {} sorts of findings", findings.0.len());
+    println!(
+        "{histories} histories in {minutes:.1} minutes, {} sorts of findings",
+        findings.0.len()
+    );
     for (sort, (_, count)) in &findings.0 {
         println!("{count:>6} {sort}");
     }

@@ -200,6 +200,12 @@ fn orphans(world: &mut World, faults: &mut Vec<String>) {
         if world.cluster.object(&key).is_some() || subject.spec.is_none() || !is_deletable {
             continue;
         }
+        let mut others = world.subjects.iter();
+        if others
+            .any(|other| other.id == subject.id && world.cluster.object(&other.key()).is_some())
+        {
+            continue;
+        }
         let stays = world.ledger.of(&subject.id).may_stay;
         if !stays && world.simulator.resource(&subject.id).is_some() {
             faults.push(format!("{} is in Azure, and {key} is gone", subject.id));

@@ -174,8 +174,8 @@ pub enum Step {
     ConfigMap(DataChange),
     /// The object is deleted.
     Delete,
-    /// The object is deleted and made anew under another name, here and in Azure.
-    Rename,
+    /// The object is deleted and made anew under another name; the resource keeps its own, or gets the new one too.
+    Rename(bool),
     /// Somebody else creates the resource while there is no object.
     Precede(Draw),
     /// The object comes as Azure Service Operator left it; with an edit that it has not sent yet.

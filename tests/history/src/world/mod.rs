@@ -63,7 +63,14 @@ const BEGIN: i64 = 1_700_000_000;
 /// Value in the ConfigMap and the Secret that drawn specs refer to.
 const FIRST_VALUE: &str = "00000000-0000-0000-0000-000000000000";
 
-type Running = Pin<Box<dyn Future<Output = Requeue>>>;
+/// A pass, and how things stood when it began.
+struct Begun {
+    key: ObjectKey,
+    policy: (Policy, bool),
+    was_claimed: bool,
+    was_there: bool,
+    running: Pin<Box<dyn Future<Output = Requeue>>>,
+}
 
 /// The world.
 pub struct World {
@@ -87,8 +94,9 @@ pub struct World {
     reconciler: Reconciler,
     others: Client,
     schedule: Schedule,
+    journal: Journal,
     /// A pass of a process that another has taken over from, before its last write.
-    late: Option<Running>,
+    late: Option<Begun>,
     renames: usize,
 }
 
@@ -163,7 +171,8 @@ impl World {
         let account = (settings.subscriptions[0].clone(), settings.tenant.clone());
         let time = clock.clone();
         let simulator = Simulator::new(kinds(), settings, Arc::new(move || time.now()));
-        let cluster = MemoryCluster::with_kinds(Journal::default(), kinds());
+        let journal = Journal::default();
+        let cluster = MemoryCluster::with_kinds(journal.clone(), kinds());
         let cluster = Arc::new(cluster.stopped_at(breakpoint.clone()));
         let client = |name, breakpoint| {
             Client::new(
@@ -207,6 +216,7 @@ impl World {
             reconciler,
             others,
             schedule: Schedule::default(),
+            journal,
             late: None,
             renames: 0,
         }
@@ -302,44 +312,57 @@ impl World {
 
     /// One pass; `None` when it was stopped in the middle.
     fn pass(&mut self, key: &ObjectKey) -> Option<Requeue> {
-        let policy = self.policy(key);
-        let was_claimed = self.is_claimed(key);
-        let was_there = self.cluster.object(key).is_some();
-        let before = self.sequence();
-        let running = self.start(key);
-        let outcome = self.drive(running);
-        self.check_policy(key, policy, before);
-        if was_there && self.cluster.object(key).is_none() {
-            let (policy, observed) = policy;
-            let stays = !policy.allows_delete() || observed || !was_claimed;
-            if let Some(id) = self.id_of(key) {
-                self.ledger.of(&id).may_stay = stays;
-            }
+        let begun = self.begin(key);
+        let outcome = self.drive(begun);
+        let requeue = outcome.ok()?;
+        let now = self.now();
+        self.schedule.finish(key, requeue, now);
+        if self
+            .journal
+            .take()
+            .iter()
+            .any(|line| line.starts_with("wake"))
+        {
+            self.want_all();
         }
-        if let Ok(requeue) = outcome {
-            let now = self.now();
-            self.schedule.finish(key, requeue, now);
-            return Some(requeue);
-        }
-        None
+        Some(requeue)
     }
 
-    fn start(&self, key: &ObjectKey) -> Running {
-        let (reconciler, key) = (self.reconciler.clone(), key.clone());
-        Box::pin(async move { reconciler.reconcile(&key).await })
+    fn begin(&self, key: &ObjectKey) -> Begun {
+        let (reconciler, cluster_key) = (self.reconciler.clone(), key.clone());
+        Begun {
+            key: key.clone(),
+            policy: self.policy(key),
+            was_claimed: self.is_claimed(key),
+            was_there: self.cluster.object(key).is_some(),
+            running: Box::pin(async move { reconciler.reconcile(&cluster_key).await }),
+        }
     }
 
     /// Polls until the end, or until nothing moves: then the pass is given back.
-    fn drive(&self, mut running: Running) -> Result<Requeue, Running> {
+    fn drive(&mut self, mut begun: Begun) -> Result<Requeue, Begun> {
+        let before = self.sequence();
         let mut context = Context::from_waker(Waker::noop());
+        let mut outcome = None;
         for _ in 0..8 {
-            match running.as_mut().poll(&mut context) {
-                Poll::Ready(requeue) => return Ok(requeue),
+            match begun.running.as_mut().poll(&mut context) {
+                Poll::Ready(requeue) => {
+                    outcome = Some(requeue);
+                    break;
+                }
                 Poll::Pending if self.breakpoint.held().is_some() => break,
                 Poll::Pending => {}
             }
         }
-        Err(running)
+        self.check_policy(&begun.key, begun.policy, before);
+        if begun.was_there && self.cluster.object(&begun.key).is_none() {
+            let (policy, observed) = begun.policy;
+            let stays = !policy.allows_delete() || observed || !begun.was_claimed;
+            if let Some(id) = self.id_of(&begun.key) {
+                self.ledger.of(&id).may_stay = stays;
+            }
+        }
+        outcome.ok_or(begun)
     }
 
     /// Nothing is written for what is skipped or observed.

@@ -32,7 +32,7 @@ impl World {
             Step::Secret(change) => self.change_data(DataKind::Secret, change),
             Step::ConfigMap(change) => self.change_data(DataKind::ConfigMap, change),
             Step::Delete => self.delete(),
-            Step::Rename => self.rename(),
+            Step::Rename(keeps_name) => self.rename(keeps_name),
             Step::Precede(draw) => self.precede(draw),
             Step::FromAso(draw, edit) => self.take_over(draw, edit),
             Step::Drift(who, change, pick) => self.drift(who, change, pick),
@@ -225,7 +225,7 @@ impl World {
         }
     }
 
-    fn rename(&mut self) {
+    fn rename(&mut self, keeps_name: bool) {
         let old = self.subjects[self.target].clone();
         let is_free = matches!(old.kind.name, armature_runtime::kind::NameRule::Free(_));
         if !is_free || !old.version.verbs.delete || self.cluster.object(&old.key()).is_none() {
@@ -238,6 +238,10 @@ impl World {
         let owner = old.owner.map(|index| (index, &self.subjects[index]));
         let mut subject = Subject::new(old.kind, &name, owner, &self.subscription());
         subject.version = old.version;
+        if keeps_name {
+            subject.azure_name = old.azure_name;
+            subject.id = old.id;
+        }
         self.subjects.push(subject);
         self.target = self.subjects.len() - 1;
         self.apply(self.target, spec);
@@ -402,22 +406,22 @@ impl World {
         let subject = self.subjects[self.index(who)].clone();
         let key = subject.key();
         self.breakpoint.arm(usize::from(at), Side::Before);
-        let running = self.start(&key);
-        let outcome = self.drive(running);
+        let begun = self.begin(&key);
+        let outcome = self.drive(begun);
         let held = self.breakpoint.held();
         match (outcome, held) {
-            (Err(running), Some(call)) => {
+            (Err(begun), Some(call)) => {
                 self.say(format!(
                     "the operator hangs at '{call}' for {key}; another takes over"
                 ));
                 self.ledger.of(&subject.id).cuts += 1;
                 if call.starts_with("azure") {
-                    self.late = Some(running);
+                    self.late = Some(begun);
                     self.deliver_late();
                     self.restart();
                 } else {
                     self.restart_keeping();
-                    self.late = Some(running);
+                    self.late = Some(begun);
                 }
             }
             _ => {

@@ -7,6 +7,7 @@
 mod create;
 mod delete;
 mod finish;
+mod identity;
 mod operations;
 
 use std::time::Duration;
@@ -107,10 +108,12 @@ fn nothing() -> Observed {
     Observed::default()
 }
 
-/// The credential fits; casing of the subscription does not count.
+/// The credential fits; casing of the subscription does not count. The ARM id is this object's.
 fn signed_in() -> Observed {
     Observed {
         credential: credential(),
+        identity: Some(Ok(Identity::Kept)),
+        holder: Some(Holder::Us),
         ..nothing()
     }
 }
