@@ -18,6 +18,33 @@ const IDENTITY: [&str; 5] = [
 /// The one location.
 pub const LOCATION: &str = "westus2";
 
+/// Puts every location of a spec into the one place: resources do not move.
+fn locate(shape: &'static StructShape, spec: &mut Value) {
+    let Value::Object(members) = spec else { return };
+    for (name, value) in members {
+        match shape.field(name) {
+            Some(field) if field.flags.has(Flags::LOCATION) => *value = LOCATION.into(),
+            Some(field) => locate_below(field.ty, value),
+            None => {}
+        }
+    }
+}
+
+fn locate_below(ty: Type, value: &mut Value) {
+    match (ty, value) {
+        (Type::Struct(shape), value) => locate(shape, value),
+        (Type::List(list), Value::Array(items)) => {
+            let items = items.iter_mut();
+            items.for_each(|item| locate_below(list.item, item));
+        }
+        (Type::Map(map), Value::Object(members)) => {
+            let values = members.values_mut();
+            values.for_each(|value| locate_below(map.value, value));
+        }
+        _ => {}
+    }
+}
+
 /// A drawn spec without name and owner.
 pub fn spec(shape: &'static StructShape, draw: Draw) -> Value {
     let mut spec = Arbitrary::valid(draw.seed, usize::from(draw.size)).object(shape);
@@ -28,6 +55,7 @@ pub fn spec(shape: &'static StructShape, draw: Draw) -> Value {
             members.insert("location".to_owned(), LOCATION.into());
         }
     }
+    locate(shape, &mut spec);
     spec
 }
 
@@ -59,7 +87,8 @@ pub fn edit(
     change: Change,
     draw: Draw,
 ) -> Option<String> {
-    let donor = Arbitrary::valid(draw.seed, usize::from(draw.size.max(8))).object(shape);
+    let mut donor = Arbitrary::valid(draw.seed, usize::from(draw.size.max(8))).object(shape);
+    locate(shape, &mut donor);
     let mut sites = Vec::new();
     members(shape, spec, &donor, &mut Vec::new(), &mut sites);
     let fitting: Vec<_> = sites.iter().filter(|site| site.change == change).collect();

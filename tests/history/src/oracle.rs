@@ -78,7 +78,9 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     let puts = puts_of(world, &subject.id);
     for found in differing {
         let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));
-        if is_kept || is_of_others(&record, &last, &puts, &found) || is_told(world, &record, &found)
+        if is_kept
+            || is_of_others(&record, &last, &puts, &found)
+            || is_told(world, &record, &last, &found)
         {
             continue;
         }
@@ -121,28 +123,34 @@ fn puts_of(world: &World, id: &str) -> Vec<u64> {
     taken.map(|request| request.sequence).collect()
 }
 
-/// What others changed where the last manifest says nothing stays until the next PUT.
+/// What others changed stays until the next PUT where the last manifest says nothing, and where it came before the
+/// operator had seen what Azure made of its own PUT: then it looks like the service's own way to put it.
 fn is_of_others(record: &Record, last: &Named, puts: &[u64], found: &Mismatch) -> bool {
     let mut touched = record.touched.iter();
-    touched.any(|(path, at)| {
+    touched.any(|touched| {
+        let path = &touched.path;
         let deeper = if path.len() > found.path.len() {
             path
         } else {
             &found.path
         };
-        related(path, &found.path) && !last.has(deeper) && !puts.iter().any(|put| put > at)
+        related(path, &found.path)
+            && (touched.is_unseen || !last.has(deeper))
+            && !puts.iter().any(|put| *put > touched.at)
     })
 }
 
-/// Where a service keeps what a PUT leaves out, an event names the path.
-fn is_told(world: &World, record: &Record, found: &Mismatch) -> bool {
-    let path = shown(&found.path);
-    world.keeps()
-        && found.want.is_none()
-        && record
-            .events
+/// Where a service keeps what a PUT leaves out, an event names the path, or says that there are more than it names.
+fn is_told(world: &World, record: &Record, last: &Named, found: &Mismatch) -> bool {
+    let names = |event: &String| {
+        let mut path = found
+            .path
             .iter()
-            .any(|event| event.contains("keeps") && event.contains(&path))
+            .filter(|name| name.parse::<usize>().is_err());
+        event.contains("Azure keeps")
+            && (event.contains(" more,") || path.all(|name| event.contains(name.as_str())))
+    };
+    world.keeps() && !last.has(&found.path) && record.events.iter().any(names)
 }
 
 /// ARM paths of values that can be set on creation only; the mode of a creation is one.

@@ -4,13 +4,24 @@ use std::collections::BTreeMap;
 
 use crate::named::{Named, Path};
 
+/// A change of a resource by somebody else.
+#[derive(Clone, Debug)]
+pub struct Touched {
+    /// Where.
+    pub path: Path,
+    /// Number of the last request before.
+    pub at: u64,
+    /// Whether the operator had not yet seen what came of its own work.
+    pub is_unseen: bool,
+}
+
 /// What is known of one id in Azure.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// Paths that a manifest named.
     pub named: Named,
-    /// Paths that somebody else changed, and the number of the last request before.
-    pub touched: Vec<(Path, u64)>,
+    /// What somebody else changed.
+    pub touched: Vec<Touched>,
     /// Edits of the object and of what it refers to.
     pub edits: usize,
     /// Changes in Azure that nobody told the operator of.

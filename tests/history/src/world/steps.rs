@@ -3,13 +3,14 @@
 use armature_runtime::reconcile::names;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
-use armature_runtime::resource::Object;
+use armature_runtime::resource::{Object, ObjectKey};
 use armature_simulator::{Failure, FaultRule, Spoil};
 use jiff::SignedDuration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
+use super::ledger::Touched;
 use super::subject::{DATA, NAMESPACE, Subject};
 use super::{FIRST_VALUE, OPERATOR_NAMESPACE, World};
 use crate::edit;
@@ -340,10 +341,27 @@ impl World {
             return;
         }
         self.say(format!("somebody else changes {}: {patch}", subject.id));
-        let sequence = self.sequence();
+        let touched = Touched {
+            path,
+            at: self.sequence(),
+            is_unseen: !self.is_at_rest(&subject.key()),
+        };
         let record = self.ledger.of(&subject.id);
-        record.touched.push((path, sequence));
+        record.touched.push(touched);
         record.drifts += 1;
+    }
+
+    /// Whether the operator has seen what came of all that it did for the object.
+    fn is_at_rest(&self, key: &ObjectKey) -> bool {
+        let object = self.cluster.object(key);
+        let generation = object.and_then(|object| object.metadata.generation);
+        let observed = self.cluster.status(key)["observedGeneration"].as_i64();
+        observed == generation
+            && self.cluster.condition(key, "Ready").starts_with("True")
+            && self
+                .cluster
+                .annotation(key, names::POLLER_RESUME_ID)
+                .is_none()
     }
 
     fn vanish(&mut self, who: Who) {
@@ -490,6 +508,9 @@ impl World {
         for (key, event) in self.cluster.take_event_notes() {
             if let Some(id) = self.id_of(&key) {
                 let text = format!("{}: {}", event.reason, event.message);
+                if event.reason == names::event::KEPT {
+                    self.say(format!("  event {text}"));
+                }
                 self.ledger.of(&id).events.push(text);
             }
         }
