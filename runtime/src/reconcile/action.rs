@@ -46,6 +46,8 @@ pub enum Action {
     Poll,
     /// Remove the operation's state from the annotations.
     ForgetOperation,
+    /// Note since when something in Azure holds the next write back.
+    BeginHold,
     /// Record what Azure returned for what was sent.
     RecordBaseline,
     /// Ask the kind's post-checker.

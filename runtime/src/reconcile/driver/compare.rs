@@ -117,6 +117,15 @@ impl Pass<'_> {
             .collect()
     }
 
+    /// Whether something else is desired than what was sent last; only known once the body is built.
+    pub(super) fn is_edited(&self) -> bool {
+        let is_built = matches!(self.observed.payload, Some(Ok(())));
+        is_built
+            && self
+                .baseline()
+                .is_some_and(|sent| !sent.is_of_same_spec(&self.sent()))
+    }
+
     /// The baseline in the annotation; one of another form counts as absent.
     fn baseline(&self) -> Option<Baseline> {
         Baseline::parse(self.annotation(names::BASELINE)?).ok()

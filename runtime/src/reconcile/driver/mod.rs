@@ -6,7 +6,8 @@
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
-//! | `gate` | the budget of requests, on the way to Azure |
+//! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
+//! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | desired against observed, baseline |
 //! | `checks` | extensions before and after the PUT |
 //! | `export`, `expressions` | Secrets and ConfigMaps |
@@ -21,11 +22,13 @@ mod export;
 mod expressions;
 mod gate;
 mod inputs;
+mod notes;
 mod pass;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +56,10 @@ pub struct Settings {
     pub operator_version: String,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
 }
 
 /// The one reconciler of all kinds.
@@ -168,6 +175,7 @@ impl Pass<'_> {
             Action::RegisterProvider => self.register_provider().await,
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation(),
+            Action::BeginHold => self.begin_hold().await?,
             Action::RecordBaseline => self.record_baseline().await?,
             Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
             Action::Export => self.observed.export = Some(self.export().await?),

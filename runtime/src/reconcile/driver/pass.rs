@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Reconciler;
 use super::gate::Gate;
+use super::notes::LONGEST_UNSEEN;
 use crate::arm::budget::Urgency;
 use crate::arm::{CredentialKey, Method, Operation, ResourceId};
 use crate::engine::compare::SecretVersion;
@@ -23,10 +23,6 @@ use crate::reconcile::observed::Observed;
 use crate::reconcile::policy::Policy;
 use crate::reconcile::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
 use crate::resource::Object;
-
-/// How long after a restart a resource may stay invisible whose PUT Azure had just taken. The longest in recorded traffic
-/// is 46 s.
-const LONGEST_UNSEEN: SignedDuration = SignedDuration::from_mins(2);
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {
@@ -48,6 +44,8 @@ pub(super) struct Pass<'a> {
     pub takes_ownership: bool,
     /// The operation of the annotations has ended, and the next write removes them.
     pub forgets_operation: bool,
+    /// How many operations failed in a row, for the next write.
+    pub failed_operations: Option<String>,
     pub observed: Observed,
     pub id: Option<ResourceId>,
     pub owner: Option<Arc<Object>>,
@@ -99,6 +97,7 @@ impl<'a> Pass<'a> {
                 version,
                 takes_ownership: false,
                 forgets_operation: false,
+                failed_operations: None,
                 observed: Observed::default(),
                 id,
                 owner: None,
@@ -169,7 +168,9 @@ impl<'a> Pass<'a> {
             put_generation: self
                 .annotation(names::LATEST_RECONCILED_GENERATION)
                 .and_then(|text| text.parse().ok()),
-            put_may_run: self.put_may_run(),
+            put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
+            hold: self.hold(),
+            pause: self.pause(),
             verbs: self.version.verbs,
             steps: self.steps(),
         }
