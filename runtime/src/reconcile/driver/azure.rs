@@ -238,6 +238,9 @@ impl Pass<'_> {
         match operation::begin(method, url, response, self.reconciler.clock.now()) {
             Begun::Done => (Write::Completed, None),
             Begun::Running { operation, after } => (Write::Running(after), Some(operation)),
+            Begun::Failed { .. } if method == Method::Delete && absence::is_not_found(response) => {
+                (Write::Failed(self.refused(response).await), None)
+            }
             Begun::Failed { error, after } => {
                 (Write::Failed(self.classified(error, after).await), None)
             }
@@ -412,10 +415,11 @@ impl Pass<'_> {
         let after = operation::retry_after(response, self.reconciler.clock.now());
         let error = CloudError::from_response(response);
         let mut failure = self.classified(error, after).await;
-        if absence::is_not_found(response) {
+        if absence::is_not_found(response) && !absence::is_gone(response) {
             let doubt = absence::doubt(response);
             failure.message = format!("{}; {doubt}", failure.message);
             failure = failure.as_warning();
+            failure.retry = RetryClass::Slow;
         }
         failure
     }
