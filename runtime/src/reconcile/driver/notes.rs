@@ -124,7 +124,15 @@ impl Pass<'_> {
         let passed = self.reconciler.clock.now().duration_since(failures.last);
         let passed = Duration::try_from(passed).unwrap_or_default();
         let left = failures.pause().checked_sub(passed)?;
-        (!left.is_zero() && !self.is_edited()).then_some(left)
+        (!left.is_zero() && !self.is_edited).then_some(left)
+    }
+
+    /// An edit of what the object refers to starts over, as one of the object itself.
+    pub(super) async fn end_pause_of_edited(&mut self) -> Result<(), KubernetesError> {
+        if self.failures().is_some() {
+            self.is_edited = self.is_edited().await?;
+        }
+        Ok(())
     }
 
     /// Those that still count: an edit starts over.

@@ -46,6 +46,8 @@ pub(super) struct Pass<'a> {
     pub forgets_operation: bool,
     /// How many operations failed in a row, for the next write.
     pub failed_operations: Option<String>,
+    /// Something else is desired than what was sent last; only looked at after operations that failed.
+    pub is_edited: bool,
     pub observed: Observed,
     pub id: Option<ResourceId>,
     pub owner: Option<Arc<Object>>,
@@ -53,7 +55,7 @@ pub(super) struct Pass<'a> {
     /// Spec in the user's version.
     pub served_spec: Value,
     pub resolved: Resolved,
-    /// Secrets that the body was built with, in place of their values in digests.
+    /// Secrets that the body was built with, as records of earlier releases know them.
     pub secret_versions: Vec<SecretVersion>,
     /// Body to be sent, without lists of children that are kinds of their own.
     pub desired: Value,
@@ -98,6 +100,7 @@ impl<'a> Pass<'a> {
                 takes_ownership: false,
                 forgets_operation: false,
                 failed_operations: None,
+                is_edited: false,
                 observed: Observed::default(),
                 id,
                 owner: None,
@@ -165,9 +168,7 @@ impl<'a> Pass<'a> {
                 .as_ref()
                 .and_then(|id| id.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
-            put_generation: self
-                .annotation(names::LATEST_RECONCILED_GENERATION)
-                .and_then(|text| text.parse().ok()),
+            put_generation: self.put_generation(),
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
             hold: self.hold(),
             pause: self.pause(),
