@@ -45,6 +45,7 @@ impl Pass<'_> {
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
         self.forgets_operation = false;
+        self.failed_operations = None;
         Ok(())
     }
 

@@ -12,7 +12,9 @@ use async_trait::async_trait;
 
 use super::{Clock, Reconciler};
 use crate::arm::budget::{Account, Budget, Call, Sent, Sort, Urgency};
-use crate::arm::{CredentialKey, Method, Request, Response, Transport, TransportError, segment};
+use crate::arm::{
+    CredentialKey, Method, RefusedUrl, Request, Response, Transport, TransportError, segment,
+};
 use crate::resource::ObjectKey;
 
 /// The transport of one pass.
@@ -141,6 +143,9 @@ impl Transport for Gate {
             is_refused: retry_after.is_none(),
             retry_after,
         };
+        if segment::has_dots(&url) {
+            return Err(refusal(RefusedUrl::Elsewhere.to_string(), None));
+        }
         let subscription = segment::subscription_of(&url);
         check_subscription(
             subscription.as_deref(),

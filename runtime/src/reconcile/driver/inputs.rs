@@ -70,6 +70,10 @@ impl Pass<'_> {
             );
             return Ok(Err(fatal(message)));
         }
+        found!(
+            segment::check_segment(&name)
+                .map_err(|error| fatal(format!("spec.azureName: {error}")))
+        );
         let owner = found!(self.owner_id().await?);
         let id = ResourceId::of(self.kind(), owner.as_ref(), &subscription, &name);
         let id = found!(id.map_err(|error| fatal(error.to_string())));

@@ -145,9 +145,9 @@ impl Pass<'_> {
     }
 
     /// Puts into a patch what there is to note, and takes out what is no longer so.
-    pub(super) fn update_notes(&mut self, patch: &mut MetadataPatch) {
-        if let Some(text) = self.failed_operations.take() {
-            set(patch, names::FAILED_OPERATIONS, text);
+    pub(super) fn update_notes(&self, patch: &mut MetadataPatch) {
+        if let Some(text) = &self.failed_operations {
+            set(patch, names::FAILED_OPERATIONS, text.clone());
         }
         for name in self.outdated_notes() {
             patch.annotations.entry(name.to_owned()).or_insert(None);
