@@ -76,6 +76,7 @@ impl Transport for Doubles {
             .push(line);
         Ok(Response {
             status: if self.answer.is_some() { 200 } else { 404 },
+            headers: [("x-ms-request-id".to_owned(), "request-1".to_owned())].into(),
             body: self.answer.clone(),
             ..Response::default()
         })
