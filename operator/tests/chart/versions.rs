@@ -5,8 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use armature::{
-    CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
+    CONVERSION_MEMORY, CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice,
+    WebhookReach,
 };
+use armature_runtime::arm::budget::Limits;
 use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
@@ -106,9 +108,13 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         leader_election: None,
         health_listen: None,
         metrics_listen: None,
+        metrics_readers: Default::default(),
         default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
+        workers: 32,
+        arm_budget: Limits::default(),
+        conversion_memory: CONVERSION_MEMORY,
     }
 }
 
