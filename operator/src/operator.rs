@@ -1,6 +1,7 @@
 //! Puts the parts of an operator together, starts them and stops them.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -308,10 +309,8 @@ async fn lead(
     readiness: Readiness,
     stop: CancellationToken,
 ) {
-    let watching = stop.child_token();
-    let watches = manager.watch(watching.clone());
-    tokio::join!(watches, async move {
-        let _ended = watching.drop_guard();
+    let watches = manager.watch(stop.clone());
+    let working = async move {
         if !election.acquire(&stop).await {
             return;
         }
@@ -326,7 +325,13 @@ async fn lead(
             () = manager.manage(stop) => {}
         }
         election.release().await;
-    });
+    };
+    let (mut watches, mut working) = (pin!(watches), pin!(working));
+    tokio::select! {
+        () = &mut working => {}
+        // They end when told to stop; work that runs then is finished.
+        () = &mut watches => working.await,
+    }
 }
 
 /// An election for a Lease, where replicas elect.

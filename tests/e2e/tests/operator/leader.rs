@@ -75,6 +75,12 @@ fn one_replica_works_and_the_next_takes_over() {
         .await;
         // It did not wait for the Lease to expire.
         assert!(stopped.elapsed() < LeaseTimes::default().lease);
+        println!("another one leads {:?} after the end of the first", stopped.elapsed());
+        wait_until("the second looks at what is there", async || {
+            workers(world, "leader-one").contains(&SECOND.to_owned())
+        })
+        .await;
+        println!("and is at work after {:?}", stopped.elapsed());
         objects.apply(&group("leader-two")).await.unwrap();
         objects
             .wait_ready("ResourceGroup", "leader-two", LIMIT, is_ready)
