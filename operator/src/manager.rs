@@ -55,7 +55,8 @@ impl Manager {
         };
         let queue = Queue::new(settings, Arc::new(SystemRandom));
         let turn = Arc::new(Turn::new(queue.clone()));
-        let cluster = Cluster::new(clients, config.kinds, turn.clone()).fenced_by(fence.clone());
+        let cluster = Cluster::new(clients, &config.namespace, config.kinds, turn.clone())
+            .fenced_by(fence.clone());
         let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
         let metrics = Metrics::new(config.kinds);
         let reconciler = Reconciler {

@@ -92,7 +92,7 @@ async fn lists_at_an_old_version_end_well_within_the_memory_for_them() {
     let count = count();
     // Room for one of the lists, and not for two.
     let memory = (count * SIZE * 3 / 2 + (8 << 20)) as u64;
-    let setting = format!("webhook.conversionMemory={memory}");
+    let setting = format!("webhook.conversionMemory={}Ki", memory >> 10);
     // Nothing but conversion, so that nothing else takes memory meanwhile.
     let settings = ["azureOperatorMode=webhooks", &setting];
     let manifests = cluster.render(&settings).await;

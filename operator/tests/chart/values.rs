@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use armature_controlplane::KUBERNETES_VERSION;
 use serde_json::Value;
 
 use crate::chart::{deployment, folder, helm, manifests};
@@ -169,7 +170,7 @@ async fn metrics_that_only_the_pod_reaches_have_no_service() {
             "{setting}"
         );
     }
-    let arguments = ["template", "armature"];
+    let arguments = ["template", "armature", "--kube-version", KUBERNETES_VERSION];
     let output = helm(&arguments, &["metrics.serviceMonitor.enabled=true"]).await;
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "nobody would reach them");

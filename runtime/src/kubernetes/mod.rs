@@ -10,6 +10,7 @@ mod certificate;
 mod client;
 mod crd;
 mod credential;
+mod digest_key;
 mod error;
 mod event;
 mod filter;

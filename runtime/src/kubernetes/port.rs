@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::cache::ObjectCache;
 use super::client::Clients;
+use super::digest_key::DigestKeys;
 use super::error::request;
 use super::event::EventRecorder;
 use super::names::FIELD_MANAGER;
@@ -21,6 +22,7 @@ use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
 use super::stored::StoredObject;
 use super::watch::Wake;
+use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::reconcile::fence::Fence;
 use crate::reconcile::port::{
@@ -39,11 +41,18 @@ pub struct Cluster {
     pub(super) wake: Arc<dyn Wake>,
     events: EventRecorder,
     fence: Fence,
+    digest_keys: Arc<DigestKeys>,
 }
 
 impl Cluster {
-    /// A cluster with these kinds. `wake` is told which objects need to be reconciled. Needs a tokio runtime.
-    pub fn new(clients: Clients, kinds: &[&'static KindInfo], wake: Arc<dyn Wake>) -> Self {
+    /// A cluster with these kinds, managed from the operator's own namespace. `wake` is told which objects need to be
+    /// reconciled. Needs a tokio runtime.
+    pub fn new(
+        clients: Clients,
+        namespace: &str,
+        kinds: &[&'static KindInfo],
+        wake: Arc<dyn Wake>,
+    ) -> Self {
         let events = EventRecorder::start(clients.requests().clone());
         Self {
             clients,
@@ -59,6 +68,7 @@ impl Cluster {
             wake,
             events,
             fence: Fence::open(),
+            digest_keys: Arc::new(DigestKeys::new(namespace)),
         }
     }
 
@@ -225,6 +235,10 @@ impl KubernetesPort for Cluster {
 
     fn has_namespace_credential(&self, namespace: &str) -> Option<bool> {
         self.credentials.has(namespace)
+    }
+
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
+        self.digest_keys.get(self.clients.requests()).await
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {

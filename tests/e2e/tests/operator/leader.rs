@@ -75,7 +75,10 @@ fn one_replica_works_and_the_next_takes_over() {
         .await;
         // It did not wait for the Lease to expire.
         assert!(stopped.elapsed() < LeaseTimes::default().lease);
-        println!("another one leads {:?} after the end of the first", stopped.elapsed());
+        println!(
+            "another one leads {:?} after the end of the first",
+            stopped.elapsed()
+        );
         wait_until("the second looks at what is there", async || {
             workers(world, "leader-one").contains(&SECOND.to_owned())
         })

@@ -4,6 +4,7 @@ mod budget;
 mod create;
 mod delete;
 mod drift;
+mod edits;
 mod exports;
 mod expressions;
 mod extensions;
