@@ -50,6 +50,8 @@ pub enum Action {
     Poll,
     /// Remove the operation's state from the annotations.
     ForgetOperation,
+    /// Note since when something in Azure holds the next write back.
+    BeginHold,
     /// Record what is desired, and what Azure has for it.
     Record,
     /// Ask the kind's post-checker.

@@ -7,12 +7,15 @@ use crate::resource::Object;
 
 /// What the operator writes into an object that it has claimed. On an object that is claimed anew it is of another
 /// object, or of another place in Azure.
-pub const OF_A_CLAIM: [&str; 5] = [
+pub const OF_A_CLAIM: [&str; 8] = [
     names::POLLER_RESUME_ID,
     names::POLLER_RESUME_TOKEN,
     names::LATEST_RECONCILED_GENERATION,
     names::CHILD_RESOURCE_ID_OVERRIDE,
     names::BASELINE,
+    names::HELD_SINCE,
+    names::UNANSWERED_PUT,
+    names::FAILED_OPERATIONS,
 ];
 
 /// Whether the object has our finalizer.

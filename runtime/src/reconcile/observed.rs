@@ -90,8 +90,12 @@ pub enum Write {
 /// Outcome of one look at a running operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Poll {
-    /// Still running. Azure may have said when to ask again.
+    /// Still running, as Azure says. It may have said when to ask again.
     Running(Option<Duration>),
+    /// Azure does not say whether it runs: only the resource itself can be looked at, or the look failed.
+    Unreported(Option<Duration>),
+    /// It cannot be asked about: its URL is not ARM's, or what answers knows nothing about it.
+    Doubtful(Failure),
     /// A PUT or DELETE finished well.
     Succeeded,
     /// What had to be done before the PUT is done.
@@ -191,5 +195,26 @@ impl Observed {
     /// Whether this pass saw a write to Azure complete.
     pub fn wrote(&self) -> bool {
         self.put == Some(Write::Completed) || self.poll == Some(Poll::Succeeded)
+    }
+
+    /// Whether something in Azure holds writes back without an end in sight; `None` when this pass did not learn it.
+    pub fn is_held(&self) -> Option<bool> {
+        let writes = [&self.prerequisite, &self.put, &self.delete];
+        if writes
+            .iter()
+            .any(|write| matches!(write, Some(Write::Running(_))))
+        {
+            // What runs now is noted with its operation.
+            return None;
+        }
+        if self.wrote() || self.delete == Some(Write::Completed) {
+            return Some(false);
+        }
+        match (&self.resource, &self.poll) {
+            (Some(Ok(Resource::Found(Provisioning::Running(_)))), _) => Some(true),
+            (_, Some(Poll::Unreported(_) | Poll::Doubtful(_))) => Some(true),
+            (_, Some(Poll::Unknown(_))) | (None | Some(Err(_)), None) => None,
+            _ => Some(false),
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 mod apply;
 mod delete;
+mod hold;
 #[cfg(test)]
 mod tests;
 
@@ -136,7 +137,24 @@ fn known<T>(
     }
 }
 
+/// Shortest time between two looks at an operation, whatever Azure says.
+const SHORTEST_WAIT: Duration = Duration::from_secs(2);
+
 /// A running operation: ask again when Azure said so, else with growing delays.
 fn wait(after: Option<Duration>) -> Requeue {
-    after.map_or(Requeue::Backoff(RetryClass::Poll), Requeue::After)
+    after.map_or(Requeue::Backoff(RetryClass::Poll), |after| {
+        Requeue::After(after.max(SHORTEST_WAIT))
+    })
+}
+
+/// The write, unless operations that Azure had accepted failed and it is not yet time for another: then what the condition
+/// says stays.
+fn unless_paused(view: &ResourceView, write: Action) -> Action {
+    match view.pause {
+        None => write,
+        Some(left) => Action::Finish(Finish {
+            requeue: Requeue::After(left),
+            ..Finish::silent()
+        }),
+    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cluster::owner_gone;
 use super::pass::{Pass, parse, raw};
-use crate::arm::{Method, ResourceId};
+use crate::arm::{Method, ResourceId, absence};
 use crate::engine::conversion;
 use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
 use crate::kind::OwnerRule;
@@ -95,7 +95,7 @@ impl Pass<'_> {
                 let body = response.body.unwrap_or_default();
                 raw(&self.stored_status(&object, version, &body)?)
             }
-            404 => None,
+            _ if absence::is_gone(&response) => None,
             _ => return Err(self.refused(&response).await),
         };
         Ok(object)

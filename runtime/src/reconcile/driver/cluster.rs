@@ -41,10 +41,12 @@ impl Pass<'_> {
         if self.forgets_operation {
             clear_operation(&mut patch, self);
         }
+        self.update_notes(&mut patch);
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
         self.forgets_operation = false;
+        self.failed_operations = None;
         Ok(())
     }
 
@@ -60,7 +62,7 @@ impl Pass<'_> {
                 done => return done,
             }
             let key = self.object.key();
-            match self.reconciler.kubernetes.get(&key).await? {
+            match self.reconciler.kubernetes.read(&key).await? {
                 Some(object) => self.object = object,
                 None => {
                     let object = key.to_string();
@@ -251,7 +253,8 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
-        if self.takes_ownership || self.forgets_operation {
+        let is_outdated = !self.outdated_notes().is_empty();
+        if self.takes_ownership || self.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;
         }
         if let Some(event) = finish.event {
@@ -307,7 +310,7 @@ fn with_verdict(status: &Value, verdict: &Verdict, generation: i64, now: &str) -
     Value::Object(members)
 }
 
-fn whole_seconds(now: jiff::Timestamp) -> String {
+pub(super) fn whole_seconds(now: jiff::Timestamp) -> String {
     let now = now.to_zoned(TimeZone::UTC);
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

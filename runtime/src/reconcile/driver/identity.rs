@@ -47,7 +47,9 @@ impl Pass<'_> {
 
     /// Whether something may be on its way in Azure that Azure has not shown.
     fn may_exist(&self) -> bool {
-        self.stored_operation() != StoredOperation::None || self.put_may_run()
+        self.stored_operation() != StoredOperation::None
+            || self.put_may_run()
+            || self.awaits_unanswered_put()
     }
 
     /// Which of the objects that stand for this id writes it.

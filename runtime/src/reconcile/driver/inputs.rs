@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cluster::owner_gone;
 use super::pass::{Pass, document};
-use crate::arm::ResourceId;
+use crate::arm::{ResourceId, segment};
 use crate::engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
 use crate::engine::compare::SecretVersion;
 use crate::engine::{conversion, payload};
@@ -70,6 +70,10 @@ impl Pass<'_> {
             );
             return Ok(Err(fatal(message)));
         }
+        found!(
+            segment::check_segment(&name)
+                .map_err(|error| fatal(format!("spec.azureName: {error}")))
+        );
         let owner = found!(self.owner_id().await?);
         let id = ResourceId::of(self.kind(), owner.as_ref(), &subscription, &name);
         let id = found!(id.map_err(|error| fatal(error.to_string())));
@@ -112,8 +116,13 @@ impl Pass<'_> {
 
     async fn resolve_references(&mut self, inputs: &Inputs) -> Found<()> {
         for used in &inputs.references {
-            let ReferenceTarget::Named { group, kind, name } = &used.target else {
-                continue;
+            let (group, kind, name) = match &used.target {
+                ReferenceTarget::Named { group, kind, name } => (group, kind, name),
+                ReferenceTarget::ArmId(id) => {
+                    found!(check_reference(&used.path, id));
+                    continue;
+                }
+                ReferenceTarget::WellKnown(_) => continue,
             };
             let missing = |what: &str| missing_reference(&used.path, kind, name, what);
             let kubernetes = &self.reconciler.kubernetes;
@@ -132,6 +141,7 @@ impl Pass<'_> {
             let Some(id) = claim::resource_id(&target) else {
                 return Ok(Err(missing("it has no ARM id yet")));
             };
+            found!(check_reference(&used.path, id));
             let references = &mut self.resolved.references;
             references.insert(used.target.clone(), id.to_owned());
         }
@@ -254,6 +264,12 @@ fn insert(body: &mut Value, path: &[&str], value: Value) {
 
 fn fatal(message: impl Into<String>) -> Failure {
     Failure::error(reason::FAILED, message)
+}
+
+/// Azure would read an id with such segments as that of another resource.
+fn check_reference(path: &str, id: &str) -> Result<(), Failure> {
+    let checked = segment::check_path(id);
+    checked.map_err(|error| fatal(format!("{path}: the ARM id '{id}': {error}")))
 }
 
 fn missing_reference(path: &str, kind: &str, name: &str, what: &str) -> Failure {

@@ -7,7 +7,8 @@
 //! | `identity` | whose resource it is |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
-//! | `gate` | the budget of requests, on the way to Azure |
+//! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
+//! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
 //! | `export`, `expressions` | Secrets and ConfigMaps |
@@ -23,11 +24,13 @@ mod expressions;
 mod gate;
 mod identity;
 mod inputs;
+mod notes;
 mod pass;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -55,6 +58,10 @@ pub struct Settings {
     pub operator_version: String,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
 }
 
 /// The one reconciler of all kinds.
@@ -98,13 +105,25 @@ impl Reconciler {
         async {
             let requeue = match self.pass(key).await {
                 Ok(requeue) => requeue,
-                Err(error) => after_refusal(&error),
+                Err(error) => {
+                    if matches!(error, KubernetesError::Conflict { .. }) {
+                        self.catch_up(key).await;
+                    }
+                    after_refusal(&error)
+                }
             };
             tracing::Span::current().record("result", requeue.result());
             requeue
         }
         .instrument(span)
         .await
+    }
+
+    /// Reads an object whose write met a conflict, so that the next pass works from what the server has.
+    async fn catch_up(&self, key: &ObjectKey) {
+        if let Err(error) = self.kubernetes.read(key).await {
+            tracing::warn!(%error, "the object could not be read again after a conflict");
+        }
     }
 
     async fn pass(&self, key: &ObjectKey) -> Result<Requeue, KubernetesError> {
@@ -168,12 +187,16 @@ impl Pass<'_> {
             Action::Get => self.get().await,
             Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
             Action::Prepare(prerequisite) => self.prepare(&prerequisite).await?,
-            Action::BuildPayload => self.observed.payload = Some(self.build_payload().await),
+            Action::BuildPayload => {
+                self.observed.payload = Some(self.build_payload().await);
+                self.end_pause_of_edited().await?;
+            }
             Action::Compare => self.observed.comparison = Some(self.compare().await?),
             Action::Put { event } => self.put(event).await?,
             Action::RegisterProvider => self.register_provider().await,
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation(),
+            Action::BeginHold => self.begin_hold().await?,
             Action::Record => self.record_settled().await?,
             Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
             Action::Export => self.observed.export = Some(self.export().await?),

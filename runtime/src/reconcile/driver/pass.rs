@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Reconciler;
 use super::gate::Gate;
+use super::notes::LONGEST_UNSEEN;
 use crate::arm::budget::Urgency;
 use crate::arm::{CredentialKey, Method, Operation, ResourceId};
 use crate::engine::compare::SecretVersion;
@@ -24,10 +24,6 @@ use crate::reconcile::observed::Observed;
 use crate::reconcile::policy::Policy;
 use crate::reconcile::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
 use crate::resource::Object;
-
-/// How long after a restart a resource may stay invisible whose PUT Azure had just taken. The longest in recorded traffic
-/// is 46 s.
-const LONGEST_UNSEEN: SignedDuration = SignedDuration::from_mins(2);
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {
@@ -49,6 +45,10 @@ pub(super) struct Pass<'a> {
     pub takes_ownership: bool,
     /// The operation of the annotations has ended, and the next write removes them.
     pub forgets_operation: bool,
+    /// How many operations failed in a row, for the next write.
+    pub failed_operations: Option<String>,
+    /// Something else is desired than what was sent last; only looked at after operations that failed.
+    pub is_edited: bool,
     pub observed: Observed,
     pub id: Option<ResourceId>,
     pub owner: Option<Arc<Object>>,
@@ -100,6 +100,8 @@ impl<'a> Pass<'a> {
                 version,
                 takes_ownership: false,
                 forgets_operation: false,
+                failed_operations: None,
+                is_edited: false,
                 observed: Observed::default(),
                 id,
                 owner: None,
@@ -169,7 +171,9 @@ impl<'a> Pass<'a> {
                 .and_then(|id| id.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
             put_generation: self.put_generation(),
-            put_may_run: self.put_may_run(),
+            put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
+            hold: self.hold(),
+            pause: self.pause(),
             verbs: self.version.verbs,
             steps: self.steps(),
         }

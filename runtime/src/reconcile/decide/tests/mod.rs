@@ -10,7 +10,7 @@ mod finish;
 mod identity;
 mod operations;
 
-use std::time::Duration;
+use jiff::Timestamp;
 
 use super::*;
 use crate::extension::{PostCheck, PreCheck, Prerequisite};
@@ -18,7 +18,7 @@ use crate::kind::Verbs;
 use crate::reconcile::action::Action;
 use crate::reconcile::condition::Verdict;
 use crate::reconcile::observed::*;
-use crate::reconcile::view::{OwnerForm, Steps, StoredOperation};
+use crate::reconcile::view::{Hold, OwnerForm, Steps, StoredOperation};
 
 /// Section, case, facts, outcome.
 type Row = (
@@ -94,6 +94,8 @@ fn claimed() -> ResourceView {
         operation: StoredOperation::None,
         put_generation: Some(2),
         put_may_run: false,
+        hold: Hold::default(),
+        pause: None,
         verbs: Verbs {
             get: true,
             put: true,
@@ -106,6 +108,15 @@ fn claimed() -> ResourceView {
 
 fn nothing() -> Observed {
     Observed::default()
+}
+
+/// Held back since the first second of 1970, which was so long ago.
+fn held(minutes: u64) -> Hold {
+    Hold {
+        since: Some(Timestamp::UNIX_EPOCH),
+        now: Timestamp::UNIX_EPOCH + Duration::from_secs(60 * minutes),
+        ..Hold::default()
+    }
 }
 
 /// The credential fits; casing of the subscription does not count. The ARM id is this object's.
