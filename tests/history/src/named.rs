@@ -69,7 +69,7 @@ impl Named {
         path: &mut Path,
         found: &mut Vec<Mismatch>,
     ) {
-        if have == want {
+        if have == want || have.is_none_or(is_nothing) && want.is_none_or(is_nothing) {
             return;
         }
         let report = |found: &mut Vec<Mismatch>, path: &Path| {
@@ -95,7 +95,7 @@ impl Named {
             | (Some(Value::Object(_)), None)
             | (None, Some(Value::Object(_))) => {
                 let is_one_missing = have.is_none() || want.is_none();
-                if self.is_leaf && is_one_missing {
+                if self.members.is_empty() && self.is_leaf && is_one_missing {
                     return report(found, path);
                 }
                 for (name, below) in &self.members {
@@ -109,6 +109,16 @@ impl Named {
             }
             _ => report(found, path),
         }
+    }
+}
+
+/// Whether a value says nothing: empty objects and lists, and those of such. ARM does not tell them from absent ones.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(members) => members.values().all(is_nothing),
+        Value::Array(items) => items.iter().all(is_nothing),
+        _ => false,
     }
 }
 

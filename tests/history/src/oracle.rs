@@ -79,7 +79,7 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     for found in differing {
         let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));
         if is_kept
-            || is_of_others(&record, &last, &puts, &found)
+            || is_of_others(&record, &last, &puts, &found, world.keeps())
             || is_told(world, &record, &last, &found)
         {
             continue;
@@ -125,7 +125,13 @@ fn puts_of(world: &World, id: &str) -> Vec<u64> {
 
 /// What others changed stays until the next PUT where the last manifest says nothing, and where it came before the
 /// operator had seen what Azure made of its own PUT: then it looks like the service's own way to put it.
-fn is_of_others(record: &Record, last: &Named, puts: &[u64], found: &Mismatch) -> bool {
+fn is_of_others(
+    record: &Record,
+    last: &Named,
+    puts: &[u64],
+    found: &Mismatch,
+    is_kept: bool,
+) -> bool {
     let mut touched = record.touched.iter();
     touched.any(|touched| {
         let path = &touched.path;
@@ -136,17 +142,15 @@ fn is_of_others(record: &Record, last: &Named, puts: &[u64], found: &Mismatch) -
         };
         related(path, &found.path)
             && (touched.is_unseen || !last.has(deeper))
-            && !puts.iter().any(|put| *put > touched.at)
+            && (is_kept || !puts.iter().any(|put| *put > touched.at))
     })
 }
 
 /// Where a service keeps what a PUT leaves out, an event names the path, or says that there are more than it names.
 fn is_told(world: &World, record: &Record, last: &Named, found: &Mismatch) -> bool {
     let names = |event: &String| {
-        let mut path = found
-            .path
-            .iter()
-            .filter(|name| name.parse::<usize>().is_err());
+        // Maps that are kept as a whole are named as a whole.
+        let mut path = found.path.iter().take(2);
         event.contains("Azure keeps")
             && (event.contains(" more,") || path.all(|name| event.contains(name.as_str())))
     };

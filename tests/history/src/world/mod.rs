@@ -113,13 +113,24 @@ fn registry() -> Registry {
 }
 
 fn settings(manner: Manner, kind: &KindInfo) -> Settings {
+    // Elsewhere nobody could tell that the operation failed.
+    let versions = &mut kind.versions.iter();
+    let is_shown = manner.asynchronous
+        && versions.all(|version| version.status.field("provisioningState").is_some());
+    let by_state = OperationRule {
+        put: Some(Style::ProvisioningState),
+        ..OperationRule::default()
+    };
     Settings {
         operations: OperationRule {
-            put: manner.asynchronous.then_some(Style::ProvisioningState),
             latency: Some(Duration::from_secs(u64::from(manner.seconds))),
             retry_after: Some(5),
             ..OperationRule::default()
         },
+        operations_of: is_shown
+            .then(|| (kind.arm_type.to_owned(), by_state))
+            .into_iter()
+            .collect(),
         normalise: if manner.rewrites {
             Normalise::ALL
         } else {
@@ -195,6 +206,8 @@ impl World {
                 operator_namespace: OPERATOR_NAMESPACE.to_owned(),
                 operator_version: "v1".to_owned(),
                 default_policy: Policy::Manage,
+                longest_hold_before_put: Duration::from_secs(3600),
+                longest_hold_before_delete: Duration::from_secs(300),
             },
             cancellation: CancellationToken::new(),
         };

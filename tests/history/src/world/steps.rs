@@ -4,7 +4,7 @@ use armature_runtime::reconcile::names;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
 use armature_runtime::resource::{Object, ObjectKey};
-use armature_simulator::{Failure, FaultRule, Spoil};
+use armature_simulator::{Failure, FaultRule, Query, Spoil};
 use jiff::SignedDuration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde_json::value::to_raw_value;
@@ -129,6 +129,7 @@ impl World {
         let Some(said) = edit::edit(subject.version.spec, &mut spec, change, draw) else {
             return;
         };
+        self.subjects[index].settle(&mut spec);
         self.say(format!("edit: {said}"));
         self.apply(index, spec);
     }
@@ -379,6 +380,13 @@ impl World {
 
     fn trouble(&mut self, who: Who, verb: Verb, trouble: Trouble, count: u8) {
         let id = self.subjects[self.index(who)].id.clone();
+        // What Azure has shown does not vanish again: that is what the operator may build on.
+        if trouble == Trouble::Stale
+            && self.simulator.resource(&id).is_some()
+            && self.writes_of(&id) < 2
+        {
+            return;
+        }
         let method = match verb {
             Verb::Put => "PUT",
             Verb::Get => "GET",
@@ -394,6 +402,17 @@ impl World {
             ..FaultRule::default()
         };
         self.simulator.add_fault(rule(plain, trouble));
+    }
+
+    /// PUTs of a resource that anybody sent.
+    fn writes_of(&self, id: &str) -> usize {
+        let puts = self.simulator.requests(&Query {
+            method: Some("PUT".to_owned()),
+            ..Query::default()
+        });
+        let puts = puts.iter();
+        puts.filter(|put| put.path.eq_ignore_ascii_case(id) && put.status < 300)
+            .count()
     }
 
     fn crash(&mut self, who: Who, cut: Cut) {

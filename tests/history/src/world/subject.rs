@@ -104,11 +104,16 @@ impl Subject {
     /// A drawn spec in its version.
     pub fn drawn(&self, draw: Draw) -> Value {
         let mut spec = edit::spec(self.version.spec, draw);
-        // Azure keeps deleted vaults, and only these modes make one of the same name again.
+        self.settle(&mut spec);
+        spec
+    }
+
+    /// Makes a spec one that can be made again after a deletion: Azure keeps deleted vaults, and only this mode makes
+    /// one of the same name again.
+    pub fn settle(&self, spec: &mut Value) {
         if self.kind.kind == "Vault" {
             spec["properties"]["createMode"] = json!("createOrRecover");
         }
-        spec
     }
 
     /// The spec as the user writes it.
