@@ -11,7 +11,7 @@ use crate::arm::{
     CloudError, CredentialKey, Method, Request, ResourceId, Response, Transport, absence, operation,
 };
 use crate::kind::TypedKind;
-use crate::reconcile::names;
+use crate::reconcile::claim;
 use crate::reconcile::port::KubernetesPort;
 use crate::resource::{Kind, Object, ObjectKey, TypedObject};
 
@@ -110,10 +110,8 @@ impl Resolver {
             name: name.to_owned(),
         };
         let object = self.kubernetes.get(&key).await?;
-        Ok(object.and_then(|object| {
-            let annotations = object.metadata.annotations?;
-            annotations.get(names::RESOURCE_ID).cloned()
-        }))
+        let object = object.as_ref();
+        Ok(object.and_then(claim::resource_id).map(str::to_owned))
     }
 }
 

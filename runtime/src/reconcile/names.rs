@@ -73,6 +73,8 @@ pub mod event {
     pub const NOT_POSSIBLE: &str = "NotPossibleInAzure";
     /// Azure differs from the spec that was reconciled before.
     pub const DRIFTED: &str = "Drifted";
+    /// Another object stands for the same resource and writes it.
+    pub const HELD_ELSEWHERE: &str = "HeldByAnotherObject";
     /// Azure has something that was taken out of the spec, after a PUT without it.
     pub const KEPT: &str = "KeptByAzure";
     /// Azure changes a value by itself.

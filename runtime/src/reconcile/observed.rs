@@ -117,6 +117,26 @@ pub enum Recorded {
     Outdated,
 }
 
+/// Whether the recorded ARM id is the one that the spec stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// It is, as far as can be told.
+    Kept,
+    /// It is not, and Azure never had anything there: name or owner were corrected.
+    Moved,
+}
+
+/// Who writes the resource, where several objects stand for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This object.
+    Us,
+    /// Another one: kind, namespace and name.
+    Other(String),
+    /// Not all objects are known yet.
+    Unknown,
+}
+
 /// The credential that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
@@ -135,6 +155,10 @@ pub struct Observed {
     pub credential: Option<Result<Credential, Failure>>,
     /// Names, references, Secrets and ConfigMaps that the payload needs.
     pub inputs: Option<Result<(), Failure>>,
+    /// The recorded id against the spec.
+    pub identity: Option<Result<Identity, Failure>>,
+    /// Who of several objects writes the resource.
+    pub holder: Option<Holder>,
     /// The claim, when it was tried.
     pub claim: Option<Result<(), Failure>>,
     /// Check of the owner.

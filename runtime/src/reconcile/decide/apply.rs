@@ -9,25 +9,34 @@ use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::{
-    Comparison, Differences, Observed, OwnerState, Poll, Provisioning, Recorded, Resource, Write,
+    Comparison, Differences, Identity, Observed, OwnerState, Poll, Provisioning, Recorded,
+    Resource, Write,
 };
 use crate::reconcile::view::{OwnerForm, ResourceView, StoredOperation};
 
 use super::hold::{Held, hold};
-use super::{Step, credential, known, policy, unless_paused, wait};
+use super::{Step, credential, holder, identity, known, policy, unless_paused, wait};
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     claim(view, observed)?;
     let policy = policy(view, observed)?;
     credential(view, observed, fail)?;
+    if identity(observed, fail)? == Identity::Moved {
+        take(view, observed)?;
+    }
+    let holder = if policy.allows_put() && !view.observe {
+        holder(observed)?
+    } else {
+        None
+    };
     monitor(view, observed)?;
-    if policy.allows_put() {
+    if policy.allows_put() && holder.is_none() {
         bring_about(view, observed)?;
     } else {
         found(view, observed)?;
     }
-    conclude(view, observed)
+    conclude(view, observed, holder)
 }
 
 fn fail(failure: &Failure) -> Action {
@@ -47,6 +56,11 @@ fn claim(view: &ResourceView, observed: &Observed) -> Step<()> {
     if view.claimed {
         return Continue(());
     }
+    take(view, observed)
+}
+
+/// The claim itself, or another one for the place that a corrected spec stands for.
+fn take(view: &ResourceView, observed: &Observed) -> Step<()> {
     if view.owner == OwnerForm::Named {
         match &observed.owner {
             None => return Break(Action::ReadOwner),
@@ -342,7 +356,7 @@ fn settle(view: &ResourceView, observed: &Observed) -> Step<()> {
 }
 
 /// Steps 16 to 19.
-fn conclude(view: &ResourceView, observed: &Observed) -> Step<Action> {
+fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> Step<Action> {
     if view.steps.post_check
         && let PostCheck::Failure(message) = known(&observed.post_check, Action::PostCheck, fail)?
     {
@@ -358,8 +372,16 @@ fn conclude(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
-    Continue(Action::Finish(Finish::with(
-        Verdict::succeeded(),
-        Requeue::Sync,
-    )))
+    let finish = Finish::with(Verdict::succeeded(), Requeue::Sync);
+    Continue(Action::Finish(match holder {
+        None => finish,
+        Some(holder) => finish.and_warn(
+            names::event::HELD_ELSEWHERE,
+            format!(
+                "{holder} stands for the same resource and writes it; this object only reads it. Set {} to skip on all of \
+                 them but one",
+                names::RECONCILE_POLICY
+            ),
+        ),
+    }))
 }

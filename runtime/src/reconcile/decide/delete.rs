@@ -7,11 +7,11 @@ use crate::reconcile::backoff::{Requeue, RetryClass};
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
-use crate::reconcile::observed::{Observed, Poll, Provisioning, Resource, Write};
+use crate::reconcile::observed::{Identity, Observed, Poll, Provisioning, Resource, Write};
 use crate::reconcile::view::{ResourceView, StoredOperation};
 
 use super::hold::{Held, hold};
-use super::{Step, credential, known, policy, unless_paused, wait};
+use super::{Step, credential, holder, identity, known, policy, unless_paused, wait};
 
 /// The next step towards being gone.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
@@ -24,6 +24,10 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         return Continue(Action::RemoveFinalizer);
     }
     credential(view, observed, fail)?;
+    // Azure never had it; or it is another object's.
+    if identity(observed, fail)? == Identity::Moved || holder(observed)?.is_some() {
+        return Continue(Action::RemoveFinalizer);
+    }
     monitor(view, observed)?;
     if let Some(outcome) = &observed.delete {
         return Continue(delete_outcome(outcome));

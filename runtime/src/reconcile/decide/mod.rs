@@ -19,9 +19,12 @@ use super::backoff::{Requeue, RetryClass};
 use super::classify::Failure;
 use super::condition::{Verdict, reason};
 use super::names;
-use super::observed::Observed;
+use super::observed::{Holder, Identity, Observed};
 use super::policy::Policy;
 use super::view::{Manager, ResourceView};
+
+/// How long to wait for the first list of all objects to be complete.
+const UNTIL_LISTED: Duration = Duration::from_secs(1);
 
 /// The answer to one question: the step that is missing, or what is known.
 type Step<T> = ControlFlow<Action, T>;
@@ -99,6 +102,25 @@ fn credential(view: &ResourceView, observed: &Observed, fail: fn(&Failure) -> Ac
             )))
         }
         _ => Continue(()),
+    }
+}
+
+/// The recorded ARM id is believed where it fits the spec.
+fn identity(observed: &Observed, fail: fn(&Failure) -> Action) -> Step<Identity> {
+    known(&observed.identity, Action::CheckIdentity, fail).map_continue(|identity| *identity)
+}
+
+/// The other object that writes this resource, if there is one.
+fn holder(observed: &Observed) -> Step<Option<&str>> {
+    match &observed.holder {
+        None => Break(Action::FindHolder),
+        // Soon after a start.
+        Some(Holder::Unknown) => Break(Action::Finish(Finish {
+            requeue: Requeue::After(UNTIL_LISTED),
+            ..Finish::silent()
+        })),
+        Some(Holder::Us) => Continue(None),
+        Some(Holder::Other(holder)) => Continue(Some(holder)),
     }
 }
 

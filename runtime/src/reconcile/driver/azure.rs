@@ -16,6 +16,7 @@ use crate::extension::{ExtensionError, Next, Prerequisite};
 use crate::kind::{KindInfo, VersionInfo};
 use crate::reconcile::action::normal;
 use crate::reconcile::backoff::RetryClass;
+use crate::reconcile::claim;
 use crate::reconcile::classify::{Failure, classify};
 use crate::reconcile::condition::reason;
 use crate::reconcile::names;
@@ -77,7 +78,7 @@ impl Pass<'_> {
     /// must not be overlooked. From then on the watch's word will do, and most passes are spared a request.
     async fn has_namespace_credential(&self, namespace: &str) -> Result<bool, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
-        if self.annotation(names::RESOURCE_ID).is_some()
+        if claim::resource_id(&self.object).is_some()
             && let Some(has_one) = kubernetes.has_namespace_credential(namespace)
         {
             return Ok(has_one);

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::cluster::owner_gone;
-use super::pass::{Pass, annotation, document};
+use super::pass::{Pass, document};
 use crate::arm::{ResourceId, segment};
 use crate::engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
 use crate::engine::compare::SecretVersion;
 use crate::engine::{conversion, payload};
 use crate::kind::{NameRule, OwnerRule};
 use crate::reconcile::backoff::RetryClass;
+use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
-use crate::reconcile::names;
 use crate::reconcile::port::{DataKind, KeyedData, KubernetesError};
 use crate::reconcile::view::OwnerForm;
 use crate::resource::{Kind, ObjectKey};
@@ -55,7 +55,7 @@ impl Pass<'_> {
     }
 
     /// Item 4 of ASO behaviour §1.5: below the owner, or below the credential's subscription.
-    async fn build_id(&mut self) -> Found<ResourceId> {
+    pub(super) async fn build_id(&mut self) -> Found<ResourceId> {
         let subscription = match &self.observed.credential {
             Some(Ok(credential)) => credential.subscription.clone(),
             _ => String::new(),
@@ -89,7 +89,7 @@ impl Pass<'_> {
         }
     }
 
-    async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
+    pub(super) async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
         if self.kind().owner == OwnerRule::None {
             return Ok(Ok(None));
         }
@@ -102,9 +102,7 @@ impl Pass<'_> {
                 let Some(owner) = self.owner_object().await? else {
                     return Ok(Err(owner_gone("the owner does not exist")));
                 };
-                let id = annotation(&owner, names::CHILD_RESOURCE_ID_OVERRIDE)
-                    .or_else(|| annotation(&owner, names::RESOURCE_ID));
-                match id {
+                match claim::id_for_children(&owner) {
                     Some(id) => id.to_owned(),
                     None => return Ok(Err(owner_gone("the owner has no ARM id yet"))),
                 }
@@ -140,7 +138,7 @@ impl Pass<'_> {
             let Some(target) = kubernetes.get(&key).await? else {
                 return Ok(Err(missing("it does not exist")));
             };
-            let Some(id) = annotation(&target, names::RESOURCE_ID) else {
+            let Some(id) = claim::resource_id(&target) else {
                 return Ok(Err(missing("it has no ARM id yet")));
             };
             found!(check_reference(&used.path, id));

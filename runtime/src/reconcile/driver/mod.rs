@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `pass` | working memory of one pass, and the view of the object |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
+//! | `identity` | whose resource it is |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
 //! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
@@ -21,6 +22,7 @@ mod compare;
 mod export;
 mod expressions;
 mod gate;
+mod identity;
 mod inputs;
 mod notes;
 mod pass;
@@ -85,7 +87,7 @@ pub struct Reconciler {
     pub cancellation: CancellationToken,
 }
 
-/// Most steps of one pass. The longest way through the state machine has 18; more means that a step does not
+/// Most steps of one pass. The longest way through the state machine has some twenty; more means that a step does not
 /// change what the decision sees.
 const STEPS: usize = 40;
 
@@ -164,6 +166,10 @@ impl Pass<'_> {
             Action::ReadOwner => self.read_owner().await?,
             Action::SelectCredential => self.select_credential().await?,
             Action::ResolveInputs => self.observed.inputs = Some(self.resolve_inputs().await?),
+            Action::CheckIdentity => {
+                self.observed.identity = Some(self.check_identity().await?);
+            }
+            Action::FindHolder => self.observed.holder = Some(self.find_holder().await?),
             Action::Claim => self.claim().await?,
             Action::CheckOwner => self.observed.owner_check = Some(self.check_owner().await?),
             Action::Get => self.get().await,

@@ -7,6 +7,7 @@
 mod create;
 mod delete;
 mod finish;
+mod identity;
 mod operations;
 
 use jiff::Timestamp;
@@ -118,10 +119,12 @@ fn held(minutes: u64) -> Hold {
     }
 }
 
-/// The credential fits; casing of the subscription does not count.
+/// The credential fits; casing of the subscription does not count. The ARM id is this object's.
 fn signed_in() -> Observed {
     Observed {
         credential: credential(),
+        identity: Some(Ok(Identity::Kept)),
+        holder: Some(Holder::Us),
         ..nothing()
     }
 }

@@ -1,6 +1,7 @@
 //! The driver over ports in memory.
 
 mod budget;
+mod claims;
 mod create;
 mod delete;
 mod drift;
