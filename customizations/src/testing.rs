@@ -95,6 +95,11 @@ impl KubernetesPort for Doubles {
         Ok(None)
     }
 
+    async fn read(&self, _: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        self.count();
+        Ok(None)
+    }
+
     fn kind(&self, _: &str, _: &str) -> Option<&'static KindInfo> {
         self.count();
         None

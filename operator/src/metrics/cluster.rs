@@ -34,6 +34,10 @@ impl KubernetesPort for Counted {
         self.cluster.get(key).await
     }
 
+    async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        self.cluster.read(key).await
+    }
+
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         self.cluster.kind(group, kind)
     }
@@ -93,6 +97,9 @@ impl KubernetesPort for Counted {
     async fn record(&self, object: &Object, note: EventNote) {
         if note.reason == event::DRIFTED {
             self.metrics.drifted(object.kind, &note.paths);
+        }
+        if note.reason == event::UNSTABLE {
+            self.metrics.changes_by_itself(object.kind, &note.paths);
         }
         self.cluster.record(object, note).await;
     }

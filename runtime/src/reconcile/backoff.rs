@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::arm::budget::Urgency;
+
 /// Randomness, injected so that tests know the outcome.
 pub trait Random: Send + Sync {
     /// A number in `[0, 1)`.
@@ -69,6 +71,17 @@ impl Requeue {
             Self::Backoff(_) | Self::BackoffAtLeast(..) => before.saturating_add(1),
             Self::PutOff(_) => before,
             Self::Never | Self::Now | Self::After(_) | Self::Sync => 0,
+        }
+    }
+
+    /// Whether somebody waits for the next pass, after one of this urgency.
+    pub fn urgency(self, before: Urgency) -> Urgency {
+        match self {
+            Self::PutOff(_) => before,
+            Self::Never | Self::Sync | Self::Backoff(RetryClass::VerySlow) => Urgency::Background,
+            Self::Now | Self::After(_) | Self::Backoff(_) | Self::BackoffAtLeast(..) => {
+                Urgency::Foreground
+            }
         }
     }
 

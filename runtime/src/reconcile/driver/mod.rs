@@ -7,6 +7,7 @@
 //! | `identity` | whose resource it is |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
+//! | `put` | the PUT, with what others own in it |
 //! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
 //! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
@@ -26,6 +27,7 @@ mod identity;
 mod inputs;
 mod notes;
 mod pass;
+mod put;
 #[cfg(test)]
 mod tests;
 
@@ -105,13 +107,25 @@ impl Reconciler {
         async {
             let requeue = match self.pass(key).await {
                 Ok(requeue) => requeue,
-                Err(error) => after_refusal(&error),
+                Err(error) => {
+                    if matches!(error, KubernetesError::Conflict { .. }) {
+                        self.catch_up(key).await;
+                    }
+                    after_refusal(&error)
+                }
             };
             tracing::Span::current().record("result", requeue.result());
             requeue
         }
         .instrument(span)
         .await
+    }
+
+    /// Reads an object whose write met a conflict, so that the next pass works from what the server has.
+    async fn catch_up(&self, key: &ObjectKey) {
+        if let Err(error) = self.kubernetes.read(key).await {
+            tracing::warn!(%error, "the object could not be read again after a conflict");
+        }
     }
 
     async fn pass(&self, key: &ObjectKey) -> Result<Requeue, KubernetesError> {
