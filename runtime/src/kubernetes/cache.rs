@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 
 use super::filter::{is_ready, needs_reconcile, releases_dependents};
 use super::references::{Target, targets};
-use crate::reconcile::names::CREDENTIAL_FROM;
-use crate::reconcile::port::DataKind;
+use crate::reconcile::annotations::is_protected;
+use crate::reconcile::names::{CREDENTIAL_FROM, PROTECT, RESOURCE_ID};
+use crate::reconcile::port::{DataKind, Protection};
 use crate::resource::{Kind, Object, ObjectKey};
 
 /// The cache. Every change returns the keys that must be reconciled because of it.
@@ -26,6 +27,12 @@ struct State {
     users: HashMap<(String, Target), HashSet<ObjectKey>>,
     /// Kinds whose first list is complete.
     synced: HashSet<Kind>,
+    /// Kinds that are watched.
+    awaited: HashSet<Kind>,
+    /// Every installed kind is watched.
+    kinds_are_known: bool,
+    /// Objects that say something of their protection.
+    protecting: HashSet<ObjectKey>,
 }
 
 struct Entry {
@@ -121,6 +128,7 @@ impl ObjectCache {
     pub fn forget_kind(&self, kind: Kind) {
         let mut state = self.write();
         state.synced.remove(&kind);
+        state.awaited.remove(&kind);
         let gone: Vec<ObjectKey> = state
             .objects
             .keys()
@@ -134,12 +142,84 @@ impl ObjectCache {
 
     /// Objects that read this Secret or ConfigMap.
     pub fn users_of_data(&self, kind: DataKind, namespace: &str, name: &str) -> Vec<ObjectKey> {
-        let target = Target::data(kind, name);
-        self.read()
-            .users
-            .get(&(namespace.to_owned(), target))
-            .map(|users| users.iter().cloned().collect())
-            .unwrap_or_default()
+        let users = self.users_of(namespace, Target::data(kind, name));
+        users.iter().map(|object| object.key()).collect()
+    }
+
+    /// Objects that want this Secret or ConfigMap written.
+    pub fn writers_of_data(&self, kind: DataKind, namespace: &str, name: &str) -> Vec<Arc<Object>> {
+        let name = name.to_owned();
+        self.users_of(namespace, Target::Export { kind, name })
+    }
+
+    /// Namespaces and names of all Secrets or ConfigMaps that objects want written.
+    pub fn written_data(&self, kind: DataKind) -> Vec<(String, String)> {
+        let state = self.read();
+        let targets = state.users.keys();
+        let written = targets.filter_map(|(namespace, target)| match target {
+            Target::Export { kind: of, name } if *of == kind => {
+                Some((namespace.clone(), name.clone()))
+            }
+            _ => None,
+        });
+        written.collect()
+    }
+
+    fn users_of(&self, namespace: &str, target: Target) -> Vec<Arc<Object>> {
+        let state = self.read();
+        let users = state.users.get(&(namespace.to_owned(), target));
+        let users = users.into_iter().flatten();
+        users
+            .filter_map(|key| Some(Arc::clone(&state.objects.get(key)?.object)))
+            .collect()
+    }
+
+    /// Notes that the objects of a kind are about to be listed.
+    pub fn mark_awaited(&self, kind: Kind) {
+        self.write().awaited.insert(kind);
+    }
+
+    /// Notes that it is known which kinds are installed.
+    pub fn mark_kinds_known(&self) {
+        self.write().kinds_are_known = true;
+    }
+
+    /// Whether the resource of an object other than `except` is one of these or below one of them, and must not be
+    /// deleted. `namespaces` are those that may say so for their objects.
+    pub fn protection_below(
+        &self,
+        ids: &[String],
+        except: &ObjectKey,
+        namespaces: &[String],
+        annotations: impl Fn(&str) -> BTreeMap<String, String>,
+    ) -> Protection {
+        let state = self.read();
+        if !state.kinds_are_known {
+            return Protection::Unknown("installed kinds".to_owned());
+        }
+        let mut awaited = state.awaited.difference(&state.synced);
+        if let Some(kind) = awaited.next() {
+            return Protection::Unknown(format!("objects of kind {}", kind.0.kind));
+        }
+        let own = state.protecting.iter();
+        let entries = own.filter_map(|key| Some((key, state.objects.get(key)?)));
+        let followers = state.objects.iter();
+        // Most clusters protect nothing in this way, and are not gone through.
+        let followers = followers
+            .filter(|(key, _)| !namespaces.is_empty() && namespaces.contains(&key.namespace));
+        let ids = ids.iter().map(|id| id.to_ascii_lowercase());
+        let ids: Vec<String> = ids.collect();
+        let none = BTreeMap::new();
+        let mut found = entries.chain(followers).filter(|(key, entry)| {
+            let own = entry.object.metadata.annotations.as_ref().unwrap_or(&none);
+            let id = own.get(RESOURCE_ID);
+            *key != except
+                && id.is_some_and(|id| is_below(id, &ids))
+                && is_protected(own, &annotations(&key.namespace))
+        });
+        found
+            .next()
+            .map_or(Protection::None, |(key, _)| Protection::Of(key.to_string()))
     }
 
     /// Objects of a namespace for which the predicate holds.
@@ -212,6 +292,12 @@ impl State {
     }
 
     fn index(&mut self, key: &ObjectKey, object: Object) {
+        let annotations = object.metadata.annotations.as_ref();
+        if annotations.is_some_and(|annotations| annotations.contains_key(PROTECT)) {
+            self.protecting.insert(key.clone());
+        } else {
+            self.protecting.remove(key);
+        }
         // Most changes are of status and annotations: what the object refers to need not be read again.
         if let Some(entry) = self.objects.get_mut(key)
             && refers_alike(&entry.object, &object)
@@ -253,8 +339,18 @@ impl State {
 
     fn remove(&mut self, key: &ObjectKey) {
         self.unlink(key);
+        self.protecting.remove(key);
         self.objects.remove(key);
     }
+}
+
+/// Whether an ARM id is one of these or below one of them, which are in lower case.
+fn is_below(id: &str, ids: &[String]) -> bool {
+    let id = id.to_ascii_lowercase();
+    ids.iter().any(|above| {
+        let rest = id.strip_prefix(above.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
 }
 
 /// Whether two states of an object refer to the same things for certain: spec and credential are what references are read

@@ -11,6 +11,7 @@ mod crd;
 mod credential;
 mod error;
 mod event;
+mod export_watch;
 mod filter;
 mod installed;
 mod labels;

@@ -15,6 +15,7 @@ use super::cache::ObjectCache;
 use super::client::Clients;
 use super::error::request;
 use super::event::EventRecorder;
+use super::export_watch::own_keys;
 use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
@@ -23,6 +24,7 @@ use super::watch::Wake;
 use crate::kind::KindInfo;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+    Protection,
 };
 use crate::resource::{Kind, Object, ObjectKey};
 
@@ -225,15 +227,29 @@ impl KubernetesPort for Cluster {
         &self,
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
-        if let Some(annotations) = self.namespaces.get(name) {
-            return Ok(annotations);
+        match self.namespaces.get(name) {
+            Some(annotations) => Ok(annotations),
+            None => self.live_namespace_annotations(name).await,
         }
+    }
+
+    async fn live_namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
         let api: Api<Namespace> = Api::all(self.clients.requests().clone());
         let call = api.get_metadata_opt(name);
         let found = request("read", || format!("Namespace {name}"), call).await?;
         Ok(found
             .and_then(|namespace| namespace.metadata.annotations)
             .unwrap_or_default())
+    }
+
+    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
+        let namespaces = &self.namespaces;
+        let protects = |namespace: &str| namespaces.get(namespace).unwrap_or_default();
+        self.cache
+            .protection_below(ids, except, &namespaces.protecting(), protects)
     }
 
     async fn record(&self, object: &Object, event: EventNote) {
@@ -325,6 +341,7 @@ fn owner_reference(owner: &Object) -> OwnerReference {
 
 fn keyed(metadata: ObjectMeta, data: impl Iterator<Item = (String, Vec<u8>)>) -> KeyedData {
     KeyedData {
+        own_keys: own_keys(&metadata).unwrap_or_default(),
         uid: metadata.uid.unwrap_or_default(),
         resource_version: metadata.resource_version.unwrap_or_default(),
         owners: metadata.owner_references.unwrap_or_default(),

@@ -9,7 +9,8 @@
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`time`] | the time by which all of it waits |
-//! | [`policy`], [`names`] | what users may say, and all names on the wire |
+//! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
+//! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
 //! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
 //!
@@ -17,6 +18,7 @@
 //! JSON shapes ([`crate::engine`]).
 
 pub mod action;
+pub mod annotations;
 pub mod backoff;
 pub mod classify;
 pub mod condition;
@@ -29,6 +31,7 @@ pub mod policy;
 pub mod port;
 pub mod queue;
 pub mod secret_source;
+pub mod side_condition;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

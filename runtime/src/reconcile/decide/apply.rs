@@ -13,15 +13,14 @@ use crate::reconcile::observed::{
 };
 use crate::reconcile::view::{OwnerForm, ResourceView, StoredOperation};
 
-use super::{Step, credential, known, policy, wait};
+use super::{Step, adopt, credential, known, wait};
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     claim(view, observed)?;
-    let policy = policy(view, observed)?;
     credential(view, observed, fail)?;
     monitor(view, observed)?;
-    if policy.allows_put() {
+    if view.policy.allows_put() {
         bring_about(view, observed)?;
     } else {
         found(view, observed)?;
@@ -130,6 +129,10 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
         return Break(put_outcome(observed, put));
     }
     let resource = get(view, observed)?;
+    match resource {
+        Resource::Found(provisioning) => adopt::existing(view, observed, provisioning)?,
+        Resource::Missing => adopt::missing(view)?,
+    }
     pre_check(view, observed)?;
     if let Resource::Found(Provisioning::Running(state)) = resource {
         return Break(progress(

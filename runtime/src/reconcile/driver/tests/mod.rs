@@ -1,5 +1,7 @@
 //! The driver over ports in memory.
 
+mod adopt;
+mod annotations;
 mod budget;
 mod create;
 mod delete;
@@ -9,6 +11,7 @@ mod expressions;
 mod extensions;
 mod operations;
 mod prerequisites;
+mod protect;
 mod restart;
 mod secrets;
 
