@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use armature_runtime::arm::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::{
     ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, Resolver,
 };
@@ -123,6 +124,11 @@ impl KubernetesPort for Doubles {
 
     fn has_namespace_credential(&self, _: &str) -> Option<bool> {
         None
+    }
+
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
+        self.count();
+        Ok(DigestKey::random())
     }
 
     async fn write_data(&self, _: &Object, _: DataExport) -> Result<(), KubernetesError> {

@@ -50,7 +50,7 @@ impl Manager {
         let queue = Queue::new(settings, Arc::new(SystemRandom));
         let woken = queue.clone();
         let wake = Arc::new(move |key: ObjectKey| woken.add(key));
-        let cluster = Cluster::new(clients, config.kinds, wake);
+        let cluster = Cluster::new(clients, &config.namespace, config.kinds, wake);
         let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
         let metrics = Metrics::new(config.kinds);
         let reconciler = Reconciler {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::names::event;
 use armature_runtime::reconcile::port::{
@@ -64,6 +65,10 @@ impl KubernetesPort for Counted {
 
     fn has_namespace_credential(&self, namespace: &str) -> Option<bool> {
         self.cluster.has_namespace_credential(namespace)
+    }
+
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
+        self.cluster.digest_key().await
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {

@@ -13,7 +13,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use serde::Deserialize;
 
 /// Reasons with a label of their own. Azure's error codes are reasons too, and there is no end of them.
-const REASONS: [&str; 16] = [
+const REASONS: [&str; 21] = [
     reason::SUCCEEDED,
     reason::RECONCILING,
     reason::DELETING,
@@ -28,6 +28,11 @@ const REASONS: [&str; 16] = [
     reason::POSTPONED,
     reason::POST_CHECK_FAILED,
     reason::DELETION_NOT_SUPPORTED,
+    reason::INVALID_ANNOTATION,
+    reason::PAUSED,
+    reason::PROTECTED,
+    reason::ADOPTION_REFUSED,
+    reason::CREDENTIAL_NOT_FOUND,
     reason::FAILED,
     reason::UNKNOWN_ERROR,
 ];

@@ -16,6 +16,7 @@ mod install;
 mod migration;
 mod modes;
 mod pod;
+mod protection;
 mod rights;
 mod service;
 mod stop;

@@ -9,9 +9,8 @@ use serde_json::value::RawValue;
 
 use super::filter::{is_ready, needs_reconcile, releases_dependents};
 use super::references::{Target, targets};
-use crate::reconcile::annotations::is_protected;
-use crate::reconcile::names::{CREDENTIAL_FROM, PROTECT, RESOURCE_ID};
-use crate::reconcile::port::{DataKind, Protection};
+use crate::reconcile::names::{CREDENTIAL_FROM, PROTECT};
+use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, Object, ObjectKey};
 
 /// The cache. Every change returns the keys that must be reconciled because of it.
@@ -184,42 +183,29 @@ impl ObjectCache {
         self.write().kinds_are_known = true;
     }
 
-    /// Whether the resource of an object other than `except` is one of these or below one of them, and must not be
-    /// deleted. `namespaces` are those that may say so for their objects.
-    pub fn protection_below(
-        &self,
-        ids: &[String],
-        except: &ObjectKey,
-        namespaces: &[String],
-        annotations: impl Fn(&str) -> BTreeMap<String, String>,
-    ) -> Protection {
+    /// What is not known yet, so that an unknown object may exist: which kinds are installed, or the objects of one.
+    pub fn not_known(&self) -> Option<String> {
         let state = self.read();
         if !state.kinds_are_known {
-            return Protection::Unknown("installed kinds".to_owned());
+            return Some("installed kinds".to_owned());
         }
         let mut awaited = state.awaited.difference(&state.synced);
-        if let Some(kind) = awaited.next() {
-            return Protection::Unknown(format!("objects of kind {}", kind.0.kind));
-        }
+        let kind = awaited.next()?;
+        Some(format!("objects of kind {}", kind.0.kind))
+    }
+
+    /// Objects that say something of their protection, and all those of namespaces that do.
+    pub fn protecting(&self, namespaces: &[String]) -> Vec<Arc<Object>> {
+        let state = self.read();
         let own = state.protecting.iter();
-        let entries = own.filter_map(|key| Some((key, state.objects.get(key)?)));
-        let followers = state.objects.iter();
+        let own = own.filter_map(|key| state.objects.get(key));
         // Most clusters protect nothing in this way, and are not gone through.
-        let followers = followers
-            .filter(|(key, _)| !namespaces.is_empty() && namespaces.contains(&key.namespace));
-        let ids = ids.iter().map(|id| id.to_ascii_lowercase());
-        let ids: Vec<String> = ids.collect();
-        let none = BTreeMap::new();
-        let mut found = entries.chain(followers).filter(|(key, entry)| {
-            let own = entry.object.metadata.annotations.as_ref().unwrap_or(&none);
-            let id = own.get(RESOURCE_ID);
-            *key != except
-                && id.is_some_and(|id| is_below(id, &ids))
-                && is_protected(own, &annotations(&key.namespace))
-        });
-        found
-            .next()
-            .map_or(Protection::None, |(key, _)| Protection::Of(key.to_string()))
+        let everything = (!namespaces.is_empty()).then_some(&state.objects);
+        let followers = everything.into_iter().flatten();
+        let followers = followers.filter(|(key, _)| namespaces.contains(&key.namespace));
+        own.chain(followers.map(|(_, entry)| entry))
+            .map(|entry| Arc::clone(&entry.object))
+            .collect()
     }
 
     /// Objects of a namespace for which the predicate holds.
@@ -342,15 +328,6 @@ impl State {
         self.protecting.remove(key);
         self.objects.remove(key);
     }
-}
-
-/// Whether an ARM id is one of these or below one of them, which are in lower case.
-fn is_below(id: &str, ids: &[String]) -> bool {
-    let id = id.to_ascii_lowercase();
-    ids.iter().any(|above| {
-        let rest = id.strip_prefix(above.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
 }
 
 /// Whether two states of an object refer to the same things for certain: spec and credential are what references are read
@@ -486,6 +463,23 @@ mod tests {
         assert!(cache.get(&last.key()).is_none());
         cache.apply_written(&last);
         assert!(cache.get(&last.key()).is_none());
+    }
+
+    #[test]
+    fn what_is_installed_and_not_listed_is_not_known() {
+        let cache = ObjectCache::default();
+        let unknown = || cache.not_known().unwrap_or_default();
+        assert_eq!(unknown(), "installed kinds");
+        cache.mark_awaited(KIND);
+        cache.mark_kinds_known();
+        assert_eq!(unknown(), "objects of kind Gadget");
+        cache.mark_synced(KIND);
+        assert_eq!(unknown(), "");
+        cache.forget_kind(KIND);
+        cache.mark_awaited(KIND);
+        assert_eq!(unknown(), "objects of kind Gadget", "installed again");
+        cache.forget_kind(KIND);
+        assert_eq!(unknown(), "");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::reconcile::annotations::OF_NAMESPACES;
 use crate::reconcile::names::{
-    ADOPT, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, OBSERVE, OPERATOR_NAMESPACE,
-    PAUSED, PROTECT, RECONCILE_NOW, RECONCILE_POLICY, RESOURCE_ID, SYNC_PERIOD,
+    ADOPT, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN, OBSERVE,
+    OPERATOR_NAMESPACE, PAUSED, PROTECT, RECONCILE_NOW, RECONCILE_POLICY, RESOURCE_ID, SYNC_PERIOD,
 };
 use crate::reconcile::policy::Policy;
 use crate::resource::Object;
@@ -37,11 +37,12 @@ pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
 }
 
 /// Annotations by users that change what the next pass does.
-const FOR_USERS: [&str; 8] = [
+const FOR_USERS: [&str; 9] = [
     CREDENTIAL_FROM,
     OBSERVE,
     ALWAYS_PUT,
     IGNORE_PATHS,
+    KEEP_UNKNOWN,
     PAUSED,
     SYNC_PERIOD,
     ADOPT,
@@ -226,6 +227,7 @@ mod tests {
             ("observe", &annotated(OBSERVE, "true"), true),
             ("always-put", &annotated(ALWAYS_PUT, "true"), true),
             ("ignored paths", &annotated(IGNORE_PATHS, "tags"), true),
+            ("paths of others", &annotated(KEEP_UNKNOWN, "tags"), true),
             ("paused", &annotated(PAUSED, "true"), true),
             ("sync period", &annotated(SYNC_PERIOD, "never"), true),
             ("adoption", &annotated(ADOPT, "never"), true),

@@ -13,14 +13,17 @@ use serde_json::{Map, Value, json};
 
 use super::cache::ObjectCache;
 use super::client::Clients;
+use super::digest_key::DigestKeys;
 use super::error::request;
 use super::event::EventRecorder;
 use super::export_watch::own_keys;
 use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
+use super::protection::protection_below;
 use super::stored::StoredObject;
 use super::watch::Wake;
+use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
@@ -38,11 +41,18 @@ pub struct Cluster {
     pub(super) credentials: Arc<NamespaceCredentials>,
     pub(super) wake: Arc<dyn Wake>,
     events: EventRecorder,
+    digest_keys: Arc<DigestKeys>,
 }
 
 impl Cluster {
-    /// A cluster with these kinds. `wake` is told which objects need to be reconciled. Needs a tokio runtime.
-    pub fn new(clients: Clients, kinds: &[&'static KindInfo], wake: Arc<dyn Wake>) -> Self {
+    /// A cluster with these kinds, managed from the operator's own namespace. `wake` is told which objects need to be
+    /// reconciled. Needs a tokio runtime.
+    pub fn new(
+        clients: Clients,
+        namespace: &str,
+        kinds: &[&'static KindInfo],
+        wake: Arc<dyn Wake>,
+    ) -> Self {
         let events = EventRecorder::start(clients.requests().clone());
         Self {
             clients,
@@ -57,6 +67,7 @@ impl Cluster {
             credentials: Arc::default(),
             wake,
             events,
+            digest_keys: Arc::new(DigestKeys::new(namespace)),
         }
     }
 
@@ -180,6 +191,10 @@ impl KubernetesPort for Cluster {
         self.credentials.has(namespace)
     }
 
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
+        self.digest_keys.get(self.clients.requests()).await
+    }
+
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
         let client = self.clients.requests().clone();
         let namespace = owner.metadata.namespace.clone().unwrap_or_default();
@@ -246,10 +261,7 @@ impl KubernetesPort for Cluster {
     }
 
     fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
-        let namespaces = &self.namespaces;
-        let protects = |namespace: &str| namespaces.get(namespace).unwrap_or_default();
-        self.cache
-            .protection_below(ids, except, &namespaces.protecting(), protects)
+        protection_below(&self.cache, &self.namespaces, ids, except)
     }
 
     async fn record(&self, object: &Object, event: EventNote) {

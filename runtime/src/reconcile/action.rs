@@ -43,7 +43,7 @@ pub enum Action {
     Prepare(Prerequisite),
     /// Encode the body and let the kind's modifier change it.
     BuildPayload,
-    /// Compare body and resource, directly and against the baseline.
+    /// Compare body and resource with each other and with the record.
     Compare,
     /// PUT, saving the operation's state when it runs on.
     Put {
@@ -56,8 +56,8 @@ pub enum Action {
     Poll,
     /// Remove the operation's state from the annotations.
     ForgetOperation,
-    /// Record what Azure returned for what was sent.
-    RecordBaseline,
+    /// Record what is desired, and what Azure has for it.
+    Record,
     /// Ask the kind's post-checker.
     PostCheck,
     /// Write Secrets and ConfigMaps.

@@ -35,7 +35,7 @@ pub const LAST_RECONCILED_VERSION: &str = "serviceoperator.azure.com/last-reconc
 /// Longest value of a label in Kubernetes.
 pub const LABEL_LIMIT: usize = 63;
 
-/// Annotation by the operator: keyed digest of what was sent and what Azure returned for it.
+/// Annotation by the operator: keyed digests of what was sent or adopted, and of what Azure returned for it.
 pub const BASELINE: &str = "armature.azure.com/baseline";
 /// Annotation by the user: `"true"` sends a PUT on every pass, as ASO does.
 pub const ALWAYS_PUT: &str = "armature.azure.com/always-put";
@@ -57,8 +57,11 @@ pub const ADOPTION: &str = "armature.azure.com/adoption";
 /// Annotation by the operator: whose credential the object was claimed with.
 pub const CLAIMED_WITH: &str = "armature.azure.com/claimed-with";
 
-/// Annotation by the user: ARM paths that are not compared, with commas: `properties.a, tags.b`.
+/// Annotation by the user: ARM paths that are not compared and at which Azure's value is sent, with commas:
+/// `properties.a, tags.b`.
 pub const IGNORE_PATHS: &str = "armature.azure.com/ignore-paths";
+/// Annotation by the user: ARM paths of maps and lists in which members of others stay, with commas: `tags`.
+pub const KEEP_UNKNOWN: &str = "armature.azure.com/keep-unknown";
 
 /// Reasons of events.
 pub mod event {
@@ -80,6 +83,12 @@ pub mod event {
     pub const ADOPTED: &str = "Adopted";
     /// Azure differs from the spec that was reconciled before.
     pub const DRIFTED: &str = "Drifted";
+    /// Azure has something that was taken out of the spec, after a PUT without it.
+    pub const KEPT: &str = "KeptByAzure";
+    /// Azure changes a value by itself.
+    pub const UNSTABLE: &str = "ChangesByItself";
+    /// The operator was upgraded and would send something else, without an edit of the user.
+    pub const REBUILT: &str = "WaitsForEdit";
 }
 
 /// Cuts a label value to what Kubernetes takes, at a character that may end one.

@@ -37,13 +37,21 @@ pub enum Provisioning {
     Failed(String),
 }
 
-/// How desired and observed compare.
+/// How desired, what was sent and observed compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Nothing to send.
     Same,
-    /// Something differs.
+    /// Nothing to send, and it is not yet remembered so: the resource was taken over, or what was edited is no part of
+    /// the body.
+    Unrecorded,
+    /// The user edited the spec, or something that it refers to: it is to be sent, whatever Azure shows.
+    Edited(Differences),
+    /// Azure has something else than what is desired, and the user edited nothing.
     Differs(Differences),
+    /// The user edited nothing, and yet this release of the operator would send something else than Azure has: that waits
+    /// for an edit.
+    Rebuilt(Differences),
 }
 
 /// What differs between desired and observed, without secrets.
@@ -53,6 +61,13 @@ pub struct Differences {
     pub text: String,
     /// Paths without keys, for figures.
     pub paths: Vec<String>,
+}
+
+impl Differences {
+    /// Whether Azure shows all that is desired.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
 }
 
 impl fmt::Display for Differences {
@@ -89,7 +104,7 @@ pub enum Poll {
     Unknown(Failure),
 }
 
-/// What became of the baseline after a PUT.
+/// What became of the record after a PUT or an adoption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
     /// It is written: what was sent is what is desired.
@@ -136,8 +151,8 @@ pub struct Observed {
     pub registration: Option<Result<(), Failure>>,
     /// The look of this pass at a running operation.
     pub poll: Option<Poll>,
-    /// Whether what Azure returned for what was sent is recorded.
-    pub baseline: Option<Recorded>,
+    /// Whether what is desired and what Azure has for it is recorded.
+    pub recorded: Option<Recorded>,
     /// Check after the PUT.
     pub post_check: Option<Result<PostCheck, Failure>>,
     /// Secrets and ConfigMaps written.

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
+use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::resource::{Object, ObjectKey};
 
@@ -159,6 +160,10 @@ pub trait KubernetesPort: Send + Sync {
     /// Whether the namespace has a credential of its own (`aso-credential`), as far as watches have told; nothing where
     /// they have not. May be behind the server.
     fn has_namespace_credential(&self, namespace: &str) -> Option<bool>;
+
+    /// The operator's own random key of the digests that it keeps in objects: the same for all its replicas, and over
+    /// restarts.
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError>;
 
     /// Creates or updates a Secret or ConfigMap with an owner reference to the object. The caller has checked
     /// that an existing one is the object's own.

@@ -103,13 +103,7 @@ fn recorded_resources_are_in_sync_with_what_created_them() {
                 continue;
             };
             total += 1;
-            let comparison = Comparison {
-                shape: version.spec,
-                desired: &pair.desired,
-                observed: &pair.observed,
-                secrets: &[],
-                ignored: &[],
-            };
+            let comparison = Comparison::new(version.spec, &pair.desired, &pair.observed);
             let differences = comparison.differences();
             if !differences.is_empty() {
                 let place = file.file_stem().unwrap().to_string_lossy().into_owned();

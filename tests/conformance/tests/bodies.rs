@@ -8,12 +8,13 @@
 
 use armature_conformance::properties::{for_all, same, versions};
 use armature_runtime::engine::collect::{ReferenceTarget, inputs};
-use armature_runtime::engine::compare::{Comparison, Verdict};
+use armature_runtime::engine::compare::{Comparison, Desired, DigestKey, Edit, Record, edit};
 use armature_runtime::engine::payload::{PayloadError, Resolved, arm_body};
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::kind::VersionInfo;
 use armature_runtime::shape::arbitrary::Arbitrary;
 use armature_runtime::shape::{Flags, Semantic, StructShape, Type};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// Values per version.
@@ -153,6 +154,8 @@ fn turned(ty: Type, value: &Value) -> Value {
 
 #[test]
 fn a_body_does_not_differ_from_itself_in_any_order() {
+    let key = DigestKey::random();
+    let keyed = key.of("uid");
     for (kind, version) in versions() {
         for_all(
             &format!("{} {}", kind.kind, version.name),
@@ -169,21 +172,19 @@ fn a_body_does_not_differ_from_itself_in_any_order() {
                     };
                     observed["etag"] = json!("added");
                     for observed in [&desired, &observed] {
-                        let comparison = Comparison {
-                            shape: version.spec,
-                            desired: &desired,
-                            observed,
-                            secrets: &[],
-                            ignored: &[],
-                        };
-                        let baseline = comparison.baseline("uid");
-                        for baseline in [None, Some(&baseline)] {
-                            if let Verdict::Drift(differences) = comparison.decide("uid", baseline)
-                            {
-                                let found: Vec<_> =
-                                    differences.iter().map(ToString::to_string).collect();
-                                return Err(format!("{}\n{desired}\n{observed}", found.join("; ")));
-                            }
+                        let comparison = Comparison::new(version.spec, &desired, observed);
+                        let now = Desired::new(keyed, 1, &desired, &[], "v1");
+                        let at = Timestamp::UNIX_EPOCH;
+                        let settled = Record::settled(&now, &comparison, keyed, None, None, at);
+                        let text = settled.record.encode();
+                        let record = Record::parse(&text, keyed)
+                            .ok_or_else(|| format!("{text} cannot be read"))?;
+                        let mut found = comparison.differences();
+                        found.extend(record.drift(&comparison, keyed, at));
+                        found.extend(record.taken_out(&comparison, keyed));
+                        if !found.is_empty() || edit(Some(&record), Some(1), &now) != Edit::None {
+                            let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+                            return Err(format!("{}\n{desired}\n{observed}", found.join("; ")));
                         }
                     }
                 }

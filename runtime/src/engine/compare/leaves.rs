@@ -274,7 +274,7 @@ fn superfluous(path: &Path<'_>) -> Leaf<'static> {
 }
 
 /// Names of members that tell every item of either list from its neighbours.
-fn identifiers(
+pub(super) fn identifiers(
     field: &'static Field,
     desired: &[Value],
     observed: &[Value],
@@ -292,7 +292,7 @@ fn identifiers(
 }
 
 /// An item's identity as text; identifiers may lead into the item with `/` (`properties/name`).
-fn identity(item: &Value, names: &[&str]) -> Option<String> {
+pub(super) fn identity(item: &Value, names: &[&str]) -> Option<String> {
     let texts: Option<Vec<_>> = names
         .iter()
         .map(|name| {

@@ -1,14 +1,21 @@
-//! Drift: does Azure differ from what is desired, and would a PUT change that?
+//! Two questions about ARM bodies that must not be mixed up, neither of which needs to know a service.
 //!
-//! Two comparisons of ARM bodies, neither of which knows a service. *Direct:* desired against observed, on the
-//! paths that desired names, knowing the casing of ids, locations and enums, the identity of list items, and
-//! fields that ARM never returns. *Against the [`Baseline`]:* what desired was and what Azure returned after
-//! the last good PUT; whatever the service rewrote by then is its normalisation and no drift, and what it rewrites
-//! anew on every GET is nobody's.
+//! *Was what is desired edited?* [`edit`] asks the [`Record`] of the latest PUT: an edit that changes the body is sent,
+//! whatever Azure shows, since what was taken out must go.
+//!
+//! *Did Azure drift?* Two comparisons. *Direct:* desired against observed, on the paths that desired names, knowing the
+//! casing of ids, locations and enums, the identity of list items, and fields that ARM never returns. *Against the
+//! record:* what Azure returned after the latest PUT; whatever the service rewrote by then is its normalisation and no
+//! drift, and what it rewrites anew on every GET is nobody's.
 
-mod baseline;
+mod earlier;
 mod equal;
+mod former;
+mod keyed;
 mod leaves;
+mod look;
+pub mod overlay;
+mod record;
 
 use std::fmt;
 
@@ -18,7 +25,9 @@ use self::equal::equal;
 use self::leaves::{Leaf, visit};
 use crate::shape::StructShape;
 
-pub use baseline::{Baseline, BaselineError};
+pub use earlier::EarlierRecord;
+pub use keyed::{DigestKey, Keyed};
+pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 
 /// A Secret that went into desired: enough to see that it changed, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,18 +63,6 @@ pub enum Change {
     },
     /// Values that must not be shown, or of which the shape does not say that they may be.
     Hidden,
-    /// A Secret that the spec refers to has changed since the last PUT.
-    Secret,
-}
-
-impl Difference {
-    fn of_secret(path: &str) -> Self {
-        Self {
-            path: path.to_owned(),
-            schema_path: "secret".to_owned(),
-            change: Change::Secret,
-        }
-    }
 }
 
 impl fmt::Display for Difference {
@@ -73,7 +70,6 @@ impl fmt::Display for Difference {
         let Self { path, change, .. } = self;
         match change {
             Change::Hidden => write!(formatter, "{path}: differs"),
-            Change::Secret => write!(formatter, "{path}: changed since it was sent"),
             Change::Value { desired, observed } => write!(
                 formatter,
                 "{path}: desired {}, Azure has {}",
@@ -98,25 +94,6 @@ fn shown(value: Option<&Value>) -> String {
     format!("{start}…")
 }
 
-/// What to do about drift.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// A PUT would change nothing.
-    InSync,
-    /// A PUT is called for; the differences say why. Never empty.
-    Drift(Vec<Difference>),
-}
-
-impl Verdict {
-    fn of(differences: Vec<Difference>) -> Self {
-        if differences.is_empty() {
-            Self::InSync
-        } else {
-            Self::Drift(differences)
-        }
-    }
-}
-
 /// The two bodies and what is needed to compare them.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
@@ -124,26 +101,51 @@ pub struct Comparison<'a> {
     pub shape: &'static StructShape,
     /// Body that would be PUT.
     pub desired: &'a Value,
+    /// The part of it that comes from the spec, where what others added is sent along; else nothing.
+    pub own: Option<&'a Value>,
     /// Body that GET returned.
     pub observed: &'a Value,
-    /// Secrets that desired was built with.
-    pub secrets: &'a [SecretVersion],
     /// ARM paths that the user does not want compared; everything below them is ignored too.
     pub ignored: &'a [String],
+    /// ARM paths of maps and lists to which others add members.
+    pub shared: &'a [String],
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
+    /// Compares a whole body with what GET returned.
+    pub fn new(shape: &'static StructShape, desired: &'a Value, observed: &'a Value) -> Self {
+        Self {
+            shape,
+            desired,
+            own: None,
+            observed,
+            ignored: &[],
+            shared: &[],
+        }
+    }
+
     /// Calls `take` for every value that desired names.
     fn leaves(&self, take: &mut dyn FnMut(Leaf<'_>)) {
         visit(self.shape, self.desired, self.observed, &mut |leaf| {
-            let ignored = |path: &str| {
-                let mut ignored = self.ignored.iter();
-                ignored.any(|prefix| is_at_or_below(path, prefix))
-            };
-            if !ignored(&leaf.path) {
+            if !self.is_ignored(&leaf.path) {
                 take(leaf);
             }
         });
+    }
+
+    fn is_ignored(&self, path: &str) -> bool {
+        let mut ignored = self.ignored.iter();
+        ignored.any(|prefix| is_at_or_below(path, prefix))
+    }
+
+    fn is_shared(&self, path: &str) -> bool {
+        let mut shared = self.shared.iter();
+        shared.any(|prefix| is_at_or_below(path, prefix))
+    }
+
+    /// What the spec alone asks for.
+    fn spec_alone(&self) -> &'a Value {
+        self.own.unwrap_or(self.desired)
     }
 
     /// The direct comparison. Values of secrets are never among the differences.
@@ -174,50 +176,13 @@ impl Comparison<'_> {
         found
     }
 
-    /// The baseline of desired and observed alone. `uid` is the object's.
-    pub fn baseline(&self, uid: &str) -> Baseline {
-        Baseline::of(self, uid)
-    }
-
-    /// The baseline to keep while Azure works on desired. `before` is the one until now.
-    pub fn sent(&self, uid: &str, before: Option<Baseline>) -> Baseline {
-        let unknown = Comparison {
-            observed: &Value::Null,
-            ..*self
-        };
-        Baseline::of(&unknown, uid).remembering(before)
-    }
-
-    /// The baseline to keep after a PUT of desired that made Azure return observed. `again` is what another GET
-    /// returned right after, `before` the baseline until now: where Azure returns this and then that for what was
-    /// sent once, the value is its own and never drift.
-    pub fn settled(&self, uid: &str, again: Option<&Value>, before: Option<&Baseline>) -> Baseline {
-        let look = |observed| Baseline::of(&Comparison { observed, ..*self }, uid);
-        let again = again.map(look);
-        look(self.observed).unstable_where([again.as_ref(), before])
-    }
-
-    /// Decides whether to PUT. Without a baseline (on adoption) the direct comparison alone decides.
-    pub fn decide(&self, uid: &str, baseline: Option<&Baseline>) -> Verdict {
-        let mut differences = Vec::new();
-        let Some(known) = baseline else {
-            return Verdict::of(self.differences());
-        };
-        let now = self.baseline(uid);
-        if now.is_same_state(known) {
-            return Verdict::InSync;
+    /// Drift against the record of an earlier release. `uid` is the object's.
+    pub fn differences_since(&self, earlier: &EarlierRecord, uid: &str) -> Vec<Difference> {
+        if earlier.is_unchanged(self, uid) {
+            return Vec::new();
         }
-        if !now.same_secrets(known) {
-            let names = self.secrets.iter().map(|secret| secret.name.as_str());
-            differences.extend(names.map(|name| Difference::of_secret(&format!("secret {name}"))));
-            if differences.is_empty() {
-                differences.push(Difference::of_secret("secrets"));
-            }
-        }
-        // What the user has edited since is compared as it is.
-        let explained = |leaf: &Leaf<'_>| now.same_desired(known) && known.expects(leaf, uid);
-        differences.extend(self.unexplained(&explained));
-        Verdict::of(differences)
+        let is_of_this = earlier.is_of(self, uid);
+        self.unexplained(&|leaf| is_of_this && earlier.expects(leaf, uid))
     }
 }
 
@@ -231,5 +196,7 @@ fn is_at_or_below(path: &str, prefix: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
+#[cfg(test)]
+mod record_tests;
 #[cfg(test)]
 mod tests;

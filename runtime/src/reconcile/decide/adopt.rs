@@ -74,8 +74,10 @@ fn if_equal(view: &ResourceView, observed: &Observed, provisioning: &Provisionin
     })?;
     match &observed.comparison {
         None => Break(Action::Compare),
-        Some(Comparison::Same) => Break(take_over()),
-        Some(Comparison::Differs(differences)) => Break(refuse(
+        Some(Comparison::Same | Comparison::Unrecorded | Comparison::Rebuilt(_)) => {
+            Break(take_over())
+        }
+        Some(Comparison::Differs(differences) | Comparison::Edited(differences)) => Break(refuse(
             view,
             format!("it differs from the spec: {differences}"),
         )),

@@ -9,7 +9,7 @@ use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::{
-    Comparison, Observed, OwnerState, Poll, Provisioning, Recorded, Resource, Write,
+    Comparison, Differences, Observed, OwnerState, Poll, Provisioning, Recorded, Resource, Write,
 };
 use crate::reconcile::view::{OwnerForm, ResourceView, StoredOperation};
 
@@ -211,29 +211,46 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
         return Break(Action::Compare);
     };
     match comparison {
-        Comparison::Differs(difference) if view.observe => Break(Action::Finish(
-            Finish::failed(&Failure::warning(
-                names::event::DRIFTED,
-                RetryClass::VerySlow,
-                format!("Azure differs from the spec: {difference}"),
+        // Azure shows all of the edited spec.
+        Comparison::Edited(difference) if view.observe && difference.is_empty() => Continue(()),
+        Comparison::Edited(difference) | Comparison::Differs(difference) if view.observe => {
+            Break(Action::Finish(
+                Finish::failed(&Failure::warning(
+                    names::event::DRIFTED,
+                    RetryClass::VerySlow,
+                    format!("Azure differs from the spec: {difference}"),
+                ))
+                .and(drifted(difference)),
             ))
-            .and(drifted(difference)),
-        )),
+        }
+        Comparison::Edited(difference) => Break(put(&edited(view, difference))),
         Comparison::Differs(difference) if view.was_reconciled() => Break(Action::Put {
             event: drifted(difference),
         }),
         Comparison::Differs(difference) => Break(put(&format!("updating in Azure: {difference}"))),
-        Comparison::Same if view.observe => Continue(()),
-        Comparison::Same if view.always_put => {
-            Break(put("sending the spec again: always-put is set"))
+        _ if view.observe => Continue(()),
+        Comparison::Unrecorded | Comparison::Rebuilt(_) if observed.recorded.is_none() => {
+            Break(Action::Record)
         }
-        Comparison::Same => match provisioning {
+        _ if view.always_put => Break(put("sending the spec again: always-put is set")),
+        Comparison::Same | Comparison::Unrecorded | Comparison::Rebuilt(_) => match provisioning {
             // The latest operation did not take: the same PUT again is ARM's way out.
             Provisioning::Failed(state) => Break(put(&format!(
                 "sending the spec again: provisioningState is {state}"
             ))),
             Provisioning::Settled | Provisioning::Running(_) => Continue(()),
         },
+    }
+}
+
+/// What the event of an edit says.
+fn edited(view: &ResourceView, difference: &Differences) -> String {
+    if !difference.is_empty() {
+        format!("updating in Azure: {difference}")
+    } else if view.was_reconciled() {
+        "sending the spec again: what it refers to has changed".to_owned()
+    } else {
+        "sending the edited spec".to_owned()
     }
 }
 
@@ -250,7 +267,11 @@ fn put_outcome(observed: &Observed, put: &Write) -> Action {
     match put {
         Write::Running(after) => {
             let message = match &observed.comparison {
-                Some(Comparison::Differs(difference)) => format!("updating in Azure: {difference}"),
+                Some(Comparison::Differs(difference) | Comparison::Edited(difference))
+                    if !difference.is_empty() =>
+                {
+                    format!("updating in Azure: {difference}")
+                }
                 _ => "waiting for Azure".to_owned(),
             };
             progress(message, wait(*after))
@@ -272,8 +293,8 @@ fn put_outcome(observed: &Observed, put: &Write) -> Action {
 fn settle(view: &ResourceView, observed: &Observed) -> Step<()> {
     let provisioning = found(view, observed)?;
     known(&observed.payload, Action::BuildPayload, fail)?;
-    match observed.baseline {
-        None => return Break(Action::RecordBaseline),
+    match observed.recorded {
+        None => return Break(Action::Record),
         Some(Recorded::Outdated) => {
             return Break(progress(
                 "what the spec refers to changed while Azure was working; sending it again",

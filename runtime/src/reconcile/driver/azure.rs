@@ -176,7 +176,7 @@ impl Pass<'_> {
     /// Step 13.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
         let (begun, operation) = match self.known_id() {
-            Ok(id) => self.send_put(&id).await,
+            Ok(id) => self.send_put(&id).await?,
             Err(failure) => (Write::Failed(failure), None),
         };
         if self.gate.put_off().is_none() {
@@ -192,10 +192,13 @@ impl Pass<'_> {
         Ok(())
     }
 
-    async fn send_put(&self, id: &ResourceId) -> (Write, Option<Operation>) {
+    async fn send_put(
+        &self,
+        id: &ResourceId,
+    ) -> Result<(Write, Option<Operation>), KubernetesError> {
         let url = id.url(self.version.api_version);
-        let body = self.body_with_children();
-        self.begin(Method::Put, &url, Some(body)).await
+        let body = self.with_children(self.body_to_send().await?);
+        Ok(self.begin(Method::Put, &url, Some(body)).await)
     }
 
     /// Asks Azure for what has to be done before the PUT.
@@ -257,7 +260,7 @@ impl Pass<'_> {
         if operation.method == Method::Put && self.observed.poll.is_none() {
             let generation = self.generation.to_string();
             set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
-            set(&mut patch, names::BASELINE, self.sent().encode());
+            set(&mut patch, names::BASELINE, self.sent().await?);
         }
         self.patch_anyway(patch).await
     }

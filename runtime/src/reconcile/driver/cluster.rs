@@ -154,6 +154,7 @@ impl Pass<'_> {
         let mut finalizers = self.object.metadata.finalizers.clone().unwrap_or_default();
         finalizers.push(names::FINALIZER.to_owned());
         patch.finalizers = Some(finalizers);
+        self.forget_copied_notes(&mut patch);
         if let CredentialKey::Secret { name, .. } = &self.credential {
             let message = format!("using the credential in secret {name}");
             self.record(normal(names::event::CREDENTIAL_FROM, message))

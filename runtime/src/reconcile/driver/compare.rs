@@ -1,72 +1,130 @@
-//! Desired against observed, and the baseline of the latest PUT.
+//! Was the spec edited, did Azure drift, and what is remembered of the latest PUT.
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::cluster::{clear_operation, set};
 use super::pass::Pass;
-use crate::arm::Method;
-use crate::engine::compare::{self, Baseline, Verdict};
+use crate::engine::compare::overlay::Others;
+use crate::engine::compare::{
+    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Record, Settled, edit,
+};
+use crate::reconcile::action::warning;
 use crate::reconcile::names;
 use crate::reconcile::observed::{Comparison, Differences, Recorded};
-use crate::reconcile::port::{KubernetesError, MetadataPatch};
+use crate::reconcile::port::{EventNote, KubernetesError, MetadataPatch};
 
-/// Differences named in one message.
+/// Differences and paths named in one message.
 const SHOWN: usize = 8;
+
+/// What is compared in one step: the digests' key, what the user's annotations say, and the body.
+struct Work {
+    key: DigestKey,
+    uid: String,
+    ignored: Vec<String>,
+    shared: Vec<String>,
+    /// The record, where it can be read.
+    record: Option<Record>,
+    /// The body of a PUT.
+    body: Value,
+}
+
+impl Work {
+    fn keyed(&self) -> Keyed<'_> {
+        self.key.of(&self.uid)
+    }
+
+    fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
+        compare::Comparison {
+            own: Some(&pass.desired),
+            ignored: &self.ignored,
+            shared: &self.shared,
+            ..compare::Comparison::new(
+                pass.version.spec,
+                if self.shared.is_empty() {
+                    &pass.desired
+                } else {
+                    &self.body
+                },
+                pass.azure.as_ref().unwrap_or(&Value::Null),
+            )
+        }
+    }
+}
 
 impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
-    pub(super) fn compare(&self) -> Comparison {
-        let ignored = self.ignored_paths();
-        let comparison = self.comparison(&ignored);
-        match comparison.decide(&self.uid(), self.baseline().as_ref()) {
-            Verdict::InSync => Comparison::Same,
-            Verdict::Drift(differences) => {
-                let mut shown: Vec<String> = differences
-                    .iter()
-                    .take(SHOWN)
-                    .map(ToString::to_string)
-                    .collect();
-                if differences.len() > SHOWN {
-                    shown.push(format!("and {} more", differences.len() - SHOWN));
-                }
-                let paths = differences
-                    .into_iter()
-                    .map(|difference| difference.schema_path);
-                Comparison::Differs(Differences {
-                    text: shown.join("; "),
-                    paths: paths.collect::<BTreeSet<_>>().into_iter().collect(),
-                })
+    pub(super) async fn compare(&self) -> Result<Comparison, KubernetesError> {
+        let work = self.work().await?;
+        let (comparison, keyed) = (work.comparison(self), work.keyed());
+        let record = work.record.as_ref();
+        let now = self.desired_now(&work);
+        let drift = || {
+            let at = self.reconciler.clock.now();
+            record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
+        };
+        Ok(match edit(record, self.put_generation(), &now) {
+            Edit::Changed => {
+                let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
+                let mut differences = comparison.differences();
+                differences.extend(taken_out.unwrap_or_default());
+                Comparison::Edited(shown(differences))
             }
-        }
+            Edit::Unknown => match self.earlier_record() {
+                Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
+                    Comparison::Edited(shown(comparison.differences()))
+                }
+                Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
+                None => unrecorded(comparison.differences()),
+            },
+            Edit::None => match drift() {
+                differences if differences.is_empty() => Comparison::Same,
+                differences => Comparison::Differs(shown(differences)),
+            },
+            Edit::Harmless => unrecorded(drift()),
+            Edit::Rebuilt => match drift() {
+                differences if differences.is_empty() => Comparison::Unrecorded,
+                differences => Comparison::Rebuilt(shown(differences)),
+            },
+        })
     }
 
-    /// What is sent with a PUT, without an answer: kept as the baseline while Azure works on it, so that the
-    /// end of the operation can tell whether something else is desired by then.
-    pub(super) fn sent(&self) -> Baseline {
-        let ignored = self.ignored_paths();
-        let comparison = self.comparison(&ignored);
-        comparison.sent(&self.uid(), self.baseline())
+    /// The body to send: ours, with what others own in the resource, and with the children that Azure has.
+    pub(super) async fn body_to_send(&self) -> Result<Value, KubernetesError> {
+        Ok(self.work().await?.body)
     }
 
-    /// Step 15 after a PUT: what was sent, what Azure made of it, and from which generation, in one write.
-    pub(super) async fn record_baseline(&mut self) -> Result<(), KubernetesError> {
-        let before = self.baseline();
-        let outdated = |sent: &Baseline| !sent.is_of_same_spec(&self.sent());
-        if self.observed.poll.is_some() && before.as_ref().is_some_and(outdated) {
-            self.observed.baseline = Some(Recorded::Outdated);
+    /// What is kept while Azure works on a PUT, so that its end can tell whether something else is desired by then, and
+    /// so that a PUT that fails is not taken for one that arrived.
+    pub(super) async fn sent(&self) -> Result<String, KubernetesError> {
+        let work = self.work().await?;
+        let (now, comparison) = (self.desired_now(&work), work.comparison(self));
+        let before = work.record.as_ref();
+        let was_there = self.azure.is_some();
+        let record = Record::sent(&now, &comparison, work.keyed(), before, was_there);
+        Ok(record.encode())
+    }
+
+    /// Step 15 after a PUT, and where there was nothing to send: what is desired, what Azure made of it, and from which
+    /// generation, in one write.
+    pub(super) async fn record_settled(&mut self) -> Result<(), KubernetesError> {
+        let work = self.work().await?;
+        let now = self.desired_now(&work);
+        let before = work.record.as_ref();
+        if self.observed.poll.is_some() && before.is_some_and(|sent| !sent.is_of(&now)) {
+            self.observed.recorded = Some(Recorded::Outdated);
             return Ok(());
         }
-        let again = self.look_again().await;
-        let ignored = self.ignored_paths();
-        let comparison = self.comparison(&ignored);
-        let baseline = comparison.settled(&self.uid(), again.as_ref(), before.as_ref());
-        let baseline = baseline.encode();
+        let comparison = work.comparison(self);
+        let again = self.look_again(&comparison).await;
+        let at = self.reconciler.clock.now();
+        let settled = Record::settled(&now, &comparison, work.keyed(), again.as_ref(), before, at);
+        let events = self.events(&settled);
         let generation = self.generation.to_string();
         let mut patch = MetadataPatch::default();
         for (name, value) in [
-            (names::BASELINE, baseline),
+            (names::BASELINE, settled.record.encode()),
             (names::LATEST_RECONCILED_GENERATION, generation),
         ] {
             if self.annotation(name) != Some(&value) {
@@ -77,52 +135,190 @@ impl Pass<'_> {
         if patch != MetadataPatch::default() {
             self.patch_anyway(patch).await?;
         }
-        self.observed.baseline = Some(Recorded::Current);
+        for event in events {
+            self.record(event).await;
+        }
+        self.observed.recorded = Some(Recorded::Current);
         Ok(())
     }
 
-    /// Where the service rewrote something: what it says when it is asked once more. A value that is another one then
-    /// changes by itself.
-    async fn look_again(&self) -> Option<Value> {
+    /// What is told once, when it is found.
+    fn events(&self, settled: &Settled) -> Vec<EventNote> {
+        let mut events = Vec::new();
+        if !settled.kept.is_empty() {
+            let message = format!(
+                "Azure keeps {}, which the spec no longer names",
+                some(&settled.kept, ", ")
+            );
+            events.push(warning(names::event::KEPT, message));
+        }
+        if !settled.unstable.is_empty() {
+            let hours = compare::UNSTABLE_FOR.as_hours();
+            let message = format!(
+                "Azure changes {} by itself: not compared for {hours} h, or until the next edit",
+                some(&settled.unstable, ", ")
+            );
+            events.push(EventNote {
+                paths: settled.unstable.clone(),
+                ..warning(names::event::UNSTABLE, message)
+            });
+        }
+        if let Some(Comparison::Rebuilt(differences)) = &self.observed.comparison {
+            let message = format!(
+                "this release of the operator would send something else, which waits for the next edit: {differences}"
+            );
+            events.push(warning(names::event::REBUILT, message));
+        }
+        events
+    }
+
+    /// Where the service rewrote something of what was sent: what it says when it is asked once more. A value that is
+    /// another one then changes by itself.
+    async fn look_again(&self, comparison: &compare::Comparison<'_>) -> Option<Value> {
         self.azure.as_ref()?;
-        if self
-            .comparison(&self.ignored_paths())
-            .differences()
-            .is_empty()
-        {
+        if !self.observed.wrote() || comparison.differences().is_empty() {
             return None;
         }
         let url = self.id.as_ref()?.url(self.version.api_version);
-        let response = self.send(Method::Get, url, None).await.ok()?;
+        let response = self.send(crate::arm::Method::Get, url, None).await.ok()?;
         response.body.filter(|_| response.status == 200)
     }
 
-    fn comparison<'p>(&'p self, ignored: &'p [String]) -> compare::Comparison<'p> {
-        compare::Comparison {
-            shape: self.version.spec,
-            desired: &self.desired,
-            observed: self.azure.as_ref().unwrap_or(&Value::Null),
-            secrets: &self.secret_versions,
+    async fn work(&self) -> Result<Work, KubernetesError> {
+        let key = self.reconciler.kubernetes.digest_key().await?;
+        let uid = self.object.metadata.uid.clone().unwrap_or_default();
+        let text = self.annotation(names::BASELINE).unwrap_or("");
+        let record = Record::parse(text, key.of(&uid));
+        let (ignored, shared) = (
+            self.paths(names::IGNORE_PATHS),
+            self.paths(names::KEEP_UNKNOWN),
+        );
+        let body = match &self.azure {
+            None => self.desired.clone(),
+            Some(azure) => {
+                let keyed = key.of(&uid);
+                let was_ours = |path: &str| {
+                    let mut records = record.iter();
+                    records.any(|record| record.was_ours(path, keyed))
+                };
+                let others = Others {
+                    ignored: &ignored,
+                    shared: &shared,
+                    is_ours: &was_ours,
+                };
+                others.body(self.version.spec, &self.desired, azure)
+            }
+        };
+        Ok(Work {
+            key,
+            uid,
             ignored,
-        }
+            shared,
+            record,
+            body,
+        })
     }
 
-    /// Paths that the user does not want compared: a list with commas.
-    fn ignored_paths(&self) -> Vec<String> {
-        let text = self.annotation(names::IGNORE_PATHS).unwrap_or("");
-        let paths = text.split(',').map(str::trim);
+    fn desired_now(&self, work: &Work) -> Desired {
+        let others = Others {
+            ignored: &work.ignored,
+            shared: &[],
+            is_ours: &|_| true,
+        };
+        // What is ignored is no part of what is desired: with nothing in Azure it falls out.
+        let nothing = Value::Object(Map::new());
+        let body = others.body(self.version.spec, &self.desired, &nothing);
+        let inputs = self.input_texts();
+        let inputs: Vec<[&str; 3]> = inputs
+            .iter()
+            .map(|input| input.each_ref().map(String::as_str))
+            .collect();
+        let build = &self.reconciler.settings.operator_version;
+        Desired::new(work.keyed(), self.generation, &body, &inputs, build)
+    }
+
+    /// All that the body is made from beside the spec, by its content: a Secret that is only labelled anew has not
+    /// changed.
+    fn input_texts(&self) -> Vec<[String; 3]> {
+        let resolved = &self.resolved;
+        let mut texts = Vec::new();
+        let mut add = |kind: &str, name: String, value: &str| {
+            texts.push([kind.to_owned(), name, value.to_owned()]);
+        };
+        if let Some(id) = &self.id {
+            add("id", String::new(), &id.as_str().to_lowercase());
+        }
+        for (target, id) in &resolved.references {
+            add("reference", target.to_string(), &id.to_lowercase());
+        }
+        for (key, value) in &resolved.secrets {
+            add("secret", key.to_string(), value);
+        }
+        for (name, values) in &resolved.secret_maps {
+            for (key, value) in values {
+                add("secret", format!("{name}/{key}"), value);
+            }
+        }
+        for (key, value) in &resolved.config_maps {
+            add("config map", key.to_string(), value);
+        }
+        texts
+    }
+
+    /// ARM paths in an annotation of the user: a list with commas.
+    fn paths(&self, name: &str) -> Vec<String> {
+        let paths = self
+            .annotation(name)
+            .unwrap_or("")
+            .split(',')
+            .map(str::trim);
         paths
             .filter(|path| !path.is_empty())
             .map(str::to_owned)
             .collect()
     }
 
-    /// The baseline in the annotation; one of another form counts as absent.
-    fn baseline(&self) -> Option<Baseline> {
-        Baseline::parse(self.annotation(names::BASELINE)?).ok()
+    fn earlier_record(&self) -> Option<EarlierRecord> {
+        EarlierRecord::parse(self.annotation(names::BASELINE)?)
     }
 
-    fn uid(&self) -> String {
-        self.object.metadata.uid.clone().unwrap_or_default()
+    /// Generation that the latest PUT of any operator was built from.
+    pub(super) fn put_generation(&self) -> Option<i64> {
+        let text = self.annotation(names::LATEST_RECONCILED_GENERATION)?;
+        text.parse().ok()
     }
+}
+
+/// Nothing to send, and still to be remembered; or something that differs.
+fn unrecorded(differences: Vec<compare::Difference>) -> Comparison {
+    if differences.is_empty() {
+        Comparison::Unrecorded
+    } else {
+        Comparison::Differs(shown(differences))
+    }
+}
+
+/// The differences in words, the first ones of many, each place once.
+fn shown(differences: Vec<compare::Difference>) -> Differences {
+    let mut places = BTreeSet::new();
+    let texts: Vec<String> = differences
+        .iter()
+        .filter(|difference| places.insert(&difference.path))
+        .map(ToString::to_string)
+        .collect();
+    let paths = differences.iter();
+    let paths = paths.map(|difference| difference.schema_path.clone());
+    Differences {
+        text: some(&texts, "; "),
+        paths: paths.collect::<BTreeSet<_>>().into_iter().collect(),
+    }
+}
+
+/// The first of many, and how many more there are.
+fn some(texts: &[String], separator: &str) -> String {
+    let mut shown: Vec<String> = texts.iter().take(SHOWN).cloned().collect();
+    if texts.len() > SHOWN {
+        shown.push(format!("and {} more", texts.len() - SHOWN));
+    }
+    shown.join(separator)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::cluster::{set, whole_seconds};
+use super::cluster::{clear_operation, set, whole_seconds};
 use super::pass::{Pass, annotation};
 use crate::arm::CredentialKey;
 use crate::reconcile::annotations::{Adoption, Annotations, Directives, Mistake, Pause};
@@ -92,12 +92,26 @@ impl Pass<'_> {
             || self.is_claimed(),
             |list| list.iter().any(|name| name == names::FINALIZER),
         );
-        if will_be_claimed
-            && self.annotation(names::CLAIMED_WITH).is_none()
-            && matches!(self.observed.credential, Some(Ok(_)))
-        {
+        let has_record = self.is_claimed() && self.annotation(names::CLAIMED_WITH).is_some();
+        if will_be_claimed && !has_record && matches!(self.observed.credential, Some(Ok(_))) {
             set(patch, names::CLAIMED_WITH, self.source().to_owned());
         }
+    }
+
+    /// Adds to the claim that nothing counts which the operator noted in another object: a manifest that was copied, or
+    /// restored from a backup, has its notes.
+    pub(super) fn forget_copied_notes(&self, patch: &mut MetadataPatch) {
+        for name in [
+            names::ADOPTION,
+            names::CLAIMED_WITH,
+            names::LATEST_RECONCILED_GENERATION,
+            names::BASELINE,
+        ] {
+            if self.annotation(name).is_some() {
+                patch.annotations.insert(name.to_owned(), None);
+            }
+        }
+        clear_operation(patch, self);
     }
 
     /// Whether something is to be noted that no write has said yet.
@@ -120,7 +134,7 @@ impl Pass<'_> {
     /// Whether the object was claimed with the credential of its namespace, so that the operator's own must not take its
     /// place.
     pub(super) fn is_claimed_with_namespace(&self) -> bool {
-        self.annotation(names::CLAIMED_WITH) == Some(claimed_with::NAMESPACE)
+        self.is_claimed() && self.annotation(names::CLAIMED_WITH) == Some(claimed_with::NAMESPACE)
     }
 
     /// The namespace's annotations, from the server.

@@ -224,10 +224,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The body with the children that Azure has and that are kinds of their own: ARM deletes what a PUT does
+    /// A body with the children that Azure has and that are kinds of their own: ARM deletes what a PUT does
     /// not name.
-    pub(super) fn body_with_children(&self) -> Value {
-        let mut body = self.desired.clone();
+    pub(super) fn with_children(&self, mut body: Value) -> Value {
         let Some(azure) = &self.azure else {
             return body;
         };

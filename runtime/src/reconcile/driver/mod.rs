@@ -7,7 +7,7 @@
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
 //! | `gate` | the budget of requests, on the way to Azure |
-//! | `compare` | desired against observed, baseline |
+//! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
 //! | `directives` | what annotations ask for, and what is noted in the object |
 //! | `export`, `expressions` | Secrets and ConfigMaps |
@@ -171,12 +171,12 @@ impl Pass<'_> {
             Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
             Action::Prepare(prerequisite) => self.prepare(&prerequisite).await?,
             Action::BuildPayload => self.observed.payload = Some(self.build_payload().await),
-            Action::Compare => self.observed.comparison = Some(self.compare()),
+            Action::Compare => self.observed.comparison = Some(self.compare().await?),
             Action::Put { event } => self.put(event).await?,
             Action::RegisterProvider => self.register_provider().await,
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation(),
-            Action::RecordBaseline => self.record_baseline().await?,
+            Action::Record => self.record_settled().await?,
             Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
             Action::Export => self.observed.export = Some(self.export().await?),
             Action::SuccessHook => self.success_hook().await?,

@@ -61,7 +61,7 @@ pub(super) struct Pass<'a> {
     /// Spec in the user's version.
     pub served_spec: Value,
     pub resolved: Resolved,
-    /// Secrets that the body was built with, in place of their values in digests.
+    /// Secrets that the body was built with, as records of earlier releases know them.
     pub secret_versions: Vec<SecretVersion>,
     /// Body to be sent, without lists of children that are kinds of their own.
     pub desired: Value,
@@ -174,9 +174,7 @@ impl<'a> Pass<'a> {
                 .as_ref()
                 .and_then(|id| id.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
-            put_generation: self
-                .annotation(names::LATEST_RECONCILED_GENERATION)
-                .and_then(|text| text.parse().ok()),
+            put_generation: self.put_generation(),
             put_may_run: self.put_may_run(),
             verbs: self.version.verbs,
             steps: self.steps(),

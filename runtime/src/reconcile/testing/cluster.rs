@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Journal, kinds, lock};
+use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::reconcile::annotations::is_protected;
 use crate::reconcile::names::{NAMESPACE_CREDENTIAL, RESOURCE_ID};
@@ -21,6 +22,7 @@ use crate::resource::{Kind, Object, ObjectKey};
 /// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
 pub struct MemoryCluster {
     journal: Journal,
+    digest_key: Mutex<DigestKey>,
     kinds: Vec<&'static KindInfo>,
     state: Mutex<State>,
 }
@@ -50,6 +52,7 @@ impl MemoryCluster {
     pub fn new(journal: Journal) -> Self {
         Self {
             journal,
+            digest_key: Mutex::new(DigestKey::random()),
             kinds: vec![&kinds::GROUP, &kinds::STORE, &kinds::BOX],
             state: Mutex::default(),
         }
@@ -80,6 +83,11 @@ impl MemoryCluster {
         object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
         object.metadata.resource_version = Some(version);
         key
+    }
+
+    /// Loses the key of the operator's digests: another one takes its place.
+    pub fn lose_digest_key(&self) {
+        *lock(&self.digest_key) = DigestKey::random();
     }
 
     /// How often a Secret or ConfigMap was read.
@@ -353,6 +361,10 @@ impl KubernetesPort for MemoryCluster {
             NAMESPACE_CREDENTIAL.to_owned(),
         );
         Some(lock(&self.state).data.contains_key(&at))
+    }
+
+    async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
+        Ok(lock(&self.digest_key).clone())
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {

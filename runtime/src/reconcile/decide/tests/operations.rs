@@ -53,11 +53,11 @@ fn step_15_reads_back_and_remembers() {
         ("1.3 15", "not read", |_, o| o.resource = None, "Get"),
         ("1.3 15", "not there after a good PUT", |_, o| o.resource = missing(), "False/Warning/AzureResourceNotFound, slow"),
         ("1.3 15", "the GET is refused", |_, o| o.resource = Some(Err(conflict())), "False/Warning/Conflict, slow"),
-        ("1.3 15", "there", |_, _| {}, "RecordBaseline"),
+        ("1.3 15", "there", |_, _| {}, "Record"),
         ("1.3 15", "there, the body is not built in this pass", |_, o| o.payload = None, "BuildPayload"),
-        ("1.3 14g", "an input has changed meanwhile", |_, o| o.baseline = Some(Recorded::Outdated), "False/Info/Reconciling, now"),
-        ("1.3 15", "remembered", |_, o| o.baseline = Some(Recorded::Current), "True//Succeeded, sync"),
-        ("1.3 15", "taken, but its state is Failed", |_, o| (o.baseline, o.resource) = (Some(Recorded::Current), broken()), "False/Warning/Failed, very slow"),
+        ("1.3 14g", "an input has changed meanwhile", |_, o| o.recorded = Some(Recorded::Outdated), "False/Info/Reconciling, now"),
+        ("1.3 15", "remembered", |_, o| o.recorded = Some(Recorded::Current), "True//Succeeded, sync"),
+        ("1.3 15", "taken, but its state is Failed", |_, o| (o.recorded, o.resource) = (Some(Recorded::Current), broken()), "False/Warning/Failed, very slow"),
     ];
     let put = Observed {
         put: Some(Write::Completed),

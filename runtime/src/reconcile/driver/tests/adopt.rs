@@ -157,6 +157,30 @@ async fn what_another_operator_managed_is_no_adoption() {
     assert_eq!((adoptions(&world), writes(&world).len()), (0, 0));
 }
 
+/// What the operator noted in the original says nothing of a copy.
+#[tokio::test]
+async fn a_copied_manifest_is_asked_like_any_other() {
+    for adopt in [None, Some("never")] {
+        let (world, store) = existing(7, adopt).await;
+        for (name, value) in [
+            (names::ADOPTION, "made"),
+            (names::CLAIMED_WITH, "namespace"),
+            (names::LATEST_RECONCILED_GENERATION, "1"),
+            (names::BASELINE, "x"),
+        ] {
+            world.cluster.annotate(&store, name, Some(value));
+        }
+        let requeue = world.pass(&store).await;
+        let again = Requeue::Backoff(RetryClass::VerySlow);
+        let expected = adopt.map_or(Requeue::Sync, |_| again);
+        assert_eq!(requeue, expected, "{adopt:?}");
+        let (told, sent) = adopt.map_or((1, 1), |_| (0, 0));
+        assert_eq!((adoptions(&world), writes(&world).len()), (told, sent));
+        let claimed = world.cluster.annotation(&store, names::CLAIMED_WITH);
+        assert_eq!(claimed.as_deref(), Some("operator"));
+    }
+}
+
 #[tokio::test]
 async fn the_namespaces_word_holds_where_the_object_has_none() {
     let (world, store) = existing(7, None).await;

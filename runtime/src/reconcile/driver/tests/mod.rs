@@ -6,6 +6,7 @@ mod budget;
 mod create;
 mod delete;
 mod drift;
+mod edits;
 mod exports;
 mod expressions;
 mod extensions;

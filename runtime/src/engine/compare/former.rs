@@ -1,0 +1,139 @@
+//! Which paths the spec names and which it named once: what was taken out must go from Azure, and what others added
+//! beside it must not.
+
+use serde_json::Value;
+
+use super::keyed::{Keyed, take};
+use super::leaves::visit;
+use super::{Change, Comparison, Difference};
+
+/// Bytes kept of the digest of a path: among hundreds of paths, chance has one in millions.
+const LENGTH: usize = 4;
+
+/// Most paths that are remembered as named. A virtual network of some twenty subnets has fewer.
+const NAMED: usize = 192;
+
+/// Most paths that are remembered as named once. The latest stay.
+const ONCE: usize = 63;
+
+/// A path as its digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name([u8; LENGTH]);
+
+impl Name {
+    pub fn of(path: &str, keyed: Keyed<'_>) -> Self {
+        Self(keyed.of("named", &path.to_lowercase()))
+    }
+}
+
+/// Paths of what was sent, and of what was sent before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Former {
+    named: Vec<Name>,
+    once: Vec<Name>,
+}
+
+impl Former {
+    /// The paths that desired names, and those that it named before.
+    pub fn of(comparison: &Comparison<'_>, keyed: Keyed<'_>, before: Option<&Self>) -> Self {
+        let mut named = Vec::new();
+        let alone = Comparison {
+            observed: &Value::Null,
+            desired: comparison.spec_alone(),
+            ..*comparison
+        };
+        alone.leaves(&mut |leaf| named.push((!comparison.is_shared(&leaf.path), leaf.path)));
+        // Beside others' members it must be known which are ours.
+        named.sort_by_key(|(is_alone, _)| *is_alone);
+        let named = named.iter().map(|(_, path)| Name::of(path, keyed));
+        let named: Vec<Name> = named.take(NAMED).collect();
+        let mut once = Vec::new();
+        for name in before
+            .into_iter()
+            .flat_map(|before| before.named.iter().chain(&before.once))
+        {
+            if !named.contains(name) && !once.contains(name) {
+                once.push(*name);
+            }
+        }
+        once.truncate(ONCE);
+        Self { named, once }
+    }
+
+    pub fn has(&self, name: &Name) -> bool {
+        self.named.contains(name) || self.once.contains(name)
+    }
+
+    /// What Azure has on paths that desired does not name and that were named once.
+    pub fn found(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<Difference> {
+        let now = Self::of(comparison, keyed, Some(self));
+        let mut found = Vec::new();
+        present(comparison, &mut |path, schema_path, value| {
+            if now.once.contains(&Name::of(&path, keyed)) {
+                let change = match value {
+                    None => Change::Hidden,
+                    observed => Change::Value {
+                        desired: None,
+                        observed,
+                    },
+                };
+                found.push(Difference {
+                    path,
+                    schema_path,
+                    change,
+                });
+            }
+        });
+        found
+    }
+
+    /// Forgets the paths on which Azure has something although they were taken out: it keeps them, and another PUT would
+    /// not change that. Returns them.
+    pub fn give_up(&mut self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<String> {
+        let mut kept = Vec::new();
+        present(comparison, &mut |path, _, _| {
+            let name = Name::of(&path, keyed);
+            if self.once.contains(&name) {
+                self.once.retain(|once| *once != name);
+                kept.push(path);
+            }
+        });
+        kept
+    }
+
+    pub fn write(&self, bytes: &mut Vec<u8>) {
+        for names in [&self.named, &self.once] {
+            bytes.push(u8::try_from(names.len()).unwrap_or(u8::MAX));
+            bytes.extend(names.iter().flat_map(|name| name.0));
+        }
+    }
+
+    pub fn read(rest: &mut &[u8]) -> Option<Self> {
+        let mut names = || {
+            let [count] = take(rest)?;
+            let names = (0..count).map(|_| Some(Name(take(rest)?)));
+            names.collect::<Option<Vec<Name>>>()
+        };
+        Some(Self {
+            named: names()?,
+            once: names()?,
+        })
+    }
+}
+
+/// Calls `take` for every value that Azure has and that a spec could name; the value is left out where it must stay out of
+/// messages.
+fn present(comparison: &Comparison<'_>, take: &mut dyn FnMut(String, String, Option<Value>)) {
+    visit(
+        comparison.shape,
+        comparison.observed,
+        &Value::Null,
+        &mut |leaf| {
+            let value = leaf.desired.map(std::borrow::Cow::into_owned);
+            let is_nothing = value.as_ref().is_none_or(super::equal::is_nothing);
+            if !is_nothing && !comparison.is_ignored(&leaf.path) {
+                take(leaf.path, leaf.schema_path, value.filter(|_| !leaf.hidden));
+            }
+        },
+    );
+}
