@@ -123,6 +123,10 @@ pub struct OperatorConfig {
     pub sync_period: Option<Duration>,
     /// Objects of one kind that are reconciled at the same time.
     pub max_concurrent_reconciles: usize,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
 }
 
 /// Whether an operator of this configuration migrates stored objects to the storage version of now: if it keeps the CRDs

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::cache::ObjectCache;
 use super::namespace::NamespaceCache;
 use crate::reconcile::annotations::is_protected;
-use crate::reconcile::names::RESOURCE_ID;
+use crate::reconcile::claim;
 use crate::reconcile::port::Protection;
 use crate::resource::{Object, ObjectKey};
 
@@ -27,7 +27,7 @@ pub(super) fn protection_below(
         let own = object.metadata.annotations.as_ref().unwrap_or(&none);
         let key = object.key();
         key != *except
-            && own.get(RESOURCE_ID).is_some_and(|id| is_below(id, &ids))
+            && claim::resource_id(object).is_some_and(|id| is_below(id, &ids))
             && is_protected(own, &namespaces.get(&key.namespace).unwrap_or_default())
     };
     let mut candidates = cache.protecting(&namespaces.protecting()).into_iter();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::engine::testing::MODEL;
     use crate::kubernetes::StoredObject;
-    use crate::reconcile::names::PROTECT;
+    use crate::reconcile::names::{FINALIZER, PROTECT, RESOURCE_ID};
     use crate::resource::Kind;
 
     const GROUP: &str = "/subscriptions/s/resourceGroups/g";
@@ -62,7 +62,7 @@ mod tests {
         let mut json = json!({
             "metadata": {
                 "name": "child", "namespace": namespace, "uid": "u", "resourceVersion": "1",
-                "annotations": {RESOURCE_ID: id},
+                "annotations": {RESOURCE_ID: id}, "finalizers": [FINALIZER],
             },
             "spec": {},
         });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::cluster::{clear_operation, set, whole_seconds};
+use super::cluster::{set, whole_seconds};
 use super::pass::{Pass, annotation};
 use crate::arm::CredentialKey;
 use crate::reconcile::annotations::{Adoption, Annotations, Directives, Mistake, Pause};
@@ -58,6 +58,8 @@ impl Pass<'_> {
             names::BASELINE,
             names::POLLER_RESUME_ID,
             names::POLLER_RESUME_TOKEN,
+            names::UNANSWERED_PUT,
+            names::FAILED_OPERATIONS,
         ];
         let has_sent = signs.iter().any(|name| self.annotation(name).is_some());
         has_sent.then_some(Adoption::Made)
@@ -92,26 +94,12 @@ impl Pass<'_> {
             || self.is_claimed(),
             |list| list.iter().any(|name| name == names::FINALIZER),
         );
-        let has_record = self.is_claimed() && self.annotation(names::CLAIMED_WITH).is_some();
+        // A claim takes away what was noted before it.
+        let is_kept = patch.annotations.get(names::CLAIMED_WITH) != Some(&None);
+        let has_record = is_kept && self.annotation(names::CLAIMED_WITH).is_some();
         if will_be_claimed && !has_record && matches!(self.observed.credential, Some(Ok(_))) {
             set(patch, names::CLAIMED_WITH, self.source().to_owned());
         }
-    }
-
-    /// Adds to the claim that nothing counts which the operator noted in another object: a manifest that was copied, or
-    /// restored from a backup, has its notes.
-    pub(super) fn forget_copied_notes(&self, patch: &mut MetadataPatch) {
-        for name in [
-            names::ADOPTION,
-            names::CLAIMED_WITH,
-            names::LATEST_RECONCILED_GENERATION,
-            names::BASELINE,
-        ] {
-            if self.annotation(name).is_some() {
-                patch.annotations.insert(name.to_owned(), None);
-            }
-        }
-        clear_operation(patch, self);
     }
 
     /// Whether something is to be noted that no write has said yet.
@@ -197,7 +185,8 @@ pub(super) fn is_requested(object: &Object, conditions: &Value, namespace: &Anno
             .is_ok_and(|directives| side_condition::is_requested(conditions, &directives))
 }
 
-fn read(
+/// What holds for an object, with the annotations of its namespace and the operator's policy.
+pub(super) fn read(
     object: &Object,
     namespace: &Annotations,
     default: Policy,

@@ -3,6 +3,7 @@
 mod adopt;
 mod annotations;
 mod budget;
+mod claims;
 mod create;
 mod delete;
 mod drift;
@@ -10,14 +11,16 @@ mod edits;
 mod exports;
 mod expressions;
 mod extensions;
+mod failures;
+mod holds;
 mod operations;
+mod places;
 mod prerequisites;
 mod protect;
 mod restart;
 mod secrets;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -111,6 +114,8 @@ impl World {
                 operator_namespace: "armature-system".to_owned(),
                 operator_version: "v1".to_owned(),
                 default_policy: Policy::Manage,
+                longest_hold_before_put: Duration::from_secs(3600),
+                longest_hold_before_delete: Duration::from_secs(300),
             },
             cancellation: CancellationToken::new(),
         }
