@@ -79,7 +79,6 @@ impl Transport for Doubles {
             status: if self.answer.is_some() { 200 } else { 404 },
             headers: [("x-ms-request-id".to_owned(), "request-1".to_owned())].into(),
             body: self.answer.clone(),
-            ..Response::default()
         })
     }
 
@@ -92,6 +91,11 @@ impl Transport for Doubles {
 #[async_trait]
 impl KubernetesPort for Doubles {
     async fn get(&self, _: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        self.count();
+        Ok(None)
+    }
+
+    async fn read(&self, _: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
         self.count();
         Ok(None)
     }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use armature_runtime::arm::ClientSettings;
+use armature_runtime::arm::budget::Limits;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
 use armature_runtime::reconcile::policy::Policy;
@@ -54,6 +55,19 @@ pub enum VersionChoice {
     /// The newest stable one, those that the CRD pattern names, and those by which stored objects were written.
     Latest,
 }
+
+/// Who may read `/metrics`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetricsReaders {
+    /// Whoever reaches it, in plain HTTP.
+    #[default]
+    Anyone,
+    /// Who may `get` the URL `/metrics` by the cluster's roles and proves itself with a token of the cluster, over HTTPS.
+    Authenticated,
+}
+
+/// Memory for conversion reviews unless something else is said: 256 MiB.
+pub const CONVERSION_MEMORY: u64 = 256 << 20;
 
 /// How the API server reaches the conversion webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +131,8 @@ pub struct OperatorConfig {
     pub health_listen: Option<SocketAddr>,
     /// Where `/metrics` is served, if anywhere.
     pub metrics_listen: Option<SocketAddr>,
+    /// Who may read `/metrics`.
+    pub metrics_readers: MetricsReaders,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
     /// How often a resource that is ready is compared with Azure; never when absent.
@@ -127,6 +143,12 @@ pub struct OperatorConfig {
     pub longest_hold_before_put: Duration,
     /// How long a DELETE does.
     pub longest_hold_before_delete: Duration,
+    /// Objects of all kinds that are reconciled at the same time.
+    pub workers: usize,
+    /// How many requests are sent to Azure for each subscription and credential.
+    pub arm_budget: Limits,
+    /// Bytes of memory that conversion reviews take at the same time.
+    pub conversion_memory: u64,
 }
 
 /// Whether an operator of this configuration migrates stored objects to the storage version of now: if it keeps the CRDs

@@ -24,7 +24,11 @@ mod migration;
 pub mod operator;
 pub mod render;
 pub mod traces;
+mod turn;
 mod webhook;
 
-pub use config::{CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach};
+pub use config::{
+    CONVERSION_MEMORY, CrdManagement, MetricsReaders, OperatorConfig, OperatorMode, VersionChoice,
+    WebhookReach,
+};
 pub use operator::{Operator, StartError};

@@ -1,12 +1,15 @@
 //! What manages objects: watches, queue and reconciler of one operator.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use armature_runtime::arm;
+use armature_runtime::arm::budget::Budget;
 use armature_runtime::kubernetes::{Clients, Cluster, Watches};
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
+use armature_runtime::reconcile::fence::{Fence, FencedTransport};
 use armature_runtime::reconcile::queue::{Queue, QueueSettings};
 use armature_runtime::reconcile::time::Clock;
 use armature_runtime::resource::ObjectKey;
@@ -14,8 +17,9 @@ use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, State};
 use crate::operator::StartError;
+use crate::turn::Turn;
 
 /// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole
 /// operator, so that the Lease can be given back.
@@ -24,39 +28,44 @@ const DRAIN: Duration = Duration::from_secs(14);
 /// Ready to run.
 pub struct Manager {
     queue: Queue,
+    turn: Arc<Turn>,
     reconciler: Reconciler,
-    watches: Watches,
+    namespaces: Vec<String>,
     metrics: Metrics,
     cluster: Cluster,
 }
 
 impl Manager {
-    /// Puts the parts together; nothing is watched yet. `cancellation` tells running passes that the operator
-    /// stops.
+    /// Puts the parts together; nothing is watched yet. Nothing is written, to Azure or the cluster, while the fence is
+    /// closed. `cancellation` tells running passes that the operator stops.
     pub fn new(
         config: &OperatorConfig,
         clients: Clients,
+        fence: Fence,
         cancellation: CancellationToken,
     ) -> Result<Self, StartError> {
         let settings = QueueSettings {
+            workers: config.workers,
             workers_per_kind: config.max_concurrent_reconciles,
             periods: Periods {
                 sync: config.sync_period,
             },
             time: config.time,
             drain: DRAIN,
-            ..QueueSettings::default()
         };
         let queue = Queue::new(settings, Arc::new(SystemRandom));
-        let woken = queue.clone();
-        let wake = Arc::new(move |key: ObjectKey| woken.add(key));
-        let cluster = Cluster::new(clients, &config.namespace, config.kinds, wake);
+        let turn = Arc::new(Turn::new(queue.clone()));
+        let cluster = Cluster::new(clients, &config.namespace, config.kinds, turn.clone())
+            .fenced_by(fence.clone());
         let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
         let metrics = Metrics::new(config.kinds);
         let reconciler = Reconciler {
             kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),
-            arm: metrics.transport(Arc::new(arm)),
-            budget: Arc::default(),
+            arm: Arc::new(FencedTransport::new(
+                metrics.transport(Arc::new(arm)),
+                fence,
+            )),
+            budget: Arc::new(Budget::new(config.arm_budget)),
             extensions: armature_customizations::registry()?,
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
@@ -72,8 +81,9 @@ impl Manager {
         };
         Ok(Self {
             queue,
+            turn,
             reconciler,
-            watches: Watches::new(cluster.clone(), config.target_namespaces.clone()),
+            namespaces: config.target_namespaces.clone(),
             metrics,
             cluster,
         })
@@ -81,15 +91,22 @@ impl Manager {
 
     /// What `/metrics` shows of this manager.
     pub fn registry(&self) -> Registry {
-        self.metrics.registry(
+        let state = State::new(
             self.queue.clone(),
             self.cluster.clone(),
-            self.reconciler.budget.clone(),
-        )
+            Arc::clone(&self.turn),
+        );
+        self.metrics.registry(state, self.reconciler.budget.clone())
     }
 
-    /// Watches objects and reconciles them until told to stop; running passes are finished then.
-    pub async fn run(self, stop: CancellationToken) {
+    /// Watches objects until told to stop, so that all are known when this replica begins to manage them.
+    pub fn watch(&self, stop: CancellationToken) -> impl Future<Output = ()> + use<> {
+        Watches::new(self.cluster.clone(), self.namespaces.clone()).run(stop)
+    }
+
+    /// Reconciles the objects that are watched until told to stop; running passes are finished then.
+    pub async fn manage(self, stop: CancellationToken) {
+        self.turn.begin(self.cluster.cache());
         // It may have waited for another replica to end.
         let reconciler = Reconciler {
             since: self.reconciler.clock.now(),
@@ -102,9 +119,6 @@ impl Manager {
                 metrics.reconcile(key.kind, pass).await
             }
         };
-        tokio::join!(
-            self.queue.run(work, stop.clone()),
-            self.watches.run(stop.clone())
-        );
+        self.queue.run(work, stop).await;
     }
 }

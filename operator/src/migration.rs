@@ -85,10 +85,11 @@ impl Migrator {
                 return;
             }
             tokio::select! {
-                () = self.migrate(kinds) => {}
+                biased;
                 _ = election.hold() => {
                     tracing::warn!("the Lease {LEASE} was lost; objects are migrated later");
                 }
+                () = self.migrate(kinds) => {}
                 () = stop.cancelled() => {}
             }
             election.release().await;

@@ -1,6 +1,7 @@
 //! Puts the parts of an operator together, starts them and stops them.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,17 +9,20 @@ use armature_runtime::arm;
 use armature_runtime::extension::RegisterError;
 use armature_runtime::kubernetes::{
     AnnounceError, CertificateError, CertificateStore, ClientError, Clients, CrdError,
-    CrdInstaller, Election, PatternError, Replica, ServingCertificate, StorageMigration,
-    UnknownVersions, Watches, Webhook,
+    CrdInstaller, Election, Material, PatternError, Readers, Replica, ServingCertificate,
+    StorageMigration, UnknownVersions, Watches, Webhook,
 };
+use armature_runtime::reconcile::fence::Fence;
+use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{OperatorConfig, migrates_storage};
+use crate::config::{MetricsReaders, OperatorConfig, migrates_storage};
 use crate::crds::CrdKeeper;
 use crate::health::Readiness;
 use crate::manager::Manager;
+use crate::metrics::{self, Endpoint};
 use crate::migration::{self, Migrator};
 use crate::webhook::{self, Certificates};
 
@@ -66,7 +70,7 @@ pub enum StartError {
     #[error(transparent)]
     Extensions(#[from] RegisterError),
     /// TLS cannot be set up.
-    #[error("the webhook cannot set up TLS: {0}")]
+    #[error("TLS cannot be set up: {0}")]
     Tls(#[from] rustls::Error),
     /// The URL of the webhook cannot be used.
     #[error("the webhook's URL {url} cannot be used: {reason}; expected https://HOST:PORT/convert")]
@@ -94,6 +98,8 @@ pub struct Operator {
     tasks: JoinSet<()>,
     webhook: Option<SocketAddr>,
     metrics: Option<SocketAddr>,
+    /// The webhook's.
+    certificate: Option<Arc<ServingCertificate>>,
     readiness: Readiness,
 }
 
@@ -106,6 +112,7 @@ impl Operator {
             tasks: JoinSet::new(),
             webhook: None,
             metrics: None,
+            certificate: None,
             readiness: Readiness::waiting_for("the Kubernetes API"),
         };
         if let Some(address) = config.health_listen {
@@ -159,12 +166,14 @@ impl Operator {
         clients: Clients,
     ) -> Result<(), StartError> {
         let election = election(config, &clients, LEASE);
-        let manager = Manager::new(config, clients, self.stop.clone())?;
+        let fence = election.as_ref().map_or_else(Fence::open, Election::fence);
+        let client = clients.requests().clone();
+        let manager = Manager::new(config, clients, fence, self.stop.clone())?;
         if let Some(address) = config.metrics_listen {
             let listener = listen(address, "metrics").await?;
             self.metrics = listener.local_addr().ok();
-            let serving = crate::metrics::serve(listener, manager.registry(), self.stop.clone());
-            self.tasks.spawn(serving);
+            let endpoint = self.metrics_endpoint(config, listener, client, manager.registry())?;
+            self.tasks.spawn(endpoint.run(self.stop.clone()));
         }
         if !config.mode.manages_objects() {
             self.readiness.ready("serves conversion");
@@ -175,7 +184,10 @@ impl Operator {
         match election {
             None => {
                 readiness.ready(MANAGES);
-                self.tasks.spawn(manager.run(stop))
+                self.tasks.spawn(async move {
+                    let watches = manager.watch(stop.clone());
+                    tokio::join!(watches, manager.manage(stop));
+                })
             }
             Some(election) => {
                 readiness.ready(format!(
@@ -186,6 +198,29 @@ impl Operator {
             }
         };
         Ok(())
+    }
+
+    /// Where `/metrics` is served to those who may read it. Its certificate is the webhook's where there is one, which the
+    /// Secret's authority has issued.
+    fn metrics_endpoint(
+        &self,
+        config: &OperatorConfig,
+        listener: TcpListener,
+        client: kube::Client,
+        registry: Registry,
+    ) -> Result<Endpoint, StartError> {
+        if config.metrics_readers == MetricsReaders::Anyone {
+            return Ok(Endpoint::plain(listener, registry));
+        }
+        let certificate = match &self.certificate {
+            Some(certificate) => Arc::clone(certificate),
+            None => {
+                let own = Material::issue(&["localhost".to_owned()], (config.today)())?;
+                Arc::new(ServingCertificate::new(&own)?)
+            }
+        };
+        let readers = Readers::new(client, metrics::PATH);
+        Ok(Endpoint::guarded(listener, registry, certificate, readers)?)
     }
 
     /// Serves conversion and makes the CRDs use it.
@@ -216,7 +251,13 @@ impl Operator {
         ));
         let current = store.ensure((config.today)()).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
-        let webhook = Webhook::new(listener, Arc::clone(&serving), config.kinds)?;
+        self.certificate = Some(Arc::clone(&serving));
+        let webhook = Webhook::new(
+            listener,
+            Arc::clone(&serving),
+            config.kinds,
+            config.conversion_memory,
+        )?;
         let certificates = Certificates {
             store,
             serving,
@@ -261,26 +302,36 @@ impl Drop for Operator {
     }
 }
 
-/// Manages objects while this replica leads. Ends when told to stop, or when the Lease is lost.
+/// Watches objects, and manages them while this replica leads. Ends when told to stop, or when the Lease is lost.
 async fn lead(
     mut election: Election,
     manager: Manager,
     readiness: Readiness,
     stop: CancellationToken,
 ) {
-    if !election.acquire(&stop).await {
-        return;
-    }
-    readiness.ready(MANAGES);
-    tokio::select! {
-        () = manager.run(stop) => {}
-        lost = election.hold() => {
-            // Running work is cut off: another replica may begin it any moment.
-            tracing::error!("{lost}");
+    let watches = manager.watch(stop.clone());
+    let working = async move {
+        if !election.acquire(&stop).await {
             return;
         }
+        readiness.ready(MANAGES);
+        tokio::select! {
+            biased;
+            lost = election.hold() => {
+                // Running work is cut off: another replica may begin it any moment.
+                tracing::error!("{lost}");
+                return;
+            }
+            () = manager.manage(stop) => {}
+        }
+        election.release().await;
+    };
+    let (mut watches, mut working) = (pin!(watches), pin!(working));
+    tokio::select! {
+        () = &mut working => {}
+        // They end when told to stop; work that runs then is finished.
+        () = &mut watches => working.await,
     }
-    election.release().await;
 }
 
 /// An election for a Lease, where replicas elect.

@@ -46,6 +46,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if and (include "armature.installsCRDs" .) (not .Values.azureTargetNamespaces) }}true{{ end -}}
 {{- end -}}
 
+{{/* Whether /metrics asks who reads it. */}}
+{{- define "armature.guardsMetrics" -}}
+{{- if and .Values.metrics.enable .Values.metrics.authentication }}true{{ end -}}
+{{- end -}}
+
+{{/* Where /metrics listens: what is not asked for a token is not reached from elsewhere. */}}
+{{- define "armature.metricsAddress" -}}
+{{- .Values.metrics.address | default (ternary "0.0.0.0" "127.0.0.1" .Values.metrics.authentication) -}}
+{{- end -}}
+
+{{/* Whether /metrics is reached from other pods. */}}
+{{- define "armature.exposesMetrics" -}}
+{{- if and .Values.metrics.enable (not (has (include "armature.metricsAddress" .) (list "127.0.0.1" "localhost" "[::1]"))) }}true{{ end -}}
+{{- end -}}
+
 {{/* The roles' subject. */}}
 {{- define "armature.subject" -}}
 - kind: ServiceAccount

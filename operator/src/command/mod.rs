@@ -2,6 +2,7 @@
 
 pub mod crds;
 pub mod output;
+mod quantity;
 pub mod render;
 pub mod run;
 pub mod version;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use armature_runtime::arm::budget::Limits;
 use armature_runtime::arm::credential::{OperatorIdentity, operator_identity};
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
@@ -14,7 +15,10 @@ use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{CrdManagement, OperatorConfig, OperatorMode, VersionChoice, WebhookReach};
+use super::quantity::{DEFAULT_BUDGET, budget, quantity};
+use crate::config::{
+    CrdManagement, MetricsReaders, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
+};
 use crate::operator::Operator;
 use crate::traces::{CollectorUrl, Traces};
 
@@ -120,6 +124,31 @@ pub struct RunArguments {
     /// How long a deletion waits for the same.
     #[arg(long, env = "LONGEST_HOLD_BEFORE_DELETE", default_value = "5m", value_parser = duration, value_name = "DURATION")]
     longest_hold_before_delete: Duration,
+    /// Objects of all kinds that are reconciled at the same time.
+    #[arg(long, env = "ARMATURE_WORKERS", default_value_t = 32, value_name = "N")]
+    workers: usize,
+
+    /// Requests to Azure for each subscription and credential: how many are sent at once, and how many a second after that,
+    /// of reads, writes and deletes. What is left out is as Azure's own limits are, which is the default for all.
+    #[arg(
+        long,
+        env = "ARMATURE_ARM_BUDGET",
+        default_value = DEFAULT_BUDGET,
+        value_parser = budget,
+        value_name = "BUDGET"
+    )]
+    arm_budget: Limits,
+
+    /// Memory that conversion reviews may take together: bytes, or a quantity such as 256Mi. A list takes its size, further
+    /// ones wait, and one that is larger is refused.
+    #[arg(
+        long,
+        env = "ARMATURE_CONVERSION_MEMORY",
+        default_value = "256Mi",
+        value_parser = quantity,
+        value_name = "BYTES"
+    )]
+    conversion_memory: u64,
 
     /// Port of the conversion webhook, on all addresses.
     #[arg(long, default_value_t = 9443, value_name = "PORT")]
@@ -171,9 +200,14 @@ pub struct RunArguments {
     #[arg(long, default_value = "0.0.0.0:8081", value_parser = optional_address, value_name = "ADDRESS:PORT")]
     health_addr: OptionalAddress,
 
-    /// Address and port of /metrics in plain HTTP, for Prometheus; '0' serves none.
+    /// Address and port of /metrics for Prometheus, in plain HTTP unless --metrics-authentication; '0' serves none.
     #[arg(long, default_value = "0", value_parser = optional_address, value_name = "ADDRESS:PORT")]
     metrics_addr: OptionalAddress,
+
+    /// Serve /metrics over HTTPS, to those who prove themselves with a token of the cluster (TokenReview) and may get the
+    /// URL /metrics by its roles (SubjectAccessReview).
+    #[arg(long)]
+    metrics_authentication: bool,
 
     /// Folder with a file for each AZURE_… variable of the operator's own credential, such as a mounted Secret. Files come
     /// before variables, and are read again while the operator runs.
@@ -297,11 +331,18 @@ impl RunArguments {
             leader_election: self.enable_leader_election.then(LeaseTimes::default),
             health_listen: self.health_addr.0,
             metrics_listen: self.metrics_addr.0,
+            metrics_readers: match self.metrics_authentication {
+                true => MetricsReaders::Authenticated,
+                false => MetricsReaders::Anyone,
+            },
             default_policy: self.default_reconcile_policy,
             sync_period: self.sync_period.0,
             max_concurrent_reconciles: self.max_concurrent_reconciles,
             longest_hold_before_put: self.longest_hold_before_put,
             longest_hold_before_delete: self.longest_hold_before_delete,
+            workers: self.workers,
+            arm_budget: self.arm_budget,
+            conversion_memory: self.conversion_memory,
         })
     }
 }

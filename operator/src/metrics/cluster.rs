@@ -35,6 +35,10 @@ impl KubernetesPort for Counted {
         self.cluster.get(key).await
     }
 
+    async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        self.cluster.read(key).await
+    }
+
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         self.cluster.kind(group, kind)
     }

@@ -6,6 +6,7 @@
 //! | `budget` | how many requests Azure still takes |
 //! | `cluster` | counts drift, by the events that the driver records |
 //! | `drift` | the paths that were changed in Azure |
+//! | `endpoint` | serves `/metrics`, to anyone or to those whom the cluster allows |
 //! | `expressions` | how often expressions are compiled |
 //! | `state` | the queue and the objects, looked at when somebody asks |
 //!
@@ -16,6 +17,7 @@ mod azure;
 mod budget;
 mod cluster;
 mod drift;
+mod endpoint;
 mod expressions;
 mod state;
 
@@ -27,27 +29,18 @@ use armature_runtime::arm::Transport;
 use armature_runtime::arm::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::Cluster;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::port::KubernetesPort;
-use armature_runtime::reconcile::queue::Queue;
 use armature_runtime::resource::Kind;
-use axum::Router;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
-use axum::routing::get;
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
-const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub use endpoint::{Endpoint, PATH};
+pub use state::State;
 
 /// Everything that is counted. Clones count together.
 #[derive(Clone)]
@@ -139,8 +132,8 @@ impl Metrics {
         self.drift_paths.count(kind, paths);
     }
 
-    /// All of it under its names, with the state of a queue, a cluster and a budget.
-    pub fn registry(&self, queue: Queue, cluster: Cluster, budget: Arc<Budget>) -> Registry {
+    /// All of it under its names, with the state of a manager and of a budget.
+    pub fn registry(&self, state: State, budget: Arc<Budget>) -> Registry {
         let mut all = Registry::default();
         self.requests.register(&mut all);
         self.expressions.register(&mut all);
@@ -163,32 +156,8 @@ impl Metrics {
         self.drift_paths.register(registry);
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The running program", build);
-        registry.register_collector(Box::new(state::State::new(queue, cluster)));
+        registry.register_collector(Box::new(state));
         registry.register_collector(Box::new(budget::State::new(budget)));
         all
-    }
-}
-
-/// Serves `/metrics` until told to stop.
-pub async fn serve(listener: TcpListener, registry: Registry, stop: CancellationToken) {
-    let registry = Arc::new(registry);
-    let answer = move || {
-        let mut text = String::new();
-        let encoded = encode(&mut text, &registry);
-        async move {
-            match encoded {
-                Ok(()) => ([(CONTENT_TYPE, CONTENT)], text).into_response(),
-                Err(error) => {
-                    (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
-                }
-            }
-        }
-    };
-    let router = Router::new().route("/metrics", get(answer));
-    let served = axum::serve(listener, router)
-        .with_graceful_shutdown(async move { stop.cancelled().await })
-        .await;
-    if let Err(error) = served {
-        tracing::error!(%error, "the metrics endpoint stopped");
     }
 }

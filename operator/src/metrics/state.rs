@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use armature_runtime::kubernetes::Cluster;
 use armature_runtime::reconcile::condition::reason;
@@ -11,6 +12,8 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::gauge::ConstGauge;
 use serde::Deserialize;
+
+use crate::turn::Turn;
 
 /// Reasons with a label of their own. Azure's error codes are reasons too, and there is no end of them.
 const REASONS: [&str; 21] = [
@@ -47,12 +50,17 @@ const NONE: &str = "None";
 pub struct State {
     queue: Queue,
     cluster: Cluster,
+    turn: Arc<Turn>,
 }
 
 impl State {
-    /// Shows these.
-    pub fn new(queue: Queue, cluster: Cluster) -> Self {
-        Self { queue, cluster }
+    /// Shows these; objects from the moment on which this replica manages them, so that each is counted once.
+    pub fn new(queue: Queue, cluster: Cluster, turn: Arc<Turn>) -> Self {
+        Self {
+            queue,
+            cluster,
+            turn,
+        }
     }
 }
 
@@ -86,8 +94,17 @@ impl Collector for State {
             prometheus_client::metrics::MetricType::Gauge,
         )?;
         ConstGauge::new(depth.age.as_secs_f64()).encode(family)?;
+        let is_leading = self.turn.has_come();
+        let family = encoder.encode_descriptor(
+            "leads",
+            "Whether this replica manages objects",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        ConstGauge::new(i64::from(is_leading)).encode(family)?;
         let mut objects: BTreeMap<[&'static str; 3], usize> = BTreeMap::new();
-        for object in self.cluster.cache().all() {
+        let known = is_leading.then(|| self.cluster.cache().all());
+        for object in known.into_iter().flatten() {
             let kind = object.kind.0;
             *objects
                 .entry([kind.group, kind.kind, ready_reason(&object)])

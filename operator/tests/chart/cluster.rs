@@ -85,6 +85,14 @@ impl Cluster {
         path
     }
 
+    /// A client that acts as the service account of a Deployment.
+    pub async fn client_of(&self, deployment: &Value) -> kube::Client {
+        let kubeconfig = Kubeconfig::read_from(self.kubeconfig(deployment)).unwrap();
+        let options = Default::default();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options);
+        kube::Client::try_from(config.await.unwrap()).unwrap()
+    }
+
     /// Settings with which the chart's operator finds the simulated Azure.
     fn settings(&self) -> Vec<String> {
         let endpoint = self.azure.endpoint();

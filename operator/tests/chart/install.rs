@@ -77,8 +77,9 @@ async fn accepts_the_chart(cluster: &Cluster, manifests: &[Value]) {
     let all = cluster
         .render(&[
             "networkPolicy.enabled=true",
+            "flowSchema.enabled=true",
+            "metrics.authentication=true",
             "useWorkloadIdentityAuth=true",
-            "metrics.enable=false",
             "logVerbosity=2",
             "priorityClassName=system-cluster-critical",
             "nodeSelector.disk=ssd",

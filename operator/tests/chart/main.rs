@@ -12,7 +12,10 @@
 
 mod chart;
 mod cluster;
+mod flow;
 mod install;
+mod lists;
+mod metrics;
 mod migration;
 mod modes;
 mod pod;

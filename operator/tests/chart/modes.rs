@@ -25,14 +25,11 @@ const SECRETS: Resource = ("", "secrets");
 const LEASES: Resource = ("coordination.k8s.io", "leases");
 
 /// What the keeper and the manager may do: verb, resource, namespace (all when empty), and each of the two.
-const RIGHTS: [(&str, Resource, &str, [bool; 2]); 25] = [
+const RIGHTS: [(&str, Resource, &str, [bool; 2]); 22] = [
     ("list", CRDS, "", [true, true]),
     ("watch", CRDS, "", [true, true]),
-    ("get", CRDS, "", [true, false]),
     ("create", CRDS, "", [true, false]),
-    ("patch", CRDS, "", [true, false]),
     ("delete", CRDS, "", [false, false]),
-    ("patch", CRD_STATUS, "", [true, false]),
     ("list", OBJECTS, "", [true, false]),
     ("list", OBJECTS, "team", [true, true]),
     ("patch", OBJECTS, "", [true, false]),
@@ -53,13 +50,35 @@ const RIGHTS: [(&str, Resource, &str, [bool; 2]); 25] = [
     ("delete", LEASES, NAMESPACE, [true, false]),
 ];
 
+/// What they may do with single CRDs: verb, whether of the status, and each of the two. With others than those of our
+/// kinds, nothing.
+const CRD_RIGHTS: [(&str, Resource, [bool; 2]); 5] = [
+    ("get", CRDS, [true, false]),
+    ("patch", CRDS, [true, false]),
+    ("update", CRDS, [false, false]),
+    ("delete", CRDS, [false, false]),
+    ("patch", CRD_STATUS, [true, false]),
+];
+
 /// What the API server says about a right.
 async fn may(
     cluster: &Cluster,
     user: &str,
     verb: &str,
+    resource: Resource,
+    namespace: &str,
+) -> bool {
+    may_with(cluster, user, verb, resource, namespace, "").await
+}
+
+/// The same about one object.
+async fn may_with(
+    cluster: &Cluster,
+    user: &str,
+    verb: &str,
     (group, resource): Resource,
     namespace: &str,
+    name: &str,
 ) -> bool {
     let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
     let review = json!({
@@ -72,6 +91,7 @@ async fn may(
                 "resource": resource,
                 "subresource": subresource,
                 "namespace": namespace,
+                "name": name,
             },
         },
     });
@@ -90,6 +110,22 @@ async fn has_the_rights_of_its_half(cluster: &Cluster) {
                 allowed, expected,
                 "{user}: {verb} {resource:?} in '{namespace}'"
             );
+        }
+    }
+    let names = [
+        ("resourcegroups.resources.azure.com", true),
+        ("certificates.cert-manager.io", false),
+    ];
+    for (verb, resource, expected) in CRD_RIGHTS {
+        for (user, expected) in users.iter().zip(expected) {
+            for (name, is_ours) in names {
+                let allowed = may_with(cluster, user, verb, resource, "", name).await;
+                assert_eq!(
+                    allowed,
+                    expected && is_ours,
+                    "{user}: {verb} {resource:?} {name}"
+                );
+            }
         }
     }
 }

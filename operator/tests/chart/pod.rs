@@ -33,6 +33,7 @@ pub struct Surroundings<'a> {
 pub struct Ports {
     pub webhook: u16,
     pub health: u16,
+    pub metrics: u16,
 }
 
 impl Ports {
@@ -40,6 +41,7 @@ impl Ports {
         Self {
             webhook: free_port(),
             health: free_port(),
+            metrics: free_port(),
         }
     }
 
@@ -59,7 +61,11 @@ impl Pod {
     pub fn start(manifests: &[Value], name: &str, surroundings: &Surroundings<'_>) -> Self {
         let deployment = deployment(manifests);
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
-        let Ports { webhook, health } = surroundings.ports;
+        let Ports {
+            webhook,
+            health,
+            metrics,
+        } = surroundings.ports;
         let credential = mounted(manifests, deployment);
         let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
         for argument in container["args"].as_array().unwrap() {
@@ -68,7 +74,7 @@ impl Pod {
             match flag {
                 "--health-addr" => command.arg(format!("--health-addr=127.0.0.1:{health}")),
                 "--credential-folder" => command.args([Path::new(flag), credential.path()]),
-                "--metrics-addr" => command.arg("--metrics-addr=127.0.0.1:0"),
+                "--metrics-addr" => command.arg(format!("--metrics-addr=127.0.0.1:{metrics}")),
                 _ => command.arg(argument),
             };
         }
@@ -90,6 +96,20 @@ impl Pod {
             _credential: credential,
             ports: surroundings.ports,
         }
+    }
+
+    pub fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    /// The most memory that the process had so far, in bytes.
+    pub fn peak_memory(&self) -> u64 {
+        let id = self.child.id().expect("it runs");
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let mut lines = status.lines();
+        let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.unwrap().trim().trim_end_matches(" kB");
+        peak.parse::<u64>().unwrap() << 10
     }
 
     pub async fn wait_ready(&mut self, limit: Duration) {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::{folder, helm, manifests};
+use armature_controlplane::KUBERNETES_VERSION;
+use serde_json::Value;
+
+use crate::chart::{deployment, folder, helm, manifests};
 use crate::rights::{Right, given};
 
 fn read(file: &str) -> String {
@@ -24,6 +27,8 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("crdVersions=newest", "crdVersions"),
         ("defaultReconcilePolicy=never", "defaultReconcilePolicy"),
         ("tracing.otlpEndpoint=collector:4317", "otlpEndpoint"),
+        ("armBudget=reads=100", "armBudget"),
+        ("webhook.conversionMemory=256MB", "conversionMemory"),
     ] {
         let output = helm(&["lint"], &[setting]).await;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -94,6 +99,82 @@ fn every_api_group_has_its_rights() {
         listed, known,
         "deploy/chart/files/groups must have one line for each API group"
     );
+}
+
+#[test]
+fn the_crds_of_all_kinds_and_no_others_may_be_changed() {
+    let listed = read("files/crds");
+    let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
+    let kinds = armature_generated::KINDS.iter();
+    let known: BTreeSet<String> = kinds
+        .map(|kind| format!("{}.{}", kind.plural, kind.group))
+        .collect();
+    assert_eq!(
+        listed, known,
+        "deploy/chart/files/crds must have one line for each kind: PLURAL.GROUP"
+    );
+}
+
+/// Value of a flag or an environment variable of the operator's container.
+fn told(manifests: &[Value], name: &str) -> Option<String> {
+    let container = &deployment(manifests)["spec"]["template"]["spec"]["containers"][0];
+    let mut flags = container["args"].as_array().unwrap().iter();
+    let flag = flags.find_map(|flag| {
+        let (flag, value) = flag.as_str()?.split_once('=')?;
+        (flag == name).then_some(value)
+    });
+    let mut variables = container["env"].as_array().unwrap().iter();
+    let variable = variables.find(|variable| variable["name"] == name);
+    let variable = variable.and_then(|variable| variable["value"].as_str());
+    flag.or(variable).map(str::to_owned)
+}
+
+#[tokio::test]
+async fn settings_reach_the_operator() {
+    let defaults = manifests(&[]).await;
+    let changed = manifests(&[
+        "workers=7",
+        "armBudget=reads=100/10\\,writes=50/5",
+        "webhook.conversionMemory=64Mi",
+        "metrics.address=0.0.0.0",
+    ])
+    .await;
+    for (name, default, set) in [
+        ("ARMATURE_WORKERS", Some("32"), "7"),
+        ("ARMATURE_ARM_BUDGET", None, "reads=100/10,writes=50/5"),
+        ("ARMATURE_CONVERSION_MEMORY", Some("256Mi"), "64Mi"),
+        ("--metrics-addr", Some("127.0.0.1:8080"), "0.0.0.0:8080"),
+    ] {
+        assert_eq!(told(&defaults, name).as_deref(), default, "{name}");
+        assert_eq!(told(&changed, name).as_deref(), Some(set), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn metrics_that_only_the_pod_reaches_have_no_service() {
+    let services = async |settings: &[&str]| {
+        let rendered = manifests(settings).await;
+        let mut names: Vec<String> = rendered
+            .iter()
+            .filter(|manifest| manifest["kind"] == "Service")
+            .map(|service| service["metadata"]["name"].as_str().unwrap().to_owned())
+            .collect();
+        names.retain(|name| name.ends_with("-metrics"));
+        names
+    };
+    assert_eq!(services(&[]).await, [""; 0]);
+    for setting in ["metrics.authentication=true", "metrics.address=0.0.0.0"] {
+        assert_eq!(
+            services(&[setting]).await,
+            ["armature-metrics"],
+            "{setting}"
+        );
+    }
+    let arguments = ["template", "armature", "--kube-version", KUBERNETES_VERSION];
+    let output = helm(&arguments, &["metrics.serviceMonitor.enabled=true"]).await;
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "nobody would reach them");
+    assert!(text.contains("metrics.authentication=true"), "{text}");
 }
 
 #[test]

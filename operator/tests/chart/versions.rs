@@ -5,8 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use armature::{
-    CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
+    CONVERSION_MEMORY, CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice,
+    WebhookReach,
 };
+use armature_runtime::arm::budget::Limits;
 use armature_runtime::arm::credential::operator_identity;
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
@@ -106,11 +108,15 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         leader_election: None,
         health_listen: None,
         metrics_listen: None,
+        metrics_readers: Default::default(),
         default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),
+        workers: 32,
+        arm_budget: Limits::default(),
+        conversion_memory: CONVERSION_MEMORY,
     }
 }
 

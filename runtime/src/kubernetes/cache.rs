@@ -8,9 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::value::RawValue;
 
-use super::filter::{is_ready, needs_reconcile, releases_dependents};
+use super::filter::{is_ready, is_settled, needs_reconcile, releases_dependents};
 use super::references::{Target, targets};
 use crate::arm::ResourceId;
+use crate::arm::budget::Urgency;
 use crate::reconcile::claim;
 use crate::reconcile::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
 use crate::reconcile::port::DataKind;
@@ -77,6 +78,19 @@ impl ObjectCache {
         let state = self.read();
         let entries = state.objects.values();
         entries.map(|entry| Arc::clone(&entry.object)).collect()
+    }
+
+    /// Keys of all objects that are known, and whether somebody waits for the object.
+    pub fn by_urgency(&self) -> Vec<(ObjectKey, Urgency)> {
+        let state = self.read();
+        let entries = state.objects.iter();
+        let urgency = |entry: &Entry| match is_settled(&entry.object) {
+            true => Urgency::Background,
+            false => Urgency::Foreground,
+        };
+        entries
+            .map(|(key, entry)| (key.clone(), urgency(entry)))
+            .collect()
     }
 
     /// How many objects are known, by kind.

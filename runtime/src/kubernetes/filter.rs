@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::reconcile::annotations::OF_NAMESPACES;
 use crate::reconcile::names::{
     ADOPT, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN, OBSERVE,
-    OPERATOR_NAMESPACE, PAUSED, PROTECT, RECONCILE_NOW, RECONCILE_POLICY, RESOURCE_ID, SYNC_PERIOD,
+    OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW, RECONCILE_POLICY,
+    RESOURCE_ID, SYNC_PERIOD,
 };
 use crate::reconcile::policy::Policy;
 use crate::resource::Object;
@@ -132,30 +133,49 @@ fn policy_moved(before: Option<&Annotations>, after: Option<&Annotations>) -> bo
     sort(before) != sort(after)
 }
 
+/// What is looked at of a stored status.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    #[serde(default)]
+    conditions: Vec<Condition>,
+    #[serde(default)]
+    observed_generation: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Condition {
+    #[serde(default, rename = "type")]
+    condition_type: String,
+    #[serde(default)]
+    status: String,
+}
+
+impl Status {
+    fn of(object: &Object) -> Option<Self> {
+        let text = object.status.as_ref()?;
+        serde_json::from_str(text.get()).ok()
+    }
+
+    fn is_ready(&self) -> bool {
+        let is_it = |found: &Condition| found.condition_type == "Ready" && found.status == "True";
+        self.conditions.iter().any(is_it)
+    }
+}
+
 /// Whether the stored status says `Ready=True`.
 pub fn is_ready(object: &Object) -> bool {
-    #[derive(Deserialize)]
-    struct Status {
-        #[serde(default)]
-        conditions: Vec<Condition>,
-    }
-    #[derive(Deserialize)]
-    struct Condition {
-        #[serde(default, rename = "type")]
-        condition_type: String,
-        #[serde(default)]
-        status: String,
-    }
-    object
-        .status
-        .as_ref()
-        .and_then(|text| serde_json::from_str::<Status>(text.get()).ok())
-        .is_some_and(|status| {
-            status
-                .conditions
-                .iter()
-                .any(|condition| condition.condition_type == "Ready" && condition.status == "True")
-        })
+    Status::of(object).is_some_and(|status| status.is_ready())
+}
+
+/// Whether nobody waits for the object, as far as it says: it is ready as it is, and neither is Azure at work nor is it
+/// to be deleted.
+pub fn is_settled(object: &Object) -> bool {
+    let generation = object.metadata.generation;
+    object.metadata.deletion_timestamp.is_none()
+        && annotation(object, POLLER_RESUME_ID).is_none()
+        && Status::of(object)
+            .is_some_and(|status| status.is_ready() && status.observed_generation == generation)
 }
 
 /// Whether a change of the namespace's credential lets the object go on. Ready ones use the new credential from their
@@ -344,6 +364,36 @@ mod tests {
             let changes = changes_of_namespace(before, after);
             assert_eq!(changes.concern(own), expected, "{case}");
             assert!(!expected || !changes.are_none(), "{case}");
+        }
+    }
+
+    #[test]
+    fn for_whom_nobody_waits() {
+        let observed = |status: &str, generation: i64| {
+            let mut object = ready(status);
+            let text = object.status.take().unwrap();
+            let text = text.get().trim_end_matches('}');
+            let text = format!(r#"{text},"observedGeneration":{generation}}}"#);
+            object.status = Some(RawValue::from_string(text).unwrap());
+            object
+        };
+        let busy = |name: &str| {
+            let mut object = observed("True", 1);
+            object.metadata.annotations = annotated(name, "x").metadata.annotations;
+            object
+        };
+        let mut deleted = observed("True", 1);
+        deleted.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
+        for (name, object, expected) in [
+            ("fine", observed("True", 1), true),
+            ("fine, and annotated", busy("note"), true),
+            ("edited since", observed("True", 0), false),
+            ("not ready", observed("False", 1), false),
+            ("never looked at", object(|_| {}), false),
+            ("Azure is at work", busy(POLLER_RESUME_ID), false),
+            ("deleted", deleted, false),
+        ] {
+            assert_eq!(is_settled(&object), expected, "{name}");
         }
     }
 

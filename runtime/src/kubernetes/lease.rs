@@ -1,7 +1,9 @@
 //! Leader election through a Lease: of several replicas one works, the others wait for it to go.
 //!
 //! The clocks of replicas are never compared. Who waits measures with its own clock how long the Lease has not
-//! changed (as client-go does), and writes on the condition that nobody else did.
+//! changed (as client-go does), and writes on the condition that nobody else did. Who leads counts from before the
+//! request that renewed the Lease, because nobody knows when within a late answer's time it was renewed, and is fenced
+//! off before others may take the Lease.
 
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::message;
 use super::names::FIELD_MANAGER;
+use crate::reconcile::fence::Fence;
 
 /// Longest wait for the Lease to be given back.
 const RELEASE_LIMIT: Duration = Duration::from_secs(2);
@@ -24,7 +27,8 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(2);
 pub struct LeaseTimes {
     /// A Lease that has not changed for this long may be taken.
     pub lease: Duration,
-    /// A leader that could not renew for this long gives up; shorter than `lease`.
+    /// A leader that could not renew for this long gives up; shorter than `lease`. The time between the two is for
+    /// writes that are on their way then.
     pub renew: Duration,
     /// Time between two attempts to take or renew.
     pub retry: Duration,
@@ -75,7 +79,10 @@ pub struct Election {
     name: String,
     identity: String,
     times: LeaseTimes,
+    fence: Fence,
     seen: Option<Seen>,
+    /// The Lease as our last write left it.
+    written: Option<Lease>,
 }
 
 /// The Lease as it was when it changed last.
@@ -94,7 +101,8 @@ impl Seen {
 
 /// What an attempt to take or renew led to.
 enum Attempt {
-    Held,
+    /// Ours, by a request that was begun at this moment.
+    Held(Instant),
     HeldBy(String),
 }
 
@@ -107,8 +115,15 @@ impl Election {
             name: name.to_owned(),
             identity: format!("{host}_{}", uuid::Uuid::new_v4()),
             times,
+            fence: Fence::closed(),
             seen: None,
+            written: None,
         }
+    }
+
+    /// Open while this replica leads, and closed before another one may.
+    pub fn fence(&self) -> Fence {
+        self.fence.clone()
     }
 
     /// What the Lease names while this replica leads.
@@ -123,39 +138,56 @@ impl Election {
             identity = self.identity,
             "waiting to lead"
         );
-        let mut shown = String::new();
-        let tries = async {
-            loop {
-                match self.attempt().await {
-                    Ok(Attempt::Held) => return,
-                    Ok(Attempt::HeldBy(holder)) if holder != shown => {
-                        tracing::info!(lease = self.label, holder, "another replica leads");
-                        shown = holder;
-                    }
-                    Ok(Attempt::HeldBy(_)) => {}
-                    Err(error) => {
-                        tracing::warn!(lease = self.label, error, "cannot stand for the Lease");
-                    }
-                }
-                tokio::time::sleep(self.times.retry).await;
-            }
-        };
-        let leads = stop.run_until_cancelled(tries).await.is_some();
+        let leads = stop.run_until_cancelled(self.stand()).await.is_some();
         if leads {
             tracing::info!(lease = self.label, "leading");
         }
         leads
     }
 
+    async fn stand(&mut self) {
+        let mut shown = String::new();
+        loop {
+            match tokio::time::timeout(self.times.renew, self.attempt()).await {
+                Ok(Ok(Attempt::Held(since))) if self.leads_since(since) => return,
+                // The answer came so late that nothing is left of the time.
+                Ok(Ok(Attempt::Held(_))) => {}
+                Ok(Ok(Attempt::HeldBy(holder))) if holder != shown => {
+                    tracing::info!(lease = self.label, holder, "another replica leads");
+                    shown = holder;
+                }
+                Ok(Ok(Attempt::HeldBy(_))) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(lease = self.label, error, "cannot stand for the Lease");
+                }
+                Err(_) => {
+                    tracing::warn!(lease = self.label, "no answer about the Lease");
+                }
+            }
+            tokio::time::sleep(self.times.retry).await;
+        }
+    }
+
+    /// Opens the fence for as long as a renewal counts that was begun at this moment; false when that is over.
+    fn leads_since(&self, began: Instant) -> bool {
+        self.fence.extend(began + self.times.renew);
+        self.fence.is_open()
+    }
+
     /// Renews the Lease until it is lost. Dropping the future stops the renewals.
     pub async fn hold(&mut self) -> LeaseLost {
-        let mut renewed = Instant::now();
+        let lost = self.renew().await;
+        self.fence.close();
+        lost
+    }
+
+    async fn renew(&mut self) -> LeaseLost {
         let mut failure = String::from("no answer");
-        loop {
-            tokio::time::sleep(self.times.retry).await;
-            let deadline = renewed + self.times.renew;
+        while let Some(deadline) = self.fence.until() {
+            let next = Instant::now() + self.times.retry;
+            tokio::time::sleep_until(next.min(deadline)).await;
             match tokio::time::timeout_at(deadline, self.attempt()).await {
-                Ok(Ok(Attempt::Held)) => renewed = Instant::now(),
+                Ok(Ok(Attempt::Held(since))) => self.fence.extend(since + self.times.renew),
                 Ok(Ok(Attempt::HeldBy(holder))) => {
                     let lease = self.label.clone();
                     return LeaseLost::Taken { lease, holder };
@@ -166,18 +198,17 @@ impl Election {
                 }
                 Err(_) => {}
             }
-            if Instant::now() >= deadline {
-                return LeaseLost::NotRenewed {
-                    lease: self.label.clone(),
-                    seconds: self.times.renew.as_secs(),
-                    message: failure,
-                };
-            }
+        }
+        LeaseLost::NotRenewed {
+            lease: self.label.clone(),
+            seconds: self.times.renew.as_secs(),
+            message: failure,
         }
     }
 
     /// Gives the Lease back, so that another replica need not wait for it to expire.
     pub async fn release(&mut self) {
+        self.fence.close();
         match tokio::time::timeout(RELEASE_LIMIT, self.give_back()).await {
             Ok(Ok(())) => tracing::info!(lease = self.label, "gave the Lease back"),
             Ok(Err(error)) => {
@@ -209,8 +240,16 @@ impl Election {
 
     /// Takes the Lease if it is free, renews it if it is ours.
     async fn attempt(&mut self) -> Result<Attempt, String> {
-        let text = |error: kube::Error| message(&error);
-        let found = self.leases.get_opt(&self.name).await.map_err(text)?;
+        // What our last write left needs no other look as long as nobody else writes.
+        if let Some(ours) = self.written.take() {
+            match self.write(Some(&ours)).await {
+                Ok(since) => return Ok(Attempt::Held(since)),
+                Err(kube::Error::Api(status)) if status.is_conflict() => {}
+                Err(error) => return Err(message(&error)),
+            }
+        }
+        let found = self.leases.get_opt(&self.name).await;
+        let found = found.map_err(|error| message(&error))?;
         let now = Instant::now();
         if let Some(lease) = &found {
             let version = lease.metadata.resource_version.clone();
@@ -233,20 +272,24 @@ impl Election {
                 return Ok(Attempt::HeldBy(seen.holder.clone()));
             }
         }
-        let wanted = self.claimed(found.as_ref());
+        // When it fails, somebody was faster; the next attempt sees who.
+        let written = self.write(found.as_ref()).await;
+        written.map(Attempt::Held).map_err(|error| message(&error))
+    }
+
+    /// Writes the Lease as ours, if it is still as it was found. Returns when that was begun.
+    async fn write(&mut self, found: Option<&Lease>) -> kube::Result<Instant> {
+        let wanted = self.claimed(found);
+        let began = Instant::now();
         let written = match found {
             Some(_) => {
-                self.leases
-                    .replace(&self.name, &parameters(), &wanted)
-                    .await
+                let name = &self.name;
+                self.leases.replace(name, &parameters(), &wanted).await
             }
             None => self.leases.create(&parameters(), &wanted).await,
         };
-        match written {
-            Ok(_) => Ok(Attempt::Held),
-            // Somebody was faster; the next attempt sees who.
-            Err(error) => Err(text(error)),
-        }
+        self.written = Some(written?);
+        Ok(began)
     }
 
     /// The Lease as it is when we hold it.
@@ -293,38 +336,4 @@ pub(super) fn parameters() -> PostParams {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lease_is_free_when_given_back_our_own_or_unchanged_for_long() {
-        let lease = LeaseTimes::default().lease;
-        let rows = [
-            ("", 0, true),
-            ("us", 0, true),
-            ("us", 60, true),
-            ("them", 0, false),
-            ("them", 14, false),
-            ("them", 15, true),
-        ];
-        for (holder, seconds, expected) in rows {
-            let seen = Seen {
-                holder: holder.to_owned(),
-                version: None,
-                at: Instant::now(),
-            };
-            let now = seen.at + Duration::from_secs(seconds);
-            assert_eq!(
-                seen.is_free_for("us", lease, now),
-                expected,
-                "{holder} {seconds}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_leader_gives_up_before_another_may_take_over() {
-        let times = LeaseTimes::default();
-        assert!(times.retry < times.renew && times.renew < times.lease);
-    }
-}
+mod tests;

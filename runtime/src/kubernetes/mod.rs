@@ -4,6 +4,7 @@
 //! What does not live here: what to do with an object ([`crate::reconcile`]), what a CRD contains and how
 //! versions convert ([`crate::engine`]). kube's types end here; no other module of the runtime needs them.
 
+mod admission;
 mod cache;
 mod certificate;
 mod client;
@@ -14,6 +15,7 @@ mod error;
 mod event;
 mod export_watch;
 mod filter;
+mod https;
 mod installed;
 mod labels;
 mod lease;
@@ -24,6 +26,7 @@ mod namespace_credential;
 mod pattern;
 mod port;
 mod protection;
+mod reader;
 mod references;
 mod replicas;
 mod review;
@@ -37,12 +40,14 @@ pub use cache::ObjectCache;
 pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
 pub use client::{ClientError, Clients, WatchClient};
 pub use crd::{Conversion, CrdError, CrdInstaller};
+pub use https::HttpsServer;
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
 pub use labels::{CrdLabels, LabelsError};
 pub use lease::{Election, LeaseLost, LeaseTimes};
 pub use migration::{Migrated, MigrationError, StorageMigration};
 pub use pattern::{CrdPattern, PatternError};
 pub use port::Cluster;
+pub use reader::{Readers, Refused};
 pub use replicas::{AnnounceError, Replica, Strangers};
 pub use stored::StoredObject;
 pub use versions::{CrdVersions, UnknownVersions};

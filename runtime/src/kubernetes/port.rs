@@ -1,6 +1,7 @@
 //! The driver's port over the API server and the cache.
 
 use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,6 +27,7 @@ use super::watch::Wake;
 use crate::arm::ResourceId;
 use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
+use crate::reconcile::fence::Fence;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
@@ -42,6 +44,7 @@ pub struct Cluster {
     pub(super) credentials: Arc<NamespaceCredentials>,
     pub(super) wake: Arc<dyn Wake>,
     events: EventRecorder,
+    fence: Fence,
     digest_keys: Arc<DigestKeys>,
 }
 
@@ -68,8 +71,15 @@ impl Cluster {
             credentials: Arc::default(),
             wake,
             events,
+            fence: Fence::open(),
             digest_keys: Arc::new(DigestKeys::new(namespace)),
         }
+    }
+
+    /// The same cluster, of which objects, Secrets and ConfigMaps are written only while the fence is open.
+    #[must_use]
+    pub fn fenced_by(self, fence: Fence) -> Self {
+        Self { fence, ..self }
     }
 
     /// The objects in memory.
@@ -81,13 +91,51 @@ impl Cluster {
         Api::namespaced_with(self.clients.requests().clone(), &key.namespace, &key.kind)
     }
 
+    /// The object as the server has it.
+    async fn fetch(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        let call = async { self.api(key).get_opt(&key.name).await };
+        let found = request("read", || key.to_string(), call).await?;
+        Ok(found.map(|object| object.into_object(key.kind)))
+    }
+
+    /// Does a write, unless another replica may be at work.
+    async fn write<T>(
+        &self,
+        operation: &'static str,
+        object: impl Fn() -> String,
+        call: impl Future<Output = kube::Result<T>>,
+    ) -> Result<T, KubernetesError> {
+        let written = self.fence.run(request(operation, &object, call)).await;
+        written.unwrap_or_else(|closed| {
+            Err(KubernetesError::Other {
+                operation,
+                object: object(),
+                message: closed.to_string(),
+            })
+        })
+    }
+
     /// Takes in the answer to a write.
     fn written(&self, kind: Kind, answer: StoredObject) -> Object {
         let object = answer.into_object(kind);
-        for key in self.cache.apply_written(&object) {
+        self.take_in(&object);
+        object
+    }
+
+    /// Takes in what the server answered, which watches may tell later.
+    fn take_in(&self, object: &Object) {
+        self.wake_all(self.cache.apply_written(object));
+    }
+
+    /// Forgets an object that is gone, and has those looked at that may take its resource over.
+    fn forget(&self, key: &ObjectKey) {
+        self.wake_all(self.cache.remove(key));
+    }
+
+    fn wake_all(&self, keys: Vec<ObjectKey>) {
+        for key in keys {
             self.wake.wake(key);
         }
-        object
     }
 
     /// Forgets the object when the server says that it is gone.
@@ -97,7 +145,7 @@ impl Cluster {
         answer: Result<T, KubernetesError>,
     ) -> Result<T, KubernetesError> {
         if matches!(answer, Err(KubernetesError::Gone { .. })) {
-            self.cache.remove(key);
+            self.forget(key);
         }
         answer
     }
@@ -112,9 +160,16 @@ impl KubernetesPort for Cluster {
         if self.cache.is_synced(key.kind) {
             return Ok(None);
         }
-        let call = async { self.api(key).get_opt(&key.name).await };
-        let found = request("read", || key.to_string(), call).await?;
-        Ok(found.map(|object| object.into_object(key.kind)))
+        self.fetch(key).await
+    }
+
+    async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        let found = self.fetch(key).await?;
+        match &found {
+            Some(object) => self.take_in(object),
+            None => self.forget(key),
+        }
+        Ok(found)
     }
 
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
@@ -126,9 +181,7 @@ impl KubernetesPort for Cluster {
     }
 
     fn wake_dependents(&self, key: &ObjectKey) {
-        for dependent in self.cache.dependents(key) {
-            self.wake.wake(dependent);
-        }
+        self.wake_all(self.cache.dependents(key));
     }
 
     async fn patch_metadata(
@@ -143,7 +196,8 @@ impl KubernetesPort for Cluster {
                 .patch(&key.name, &patch_parameters(), &Patch::Merge(body))
                 .await
         };
-        let answer = request("change the metadata of", || key.to_string(), call).await;
+        let change = "change the metadata of";
+        let answer = self.write(change, || key.to_string(), call).await;
         Ok(self.written(object.kind, self.noting_gone(&key, answer)?))
     }
 
@@ -162,7 +216,9 @@ impl KubernetesPort for Cluster {
                 .patch_status(&key.name, &patch_parameters(), &Patch::Merge(body))
                 .await
         };
-        let answer = request("write the status of", || key.to_string(), call).await;
+        let answer = self
+            .write("write the status of", || key.to_string(), call)
+            .await;
         Ok(self.written(object.kind, self.noting_gone(&key, answer)?))
     }
 
@@ -233,7 +289,8 @@ impl KubernetesPort for Cluster {
                 };
                 let api: Api<Secret> = Api::namespaced(client, &namespace);
                 let patch = Patch::Apply(body);
-                request("write", label, api.patch(&export.name, &parameters, &patch)).await?;
+                let call = api.patch(&export.name, &parameters, &patch);
+                self.write("write", label, call).await?;
             }
             DataKind::ConfigMap => {
                 let body = ConfigMap {
@@ -243,7 +300,8 @@ impl KubernetesPort for Cluster {
                 };
                 let api: Api<ConfigMap> = Api::namespaced(client, &namespace);
                 let patch = Patch::Apply(body);
-                request("write", label, api.patch(&export.name, &parameters, &patch)).await?;
+                let call = api.patch(&export.name, &parameters, &patch);
+                self.write("write", label, call).await?;
             }
         }
         Ok(())

@@ -2,10 +2,15 @@
 //!
 //! Of an object's metadata a conversion looks at the annotations only. The rest, which with its managedFields is most of a
 //! usual object, is passed on as the text it came as.
+//!
+//! A list is one review. Its objects are converted one after the other and the answer is given in pieces, so that beside
+//! the review itself hardly anything is in memory, however long it is.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -17,6 +22,9 @@ use crate::kind::KindInfo;
 
 /// Kinds by group and kind.
 pub(super) type Kinds = HashMap<(&'static str, &'static str), &'static KindInfo>;
+
+/// A piece of an answer ends with the object that brings it to this size.
+const PIECE: usize = 256 << 10;
 
 /// A body that cannot be answered.
 #[derive(Debug, thiserror::Error)]
@@ -35,30 +43,15 @@ struct Request<'a> {
     #[serde(rename = "desiredAPIVersion")]
     desired_api_version: String,
     #[serde(borrow)]
-    objects: Vec<Document<'a>>,
+    objects: Vec<&'a RawValue>,
 }
 
+/// What came of it: the end of the answer.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer<'a> {
-    api_version: &'static str,
-    kind: &'static str,
-    response: Outcome<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome<'a> {
-    uid: String,
-    result: Status,
-    converted_objects: Vec<Document<'a>>,
-}
-
-#[derive(Serialize)]
-struct Status {
+struct Status<'a> {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
+    message: Option<&'a str>,
 }
 
 /// Members of a metadata that stay text.
@@ -72,37 +65,104 @@ struct Document<'a> {
     metadata: Texts<'a>,
 }
 
-/// Answers a review. One object that fails fails the review, as the API server expects it.
-pub(super) fn answer(body: &[u8], kinds: &Kinds) -> Result<Vec<u8>, NoReview> {
-    let Review { request } = serde_json::from_slice(body)?;
-    let version = request.desired_api_version;
-    let converted = request
-        .objects
-        .into_iter()
-        .map(|document| {
-            let name = document.name();
-            document
-                .convert(kinds, &version)
-                .map_err(|error| format!("{name}: {error}"))
-        })
-        .collect::<Result<Vec<_>, String>>();
-    let (status, message, converted_objects) = match converted {
-        Ok(objects) => ("Success", None, objects),
-        Err(error) => {
-            tracing::warn!(to = version, error, "a conversion failed");
-            ("Failure", Some(error), Vec::new())
-        }
-    };
-    let answer = Answer {
-        api_version: "apiextensions.k8s.io/v1",
-        kind: "ConversionReview",
-        response: Outcome {
+/// A review on the way to its answer.
+pub(super) struct Answer {
+    uid: String,
+    version: String,
+    /// Texts of the objects, parts of the one review.
+    objects: Vec<Bytes>,
+    kinds: Arc<Kinds>,
+    /// Objects that are converted.
+    done: usize,
+    has_begun: bool,
+    has_ended: bool,
+}
+
+impl Answer {
+    /// Reads a review.
+    pub fn to(body: &Bytes, kinds: Arc<Kinds>) -> Result<Self, NoReview> {
+        let Review { request } = serde_json::from_slice(body)?;
+        let objects = request.objects.into_iter();
+        Ok(Self {
             uid: request.uid,
-            result: Status { status, message },
-            converted_objects,
-        },
-    };
-    Ok(serde_json::to_vec(&answer)?)
+            version: request.desired_api_version,
+            objects: objects
+                .map(|object| body.slice_ref(object.get().as_bytes()))
+                .collect(),
+            kinds,
+            done: 0,
+            has_begun: false,
+            has_ended: false,
+        })
+    }
+
+    /// The next piece; `None` after the last. One object that fails fails the review, as the API server expects it, and is
+    /// named at the end of the answer.
+    pub fn piece(&mut self) -> Result<Option<Vec<u8>>, NoReview> {
+        if self.has_ended {
+            return Ok(None);
+        }
+        let mut text = Vec::new();
+        if !self.has_begun {
+            self.has_begun = true;
+            let kind = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview""#;
+            text.extend_from_slice(kind.as_bytes());
+            text.extend_from_slice(br#","response":{"uid":"#);
+            serde_json::to_writer(&mut text, &self.uid)?;
+            text.extend_from_slice(br#","convertedObjects":["#);
+        }
+        while text.len() < PIECE {
+            let Some(object) = self.objects.get(self.done) else {
+                self.end(&mut text, None)?;
+                break;
+            };
+            let document: Document<'_> = serde_json::from_slice(object)?;
+            let name = document.name();
+            match document.convert(&self.kinds, &self.version) {
+                Ok(converted) => {
+                    if self.done > 0 {
+                        text.push(b',');
+                    }
+                    serde_json::to_writer(&mut text, &converted)?;
+                    self.done += 1;
+                }
+                Err(error) => {
+                    let error = format!("{name}: {error}");
+                    tracing::warn!(to = self.version, error, "a conversion failed");
+                    self.end(&mut text, Some(&error))?;
+                    break;
+                }
+            }
+        }
+        Ok(Some(text))
+    }
+
+    /// Whether the last piece was given.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// The last piece, when something of the review turns out to be none only after pieces were given.
+    pub fn broken(&mut self, problem: &NoReview) -> Vec<u8> {
+        let mut text = Vec::new();
+        // Text always becomes JSON. If not, the answer ends too early, which the client sees.
+        self.end(&mut text, Some(&problem.to_string())).ok();
+        text
+    }
+
+    fn end(&mut self, text: &mut Vec<u8>, message: Option<&str>) -> Result<(), NoReview> {
+        self.has_ended = true;
+        // What is left of the review is not needed any more.
+        self.objects = Vec::new();
+        let status = match message {
+            None => "Success",
+            Some(_) => "Failure",
+        };
+        text.extend_from_slice(br#"],"result":"#);
+        serde_json::to_writer(&mut *text, &Status { status, message })?;
+        text.extend_from_slice(b"}}");
+        Ok(())
+    }
 }
 
 impl Document<'_> {
@@ -252,9 +312,22 @@ mod tests {
             r#"{{"kind":"ConversionReview","request":{{"uid":"u","desiredAPIVersion":"{}/{version}","objects":[{object}]}}}}"#,
             MODEL.group
         );
+        whole(&body).expect("an answer")
+    }
+
+    /// All pieces of an answer.
+    fn whole(body: &str) -> Result<String, NoReview> {
+        Ok(pieces(body)?.concat())
+    }
+
+    fn pieces(body: &str) -> Result<Vec<String>, NoReview> {
         let kinds = Kinds::from([((MODEL.group, MODEL.kind), &MODEL)]);
-        let answer = answer(body.as_bytes(), &kinds).expect("an answer");
-        String::from_utf8(answer).expect("text")
+        let mut answer = Answer::to(&Bytes::from(body.to_owned()), Arc::new(kinds))?;
+        let mut pieces = Vec::new();
+        while let Some(piece) = answer.piece()? {
+            pieces.push(String::from_utf8(piece).expect("text"));
+        }
+        Ok(pieces)
     }
 
     fn object(metadata: &str) -> String {
@@ -295,9 +368,55 @@ mod tests {
         assert!(answer.contains(r#""convertedObjects":[]"#), "{answer}");
     }
 
+    fn list(objects: &[String], version: &str) -> String {
+        format!(
+            r#"{{"request":{{"uid":"u","desiredAPIVersion":"{}/{version}","objects":[{}]}}}}"#,
+            MODEL.group,
+            objects.join(",")
+        )
+    }
+
+    #[test]
+    fn a_long_list_is_answered_in_pieces_that_are_one_answer() {
+        let note = "x".repeat(1000);
+        let objects: Vec<String> = (0..1000)
+            .map(|number| {
+                object(&format!(
+                    r#""metadata":{{"name":"a{number}","note":"{note}"}},"#
+                ))
+            })
+            .collect();
+        let pieces = pieces(&list(&objects, "v20210101")).expect("an answer");
+        assert!(pieces.len() > 3, "{}", pieces.len());
+        let longest = pieces.iter().map(String::len).max();
+        assert!(longest < Some(PIECE + 4000), "{longest:?}");
+        let answer: Value = serde_json::from_str(&pieces.concat()).expect("JSON");
+        let converted = answer["response"]["convertedObjects"]
+            .as_array()
+            .expect("a list");
+        assert_eq!(converted.len(), 1000);
+        assert_eq!(converted[999]["metadata"]["name"], "a999");
+        assert_eq!(answer["response"]["result"], json!({"status": "Success"}));
+    }
+
+    #[test]
+    fn an_object_that_fails_late_fails_the_whole_list() {
+        let note = "x".repeat(PIECE);
+        let mut objects = vec![object(&format!(
+            r#""metadata":{{"name":"a","note":"{note}"}},"#
+        ))];
+        objects.push(r#"{"kind":"Unknown","metadata":{"namespace":"n","name":"b"}}"#.to_owned());
+        objects.push(object(r#""metadata":{"name":"c"},"#));
+        let answer = whole(&list(&objects, "v20210101")).expect("an answer");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let result = &answer["response"]["result"];
+        assert_eq!(result["status"], "Failure");
+        let message = result["message"].as_str().unwrap_or_default();
+        assert!(message.starts_with("Unknown n/b: "), "{message}");
+    }
+
     #[test]
     fn what_is_no_review_is_refused() {
-        let kinds = Kinds::new();
         for (body, expected) in [
             ("{}", "missing field `request`"),
             (
@@ -309,7 +428,7 @@ mod tests {
                 "expected metadata, which is an object",
             ),
         ] {
-            let error = answer(body.as_bytes(), &kinds).expect_err("refused");
+            let error = whole(body).expect_err("refused");
             assert!(error.to_string().contains(expected), "{error}");
         }
     }

@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::client::WatchClient;
 use super::export_watch::{self, ListedTargets};
-use super::filter::{changes_of_namespace, waits_for_namespace_credential};
+use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
 use super::port::Cluster;
 use super::stored::StoredObject;
@@ -42,6 +42,11 @@ const CRD_PAGE: u32 = 20;
 pub trait Wake: Send + Sync {
     /// The object changed, or something that it waits for did. Called often; must not block.
     fn wake(&self, key: ObjectKey);
+
+    /// The object is new to us, and nobody waits for what comes of a look at it.
+    fn wake_idle(&self, key: ObjectKey) {
+        self.wake(key);
+    }
 }
 
 impl<F: Fn(ObjectKey) + Send + Sync> Wake for F {
@@ -254,8 +259,13 @@ impl KindWatch {
     fn apply(&self, object: StoredObject) -> ObjectKey {
         let object = object.into_object(self.kind);
         let key = object.key();
+        let is_idle = self.cluster.cache.get(&key).is_none() && is_settled(&object);
         for woken in self.cluster.cache.apply(object) {
-            self.cluster.wake.wake(woken);
+            if is_idle && woken == key {
+                self.cluster.wake.wake_idle(woken);
+            } else {
+                self.cluster.wake.wake(woken);
+            }
         }
         key
     }

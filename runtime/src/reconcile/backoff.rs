@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::annotations::SyncPeriod;
+use crate::arm::budget::Urgency;
 
 /// Randomness, injected so that tests know the outcome.
 pub trait Random: Send + Sync {
@@ -77,6 +78,21 @@ impl Requeue {
             }
             Self::PutOff(_) => before,
             Self::Never | Self::Now | Self::After(_) | Self::Sync | Self::SyncAfter(_) => 0,
+        }
+    }
+
+    /// Whether somebody waits for the next pass, after one of this urgency.
+    pub fn urgency(self, before: Urgency) -> Urgency {
+        match self {
+            Self::PutOff(_) => before,
+            Self::Never
+            | Self::Sync
+            | Self::SyncAfter(_)
+            | Self::RetryAfter(_)
+            | Self::Backoff(RetryClass::VerySlow) => Urgency::Background,
+            Self::Now | Self::After(_) | Self::Backoff(_) | Self::BackoffAtLeast(..) => {
+                Urgency::Foreground
+            }
         }
     }
 

@@ -9,6 +9,7 @@
 //! | [`claim`] | what the finalizer vouches for |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
+//! | [`fence`] | until when this replica may write |
 //! | [`time`] | the time by which all of it waits |
 //! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
@@ -27,6 +28,7 @@ pub mod condition;
 pub mod decide;
 pub mod driver;
 pub mod export_target;
+pub mod fence;
 pub mod names;
 pub mod observed;
 pub mod policy;

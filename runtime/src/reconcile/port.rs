@@ -137,6 +137,10 @@ pub trait KubernetesPort: Send + Sync {
     /// Reads an object in its stored form, from the cache where there is one.
     async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError>;
 
+    /// Reads an object in its stored form from the server, past any cache, which has it from then on. For when a write met
+    /// a conflict: the cache may still be behind then.
+    async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError>;
+
     /// The kind of this group and name, when it is known.
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo>;
 

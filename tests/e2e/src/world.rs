@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use armature::{
-    CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
+    CONVERSION_MEMORY, CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice,
+    WebhookReach,
 };
 use armature_controlplane::ControlPlane;
 use armature_exposure::{Place, Secrets, SeenSecrets, random_value, scrape, shown_in};
+use armature_runtime::arm::budget::Limits;
 use armature_runtime::arm::credential::{CredentialError, Identity, operator_identity};
 use armature_runtime::arm::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::today;
@@ -285,11 +287,15 @@ pub async fn operator_config(
         leader_election: None,
         health_listen: None,
         metrics_listen: Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)),
+        metrics_readers: Default::default(),
         default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),
+        workers: 32,
+        arm_budget: Limits::default(),
+        conversion_memory: CONVERSION_MEMORY,
     })
 }
 

@@ -69,8 +69,8 @@ impl Sort {
     }
 }
 
-/// Whether somebody waits for the outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether somebody waits for the outcome. In the order of who comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
     /// Something is wanted or going on: a change of the object, an operation, a retry, a deletion.
     Foreground,

@@ -62,7 +62,7 @@ impl Pass<'_> {
                 done => return done,
             }
             let key = self.object.key();
-            match self.reconciler.kubernetes.get(&key).await? {
+            match self.reconciler.kubernetes.read(&key).await? {
                 Some(object) => self.object = object,
                 None => {
                     let object = key.to_string();

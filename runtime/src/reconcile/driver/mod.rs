@@ -107,13 +107,25 @@ impl Reconciler {
         async {
             let requeue = match self.pass(key).await {
                 Ok(requeue) => requeue,
-                Err(error) => after_refusal(&error),
+                Err(error) => {
+                    if matches!(error, KubernetesError::Conflict { .. }) {
+                        self.catch_up(key).await;
+                    }
+                    after_refusal(&error)
+                }
             };
             tracing::Span::current().record("result", requeue.result());
             requeue
         }
         .instrument(span)
         .await
+    }
+
+    /// Reads an object whose write met a conflict, so that the next pass works from what the server has.
+    async fn catch_up(&self, key: &ObjectKey) {
+        if let Err(error) = self.kubernetes.read(key).await {
+            tracing::warn!(%error, "the object could not be read again after a conflict");
+        }
     }
 
     async fn pass(&self, key: &ObjectKey) -> Result<Requeue, KubernetesError> {

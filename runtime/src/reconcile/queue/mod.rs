@@ -3,7 +3,8 @@
 //! Rules: a key waits once, at its earliest deadline; no key is worked on twice at the same time; a key that
 //! is added while it is worked on is worked on again; attempts in a row are counted per key and only a pass
 //! that asks for backoff counts; triggers from outside do not count. There is a limit for all kinds together
-//! and one per kind, and a kind at its limit does not hold up the others.
+//! and one per kind, and a kind at its limit does not hold up the others. Keys for which somebody waits, such as
+//! edits, pass those for which nobody does: periodic looks, and first looks at objects that are fine.
 //!
 //! What does not live here: what a pass does, and why it wants to be looked at again.
 
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::backoff::{Periods, Random, Requeue, RetryClass};
 use super::time::Time;
+use crate::arm::budget::Urgency;
 use crate::resource::ObjectKey;
 use state::State;
 
@@ -97,10 +99,17 @@ impl Queue {
         self.add_after(key, Duration::ZERO);
     }
 
+    /// Wants the key looked at when a worker has nothing else to do.
+    pub fn add_idle(&self, key: ObjectKey) {
+        let now = self.now();
+        self.state().add(key, now, Urgency::Background);
+        self.shared.changed.notify_one();
+    }
+
     /// Wants the key looked at after a while, or earlier when something else asks for it.
     pub fn add_after(&self, key: ObjectKey, delay: Duration) {
         let at = self.now() + delay;
-        self.state().add(key, at);
+        self.state().add(key, at, Urgency::Foreground);
         self.shared.changed.notify_one();
     }
 

@@ -200,6 +200,102 @@ async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
     assert_eq!(log.times(), [0, 0, 0, 10, 10]);
 }
 
+/// Objects that are due for a look for which nobody waits.
+const FINE: usize = 1000;
+
+/// A queue with one worker, to which `FINE` objects that are fine were given.
+fn busy_queue() -> Queue {
+    let settings = QueueSettings {
+        workers_per_kind: 1,
+        ..QueueSettings::default()
+    };
+    let queue = queue(settings);
+    for number in 0..FINE {
+        queue.add_idle(group(&format!("fine-{number}")));
+    }
+    queue
+}
+
+/// Names of keys that were looked at, in order, but for those that are fine.
+fn edited(log: &Log) -> Vec<(u64, String)> {
+    let mut passes = log.passes();
+    passes.retain(|(_, name)| !name.starts_with("fine-"));
+    passes
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_passes_objects_that_nobody_waits_for() {
+    let (queue, log) = (busy_queue(), Log::new());
+    let editor = queue.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(5500)).await;
+        // One that was not known, one that is due already, and one of another kind.
+        editor.add(group("new"));
+        sleep(Duration::from_millis(1)).await;
+        editor.add(group("fine-900"));
+        editor.add(key(&kinds::STORE, "other"));
+    });
+    run_for(&queue, 9, 1, &log, Requeue::Never).await;
+    let passes = log.passes();
+    let at = |second: u64| {
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(
+            passes
+                .iter()
+                .filter(|(at, _)| *at == second)
+                .map(|(_, name)| name.as_str()),
+        );
+        names
+    };
+    assert_eq!(
+        at(5),
+        ["fine-5", "other"],
+        "at once, where a worker of its kind is free"
+    );
+    assert_eq!((at(6), at(7)), (vec!["new"], vec!["fine-900"]));
+    assert_eq!(at(8), ["fine-6"], "then in order");
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_pass_periodic_looks_and_what_is_put_off_stays_what_it_was() {
+    for (requeue, expected) in [
+        (Requeue::After(Duration::from_secs(2)), vec![0, 3, 6]),
+        (Requeue::Backoff(RetryClass::Slow), vec![0, 2, 5]),
+        (Requeue::PutOff(Duration::from_secs(2)), vec![0, 3, 6]),
+        (Requeue::Sync, vec![0]),
+    ] {
+        let settings = QueueSettings {
+            workers_per_kind: 1,
+            periods: Periods {
+                sync: Some(Duration::from_secs(2)),
+            },
+            ..QueueSettings::default()
+        };
+        let (queue, log) = (queue(settings), Log::new());
+        queue.add(group("edited"));
+        for number in 0..FINE {
+            queue.add_idle(group(&format!("fine-{number}")));
+        }
+        run_for(&queue, 8, 1, &log, requeue).await;
+        let times: Vec<u64> = edited(&log).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(times, expected, "{requeue:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_during_a_pass_passes_too() {
+    let (queue, log) = (busy_queue(), Log::new());
+    let editor = queue.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(3500)).await;
+        editor.add(group("fine-3"));
+    });
+    run_for(&queue, 7, 1, &log, Requeue::Sync).await;
+    let names: Vec<String> = log.passes().into_iter().map(|(_, name)| name).collect();
+    let expected = [0, 1, 2, 3, 3, 4, 5].map(|number| format!("fine-{number}"));
+    assert_eq!(names, expected);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_age_is_that_of_the_key_that_waits_longest_for_a_worker() {
     let settings = QueueSettings {

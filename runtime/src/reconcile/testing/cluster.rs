@@ -40,6 +40,8 @@ struct State {
     live_namespaces: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<(ObjectKey, EventNote)>,
     conflicts: usize,
+    /// What the cache has of objects that it is behind with.
+    cached: HashMap<ObjectKey, Object>,
     data_reads: usize,
     version: u64,
 }
@@ -263,6 +265,14 @@ impl MemoryCluster {
         lock(&self.state).conflicts = writes;
     }
 
+    /// Keeps the cache at the object as it is now, until it is read from the server.
+    pub fn lag(&self, key: &ObjectKey) {
+        let mut state = lock(&self.state);
+        if let Some(object) = state.objects.get(key).cloned() {
+            state.cached.insert(key.clone(), object);
+        }
+    }
+
     /// Reasons and messages of events so far, which are forgotten here.
     pub fn take_events(&self) -> Vec<(String, String)> {
         std::mem::take(&mut lock(&self.state).events)
@@ -325,6 +335,12 @@ fn merge(into: &mut Option<BTreeMap<String, String>>, changes: BTreeMap<String, 
 #[async_trait]
 impl KubernetesPort for MemoryCluster {
     async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        let cached = lock(&self.state).cached.get(key).cloned();
+        Ok(cached.or_else(|| self.object(key)))
+    }
+
+    async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
+        lock(&self.state).cached.remove(key);
         Ok(self.object(key))
     }
 

@@ -1,14 +1,16 @@
 //! Two replicas, of which one works.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use armature::{Operator, OperatorConfig};
 use armature_e2e::{World, identity};
 use armature_runtime::kubernetes::LeaseTimes;
+use armature_simulator::{LoggedRequest, Query};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::json;
 
+use crate::faults::proxy::Proxy;
 use crate::{LIMIT, is_ready, wait_until, workers};
 
 const NAMESPACE: &str = "leader";
@@ -65,7 +67,7 @@ fn one_replica_works_and_the_next_takes_over() {
         assert_eq!(holder().await, first_holder);
 
         first.stop().await;
-        let stopped = std::time::Instant::now();
+        let stopped = Instant::now();
         wait_until("the second leads", async || {
             let holder = holder().await;
             !holder.is_empty() && holder != first_holder
@@ -73,6 +75,15 @@ fn one_replica_works_and_the_next_takes_over() {
         .await;
         // It did not wait for the Lease to expire.
         assert!(stopped.elapsed() < LeaseTimes::default().lease);
+        println!(
+            "another one leads {:?} after the end of the first",
+            stopped.elapsed()
+        );
+        wait_until("the second looks at what is there", async || {
+            workers(world, "leader-one").contains(&SECOND.to_owned())
+        })
+        .await;
+        println!("and is at work after {:?}", stopped.elapsed());
         objects.apply(&group("leader-two")).await.unwrap();
         objects
             .wait_ready("ResourceGroup", "leader-two", LIMIT, is_ready)
@@ -89,5 +100,91 @@ fn one_replica_works_and_the_next_takes_over() {
             .expect("it ends when the Lease is lost");
         second.stop().await;
         assert_eq!(holder().await, "a thief");
+    });
+}
+
+const LATE: &str = "late";
+/// Times in this namespace. What is between the two limits is for requests that are on their way.
+const TIMES: LeaseTimes = LeaseTimes {
+    lease: Duration::from_secs(6),
+    renew: Duration::from_secs(4),
+    retry: Duration::from_millis(200),
+};
+/// Resource groups that are written all the time.
+const GROUPS: usize = 8;
+
+/// Requests of an operator for the groups of this test that are writes, or all of them.
+fn sent_by(world: &World, operator: &str, only_writes: bool) -> Vec<LoggedRequest> {
+    let query = Query {
+        path: Some("/resourceGroups/late-".to_owned()),
+        ..Query::default()
+    };
+    let mut requests = world.azure().requests(&query);
+    requests.retain(|request| {
+        request.principal == operator && !(only_writes && request.method == "GET")
+    });
+    requests
+}
+
+/// The API server carries renewals out, answers them late, and then not at all.
+#[test]
+fn a_leader_that_cannot_renew_stops_writing_before_the_next_one_starts() {
+    World::shared().run(LATE, async |world, objects| {
+        let (proxy, address) = Proxy::start(world.plane().client().await.unwrap()).await;
+        let mut config = OperatorConfig {
+            leader_election: Some(TIMES),
+            sync_period: Some(Duration::from_millis(500)),
+            max_concurrent_reconciles: GROUPS,
+            ..world.operator_config(LATE)
+        };
+        config.arm.identity = identity(SECOND).unwrap().into();
+        let direct = config.clone();
+        config.arm.identity = identity(FIRST).unwrap().into();
+        config.kubernetes = kube::Config::new(format!("http://{address}").parse().unwrap());
+        let mut first = Operator::start(config).await.unwrap();
+        for number in 0..GROUPS {
+            let name = format!("late-{number}");
+            let group = json!({
+                "apiVersion": "resources.azure.com/v1api20200601",
+                "kind": "ResourceGroup",
+                "metadata": {"name": name, "namespace": LATE, "annotations": {
+                    "serviceoperator.azure.com/operator-namespace": LATE,
+                    "armature.azure.com/always-put": "true",
+                }},
+                "spec": {"location": "westeurope"},
+            });
+            objects.apply_value(&group).await.unwrap();
+            objects
+                .wait_ready("ResourceGroup", &name, LIMIT, is_ready)
+                .await;
+        }
+        let second = Operator::start(direct).await.unwrap();
+
+        let lease = format!("/apis/coordination.k8s.io/v1/namespaces/{LATE}/leases/{LEASE}");
+        proxy.delay(&lease, Duration::ZERO, TIMES.renew - Duration::from_secs(1));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        proxy.delay(&lease, LIMIT, Duration::ZERO);
+        let silent = Instant::now();
+        wait_until("the second one works", async || {
+            !sent_by(world, SECOND, true).is_empty()
+        })
+        .await;
+        println!(
+            "another one writes {:?} after the last answer",
+            silent.elapsed()
+        );
+        tokio::time::timeout(LIMIT, first.ended())
+            .await
+            .expect("the first one ends");
+        let begins = &sent_by(world, SECOND, false)[0];
+        let writes = sent_by(world, FIRST, true);
+        let last = writes.last().expect("it wrote before");
+        println!("the first one stopped {:.1} before", begins.at - last.at);
+        assert!(
+            last.sequence < begins.sequence,
+            "{last:?} came after {begins:?}"
+        );
+        first.stop().await;
+        second.stop().await;
     });
 }

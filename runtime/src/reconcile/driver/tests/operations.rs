@@ -310,6 +310,47 @@ async fn any_other_conflict_starts_the_pass_again() {
     assert_eq!(world.pass(&group).await, Requeue::Sync);
 }
 
+/// The cache may be behind: what it has would meet the same conflict again and again.
+#[tokio::test]
+async fn after_a_conflict_the_object_is_read_from_the_server() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 6}));
+    world.cluster.lag(&store);
+    world.store(json!({"capacity": 7}));
+    let first = world.pass(&store).await;
+    assert_eq!(first, Requeue::Backoff(RetryClass::Poll));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let bodies = world.azure.take_bodies();
+    let sent: Vec<&Value> = bodies
+        .iter()
+        .map(|body| &body["properties"]["capacity"])
+        .collect();
+    assert_eq!(sent, [7]);
+}
+
+/// The same where the write must not be lost.
+#[tokio::test]
+async fn the_state_of_an_operation_is_written_into_what_the_server_has() {
+    let (world, store) = World::with_store().await;
+    let headers = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    world
+        .azure
+        .script(Method::Put, STORE, response(200, &headers, None));
+    world.store(json!({"capacity": 6}));
+    world.cluster.lag(&store);
+    world
+        .cluster
+        .annotate(&store, "note", Some("by somebody else"));
+    assert_eq!(world.pass(&store).await, seconds(15));
+    let annotation = |name| world.cluster.annotation(&store, name);
+    let operation = annotation(names::POLLER_RESUME_ID);
+    assert_eq!(
+        operation.as_deref(),
+        Some("GenericClient.CreateOrUpdateByID")
+    );
+    assert_eq!(annotation("note").as_deref(), Some("by somebody else"));
+}
+
 /// An object whose first PUT reached Azure, which accepted it only, and whose operator was killed then.
 async fn killed_in_its_first_put() -> (World, ObjectKey) {
     let world = World::with_group().await;

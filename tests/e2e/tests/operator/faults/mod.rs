@@ -13,7 +13,7 @@
 //! | `seeded` | not one by one, but drawn from a seed, with several kinds at once |
 
 mod azure;
-mod proxy;
+pub(crate) mod proxy;
 mod seeded;
 
 use std::collections::BTreeMap;

@@ -1,9 +1,11 @@
-//! Between an operator and the real API server: passes requests on, and does harm to those that a rule names.
+//! Between an operator and the real API server: passes requests on, and does harm to those that a rule names, or answers
+//! them late.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -79,6 +81,8 @@ struct State {
     watched: BTreeSet<String>,
     /// Paths whose next watch must begin anew.
     expired: BTreeSet<String>,
+    /// By path, how late requests are carried out, and answered after that.
+    late: BTreeMap<String, (Duration, Duration)>,
 }
 
 /// The proxy. Clones are the same.
@@ -128,6 +132,12 @@ impl Proxy {
         self.state().rules.insert(object.to_owned(), rule);
     }
 
+    /// Carries requests for this path out late, and answers them later still, from now on.
+    pub fn delay(&self, path: &str, there: Duration, back: Duration) {
+        let late = (there, back);
+        self.state().late.insert(path.to_owned(), late);
+    }
+
     /// Requests for the object since it was forgotten: methods, and `status` where it is of that.
     pub fn seen(&self, object: &str) -> Vec<String> {
         self.state().seen.get(object).cloned().unwrap_or_default()
@@ -149,6 +159,13 @@ impl Proxy {
         let query = request.uri().query().unwrap_or_default().to_owned();
         if query.contains("watch=true") {
             return self.watch(request, path, &query).await;
+        }
+        let late = self.state().late.get(&path).copied();
+        if let Some((there, back)) = late {
+            tokio::time::sleep(there).await;
+            let answer = self.pass(request).await;
+            tokio::time::sleep(back).await;
+            return answer;
         }
         let Some(harm) = self.strike(request.method().as_str(), &path) else {
             return self.pass(request).await;
