@@ -181,7 +181,10 @@ impl State {
             return Err(schema::refusal(&problems));
         }
         let previous = self.store.get(id).cloned();
-        if let Some(previous) = previous.as_ref().filter(|_| self.settings.keeps(&id.arm_type())) {
+        if let Some(previous) = previous
+            .as_ref()
+            .filter(|_| self.settings.keeps(&id.arm_type()))
+        {
             let mut whole = previous.desired.clone();
             json::merge_patch(&mut whole, &body);
             body = whole;
