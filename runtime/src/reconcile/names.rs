@@ -67,6 +67,9 @@ pub const KEEP_UNKNOWN: &str = "armature.azure.com/keep-unknown";
 pub const HELD_SINCE: &str = "armature.azure.com/held-since";
 /// Annotation by the operator: when the latest PUT was sent that had no answer, while Azure did not show the resource.
 pub const UNANSWERED_PUT: &str = "armature.azure.com/unanswered-put";
+/// Annotation by the operator: generation that was claimed, until it is recorded what came of the first PUT or of the
+/// adoption.
+pub const CLAIMED_GENERATION: &str = "armature.azure.com/claimed-generation";
 /// Annotation by the operator: how many operations in a row failed after Azure had accepted them.
 pub const FAILED_OPERATIONS: &str = "armature.azure.com/failed-operations";
 

@@ -181,6 +181,12 @@ impl Pass<'_> {
         if let Some(id) = &self.id {
             set(&mut patch, names::RESOURCE_ID, id.as_str().to_owned());
         }
+        let view = self.view();
+        if view.policy.allows_put() && !view.observe {
+            // A PUT that is cut off leaves nothing in the object: what is later than this has been edited since.
+            let generation = self.generation.to_string();
+            set(&mut patch, names::CLAIMED_GENERATION, generation);
+        }
         let Some(owner) = &self.owner else {
             return patch;
         };

@@ -64,7 +64,9 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        Ok(match edit(record, self.put_generation(), &now) {
+        let sent = self.put_generation();
+        let sent = sent.or_else(|| self.claimed_generation().filter(|_| record.is_none()));
+        Ok(match edit(record, sent, &now) {
             Edit::Changed => {
                 let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
                 let mut differences = comparison.differences();
@@ -299,6 +301,11 @@ impl Pass<'_> {
 
     fn earlier_record(&self) -> Option<EarlierRecord> {
         EarlierRecord::parse(self.annotation(names::BASELINE)?)
+    }
+
+    /// Generation that was claimed, where nothing was recorded since.
+    fn claimed_generation(&self) -> Option<i64> {
+        self.annotation(names::CLAIMED_GENERATION)?.parse().ok()
     }
 
     /// Generation that the latest PUT of any operator was built from.
