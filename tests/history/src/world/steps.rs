@@ -221,7 +221,7 @@ impl World {
         self.cluster.delete(&key);
         let now = self.now();
         if self.cluster.object(&key).is_none() {
-            self.ledger.of(&subject.id).may_stay = true;
+            self.ledger.of(&subject.id).leave(true);
         } else {
             self.schedule.want(&key, now);
         }
