@@ -266,6 +266,11 @@ impl Simulator {
         self.state().log.find(query)
     }
 
+    /// The number of the last request.
+    pub fn sequence(&self) -> u64 {
+        self.state().log.total()
+    }
+
     /// Forgets the requests so far.
     pub fn clear_requests(&self) {
         self.state().log.clear();

@@ -28,6 +28,8 @@ pub struct Settings {
     pub operations_of: BTreeMap<String, OperationRule>,
     /// What services rewrite.
     pub normalise: Normalise,
+    /// ARM types whose PUT leaves in place what it does not name, as that of some services does. Lists are replaced.
+    pub keeps: Vec<String>,
     /// Request limits.
     pub limits: Limits,
     /// Faults from a seed.
@@ -101,6 +103,7 @@ impl Default for Settings {
             operations: OperationRule::default(),
             operations_of: BTreeMap::new(),
             normalise: Normalise::default(),
+            keeps: Vec::new(),
             limits: Limits::default(),
             chaos: None,
             faults: Vec::new(),
@@ -154,6 +157,12 @@ impl Settings {
             .map(|(_, rule)| rule.clone())
             .unwrap_or_default();
         own.or(&self.operations)
+    }
+
+    /// Whether a PUT of this type leaves in place what it does not name.
+    pub fn keeps(&self, arm_type: &str) -> bool {
+        let mut keeps = self.keeps.iter();
+        keeps.any(|name| name.eq_ignore_ascii_case(arm_type))
     }
 
     /// What is known of a client.

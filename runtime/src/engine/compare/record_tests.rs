@@ -129,7 +129,9 @@ fn what_is_an_edit() {
         }
     };
     let none = None::<&Record>;
+    let taken = pending.clone().answered();
     let (record, pending, first) = (Some(&record), Some(&pending), Some(&first));
+    let taken = Some(&taken);
     let rows = [
         (
             "nothing",
@@ -228,6 +230,20 @@ fn what_is_an_edit() {
             Some(2),
             object.now(2, &body(), "x"),
             Edit::Unknown,
+        ),
+        (
+            "taken by Azure and not read so far",
+            taken,
+            Some(2),
+            object.now(2, &body(), "x"),
+            Edit::Sent,
+        ),
+        (
+            "edited since it was taken",
+            taken,
+            Some(2),
+            object.now(3, &fewer, "x"),
+            Edit::Changed,
         ),
         (
             "edited since the first PUT",

@@ -245,6 +245,7 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
+        self.note_unread().await?;
         let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
         if self.takes_ownership || self.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;

@@ -12,7 +12,7 @@ use crate::engine::compare::{
 };
 use crate::reconcile::action::warning;
 use crate::reconcile::names;
-use crate::reconcile::observed::{Comparison, Differences, Recorded};
+use crate::reconcile::observed::{Comparison, Differences, Recorded, Write};
 use crate::reconcile::port::{EventNote, KubernetesError, MetadataPatch};
 
 /// Differences and paths named in one message.
@@ -82,6 +82,8 @@ impl Pass<'_> {
                 differences if differences.is_empty() => Comparison::Same,
                 differences => Comparison::Differs(shown(differences)),
             },
+            // Whatever Azure made of it.
+            Edit::Sent => Comparison::Unrecorded,
             Edit::Harmless => unrecorded(drift()),
             Edit::Rebuilt => match drift() {
                 differences if differences.is_empty() => Comparison::Unrecorded,
@@ -104,6 +106,31 @@ impl Pass<'_> {
         let was_there = self.azure.is_some();
         let record = Record::sent(&now, &comparison, work.keyed(), before, was_there);
         Ok(record.encode())
+    }
+
+    /// Notes a PUT that Azure took and whose outcome this pass could not read, so that the next pass reads it instead of
+    /// sending it again.
+    pub(super) async fn note_unread(&mut self) -> Result<(), KubernetesError> {
+        if !self.observed.wrote() || self.observed.recorded.is_some() {
+            return Ok(());
+        }
+        let work = self.work().await?;
+        let mut patch = MetadataPatch::default();
+        let record = match &self.observed.put {
+            Some(Write::Completed) => {
+                let generation = self.generation.to_string();
+                set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
+                let (now, comparison) = (self.desired_now(&work), work.comparison(self));
+                Record::sent(&now, &comparison, work.keyed(), work.record.as_ref(), true)
+            }
+            // Of an operation that has ended it is there since it began.
+            _ => match work.record {
+                Some(sent) => sent,
+                None => return Ok(()),
+            },
+        };
+        set(&mut patch, names::BASELINE, record.answered().encode());
+        self.patch_anyway(patch).await
     }
 
     /// Step 15 after a PUT, and where there was nothing to send: what is desired, what Azure made of it, and from which

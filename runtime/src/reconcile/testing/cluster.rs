@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference,
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Journal, kinds, lock};
+use super::{Breakpoint, Journal, Side, kinds, lock};
 use crate::arm::ResourceId;
 use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
@@ -26,6 +26,7 @@ pub struct MemoryCluster {
     journal: Journal,
     digest_key: Mutex<DigestKey>,
     kinds: Vec<&'static KindInfo>,
+    breakpoint: Arc<Breakpoint>,
     state: Mutex<State>,
 }
 
@@ -44,6 +45,7 @@ struct State {
     cached: HashMap<ObjectKey, Object>,
     data_reads: usize,
     version: u64,
+    created: u64,
 }
 
 impl State {
@@ -64,12 +66,66 @@ impl State {
 impl MemoryCluster {
     /// An empty cluster that knows the kinds of [`super::kinds`].
     pub fn new(journal: Journal) -> Self {
+        Self::with_kinds(journal, &[&kinds::GROUP, &kinds::STORE, &kinds::BOX])
+    }
+
+    /// An empty cluster that knows these kinds.
+    pub fn with_kinds(journal: Journal, kinds: &[&'static KindInfo]) -> Self {
         Self {
             journal,
             digest_key: Mutex::new(DigestKey::random()),
-            kinds: vec![&kinds::GROUP, &kinds::STORE, &kinds::BOX],
+            kinds: kinds.to_vec(),
+            breakpoint: Arc::default(),
             state: Mutex::default(),
         }
+    }
+
+    /// The cluster with every write stopped where the breakpoint says.
+    #[must_use]
+    pub fn stopped_at(mut self, breakpoint: Arc<Breakpoint>) -> Self {
+        self.breakpoint = breakpoint;
+        self
+    }
+
+    /// Creates an object as it is given, or replaces its spec, as an API server does: a uid of its own on creation,
+    /// a generation that grows only with a spec that is another one. Returns whether anything has changed.
+    pub fn store(&self, object: Object) -> bool {
+        let mut state = lock(&self.state);
+        let version = state.next_version();
+        let key = object.key();
+        if let Some(stored) = state.objects.get_mut(&key) {
+            let text = |object: &Object| object.spec.as_ref().map(|spec| spec.get().to_owned());
+            if text(stored) == text(&object) {
+                return false;
+            }
+            stored.spec = object.spec;
+            stored.metadata.generation = Some(stored.metadata.generation.unwrap_or(0) + 1);
+            stored.metadata.resource_version = Some(version);
+            return true;
+        }
+        state.created += 1;
+        let mut created = object;
+        created.metadata.uid = Some(format!("uid-{}", state.created));
+        created.metadata.generation.get_or_insert(1);
+        created.metadata.resource_version = Some(version);
+        state.objects.insert(key.clone(), created);
+        state.note_id(&key);
+        true
+    }
+
+    /// Writes a Secret or ConfigMap again without a change of its content, as a new label does.
+    pub fn touch_data(&self, kind: DataKind, name: &str) {
+        let at = (kind, "default".to_owned(), name.to_owned());
+        let mut state = lock(&self.state);
+        let version = state.next_version();
+        if let Some(data) = state.data.get_mut(&at) {
+            data.resource_version = version;
+        }
+    }
+
+    /// Events so far, with their objects, which are forgotten here.
+    pub fn take_event_notes(&self) -> Vec<(ObjectKey, EventNote)> {
+        std::mem::take(&mut lock(&self.state).events)
     }
 
     /// Creates an object in namespace `default`, or replaces its spec: the generation grows.
@@ -260,6 +316,12 @@ impl MemoryCluster {
             .insert(name.to_owned(), annotations);
     }
 
+    /// The annotations of a namespace.
+    pub fn annotations_of_namespace(&self, name: &str) -> BTreeMap<String, String> {
+        let state = lock(&self.state);
+        state.namespaces.get(name).cloned().unwrap_or_default()
+    }
+
     /// Makes the next writes of objects fail as if somebody had been faster.
     pub fn interfere(&self, writes: usize) {
         lock(&self.state).conflicts = writes;
@@ -369,7 +431,8 @@ impl KubernetesPort for MemoryCluster {
         object: &Object,
         patch: MetadataPatch,
     ) -> Result<Object, KubernetesError> {
-        self.write("metadata", object, |stored| {
+        self.breakpoint.pass(Side::Before, "metadata").await;
+        let written = self.write("metadata", object, |stored| {
             let metadata = &mut stored.metadata;
             merge(&mut metadata.annotations, patch.annotations);
             merge(&mut metadata.labels, patch.labels);
@@ -381,7 +444,9 @@ impl KubernetesPort for MemoryCluster {
                 let owners: Result<Vec<OwnerReference>, _> = owners.collect();
                 metadata.owner_references = owners.ok();
             }
-        })
+        });
+        self.breakpoint.pass(Side::After, "metadata").await;
+        written
     }
 
     async fn patch_status(
@@ -389,7 +454,10 @@ impl KubernetesPort for MemoryCluster {
         object: &Object,
         status: Value,
     ) -> Result<Object, KubernetesError> {
-        self.write("status", object, |stored| stored.status = raw(&status))
+        self.breakpoint.pass(Side::Before, "status").await;
+        let written = self.write("status", object, |stored| stored.status = raw(&status));
+        self.breakpoint.pass(Side::After, "status").await;
+        written
     }
 
     async fn read_data(
@@ -448,8 +516,7 @@ impl KubernetesPort for MemoryCluster {
         &self,
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
-        let state = lock(&self.state);
-        Ok(state.namespaces.get(name).cloned().unwrap_or_default())
+        Ok(self.annotations_of_namespace(name))
     }
 
     async fn live_namespace_annotations(

@@ -4,6 +4,7 @@
 //! object with its last finalizer; Azure keeps what was PUT and answers from a script where a test gives one.
 
 mod azure;
+mod breakpoint;
 mod cluster;
 pub mod kinds;
 
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 pub use azure::{Manner, MemoryAzure, error, response};
+pub use breakpoint::{Breakpoint, Side};
 pub use cluster::MemoryCluster;
 
 use super::backoff::Random;
@@ -48,6 +50,12 @@ impl ManualClock {
     pub fn advance(&self, seconds: i64) {
         let mut now = lock(&self.0);
         *now += jiff::SignedDuration::from_secs(seconds);
+    }
+
+    /// Sets the clock, which never goes back.
+    pub fn set(&self, to: Timestamp) {
+        let mut now = lock(&self.0);
+        *now = to.max(*now);
     }
 }
 

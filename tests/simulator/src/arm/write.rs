@@ -213,7 +213,12 @@ impl State {
         for behaviour in self.behaviours.of(&arm_type) {
             behaviour.admit(&scene, body)?;
         }
-        let desired = schema::writable(write.version, body);
+        let mut desired = schema::writable(write.version, body);
+        if let Some(previous) = write.previous.as_ref()
+            && self.settings.keeps(&arm_type)
+        {
+            desired = json::kept(&previous.desired, desired);
+        }
         let mut shown = envelope(&write.id, &arm_type_name(self, &arm_type));
         let members = json::object(&mut shown);
         if let Value::Object(sent) = schema::returned(write.version, &desired) {

@@ -1,0 +1,267 @@
+//! What must hold after every history, once nothing goes wrong any more and everything has come to rest.
+
+use armature_runtime::reconcile::names;
+use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::shape::{ArmPath, Flags, StructShape, Type};
+use jiff::SignedDuration;
+use serde_json::Value;
+
+use crate::named::{Mismatch, Named, Path, related, shown};
+use crate::world::subject::Subject;
+use crate::world::{Record, World};
+
+/// In a pattern: any item of a list, any key of a map.
+const ANY: &str = "*";
+
+/// What does not hold. `world` has come to rest; `fresh` has only seen the last manifests.
+pub fn faults(world: &mut World, fresh: &World) -> Vec<String> {
+    let mut faults = std::mem::take(&mut world.violations);
+    for index in 0..world.subjects.len() {
+        let subject = world.subjects[index].clone();
+        let is_current = index <= world.target && {
+            let mut later = world.subjects.iter().skip(index + 1);
+            !later.any(|other| other.key() == subject.key())
+        };
+        if is_current {
+            object(world, fresh, &subject, &mut faults);
+        }
+    }
+    orphans(world, &mut faults);
+    puts(world, &mut faults);
+    if faults.is_empty() {
+        idle(world, &mut faults);
+    }
+    faults
+}
+
+fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<String>) {
+    let key = subject.key();
+    let Some(object) = world.cluster.object(&key) else {
+        return;
+    };
+    let state = world.state(&key);
+    if object.metadata.deletion_timestamp.is_some() {
+        faults.push(format!("it is still being deleted: {state}"));
+        return;
+    }
+    for name in [names::POLLER_RESUME_ID, names::POLLER_RESUME_TOKEN] {
+        if world.cluster.annotation(&key, name).is_some() {
+            faults.push(format!("an operation is still noted in {name}: {state}"));
+        }
+    }
+    let (policy, observed) = world.policy(&key);
+    if policy == Policy::Skip || observed {
+        return;
+    }
+    let ready = |world: &World| world.cluster.condition(&key, "Ready");
+    if ready(world) != ready(fresh) {
+        let other = fresh.state(&key);
+        faults.push(format!(
+            "{state}, where the last manifest alone gives {other}"
+        ));
+    }
+    let record = world.ledger.of(&subject.id).clone();
+    let have = world.simulator.resource(&subject.id);
+    let want = fresh.simulator.resource(&subject.id);
+    let mut differing = record.named.compare(have.as_ref(), want.as_ref());
+    let (have, want) = (
+        world.simulator.desired(&subject.id),
+        fresh.simulator.desired(&subject.id),
+    );
+    for found in record.named.compare(have.as_ref(), want.as_ref()) {
+        if !differing.iter().any(|other| other.path == found.path) {
+            differing.push(found);
+        }
+    }
+    let last = last_body(world, subject);
+    let kept = creation_only(subject);
+    let puts = puts_of(world, &subject.id);
+    for found in differing {
+        let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));
+        if is_kept
+            || is_of_others(&record, &last, &puts, &found, world.keeps())
+            || is_told(world, &record, &last, &found)
+        {
+            continue;
+        }
+        faults.push(format!(
+            "{}: {} is {}, and the last manifest alone gives {}",
+            subject.id,
+            shown(&found.path),
+            text(found.have.as_ref()),
+            text(found.want.as_ref())
+        ));
+    }
+}
+
+fn text(value: Option<&Value>) -> String {
+    value.map_or_else(|| "absent".to_owned(), Value::to_string)
+}
+
+fn last_body(world: &World, subject: &Subject) -> Named {
+    let mut named = Named::default();
+    let owner = subject
+        .owner
+        .map(|index| world.subjects[index].name.clone());
+    if let Some(spec) = &subject.spec {
+        let served = subject.served(spec, owner.as_deref());
+        if let Ok(body) = subject.body(&served, &world.cluster) {
+            named.add(&body);
+        }
+    }
+    named
+}
+
+/// Numbers of the PUTs of an id that Azure took.
+fn puts_of(world: &World, id: &str) -> Vec<u64> {
+    let requests = world.requests(0).into_iter();
+    let taken = requests.filter(|request| {
+        request.method == "PUT"
+            && request.path.eq_ignore_ascii_case(id)
+            && (request.status == 0 || request.status < 300)
+    });
+    taken.map(|request| request.sequence).collect()
+}
+
+/// What others changed stays until the next PUT where the last manifest says nothing, and where it came before the
+/// operator had seen what Azure made of its own PUT: then it looks like the service's own way to put it.
+fn is_of_others(
+    record: &Record,
+    last: &Named,
+    puts: &[u64],
+    found: &Mismatch,
+    is_kept: bool,
+) -> bool {
+    let mut touched = record.touched.iter();
+    touched.any(|touched| {
+        let path = &touched.path;
+        let deeper = if path.len() > found.path.len() {
+            path
+        } else {
+            &found.path
+        };
+        related(path, &found.path)
+            && (touched.is_unseen || !last.has(deeper))
+            && (is_kept || !puts.iter().any(|put| *put > touched.at))
+    })
+}
+
+/// Where a service keeps what a PUT leaves out, an event names the path, or says that there are more than it names.
+fn is_told(world: &World, record: &Record, last: &Named, found: &Mismatch) -> bool {
+    let names = |event: &String| {
+        // Maps that are kept as a whole are named as a whole.
+        let mut path = found.path.iter().take(2);
+        event.contains("Azure keeps")
+            && (event.contains(" more,") || path.all(|name| event.contains(name.as_str())))
+    };
+    world.keeps() && !last.has(&found.path) && record.events.iter().any(names)
+}
+
+/// ARM paths of values that can be set on creation only; the mode of a creation is one.
+fn creation_only(subject: &Subject) -> Vec<Path> {
+    let mut found = vec![vec!["properties".to_owned(), "createMode".to_owned()]];
+    for version in subject.kind.versions {
+        collect(version.spec, &mut Vec::new(), &mut found);
+    }
+    found
+}
+
+fn collect(shape: &'static StructShape, path: &mut Path, found: &mut Vec<Path>) {
+    for field in shape.fields {
+        let depth = path.len();
+        match field.arm {
+            ArmPath::Absent => continue,
+            ArmPath::At(names) => path.extend(names.iter().map(|name| (*name).to_owned())),
+            ArmPath::Inline => {}
+        }
+        if field.flags.has(Flags::CREATE_ONLY) {
+            found.push(path.clone());
+        } else {
+            below(field.ty, path, found);
+        }
+        path.truncate(depth);
+    }
+}
+
+fn below(ty: Type, path: &mut Path, found: &mut Vec<Path>) {
+    let inner = match ty {
+        Type::Struct(shape) => return collect(shape, path, found),
+        Type::List(list) => list.item,
+        Type::Map(map) => map.value,
+        _ => return,
+    };
+    path.push(ANY.to_owned());
+    below(inner, path, found);
+    path.pop();
+}
+
+fn matches(pattern: &[String], path: &[String]) -> bool {
+    pattern.len() <= path.len()
+        && pattern
+            .iter()
+            .zip(path)
+            .all(|(pattern, name)| pattern == ANY || pattern == name)
+}
+
+/// Nothing is left in Azure without an object, but what was left on purpose and what came with its owner.
+fn orphans(world: &mut World, faults: &mut Vec<String>) {
+    let subjects = world.subjects.clone();
+    for subject in subjects {
+        let key = subject.key();
+        let is_deletable = subject.version.verbs.delete;
+        if world.cluster.object(&key).is_some() || subject.spec.is_none() || !is_deletable {
+            continue;
+        }
+        let mut others = world.subjects.iter();
+        if others
+            .any(|other| other.id == subject.id && world.cluster.object(&other.key()).is_some())
+        {
+            continue;
+        }
+        let stays = world.ledger.of(&subject.id).may_stay;
+        if !stays && world.simulator.resource(&subject.id).is_some() {
+            faults.push(format!("{} is in Azure, and {key} is gone", subject.id));
+        }
+    }
+}
+
+/// PUTs are explained by edits, drift and what failed.
+fn puts(world: &World, faults: &mut Vec<String>) {
+    let requests = world.requests(0);
+    for (id, record) in world.ledger.all() {
+        let of_this = |path: &str| path.eq_ignore_ascii_case(id);
+        let puts = requests
+            .iter()
+            .filter(|request| request.method == "PUT" && of_this(&request.path))
+            .count();
+        let failed = requests
+            .iter()
+            .filter(|request| {
+                let subject = request.subject.as_deref().unwrap_or(&request.path);
+                let is_refused = request.method == "PUT" && request.status >= 400;
+                of_this(subject) && (request.fault.is_some() || is_refused)
+            })
+            .count();
+        let explained = record.edits + record.drifts + record.cuts + failed;
+        if puts > explained {
+            faults.push(format!(
+                "{puts} PUTs of {id}, explained by {} edits, {} changes by others, {} cut passes and {failed} failures",
+                record.edits, record.drifts, record.cuts
+            ));
+        }
+    }
+}
+
+/// What is at rest stays at rest.
+fn idle(world: &mut World, faults: &mut Vec<String>) {
+    let before = world.sequence();
+    world.sync(SignedDuration::from_hours(25));
+    let writes = world.requests(before);
+    let writes = writes.iter().filter(|request| request.method != "GET");
+    for request in writes.filter(|request| request.status < 400) {
+        faults.push(format!(
+            "nothing has changed, and {} {} was sent",
+            request.method, request.path
+        ));
+    }
+}

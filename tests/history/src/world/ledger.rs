@@ -1,0 +1,61 @@
+//! What the oracle has to know of a history: which paths were named, who did what, and how many PUTs that explains.
+
+use std::collections::BTreeMap;
+
+use crate::named::{Named, Path};
+
+/// A change of a resource by somebody else.
+#[derive(Clone, Debug)]
+pub struct Touched {
+    /// Where.
+    pub path: Path,
+    /// Number of the last request before.
+    pub at: u64,
+    /// Whether the operator had not yet seen what came of its own work.
+    pub is_unseen: bool,
+}
+
+/// What is known of one id in Azure.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// Paths that a manifest named.
+    pub named: Named,
+    /// What somebody else changed.
+    pub touched: Vec<Touched>,
+    /// Edits of the object and of what it refers to.
+    pub edits: usize,
+    /// Changes in Azure that nobody told the operator of.
+    pub drifts: usize,
+    /// Passes that ended in the middle.
+    pub cuts: usize,
+    /// Whether the resource may be there without an object.
+    pub may_stay: bool,
+    /// Messages of events.
+    pub events: Vec<String>,
+}
+
+/// Records by id in lower case.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(BTreeMap<String, Record>);
+
+impl Ledger {
+    /// The record of an id.
+    pub fn of(&mut self, id: &str) -> &mut Record {
+        self.0.entry(id.to_lowercase()).or_default()
+    }
+
+    /// The records of an id and of all that is below.
+    pub fn below(&mut self, id: &str) -> impl Iterator<Item = &mut Record> {
+        let id = id.to_lowercase();
+        let prefix = format!("{id}/");
+        let found = self.0.iter_mut();
+        found
+            .filter(move |(key, _)| **key == id || key.starts_with(&prefix))
+            .map(|(_, record)| record)
+    }
+
+    /// All records.
+    pub fn all(&self) -> impl Iterator<Item = (&String, &Record)> {
+        self.0.iter()
+    }
+}

@@ -1,0 +1,494 @@
+//! A cluster, the operator and a simulated Azure in one process, by one clock that nobody waits for.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | this one | the world, passes over its objects, restarts |
+//! | `azure` | the simulator as a transport |
+//! | `subject` | objects and their manifests |
+//! | `schedule` | when which object is looked at |
+//! | `steps` | what each step of a plan does |
+//! | `ledger` | what the oracle has to know |
+
+mod azure;
+mod ledger;
+mod schedule;
+mod steps;
+pub mod subject;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use armature_runtime::extension::Registry;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::backoff::Requeue;
+use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
+use armature_runtime::reconcile::names;
+use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
+use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster};
+use armature_runtime::reconcile::time::Clock;
+use armature_runtime::resource::ObjectKey;
+use armature_simulator::{
+    LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
+};
+use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::plan::{Draw, History, Manner};
+use azure::Client;
+use ledger::Ledger;
+use schedule::Schedule;
+use subject::{DATA, NAMESPACE, Subject};
+
+pub use ledger::Record;
+
+/// Client id of the operator.
+pub const OPERATOR: &str = "operator";
+
+/// Client id of everybody else.
+const OTHERS: &str = "others";
+
+/// Namespace of the operator, and of Azure Service Operator before it.
+const OPERATOR_NAMESPACE: &str = "azureserviceoperator-system";
+
+/// Most passes until nothing is due.
+const PASSES: usize = 1500;
+
+/// When every history begins.
+const BEGIN: i64 = 1_700_000_000;
+
+/// Value in the ConfigMap and the Secret that drawn specs refer to.
+const FIRST_VALUE: &str = "00000000-0000-0000-0000-000000000000";
+
+/// A pass, and how things stood when it began.
+struct Begun {
+    key: ObjectKey,
+    policy: (Policy, bool),
+    was_claimed: bool,
+    was_there: bool,
+    running: Pin<Box<dyn Future<Output = Requeue>>>,
+}
+
+/// The world.
+pub struct World {
+    /// The cluster.
+    pub cluster: Arc<MemoryCluster>,
+    /// Azure.
+    pub simulator: Simulator,
+    /// The objects, owners first, then the target, and those that it was before it was renamed.
+    pub subjects: Vec<Subject>,
+    /// Which of them is the target.
+    pub target: usize,
+    /// What the oracle has to know.
+    pub ledger: Ledger,
+    /// What happened, for people.
+    pub transcript: Vec<String>,
+    /// What must not have happened.
+    pub violations: Vec<String>,
+    manner: Manner,
+    clock: Arc<ManualClock>,
+    breakpoint: Arc<Breakpoint>,
+    reconciler: Reconciler,
+    others: Client,
+    schedule: Schedule,
+    journal: Journal,
+    /// A pass of a process that another has taken over from, before its last write.
+    late: Option<Begun>,
+    renames: usize,
+}
+
+/// All kinds, for as long as the process lives.
+fn kinds() -> &'static [&'static KindInfo] {
+    static KINDS: OnceLock<Vec<&'static KindInfo>> = OnceLock::new();
+    KINDS.get_or_init(subject::all_kinds)
+}
+
+fn registry() -> Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    let registry = REGISTRY.get_or_init(|| armature_customizations::registry().unwrap_or_default());
+    registry.clone()
+}
+
+fn settings(manner: Manner, kind: &KindInfo) -> Settings {
+    // Elsewhere nobody could tell that the operation failed.
+    let versions = &mut kind.versions.iter();
+    let is_shown = manner.asynchronous
+        && versions.all(|version| version.status.field("provisioningState").is_some());
+    let by_state = OperationRule {
+        put: Some(Style::ProvisioningState),
+        ..OperationRule::default()
+    };
+    Settings {
+        operations: OperationRule {
+            latency: Some(Duration::from_secs(u64::from(manner.seconds))),
+            retry_after: Some(5),
+            ..OperationRule::default()
+        },
+        operations_of: is_shown
+            .then(|| (kind.arm_type.to_owned(), by_state))
+            .into_iter()
+            .collect(),
+        normalise: if manner.rewrites {
+            Normalise::ALL
+        } else {
+            Normalise::default()
+        },
+        keeps: if manner.keeps {
+            vec![kind.arm_type.to_owned()]
+        } else {
+            Vec::new()
+        },
+        ..Settings::default()
+    }
+}
+
+impl World {
+    /// A world for the kind, with its owners ready.
+    ///
+    /// # Panics
+    /// When a history names a kind that is not there.
+    #[allow(clippy::panic, reason = "a history that makes no sense")]
+    pub fn new(history: &History) -> Self {
+        let Some(kind) = subject::kind(&history.kind) else {
+            panic!("there is no kind {}", history.kind)
+        };
+        let mut world = Self::empty(kind, history.manner());
+        let lineage = subject::lineage(kind);
+        let subscription = world.subscription();
+        for kind in lineage {
+            let owner = world.subjects.len().checked_sub(1);
+            let owner = owner.map(|index| (index, &world.subjects[index]));
+            let subject = Subject::new(kind, "armature0", owner, &subscription);
+            world.subjects.push(subject);
+        }
+        world.target = world.subjects.len() - 1;
+        for index in 0..world.target {
+            let spec = world.subjects[index].drawn(Draw { seed: 1, size: 0 });
+            world.apply(index, spec);
+        }
+        world.quiet();
+        world.transcript.clear();
+        world
+    }
+
+    fn empty(kind: &KindInfo, manner: Manner) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        clock.advance(BEGIN);
+        let breakpoint = Arc::new(Breakpoint::default());
+        let settings = settings(manner, kind);
+        let account = (settings.subscriptions[0].clone(), settings.tenant.clone());
+        let time = clock.clone();
+        let simulator = Simulator::new(kinds(), settings, Arc::new(move || time.now()));
+        let journal = Journal::default();
+        let cluster = MemoryCluster::with_kinds(journal.clone(), kinds());
+        let cluster = Arc::new(cluster.stopped_at(breakpoint.clone()));
+        let client = |name, breakpoint| {
+            Client::new(
+                simulator.clone(),
+                clock.clone(),
+                name,
+                account.clone(),
+                breakpoint,
+            )
+        };
+        let reconciler = Reconciler {
+            kubernetes: cluster.clone() as Arc<dyn KubernetesPort>,
+            arm: Arc::new(client(OPERATOR, breakpoint.clone())),
+            budget: Arc::default(),
+            extensions: registry(),
+            expressions: Arc::default(),
+            clock: clock.clone(),
+            since: clock.now(),
+            settings: Operator {
+                operator_namespace: OPERATOR_NAMESPACE.to_owned(),
+                operator_version: "v1".to_owned(),
+                default_policy: Policy::Manage,
+                longest_hold_before_put: Duration::from_secs(3600),
+                longest_hold_before_delete: Duration::from_secs(300),
+            },
+            cancellation: CancellationToken::new(),
+        };
+        let others = client(OTHERS, Arc::default());
+        for kind in [DataKind::Secret, DataKind::ConfigMap] {
+            cluster.put_data(kind, DATA.0, &[(DATA.1, FIRST_VALUE)]);
+        }
+        Self {
+            cluster,
+            simulator,
+            subjects: Vec::new(),
+            target: 0,
+            ledger: Ledger::default(),
+            transcript: Vec::new(),
+            violations: Vec::new(),
+            manner,
+            clock,
+            breakpoint,
+            reconciler,
+            others,
+            schedule: Schedule::default(),
+            journal,
+            late: None,
+            renames: 0,
+        }
+    }
+
+    /// A world in which nothing was ever but the last manifests of this one.
+    pub fn afresh(&self) -> Self {
+        let kind = self.subjects[self.target].kind;
+        let mut fresh = Self::empty(kind, self.manner);
+        for data in [DataKind::Secret, DataKind::ConfigMap] {
+            if let Some(value) = self.cluster.data(data, DATA.0, DATA.1) {
+                fresh.cluster.put_data(data, DATA.0, &[(DATA.1, &value)]);
+            }
+        }
+        fresh.subjects.clone_from(&self.subjects);
+        fresh.target = self.target;
+        for index in 0..fresh.subjects.len() {
+            let spec = fresh.subjects[index].spec.take();
+            let is_there = self.cluster.object(&self.subjects[index].key());
+            let is_there =
+                is_there.is_some_and(|object| object.metadata.deletion_timestamp.is_none());
+            if let Some(spec) = spec.filter(|_| is_there) {
+                fresh.apply(index, spec);
+                fresh.quiet();
+            }
+        }
+        fresh
+    }
+
+    fn subscription(&self) -> String {
+        Settings::default().subscriptions[0].clone()
+    }
+
+    /// Whether Azure keeps what a PUT leaves out.
+    pub fn keeps(&self) -> bool {
+        self.manner.keeps
+    }
+
+    /// Whether Azure refused the target's manifest, or it was never sent for what it says.
+    pub fn refused_target(&self) -> bool {
+        let subject = &self.subjects[self.target];
+        let key = subject.key();
+        if subject.spec.is_none() || self.cluster.object(&key).is_none() {
+            return false;
+        }
+        let is_put = |request: &LoggedRequest| {
+            request.method == "PUT" && request.path.eq_ignore_ascii_case(&subject.id)
+        };
+        let requests = self.requests(0);
+        match requests.iter().rev().find(|request| is_put(request)) {
+            Some(put) => put.status >= 400,
+            None => !self.cluster.condition(&key, "Ready").starts_with("True"),
+        }
+    }
+
+    /// The target's manifest becomes a plain one, where it has one.
+    pub fn apply_plain(&mut self, draw: Draw) {
+        let spec = self.subjects[self.target].drawn(draw);
+        self.apply(self.target, spec);
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The operator's requests after the one of this number.
+    pub fn requests(&self, after: u64) -> Vec<LoggedRequest> {
+        let mut requests = self.simulator.requests(&Query {
+            after: Some(after),
+            ..Query::default()
+        });
+        requests.retain(|request| request.principal == OPERATOR);
+        requests
+    }
+
+    /// The number of the last request.
+    pub fn sequence(&self) -> u64 {
+        self.simulator.sequence()
+    }
+
+    /// The policy that holds for an object, and whether it is only observed.
+    pub fn policy(&self, key: &ObjectKey) -> (Policy, bool) {
+        let own = self.cluster.annotation(key, names::RECONCILE_POLICY);
+        let own = own.and_then(|text| Policy::parse(&text));
+        let of_namespace = || {
+            let annotations = self.cluster.annotations_of_namespace(NAMESPACE);
+            Policy::of(&annotations).unwrap_or_default()
+        };
+        let observed = self.cluster.annotation(key, names::OBSERVE).as_deref() == Some("true");
+        (own.unwrap_or_else(of_namespace), observed)
+    }
+
+    /// One pass; `None` when it was stopped in the middle.
+    fn pass(&mut self, key: &ObjectKey) -> Option<Requeue> {
+        let begun = self.begin(key);
+        let outcome = self.drive(begun);
+        let requeue = outcome.ok()?;
+        let now = self.now();
+        self.schedule.finish(key, requeue, now);
+        if self
+            .journal
+            .take()
+            .iter()
+            .any(|line| line.starts_with("wake"))
+        {
+            self.want_all();
+        }
+        Some(requeue)
+    }
+
+    fn begin(&self, key: &ObjectKey) -> Begun {
+        let (reconciler, cluster_key) = (self.reconciler.clone(), key.clone());
+        Begun {
+            key: key.clone(),
+            policy: self.policy(key),
+            was_claimed: self.is_claimed(key),
+            was_there: self.cluster.object(key).is_some(),
+            running: Box::pin(async move { reconciler.reconcile(&cluster_key).await }),
+        }
+    }
+
+    /// Polls until the end, or until nothing moves: then the pass is given back.
+    fn drive(&mut self, mut begun: Begun) -> Result<Requeue, Begun> {
+        let before = self.sequence();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut outcome = None;
+        for _ in 0..8 {
+            match begun.running.as_mut().poll(&mut context) {
+                Poll::Ready(requeue) => {
+                    outcome = Some(requeue);
+                    break;
+                }
+                Poll::Pending if self.breakpoint.held().is_some() => break,
+                Poll::Pending => {}
+            }
+        }
+        self.check_policy(&begun.key, begun.policy, before);
+        if begun.was_there && self.cluster.object(&begun.key).is_none() {
+            let (policy, observed) = begun.policy;
+            let stays = !policy.allows_delete() || observed || !begun.was_claimed;
+            if let Some(id) = self.id_of(&begun.key) {
+                self.ledger.of(&id).may_stay = stays;
+            }
+        }
+        outcome.ok_or(begun)
+    }
+
+    /// Nothing is written for what is skipped or observed.
+    fn check_policy(&mut self, key: &ObjectKey, (policy, observed): (Policy, bool), before: u64) {
+        if policy.allows_put() && !observed {
+            return;
+        }
+        for request in self.requests(before) {
+            if ["PUT", "DELETE", "PATCH"].contains(&request.method.as_str()) {
+                self.violations.push(format!(
+                    "{key} is under {policy:?} (observed: {observed}), and {} {} was sent",
+                    request.method, request.path
+                ));
+            }
+        }
+    }
+
+    fn is_claimed(&self, key: &ObjectKey) -> bool {
+        let object = self.cluster.object(key);
+        let finalizers = object.and_then(|object| object.metadata.finalizers);
+        finalizers.is_some_and(|names| names.iter().any(|name| name == names::FINALIZER))
+    }
+
+    fn id_of(&self, key: &ObjectKey) -> Option<String> {
+        let mut subjects = self.subjects.iter().rev();
+        let subject = subjects.find(|subject| subject.key() == *key)?;
+        Some(subject.id.clone())
+    }
+
+    /// Everything is looked at once.
+    fn want_all(&mut self) {
+        let now = self.now();
+        for subject in &self.subjects {
+            let key = subject.key();
+            if self.cluster.object(&key).is_some() {
+                self.schedule.want(&key, now);
+            }
+        }
+    }
+
+    /// Works on what is due until the moment, at most this many passes.
+    fn work(&mut self, until: Timestamp, most: usize) -> usize {
+        let mut passes = 0;
+        while passes < most
+            && let Some((key, due)) = self.schedule.next(until)
+        {
+            self.clock.set(due);
+            self.pass(&key);
+            passes += 1;
+        }
+        passes
+    }
+
+    /// Works until nothing is due but syncs.
+    pub fn quiet(&mut self) {
+        self.deliver_late();
+        for _ in 0..PASSES {
+            if self.schedule.is_quiet() {
+                return;
+            }
+            let Some((key, due)) = self.schedule.next(Timestamp::MAX) else {
+                return;
+            };
+            self.clock.set(due);
+            self.pass(&key);
+        }
+        let states: Vec<_> = self
+            .subjects
+            .iter()
+            .map(|it| self.state(&it.key()))
+            .collect();
+        self.violations
+            .push(format!("it never gets quiet: {}", states.join("; ")));
+    }
+
+    /// What an object says and when it is looked at again.
+    pub fn state(&self, key: &ObjectKey) -> String {
+        format!(
+            "{key} Ready={} ({}), next {:?}",
+            self.cluster.condition(key, "Ready"),
+            self.cluster.message(key),
+            self.schedule.last(key)
+        )
+    }
+
+    /// Time passes until every sync is due, and each object is looked at.
+    pub fn sync(&mut self, after: SignedDuration) {
+        self.quiet();
+        let now = self.now();
+        self.clock.set(now.saturating_add(after).unwrap_or(now));
+        self.want_all();
+        self.quiet();
+    }
+
+    /// The process ends, and another starts that knows nothing.
+    fn restart(&mut self) {
+        self.clock.advance(2);
+        self.breakpoint.release();
+        self.reconciler.budget = Arc::default();
+        self.reconciler.expressions = Arc::default();
+        self.reconciler.since = self.clock.now();
+        self.schedule.clear();
+        self.want_all();
+    }
+
+    /// A process that nobody waits for writes for the last time.
+    fn deliver_late(&mut self) {
+        let Some(late) = self.late.take() else { return };
+        self.breakpoint.release();
+        self.breakpoint
+            .arm(0, armature_runtime::reconcile::testing::Side::After);
+        drop(self.drive(late));
+        self.breakpoint.release();
+        self.want_all();
+    }
+}
