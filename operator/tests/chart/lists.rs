@@ -18,7 +18,7 @@ const CLIENTS: usize = 8;
 const SIZE: usize = 6_000;
 
 /// What is not conversion and may grow meanwhile, in bytes: connections, caches of TLS, the allocator's.
-const SLACK: u64 = 32 << 20;
+const SLACK: u64 = 16 << 20;
 
 /// Objects that one client creates at a time.
 const AT_ONCE: usize = 32;
