@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use armature_runtime::arm::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_runtime::arm::{
+    CredentialKey, Request, ResourceId, Response, Transport, TransportError,
+};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::{
     ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, Resolver,
@@ -74,6 +76,7 @@ impl Transport for Doubles {
             .push(line);
         Ok(Response {
             status: if self.answer.is_some() { 200 } else { 404 },
+            headers: [("x-ms-request-id".to_owned(), "request-1".to_owned())].into(),
             body: self.answer.clone(),
             ..Response::default()
         })
@@ -101,6 +104,12 @@ impl KubernetesPort for Doubles {
         self.count();
         None
     }
+
+    fn sharing(&self, _: &ResourceId, _: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+        Some(Vec::new())
+    }
+
+    fn wake_dependents(&self, _: &ObjectKey) {}
 
     async fn patch_metadata(
         &self,

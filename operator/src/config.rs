@@ -145,6 +145,10 @@ pub struct OperatorConfig {
     pub arm_budget: Limits,
     /// Bytes of memory that conversion reviews take at the same time.
     pub conversion_memory: u64,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
 }
 
 /// Whether an operator of this configuration migrates stored objects to the storage version of now: if it keeps the CRDs

@@ -74,6 +74,8 @@ impl Manager {
                 operator_namespace: config.namespace.clone(),
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),
                 default_policy: config.default_policy,
+                longest_hold_before_put: config.longest_hold_before_put,
+                longest_hold_before_delete: config.longest_hold_before_delete,
             },
             cancellation,
         };

@@ -141,6 +141,16 @@ pub struct RunArguments {
     )]
     conversion_memory: u64,
 
+    /// How long an update waits while Azure does not say the end of what it is doing: a provisioningState such as Updating, a
+    /// new resource that does not appear, an operation that cannot be followed. Then it is sent all the same, and Azure
+    /// refuses it if something does run.
+    #[arg(long, env = "LONGEST_HOLD_BEFORE_PUT", default_value = "1h", value_parser = duration, value_name = "DURATION")]
+    longest_hold_before_put: Duration,
+
+    /// How long a deletion waits for the same.
+    #[arg(long, env = "LONGEST_HOLD_BEFORE_DELETE", default_value = "5m", value_parser = duration, value_name = "DURATION")]
+    longest_hold_before_delete: Duration,
+
     /// Port of the conversion webhook, on all addresses.
     #[arg(long, default_value_t = 9443, value_name = "PORT")]
     webhook_port: u16,
@@ -332,6 +342,8 @@ impl RunArguments {
             workers: self.workers,
             arm_budget: self.arm_budget,
             conversion_memory: self.conversion_memory,
+            longest_hold_before_put: self.longest_hold_before_put,
+            longest_hold_before_delete: self.longest_hold_before_delete,
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use armature_runtime::arm::ResourceId;
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::names::event;
@@ -39,6 +40,14 @@ impl KubernetesPort for Counted {
 
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         self.cluster.kind(group, kind)
+    }
+
+    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+        self.cluster.sharing(id, except)
+    }
+
+    fn wake_dependents(&self, key: &ObjectKey) {
+        self.cluster.wake_dependents(key);
     }
 
     async fn patch_metadata(

@@ -1,6 +1,6 @@
 //! One object of the inputs becomes one request.
 
-use armature_runtime::arm::ResourceId;
+use armature_runtime::arm::{ResourceId, segment};
 use armature_runtime::engine::collect::{self, KeyReference, ReferenceTarget, Use};
 use armature_runtime::engine::payload::{self, Resolved};
 use armature_runtime::kind::{NameRule, OwnerRule};
@@ -128,6 +128,8 @@ fn resource_id(
     }
     let owner = owner_id(object, inventory, subscription, depth)?;
     let name = azure_name(object, inventory)?;
+    segment::check_segment(&name)
+        .map_err(|error| object.error("spec.azureName", error.to_string()))?;
     ResourceId::of(object.kind, owner.as_ref(), subscription, &name)
         .map_err(|error| object.error(OWNER, error.to_string()))
 }
@@ -240,8 +242,15 @@ fn resolve(
         errors.push(object.error(path.as_str(), message));
     }
     for Use { path, target } in &inputs.references {
-        let ReferenceTarget::Named { group, kind, name } = target else {
-            continue;
+        let (group, kind, name) = match target {
+            ReferenceTarget::Named { group, kind, name } => (group, kind, name),
+            ReferenceTarget::ArmId(id) => {
+                if let Err(error) = segment::check_path(id) {
+                    errors.push(object.error(path.as_str(), error.to_string()));
+                }
+                continue;
+            }
+            ReferenceTarget::WellKnown(_) => continue,
         };
         let id = find(object, inventory, group, kind, name).and_then(|found| {
             resource_id(found, inventory, subscription, 0)

@@ -105,6 +105,26 @@ fn owners_can_be_arm_ids() {
     assert_eq!(requests[0]["url"], Value::from(url));
 }
 
+/// What the operator refuses, too.
+#[test]
+fn names_and_ids_that_lead_elsewhere_are_refused() {
+    let rows = [
+        (GROUP.replace("my-group", "'..'"), "spec.azureName"),
+        (
+            CLUSTER.replace(
+                "{name: rg}",
+                "{armId: /subscriptions/s/resourceGroups/%2e%2e}",
+            ),
+            "spec.owner.armId",
+        ),
+    ];
+    for (file, path) in rows {
+        let error = one_error(&file);
+        assert!(error.contains(path), "{error}");
+        assert!(error.contains("lead to another resource"), "{error}");
+    }
+}
+
 #[test]
 fn names_are_looked_for_in_the_same_namespace_only() {
     let (requests, errors) = rendered(&[&GROUP.replace("team", "other"), CLUSTER]);

@@ -135,6 +135,7 @@ impl Client {
             url: loggable(&request.url),
             message: format!("{message}: {}", without_advice(&error.to_string())),
             credential: refused,
+            is_refused: false,
             retry_after: None,
         })
     }
@@ -148,11 +149,10 @@ impl Client {
         let credential = self.credentials.get(&request.credential, false).await;
         let credential =
             credential.map_err(|error| credential_failure(request.method, &request.url, &error))?;
-        let url = credential.cloud.resolve(&request.url).ok_or_else(|| {
-            let endpoint = &credential.cloud.endpoint;
-            fail(format!(
-                "refused: the URL is not below the ARM endpoint {endpoint}"
-            ))
+        let url = credential.cloud.resolve(&request.url);
+        let url = url.map_err(|error| TransportError {
+            is_refused: true,
+            ..fail(error.to_string())
         })?;
         let tokens = self.tokens(request, &credential).await?;
         let mut call = self
@@ -186,6 +186,7 @@ fn lost(request: &Request, message: String, retry_after: Option<Duration>) -> Tr
         url: loggable(&request.url),
         message,
         credential: false,
+        is_refused: false,
         retry_after,
     }
 }
@@ -318,6 +319,7 @@ fn credential_failure(method: Method, url: &str, error: &CredentialError) -> Tra
         url: loggable(url),
         message: error.to_string(),
         credential: !error.may_pass(),
+        is_refused: false,
         retry_after: None,
     }
 }

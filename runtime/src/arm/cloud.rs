@@ -1,6 +1,8 @@
 //! Which Azure: the endpoint of ARM, the authority that issues tokens and the audience they are for.
 
-use url::Url;
+use url::{Host, Url};
+
+use super::segment;
 
 /// Endpoints of one cloud (ASO behaviour §5.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,29 +108,78 @@ impl Cloud {
         format!("{}/.default", self.audience.trim_end_matches('/'))
     }
 
-    /// The absolute URL of a request: path and query below the endpoint, or an absolute URL that is below
-    /// it. `None` for URLs of other hosts, which must never see a token.
-    pub fn resolve(&self, url: &str) -> Option<Url> {
+    /// The absolute URL of a request: path and query below the endpoint, or an absolute URL that is below it or below a
+    /// host of its domain, as the regional endpoints of ARM are.
+    ///
+    /// # Errors
+    /// [`RefusedUrl`] for URLs of other hosts, which must never see a token, and for those that would ask for something else
+    /// than they say.
+    pub fn resolve(&self, url: &str) -> Result<Url, RefusedUrl> {
         let base = self.endpoint.as_str().trim_end_matches('/');
-        if url.starts_with('/') {
+        let outside = || RefusedUrl::Outside {
+            endpoint: base.to_owned(),
+        };
+        let (parsed, prefix) = if url.starts_with('/') {
             // Not joined: a joined '//host/path' would leave the endpoint.
-            let url = Url::parse(&format!("{base}{url}")).ok()?;
-            return self.holds(&url).then_some(url);
+            (Url::parse(&format!("{base}{url}")), self.prefix())
+        } else {
+            (Url::parse(url), "")
+        };
+        let parsed = parsed.map_err(|_| outside())?;
+        if !segment::is_path_of(url, prefix, &parsed) || segment::has_dots(url) {
+            return Err(RefusedUrl::Elsewhere);
         }
-        let url = Url::parse(url).ok()?;
-        self.holds(&url).then_some(url)
+        self.holds(&parsed).then_some(parsed).ok_or_else(outside)
+    }
+
+    /// Path of the endpoint, without a slash at its end.
+    fn prefix(&self) -> &str {
+        self.endpoint.path().trim_end_matches('/')
     }
 
     fn holds(&self, url: &Url) -> bool {
-        let prefix = self.endpoint.path().trim_end_matches('/');
-        url.origin() == self.endpoint.origin()
+        self.has_host(url)
             && url.username().is_empty()
             && url.password().is_none()
             && url
                 .path()
-                .strip_prefix(prefix)
+                .strip_prefix(self.prefix())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+
+    /// The endpoint itself, or a host below its domain: that domain is ARM's alone.
+    fn has_host(&self, url: &Url) -> bool {
+        if url.origin() == self.endpoint.origin() {
+            return true;
+        }
+        let is_alike = url.scheme() == self.endpoint.scheme()
+            && url.port_or_known_default() == self.endpoint.port_or_known_default();
+        let (Some(Host::Domain(host)), Some(Host::Domain(own))) =
+            (url.host(), self.endpoint.host())
+        else {
+            return false;
+        };
+        let below = host
+            .strip_suffix(own)
+            .and_then(|rest| rest.strip_suffix('.'));
+        is_alike && below.is_some_and(|labels| labels.split('.').all(|label| !label.is_empty()))
+    }
+}
+
+/// Why a request is not sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedUrl {
+    /// The URL is not ARM's.
+    #[error("refused: the URL is not below the ARM endpoint {endpoint}")]
+    Outside {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// The path changes when the URL is read, or may change on the way.
+    #[error(
+        "refused: the path of the URL has segments such as '..' that lead to something else than it names"
+    )]
+    Elsewhere,
 }
 
 fn https(variable: &'static str, value: &str) -> Result<Url, CloudSettingsError> {
@@ -191,6 +242,10 @@ mod tests {
                 "https://arm.test:8443/base/x?y",
                 Some("https://arm.test:8443/base/x?y"),
             ),
+            (
+                "https://arm.test:8443/base/West US/%41%2Fb?y=../z",
+                Some("https://arm.test:8443/base/West%20US/%41%2Fb?y=../z"),
+            ),
             ("https://arm.test:8443/other", None),
             ("https://arm.test:8443/baseless", None),
             ("https://arm.test:8443/base/../other", None),
@@ -205,8 +260,62 @@ mod tests {
             ("/../../x", None),
             ("subscriptions/s", None),
         ] {
-            let found = cloud.resolve(url).map(String::from);
+            let found = cloud.resolve(url).map(String::from).ok();
             assert_eq!(found.as_deref(), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn a_url_that_leads_elsewhere_than_it_says_is_never_sent() {
+        let cloud = Cloud::new("https://arm.test", "https://login.test", "a").expect("a cloud");
+        for path in [
+            "/subscriptions/s/resourceGroups/../x",
+            "/subscriptions/s/./x",
+            "/subscriptions/s/x/..",
+            "/subscriptions/s/%2e%2E/x",
+            "/subscriptions/s/.%2e/x",
+            "/subscriptions/s/%252e%252e/x",
+            "/subscriptions/s/a%2f..%2fb",
+            "/subscriptions/s/a\\b",
+            "/subscriptions/s/a\tb",
+            "/subscriptions/s/..\\x?api-version=1",
+        ] {
+            for url in [path.to_owned(), format!("https://arm.test{path}")] {
+                assert_eq!(cloud.resolve(&url), Err(RefusedUrl::Elsewhere), "{url}");
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_below_the_endpoints_domain_are_arms_too() {
+        let cloud = Cloud::new(
+            "https://management.azure.com",
+            "https://login.microsoftonline.com",
+            "a",
+        )
+        .expect("a cloud");
+        for (url, expected) in [
+            ("https://westeurope.management.azure.com/x", true),
+            ("https://a.b.management.azure.com:443/x", true),
+            ("https://WestEurope.Management.Azure.com/x", true),
+            ("https://evilmanagement.azure.com/x", false),
+            ("https://.management.azure.com/x", false),
+            ("https://a..management.azure.com/x", false),
+            ("https://management.azure.com.evil.test/x", false),
+            ("https://westeurope.management.azure.com.evil.test/x", false),
+            ("https://azure.com/x", false),
+            ("https://westeurope.management.azure.com:8443/x", false),
+            ("http://westeurope.management.azure.com/x", false),
+            ("https://evil.test@westeurope.management.azure.com/x", false),
+            ("https://westeurope.management.azure.com@evil.test/x", false),
+            (
+                "https://westus3.rp.kubernetesconfiguration.azure.com/x",
+                false,
+            ),
+        ] {
+            assert_eq!(cloud.resolve(url).is_ok(), expected, "{url}");
+        }
+        let address = Cloud::new("https://10.0.0.1", "https://login.test", "a").expect("a cloud");
+        assert!(address.resolve("https://1.10.0.0.1/x").is_err());
     }
 }

@@ -88,11 +88,6 @@ impl CloudError {
             || self.details.iter().any(|detail| detail.has_code(code))
     }
 
-    /// Whether the answer says that the resource does not exist.
-    pub fn is_not_found(&self) -> bool {
-        self.status == Some(404)
-    }
-
     /// Messages of this error and the ones behind it, each once.
     fn messages(&self) -> String {
         let mut text = match (&self.message, self.status) {
@@ -262,7 +257,7 @@ mod tests {
     #[test]
     fn an_empty_body_leaves_status_and_ids() {
         let error = CloudError::from_response(&response(404, None));
-        assert!(error.is_not_found());
+        assert_eq!(error.status, Some(404));
         assert_eq!(error.code(), "UnknownError");
         assert_eq!(error.request_id.as_deref(), Some("r-1"));
     }

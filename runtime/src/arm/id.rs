@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
+use super::segment::{MisleadingSegment, check_path};
 use crate::kind::{KindInfo, Scope};
 
 /// ARM's own type of resource groups; the only type whose id has no `providers` segment of its own.
@@ -64,10 +65,18 @@ pub enum IdError {
         /// The name.
         name: String,
     },
+    /// A segment would lead to another resource.
+    #[error("'{id}' is refused as an ARM resource id: {segment}")]
+    Misleading {
+        /// The id.
+        id: String,
+        /// The segment.
+        segment: MisleadingSegment,
+    },
 }
 
 /// An ARM resource id: a subscription, a resource group or a resource of any provider. Keeps the casing it
-/// was made with; equality and hash ignore it, as ARM does.
+/// was made with; equality and hash ignore it, as ARM does. No segment of it leads elsewhere in a URL.
 #[derive(Clone)]
 pub struct ResourceId(String);
 
@@ -75,7 +84,8 @@ impl ResourceId {
     /// Reads an id. A trailing `/` is dropped, everything else stays as it is.
     ///
     /// # Errors
-    /// [`IdError::Malformed`] when the text is no path of an ARM resource.
+    /// [`IdError::Malformed`] when the text is no path of an ARM resource, [`IdError::Misleading`] when a URL would not keep
+    /// a segment.
     pub fn parse(text: &str) -> Result<Self, IdError> {
         let malformed = |reason| IdError::Malformed {
             id: text.to_owned(),
@@ -90,7 +100,18 @@ impl ResourceId {
             return Err(malformed("it has an empty segment"));
         }
         check_segments(&segments).map_err(malformed)?;
-        Ok(Self(trimmed.to_owned()))
+        Self(trimmed.to_owned()).checked()
+    }
+
+    /// The id, if each of its segments is still there in a URL.
+    fn checked(self) -> Result<Self, IdError> {
+        match check_path(&self.0) {
+            Ok(()) => Ok(self),
+            Err(segment) => Err(IdError::Misleading {
+                id: self.0,
+                segment,
+            }),
+        }
     }
 
     /// The id of a subscription.
@@ -104,7 +125,7 @@ impl ResourceId {
     /// `name` is the Azure name of the resource, the last segment of the id.
     ///
     /// # Errors
-    /// When the owner is missing or of the wrong type, or the name is no segment.
+    /// When the owner is missing or of the wrong type, or the name is no segment that leads to the resource.
     pub fn of(
         kind: &KindInfo,
         owner: Option<&ResourceId>,
@@ -116,6 +137,15 @@ impl ResourceId {
                 name: name.to_owned(),
             });
         }
+        Self::below_owner(kind, owner, subscription, name)?.checked()
+    }
+
+    fn below_owner(
+        kind: &KindInfo,
+        owner: Option<&ResourceId>,
+        subscription: &str,
+        name: &str,
+    ) -> Result<Self, IdError> {
         let arm_type = kind.arm_type;
         if arm_type.eq_ignore_ascii_case(RESOURCE_GROUP_TYPE) {
             return Ok(Self(format!(
@@ -320,7 +350,7 @@ mod tests {
 
     const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
 
-    fn kind(arm_type: &'static str, scope: Scope) -> KindInfo {
+    pub(super) fn kind(arm_type: &'static str, scope: Scope) -> KindInfo {
         KindInfo {
             group: "test.azure.com",
             kind: "Thing",
@@ -403,6 +433,12 @@ mod tests {
                 "type and a name",
             ),
             ("/subscriptions/s/providers/Microsoft.A/bs/b/cs", "no name"),
+            ("/subscriptions/s/resourceGroups/..", "lead to another"),
+            ("/subscriptions/%2e%2e/resourceGroups/g", "lead to another"),
+            (
+                "/subscriptions/s/providers/Microsoft.A/bs/b/../c",
+                "lead to another",
+            ),
         ];
         for (text, reason) in table {
             let error = ResourceId::parse(text).expect_err(text).to_string();
@@ -501,6 +537,9 @@ mod tests {
             ),
             (&top, Some(&group), "", "last segment"),
             (&top, Some(&group), "a/b", "last segment"),
+            (&top, Some(&group), "..", "lead to another resource"),
+            (&top, Some(&group), "%2e%2E", "lead to another resource"),
+            (&top, Some(&group), "..%2fc", "lead to another resource"),
         ] {
             let error = ResourceId::of(kind, owner, "s", name)
                 .expect_err(reason)
@@ -520,3 +559,7 @@ mod tests {
         );
     }
 }
+
+#[cfg(test)]
+#[path = "id_properties.rs"]
+mod properties;

@@ -4,6 +4,7 @@
 //! What does not live here: what to send when (see [`crate::reconcile`]) and any retry loop; every wait is a
 //! requeue decided there.
 
+pub mod absence;
 pub mod budget;
 mod client;
 mod cloud;
@@ -12,10 +13,11 @@ mod credentials;
 mod error;
 mod id;
 pub mod operation;
+pub mod segment;
 mod transport;
 
 pub use client::{Client, ClientError, ClientSettings};
-pub use cloud::{Cloud, CloudSettingsError};
+pub use cloud::{Cloud, CloudSettingsError, RefusedUrl};
 pub use error::CloudError;
 pub use id::{IdError, ResourceId};
 pub use operation::Operation;

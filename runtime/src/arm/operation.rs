@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{CloudError, Method, ResourceId, Response};
+use super::{CloudError, Method, ResourceId, Response, absence, segment};
 
 /// Longest wait that a `Retry-After` is followed for. ARM states at most 10 minutes for operations; a
 /// throttled subscription may be told up to an hour.
@@ -62,13 +62,21 @@ pub enum Begun {
 /// What the answer to a poll means.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Progress {
-    /// Not finished, or this read of the status failed and says nothing about the operation.
+    /// Not finished: Azure says so in a status document, or with a 202.
     Running {
         /// What to poll next: the same operation, unless ARM moved its URL.
         operation: Operation,
         /// How long ARM asked to wait.
         after: Option<Duration>,
     },
+    /// Azure does not say whether the operation runs: the resource is not to be seen, or says of itself that it is worked
+    /// on, or the read of the status failed.
+    Unreported {
+        /// How long ARM asked to wait.
+        after: Option<Duration>,
+    },
+    /// A 404 or 410 that is not about the operation and its resource.
+    Doubtful(CloudError),
     /// Finished; the resource has to be read.
     Succeeded,
     /// Finished without success.
@@ -83,7 +91,7 @@ pub enum Progress {
 pub fn begin(method: Method, url: &str, response: &Response, now: Timestamp) -> Begun {
     let after = retry_after(response, now);
     if response.status >= 400 {
-        if method == Method::Delete && matches!(response.status, 404 | 410) {
+        if method == Method::Delete && absence::is_gone(response) {
             return Begun::Done;
         }
         return Begun::Failed {
@@ -139,14 +147,11 @@ pub fn poll(
     now: Timestamp,
 ) -> Progress {
     let after = retry_after(response, now);
-    let running = |operation: &Operation| Progress::Running {
-        operation: operation.clone(),
-        after,
-    };
     match response.status {
         // Throttled or ill: the read failed, not the operation.
-        408 | 429 | 500.. => return running(operation),
-        404 | 410 => return gone(operation, resource, after),
+        408 | 429 | 500.. => return Progress::Unreported { after },
+        404 | 410 if absence::is_gone(response) => return gone(operation, resource, after),
+        404 | 410 => return Progress::Doubtful(CloudError::from_response(response)),
         // Polling needs the identity and the scope that the operation was started with.
         401 | 403 => return Progress::Lost,
         _ => {}
@@ -159,7 +164,10 @@ pub fn poll(
             status_document(operation, response, after)
         }
         Style::Location => match response.status {
-            202 => running(&moved(operation, response)),
+            202 => Progress::Running {
+                operation: moved(operation, response),
+                after,
+            },
             // The final answer is the one that a synchronous request would have got.
             400.. => Progress::Failed(CloudError::from_response(response)),
             _ => Progress::Succeeded,
@@ -172,7 +180,7 @@ pub fn poll(
             match (state.map(State::of), operation.method) {
                 (Some(State::Failed), _) => Progress::Failed(failure(response, "Failed")),
                 (Some(State::Canceled), _) => Progress::Canceled(failure(response, "Canceled")),
-                (Some(State::Running), _) | (_, Method::Delete) => running(operation),
+                (Some(State::Running), _) | (_, Method::Delete) => Progress::Unreported { after },
                 (Some(State::Succeeded) | None, _) => Progress::Succeeded,
             }
         }
@@ -199,10 +207,7 @@ fn gone(operation: &Operation, resource: &ResourceId, after: Option<Duration>) -
     match (operation.style, operation.method) {
         (Style::Resource, Method::Delete) => Progress::Succeeded,
         // A resource whose PUT was only accepted is invisible until it is done.
-        (Style::Resource, _) => Progress::Running {
-            operation: operation.clone(),
-            after,
-        },
+        (Style::Resource, _) => Progress::Unreported { after },
         (Style::Location, Method::Delete) if is_below(&operation.url, resource) => {
             Progress::Succeeded
         }
@@ -384,7 +389,7 @@ impl Operation {
     /// Reads the two annotations.
     ///
     /// # Errors
-    /// When they hold no operation of a known style.
+    /// When they hold no operation of a known style, or a URL that leads elsewhere than it says.
     pub fn resume(id: &str, token: &str) -> Result<Self, ResumeError> {
         let method = match id {
             PUT_ID => Method::Put,
@@ -416,15 +421,19 @@ impl Operation {
                 text("pollURL"),
             ),
         ];
-        found
+        let (style, url) = found
             .into_iter()
             .find_map(|(style, url)| Some((style, url?)))
-            .map(|(style, url)| Self {
-                method,
-                style,
-                url: url.to_owned(),
-            })
-            .ok_or_else(|| ResumeError("the token names no URL to poll".to_owned()))
+            .ok_or_else(|| ResumeError("the token names no URL to poll".to_owned()))?;
+        if segment::has_dots(url) {
+            let problem = "the URL to poll has segments such as '..', which lead elsewhere";
+            return Err(ResumeError(problem.to_owned()));
+        }
+        Ok(Self {
+            method,
+            style,
+            url: url.to_owned(),
+        })
     }
 }
 

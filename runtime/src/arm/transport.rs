@@ -104,6 +104,8 @@ pub struct TransportError {
     pub message: String,
     /// The credential could not be found or used: which Secret and key, see the message.
     pub credential: bool,
+    /// It was not sent, and never will be: the URL is not one that may be asked for.
+    pub is_refused: bool,
     /// Server asked to wait this long.
     pub retry_after: Option<Duration>,
 }

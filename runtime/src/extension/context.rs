@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 use super::ExtensionError;
 use super::typed::typed;
 use crate::arm::{
-    CloudError, CredentialKey, Method, Request, ResourceId, Response, Transport, operation,
+    CloudError, CredentialKey, Method, Request, ResourceId, Response, Transport, absence, operation,
 };
 use crate::kind::TypedKind;
-use crate::reconcile::names;
+use crate::reconcile::claim;
 use crate::reconcile::port::KubernetesPort;
 use crate::resource::{Kind, Object, ObjectKey, TypedObject};
 
@@ -110,10 +110,8 @@ impl Resolver {
             name: name.to_owned(),
         };
         let object = self.kubernetes.get(&key).await?;
-        Ok(object.and_then(|object| {
-            let annotations = object.metadata.annotations?;
-            annotations.get(names::RESOURCE_ID).cloned()
-        }))
+        let object = object.as_ref();
+        Ok(object.and_then(claim::resource_id).map(str::to_owned))
     }
 }
 
@@ -133,13 +131,13 @@ impl ArmAccess {
         }
     }
 
-    /// GET of a path and query; `None` on 404.
+    /// GET of a path and query; `None` when Azure says that there is no such thing ([`absence::is_gone`]).
     ///
     /// # Errors
     /// When Azure answers with another error or not at all.
     pub async fn get(&self, url: &str) -> Result<Option<Value>, ExtensionError> {
         let response = self.send(Method::Get, url, None).await?;
-        if response.status == 404 {
+        if absence::is_gone(&response) {
             return Ok(None);
         }
         body(Method::Get, url, response)

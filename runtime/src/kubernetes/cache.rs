@@ -3,14 +3,17 @@
 //! One map for all kinds behind one lock: entries are text and shared pointers, every hold is short.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use serde_json::value::RawValue;
 
 use super::filter::{is_ready, is_settled, needs_reconcile, releases_dependents};
 use super::references::{Target, targets};
+use crate::arm::ResourceId;
 use crate::arm::budget::Urgency;
-use crate::reconcile::names::CREDENTIAL_FROM;
+use crate::reconcile::claim;
+use crate::reconcile::names::{CREDENTIAL_FROM, OBSERVE, RECONCILE_POLICY};
 use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, Object, ObjectKey};
 
@@ -27,6 +30,8 @@ struct State {
     users: HashMap<(String, Target), HashSet<ObjectKey>>,
     /// Kinds whose first list is complete.
     synced: HashSet<Kind>,
+    /// How many objects have an ARM id, by its hash: most often one.
+    ids: HashMap<u64, u32>,
 }
 
 struct Entry {
@@ -46,6 +51,20 @@ impl ObjectCache {
     /// Whether all objects of the kind are known, so that an unknown one does not exist.
     pub fn is_synced(&self, kind: Kind) -> bool {
         self.read().synced.contains(&kind)
+    }
+
+    /// Other objects with this ARM id; nothing while not all objects of the kind are known. An ARM id is of one kind.
+    pub fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+        let state = self.read();
+        state
+            .synced
+            .contains(&except.kind)
+            .then(|| state.sharing(id, except))
+    }
+
+    /// Objects that name this one as their owner or refer to it.
+    pub fn dependents(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        self.read().users_of(key).cloned().collect()
     }
 
     /// All objects that are known.
@@ -97,15 +116,14 @@ impl ObjectCache {
                 .as_ref()
                 .is_none_or(Vec::is_empty);
         if finished {
-            state.remove(&key);
-            return Vec::new();
+            return state.remove(&key);
         }
         state.apply(object.clone())
     }
 
-    /// Forgets an object that is gone.
-    pub fn remove(&self, key: &ObjectKey) {
-        self.write().remove(key);
+    /// Forgets an object that is gone. Whoever stood for the same ARM id may take it over.
+    pub fn remove(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        self.write().remove(key)
     }
 
     /// Ends a list of a kind in one namespace, or in all: what was known and is not in it is gone.
@@ -200,22 +218,16 @@ impl State {
         if releases_dependents(before.as_deref(), &object) {
             wake.extend(self.waiting_for(&key));
         }
+        if before.is_some_and(|before| gives_up_its_resource(&before, &object)) {
+            wake.extend(self.heirs(&object));
+        }
         self.index(&key, object);
         wake
     }
 
     /// Objects that refer to this one and are not ready.
     fn waiting_for(&self, key: &ObjectKey) -> Vec<ObjectKey> {
-        let target = Target::Object {
-            group: key.kind.group.to_owned(),
-            kind: key.kind.0.kind.to_owned(),
-            name: key.name.clone(),
-        };
-        let Some(users) = self.users.get(&(key.namespace.clone(), target)) else {
-            return Vec::new();
-        };
-        users
-            .iter()
+        self.users_of(key)
             .filter(|user| {
                 self.objects
                     .get(*user)
@@ -225,7 +237,56 @@ impl State {
             .collect()
     }
 
+    fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+        let target = Target::Object {
+            group: key.kind.group.to_owned(),
+            kind: key.kind.0.kind.to_owned(),
+            name: key.name.clone(),
+        };
+        let users = self.users.get(&(key.namespace.clone(), target));
+        users.into_iter().flatten()
+    }
+
+    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Vec<Arc<Object>> {
+        if self.ids.get(&hash(id)).is_none_or(|count| *count < 2) {
+            return Vec::new();
+        }
+        let entries = self.objects.iter().filter(|(key, _)| *key != except);
+        let objects = entries.map(|(_, entry)| &entry.object);
+        objects
+            .filter(|object| id_of(object).as_ref() == Some(id))
+            .cloned()
+            .collect()
+    }
+
+    /// Other objects for the same ARM id.
+    fn heirs(&self, object: &Object) -> Vec<ObjectKey> {
+        let others = id_of(object).map(|id| self.sharing(&id, &object.key()));
+        let others = others.into_iter().flatten();
+        others.map(|other| other.key()).collect()
+    }
+
+    /// Counts the ARM id of an object that comes, or stops counting that of one that goes.
+    fn count_id(&mut self, object: &Object, comes: bool) {
+        let Some(id) = id_of(object) else {
+            return;
+        };
+        let count = self.ids.entry(hash(&id)).or_default();
+        *count = if comes {
+            count.saturating_add(1)
+        } else {
+            count.saturating_sub(1)
+        };
+        if *count == 0 {
+            self.ids.remove(&hash(&id));
+        }
+    }
+
     fn index(&mut self, key: &ObjectKey, object: Object) {
+        if let Some(known) = self.objects.get(key).map(|entry| Arc::clone(&entry.object)) {
+            self.count_id(&known, false);
+        }
+        self.count_id(&object, true);
         // Most changes are of status and annotations: what the object refers to need not be read again.
         if let Some(entry) = self.objects.get_mut(key)
             && refers_alike(&entry.object, &object)
@@ -265,10 +326,36 @@ impl State {
         }
     }
 
-    fn remove(&mut self, key: &ObjectKey) {
+    fn remove(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
         self.unlink(key);
-        self.objects.remove(key);
+        let Some(entry) = self.objects.remove(key) else {
+            return Vec::new();
+        };
+        let heirs = self.heirs(&entry.object);
+        self.count_id(&entry.object, false);
+        heirs
     }
+}
+
+/// The ARM id of a claimed object.
+fn id_of(object: &Object) -> Option<ResourceId> {
+    ResourceId::parse(claim::resource_id(object)?).ok()
+}
+
+fn hash(id: &ResourceId) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether the object does not write its resource any more, so that another one may.
+fn gives_up_its_resource(before: &Object, after: &Object) -> bool {
+    let word = |object: &Object, name: &str| {
+        let annotations = object.metadata.annotations.as_ref();
+        annotations.and_then(|annotations| annotations.get(name).cloned())
+    };
+    let mut names = [RECONCILE_POLICY, OBSERVE].into_iter();
+    names.any(|name| word(before, name) != word(after, name))
 }
 
 /// Whether two states of an object refer to the same things for certain: spec and credential are what references are read

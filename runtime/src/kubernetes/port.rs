@@ -22,6 +22,7 @@ use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
 use super::stored::StoredObject;
 use super::watch::Wake;
+use crate::arm::ResourceId;
 use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::reconcile::fence::Fence;
@@ -161,6 +162,16 @@ impl KubernetesPort for Cluster {
 
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         self.kinds.get(&(group, kind)).copied()
+    }
+
+    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+        self.cache.sharing(id, except)
+    }
+
+    fn wake_dependents(&self, key: &ObjectKey) {
+        for dependent in self.cache.dependents(key) {
+            self.wake.wake(dependent);
+        }
     }
 
     async fn patch_metadata(

@@ -231,8 +231,10 @@ impl KindWatch {
                 }
                 Event::Delete(object) => {
                     let key = object.into_object(self.kind).key();
-                    self.cluster.cache.remove(&key);
-                    self.cluster.wake.wake(key);
+                    let heirs = self.cluster.cache.remove(&key);
+                    for woken in heirs.into_iter().chain([key]) {
+                        self.cluster.wake.wake(woken);
+                    }
                 }
                 Event::InitDone => {
                     let namespace = self.namespace.as_deref();

@@ -21,6 +21,10 @@ pub enum Action {
     SelectCredential,
     /// Resolve the ARM id, references, Secrets and ConfigMaps.
     ResolveInputs,
+    /// Compare the recorded id with the one that owner and name give.
+    CheckIdentity,
+    /// Find out which of the objects for this id writes it.
+    FindHolder,
     /// Write finalizer, resource id, owner labels and owner reference.
     Claim,
     /// Ask the kind's owner checker, with an owner fresh from Azure.
@@ -46,6 +50,8 @@ pub enum Action {
     Poll,
     /// Remove the operation's state from the annotations.
     ForgetOperation,
+    /// Note since when something in Azure holds the next write back.
+    BeginHold,
     /// Record what is desired, and what Azure has for it.
     Record,
     /// Ask the kind's post-checker.

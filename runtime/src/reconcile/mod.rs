@@ -6,6 +6,7 @@
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
+//! | [`claim`] | what the finalizer vouches for |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`fence`] | until when this replica may write |
@@ -19,6 +20,7 @@
 
 pub mod action;
 pub mod backoff;
+pub mod claim;
 pub mod classify;
 pub mod condition;
 pub mod decide;

@@ -48,6 +48,13 @@ pub const IGNORE_PATHS: &str = "armature.azure.com/ignore-paths";
 /// Annotation by the user: ARM paths of maps and lists in which members of others stay, with commas: `tags`.
 pub const KEEP_UNKNOWN: &str = "armature.azure.com/keep-unknown";
 
+/// Annotation by the operator: since when something in Azure holds the next write back.
+pub const HELD_SINCE: &str = "armature.azure.com/held-since";
+/// Annotation by the operator: when the latest PUT was sent that had no answer, while Azure did not show the resource.
+pub const UNANSWERED_PUT: &str = "armature.azure.com/unanswered-put";
+/// Annotation by the operator: how many operations in a row failed after Azure had accepted them.
+pub const FAILED_OPERATIONS: &str = "armature.azure.com/failed-operations";
+
 /// Reasons of events.
 pub mod event {
     /// Another operator manages the object.
@@ -66,6 +73,8 @@ pub mod event {
     pub const NOT_POSSIBLE: &str = "NotPossibleInAzure";
     /// Azure differs from the spec that was reconciled before.
     pub const DRIFTED: &str = "Drifted";
+    /// Another object stands for the same resource and writes it.
+    pub const HELD_ELSEWHERE: &str = "HeldByAnotherObject";
     /// Azure has something that was taken out of the spec, after a PUT without it.
     pub const KEPT: &str = "KeptByAzure";
     /// Azure changes a value by itself.

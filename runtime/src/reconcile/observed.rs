@@ -90,8 +90,12 @@ pub enum Write {
 /// Outcome of one look at a running operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Poll {
-    /// Still running. Azure may have said when to ask again.
+    /// Still running, as Azure says. It may have said when to ask again.
     Running(Option<Duration>),
+    /// Azure does not say whether it runs: only the resource itself can be looked at, or the look failed.
+    Unreported(Option<Duration>),
+    /// It cannot be asked about: its URL is not ARM's, or what answers knows nothing about it.
+    Doubtful(Failure),
     /// A PUT or DELETE finished well.
     Succeeded,
     /// What had to be done before the PUT is done.
@@ -113,6 +117,26 @@ pub enum Recorded {
     Outdated,
 }
 
+/// Whether the recorded ARM id is the one that the spec stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// It is, as far as can be told.
+    Kept,
+    /// It is not, and Azure never had anything there: name or owner were corrected.
+    Moved,
+}
+
+/// Who writes the resource, where several objects stand for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// This object.
+    Us,
+    /// Another one: kind, namespace and name.
+    Other(String),
+    /// Not all objects are known yet.
+    Unknown,
+}
+
 /// The credential that was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
@@ -131,6 +155,10 @@ pub struct Observed {
     pub credential: Option<Result<Credential, Failure>>,
     /// Names, references, Secrets and ConfigMaps that the payload needs.
     pub inputs: Option<Result<(), Failure>>,
+    /// The recorded id against the spec.
+    pub identity: Option<Result<Identity, Failure>>,
+    /// Who of several objects writes the resource.
+    pub holder: Option<Holder>,
     /// The claim, when it was tried.
     pub claim: Option<Result<(), Failure>>,
     /// Check of the owner.
@@ -167,5 +195,26 @@ impl Observed {
     /// Whether this pass saw a write to Azure complete.
     pub fn wrote(&self) -> bool {
         self.put == Some(Write::Completed) || self.poll == Some(Poll::Succeeded)
+    }
+
+    /// Whether something in Azure holds writes back without an end in sight; `None` when this pass did not learn it.
+    pub fn is_held(&self) -> Option<bool> {
+        let writes = [&self.prerequisite, &self.put, &self.delete];
+        if writes
+            .iter()
+            .any(|write| matches!(write, Some(Write::Running(_))))
+        {
+            // What runs now is noted with its operation.
+            return None;
+        }
+        if self.wrote() || self.delete == Some(Write::Completed) {
+            return Some(false);
+        }
+        match (&self.resource, &self.poll) {
+            (Some(Ok(Resource::Found(Provisioning::Running(_)))), _) => Some(true),
+            (_, Some(Poll::Unreported(_) | Poll::Doubtful(_))) => Some(true),
+            (_, Some(Poll::Unknown(_))) | (None | Some(Err(_)), None) => None,
+            _ => Some(false),
+        }
     }
 }

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
+use crate::arm::ResourceId;
 use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
 use crate::resource::{Object, ObjectKey};
@@ -126,6 +128,12 @@ pub trait KubernetesPort: Send + Sync {
 
     /// The kind of this group and name, when it is known.
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo>;
+
+    /// Other claimed objects with this ARM id; nothing while not all objects are known.
+    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>>;
+
+    /// Has the objects looked at that name this one as their owner or refer to it.
+    fn wake_dependents(&self, key: &ObjectKey);
 
     /// Patches metadata, on the condition that the object is unchanged since it was read.
     async fn patch_metadata(

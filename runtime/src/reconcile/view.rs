@@ -1,5 +1,9 @@
 //! What the object itself says, in the few facts that the decision needs.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
+
 use crate::kind::Verbs;
 
 use super::policy::Policy;
@@ -56,6 +60,35 @@ pub struct Steps {
     pub success_hook: bool,
 }
 
+/// How long writes may be held back by what Azure does not say the end of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HoldLimits {
+    /// Before a PUT.
+    pub before_put: Duration,
+    /// Before a DELETE.
+    pub before_delete: Duration,
+}
+
+impl Default for HoldLimits {
+    fn default() -> Self {
+        Self {
+            before_put: Duration::from_secs(60 * 60),
+            before_delete: Duration::from_secs(5 * 60),
+        }
+    }
+}
+
+/// What holds writes back: since when, and how long it may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hold {
+    /// Since when something does; `None` when nothing did so far.
+    pub since: Option<Timestamp>,
+    /// Now.
+    pub now: Timestamp,
+    /// How long it may.
+    pub limits: HoldLimits,
+}
+
 /// The object as the decision sees it. Rebuilt after every change of the object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceView {
@@ -83,8 +116,12 @@ pub struct ResourceView {
     pub operation: StoredOperation,
     /// Generation that the latest PUT was built from.
     pub put_generation: Option<i64>,
-    /// A former process may have sent the first PUT and ended before it noted the answer, not long ago.
+    /// A PUT of what Azure does not show may have arrived without an answer, not long ago.
     pub put_may_run: bool,
+    /// What holds the next write back.
+    pub hold: Hold,
+    /// How long the next write has to wait, because operations that Azure had accepted failed.
+    pub pause: Option<Duration>,
     /// What the ARM path offers.
     pub verbs: Verbs,
     /// Optional steps.

@@ -294,6 +294,8 @@ pub async fn operator_config(
         workers: 32,
         arm_budget: Limits::default(),
         conversion_memory: CONVERSION_MEMORY,
+        longest_hold_before_put: Duration::from_secs(60 * 60),
+        longest_hold_before_delete: Duration::from_secs(5 * 60),
     })
 }
 

@@ -9,24 +9,34 @@ use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::{
-    Comparison, Differences, Observed, OwnerState, Poll, Provisioning, Recorded, Resource, Write,
+    Comparison, Differences, Identity, Observed, OwnerState, Poll, Provisioning, Recorded,
+    Resource, Write,
 };
 use crate::reconcile::view::{OwnerForm, ResourceView, StoredOperation};
 
-use super::{Step, credential, known, policy, wait};
+use super::hold::{Held, hold};
+use super::{Step, credential, holder, identity, known, policy, unless_paused, wait};
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     claim(view, observed)?;
     let policy = policy(view, observed)?;
     credential(view, observed, fail)?;
+    if identity(observed, fail)? == Identity::Moved {
+        take(view, observed)?;
+    }
+    let holder = if policy.allows_put() && !view.observe {
+        holder(observed)?
+    } else {
+        None
+    };
     monitor(view, observed)?;
-    if policy.allows_put() {
+    if policy.allows_put() && holder.is_none() {
         bring_about(view, observed)?;
     } else {
         found(view, observed)?;
     }
-    conclude(view, observed)
+    conclude(view, observed, holder)
 }
 
 fn fail(failure: &Failure) -> Action {
@@ -34,10 +44,11 @@ fn fail(failure: &Failure) -> Action {
 }
 
 fn progress(message: impl Into<String>, requeue: Requeue) -> Action {
-    Action::Finish(Finish::with(
-        Verdict::progress(reason::RECONCILING, message),
-        requeue,
-    ))
+    Action::Finish(end(message, requeue))
+}
+
+fn end(message: impl Into<String>, requeue: Requeue) -> Finish {
+    Finish::with(Verdict::progress(reason::RECONCILING, message), requeue)
 }
 
 /// Steps 4 to 4e: owner, credential and every input must be there before the finalizer is.
@@ -45,6 +56,11 @@ fn claim(view: &ResourceView, observed: &Observed) -> Step<()> {
     if view.claimed {
         return Continue(());
     }
+    take(view, observed)
+}
+
+/// The claim itself, or another one for the place that a corrected spec stands for.
+fn take(view: &ResourceView, observed: &Observed) -> Step<()> {
     if view.owner == OwnerForm::Named {
         match &observed.owner {
             None => return Break(Action::ReadOwner),
@@ -80,6 +96,14 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
             Break(Action::ForgetOperation)
         }
         (Some(Poll::Running(after)), _) => Break(progress("waiting for Azure", wait(*after))),
+        (Some(Poll::Unreported(after)), operation) if operation != StoredOperation::None => {
+            hold(view, Held::Put, || end("waiting for Azure", wait(*after)))?;
+            Break(Action::ForgetOperation)
+        }
+        (Some(Poll::Doubtful(failure)), operation) if operation != StoredOperation::None => {
+            hold(view, Held::Put, || Finish::failed(failure))?;
+            Break(Action::ForgetOperation)
+        }
         (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
         // While the owner blocks, what Azure made of the PUT cannot be read: the operation is kept until then.
         (Some(Poll::Succeeded), StoredOperation::Put) => {
@@ -97,7 +121,16 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
             "the spec changed while Azure was working; sending it again",
             Requeue::Now,
         )),
-        (Some(Poll::Succeeded | Poll::Prepared | Poll::Lost), _) => Continue(()),
+        (
+            Some(
+                Poll::Succeeded
+                | Poll::Prepared
+                | Poll::Lost
+                | Poll::Unreported(_)
+                | Poll::Doubtful(_),
+            ),
+            _,
+        ) => Continue(()),
     }
 }
 
@@ -132,12 +165,20 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
     let resource = get(view, observed)?;
     pre_check(view, observed)?;
     if let Resource::Found(Provisioning::Running(state)) = resource {
-        return Break(progress(
-            format!("Azure is working on the resource: provisioningState is {state}"),
-            Requeue::Backoff(RetryClass::Poll),
-        ));
+        let message = format!("Azure is working on the resource: provisioningState is {state}");
+        hold(view, Held::Put, || {
+            end(message, Requeue::Backoff(RetryClass::Poll))
+        })?;
     }
     known(&observed.payload, Action::BuildPayload, fail)?;
+    match write(view, observed, resource) {
+        Break(put @ Action::Put { .. }) => Break(unless_paused(view, put)),
+        other => other,
+    }
+}
+
+/// Steps 12 and 13: the PUT, where one is needed.
+fn write(view: &ResourceView, observed: &Observed, resource: &Resource) -> Step<()> {
     match resource {
         Resource::Missing if view.observe => found(view, observed).map_continue(|_| ()),
         Resource::Missing if view.was_reconciled() => Break(Action::Put {
@@ -173,7 +214,7 @@ fn allow(view: &ResourceView, observed: &Observed, check: &PreCheck) -> Step<()>
     match check {
         PreCheck::Proceed => Continue(()),
         PreCheck::First(_) if view.observe => Continue(()),
-        PreCheck::First(prerequisite) => Break(prepare(observed, prerequisite)),
+        PreCheck::First(prerequisite) => Break(prepare(view, observed, prerequisite)),
         PreCheck::Block(message) => Break(fail(&Failure::warning(
             reason::BLOCKED,
             RetryClass::Slow,
@@ -189,10 +230,10 @@ fn allow(view: &ResourceView, observed: &Observed, check: &PreCheck) -> Step<()>
 }
 
 /// Asks for what has to come before the PUT. It runs on like a PUT would, and the next pass starts from the beginning.
-fn prepare(observed: &Observed, prerequisite: &Prerequisite) -> Action {
+fn prepare(view: &ResourceView, observed: &Observed, prerequisite: &Prerequisite) -> Action {
     let message = prerequisite.message.as_str();
     match &observed.prerequisite {
-        None => Action::Prepare(prerequisite.clone()),
+        None => unless_paused(view, Action::Prepare(prerequisite.clone())),
         Some(Write::Running(after)) => progress(message, wait(*after)),
         // Azure may take a moment until it shows.
         Some(Write::Completed) => progress(message, Requeue::Backoff(RetryClass::Poll)),
@@ -235,7 +276,11 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
             Provisioning::Failed(state) => Break(put(&format!(
                 "sending the spec again: provisioningState is {state}"
             ))),
-            Provisioning::Settled | Provisioning::Running(_) => Continue(()),
+            // It has been for too long: so is this.
+            Provisioning::Running(state) => Break(put(&format!(
+                "sending the spec again: provisioningState has been {state} for too long"
+            ))),
+            Provisioning::Settled => Continue(()),
         },
     }
 }
@@ -311,7 +356,7 @@ fn settle(view: &ResourceView, observed: &Observed) -> Step<()> {
 }
 
 /// Steps 16 to 19.
-fn conclude(view: &ResourceView, observed: &Observed) -> Step<Action> {
+fn conclude(view: &ResourceView, observed: &Observed, holder: Option<&str>) -> Step<Action> {
     if view.steps.post_check
         && let PostCheck::Failure(message) = known(&observed.post_check, Action::PostCheck, fail)?
     {
@@ -327,8 +372,16 @@ fn conclude(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if view.steps.success_hook {
         known(&observed.success_hook, Action::SuccessHook, fail)?;
     }
-    Continue(Action::Finish(Finish::with(
-        Verdict::succeeded(),
-        Requeue::Sync,
-    )))
+    let finish = Finish::with(Verdict::succeeded(), Requeue::Sync);
+    Continue(Action::Finish(match holder {
+        None => finish,
+        Some(holder) => finish.and_warn(
+            names::event::HELD_ELSEWHERE,
+            format!(
+                "{holder} stands for the same resource and writes it; this object only reads it. Set {} to skip on all of \
+                 them but one",
+                names::RECONCILE_POLICY
+            ),
+        ),
+    }))
 }

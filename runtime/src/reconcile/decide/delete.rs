@@ -7,10 +7,11 @@ use crate::reconcile::backoff::{Requeue, RetryClass};
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
-use crate::reconcile::observed::{Observed, Poll, Provisioning, Resource, Write};
+use crate::reconcile::observed::{Identity, Observed, Poll, Provisioning, Resource, Write};
 use crate::reconcile::view::{ResourceView, StoredOperation};
 
-use super::{Step, credential, known, policy, wait};
+use super::hold::{Held, hold};
+use super::{Step, credential, holder, identity, known, policy, unless_paused, wait};
 
 /// The next step towards being gone.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
@@ -23,6 +24,10 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         return Continue(Action::RemoveFinalizer);
     }
     credential(view, observed, fail)?;
+    // Azure never had it; or it is another object's.
+    if identity(observed, fail)? == Identity::Moved || holder(observed)?.is_some() {
+        return Continue(Action::RemoveFinalizer);
+    }
     monitor(view, observed)?;
     if let Some(outcome) = &observed.delete {
         return Continue(delete_outcome(outcome));
@@ -36,8 +41,12 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
 
 /// Item 4: whatever goes wrong here is tried again.
 fn fail(failure: &Failure) -> Action {
+    Action::Finish(failed(failure))
+}
+
+fn failed(failure: &Failure) -> Finish {
     let failure = failure.clone().as_warning();
-    Action::Finish(Finish::failed(&failure).and_warn(names::event::DELETE_FAILED, failure.message))
+    Finish::failed(&failure).and_warn(names::event::DELETE_FAILED, failure.message)
 }
 
 /// Item 2: follow a running DELETE. A PUT that still runs is followed to its end first: a resource never has two
@@ -56,13 +65,27 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
             wait(*after),
         )),
         (Some(Poll::Running(after)), _) => Break(running(*after)),
+        (Some(Poll::Unreported(after)), operation) if operation != StoredOperation::None => {
+            let what = match operation {
+                StoredOperation::Put => "waiting for the running PUT to end before the DELETE",
+                _ => "waiting for Azure",
+            };
+            hold(view, Held::Delete, || end(what, wait(*after)))?;
+            Break(Action::ForgetOperation)
+        }
+        (Some(Poll::Doubtful(failure)), operation) if operation != StoredOperation::None => {
+            hold(view, Held::Delete, || failed(failure))?;
+            Break(Action::ForgetOperation)
+        }
         (Some(Poll::Unknown(failure)), _) => Break(fail(failure)),
         // However the PUT ended: the DELETE takes the place of its state.
         (Some(_), StoredOperation::Put) => Continue(()),
         (Some(Poll::Succeeded), _) => Break(Action::RemoveFinalizer),
         (Some(_), StoredOperation::Delete) => Break(Action::ForgetOperation),
         (Some(Poll::Failed(failure)), _) => Break(fail(failure)),
-        (Some(Poll::Lost | Poll::Prepared), _) => Continue(()),
+        (Some(Poll::Unreported(_) | Poll::Doubtful(_) | Poll::Lost | Poll::Prepared), _) => {
+            Continue(())
+        }
     }
 }
 
@@ -73,21 +96,25 @@ fn begin(view: &ResourceView, observed: &Observed) -> Step<Action> {
         match &observed.resource {
             None => return Break(Action::Get),
             Some(Ok(Resource::Missing)) if view.put_may_run => {
-                let message = "Azure does not show the resource, but may be making it: the operator was restarted before \
-                    it knew what came of the PUT. Looking again for a while";
+                let message = "Azure does not show the resource, but may be making it: the PUT had no answer, or the operator \
+                    was restarted before it knew what came of it. Looking again for a while";
                 return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
             }
+            // A DELETE of what is not there yet would be the end of it.
+            Some(Err(failure)) if view.put_may_run => return Break(fail(failure)),
             Some(Ok(Resource::Missing)) => return Continue(Action::RemoveFinalizer),
             Some(Ok(Resource::Found(Provisioning::Running(state)))) => {
                 let message = format!(
                     "Azure is working on the resource: provisioningState is {state}; deleting it after that"
                 );
-                return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
+                hold(view, Held::Delete, || {
+                    end(message, Requeue::Backoff(RetryClass::Poll))
+                })?;
             }
             Some(_) => {}
         }
     }
-    Continue(Action::Delete)
+    Continue(unless_paused(view, Action::Delete))
 }
 
 /// Item 2, last part: the type has no DELETE.
@@ -123,6 +150,10 @@ fn running(after: Option<std::time::Duration>) -> Action {
 
 /// Item 5.
 fn progress(message: impl Into<String>, requeue: Requeue) -> Action {
+    Action::Finish(end(message, requeue))
+}
+
+fn end(message: impl Into<String>, requeue: Requeue) -> Finish {
     let verdict = Verdict::progress(reason::DELETING, message);
-    Action::Finish(Finish::with(verdict, requeue))
+    Finish::with(verdict, requeue)
 }

@@ -7,6 +7,7 @@
 
 mod apply;
 mod delete;
+mod hold;
 #[cfg(test)]
 mod tests;
 
@@ -18,9 +19,12 @@ use super::backoff::{Requeue, RetryClass};
 use super::classify::Failure;
 use super::condition::{Verdict, reason};
 use super::names;
-use super::observed::Observed;
+use super::observed::{Holder, Identity, Observed};
 use super::policy::Policy;
 use super::view::{Manager, ResourceView};
+
+/// How long to wait for the first list of all objects to be complete.
+const UNTIL_LISTED: Duration = Duration::from_secs(1);
 
 /// The answer to one question: the step that is missing, or what is known.
 type Step<T> = ControlFlow<Action, T>;
@@ -101,6 +105,25 @@ fn credential(view: &ResourceView, observed: &Observed, fail: fn(&Failure) -> Ac
     }
 }
 
+/// The recorded ARM id is believed where it fits the spec.
+fn identity(observed: &Observed, fail: fn(&Failure) -> Action) -> Step<Identity> {
+    known(&observed.identity, Action::CheckIdentity, fail).map_continue(|identity| *identity)
+}
+
+/// The other object that writes this resource, if there is one.
+fn holder(observed: &Observed) -> Step<Option<&str>> {
+    match &observed.holder {
+        None => Break(Action::FindHolder),
+        // Soon after a start.
+        Some(Holder::Unknown) => Break(Action::Finish(Finish {
+            requeue: Requeue::After(UNTIL_LISTED),
+            ..Finish::silent()
+        })),
+        Some(Holder::Us) => Continue(None),
+        Some(Holder::Other(holder)) => Continue(Some(holder)),
+    }
+}
+
 /// The value, or the step that finds it out, or the end of the pass when that failed.
 fn known<T>(
     asked: &Option<Result<T, Failure>>,
@@ -114,7 +137,24 @@ fn known<T>(
     }
 }
 
+/// Shortest time between two looks at an operation, whatever Azure says.
+const SHORTEST_WAIT: Duration = Duration::from_secs(2);
+
 /// A running operation: ask again when Azure said so, else with growing delays.
 fn wait(after: Option<Duration>) -> Requeue {
-    after.map_or(Requeue::Backoff(RetryClass::Poll), Requeue::After)
+    after.map_or(Requeue::Backoff(RetryClass::Poll), |after| {
+        Requeue::After(after.max(SHORTEST_WAIT))
+    })
+}
+
+/// The write, unless operations that Azure had accepted failed and it is not yet time for another: then what the condition
+/// says stays.
+fn unless_paused(view: &ResourceView, write: Action) -> Action {
+    match view.pause {
+        None => write,
+        Some(left) => Action::Finish(Finish {
+            requeue: Requeue::After(left),
+            ..Finish::silent()
+        }),
+    }
 }

@@ -9,13 +9,14 @@ use super::pass::{Pass, document};
 use crate::arm::operation::{self, Begun, Progress};
 use crate::arm::{
     CloudError, CredentialKey, Method, Operation, Request, ResourceId, Response, Transport,
-    TransportError,
+    TransportError, absence,
 };
 use crate::engine::{conversion, status::status_from_arm};
 use crate::extension::{ExtensionError, Next, Prerequisite};
 use crate::kind::{KindInfo, VersionInfo};
 use crate::reconcile::action::normal;
 use crate::reconcile::backoff::RetryClass;
+use crate::reconcile::claim;
 use crate::reconcile::classify::{Failure, classify};
 use crate::reconcile::condition::reason;
 use crate::reconcile::names;
@@ -64,7 +65,10 @@ impl Pass<'_> {
         let subscription = self.reconciler.arm.subscription(&self.credential).await;
         self.gate.charge(&self.credential).await;
         self.observed.credential = Some(match subscription {
-            Ok(subscription) => Ok(Credential { subscription }),
+            Ok(subscription) => {
+                self.gate.confine(&subscription);
+                Ok(Credential { subscription })
+            }
             Err(error) => Err(transport_failure(&error)),
         });
         Ok(())
@@ -74,7 +78,7 @@ impl Pass<'_> {
     /// must not be overlooked. From then on the watch's word will do, and most passes are spared a request.
     async fn has_namespace_credential(&self, namespace: &str) -> Result<bool, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
-        if self.annotation(names::RESOURCE_ID).is_some()
+        if claim::resource_id(&self.object).is_some()
             && let Some(has_one) = kubernetes.has_namespace_credential(namespace)
         {
             return Ok(has_one);
@@ -98,14 +102,17 @@ impl Pass<'_> {
         url: String,
         body: Option<Value>,
     ) -> Result<Response, Failure> {
-        let request = Request {
+        let sent = self.gate.send(self.request(method, url, body)).await;
+        sent.map_err(|error| transport_failure(&error))
+    }
+
+    fn request(&self, method: Method, url: String, body: Option<Value>) -> Request {
+        Request {
             method,
             url,
             body,
             credential: self.credential.clone(),
-        };
-        let sent = self.gate.send(request).await;
-        sent.map_err(|error| transport_failure(&error))
+        }
     }
 
     /// Step 15: GET, or HEAD where that is all there is. The status is taken over.
@@ -131,7 +138,7 @@ impl Pass<'_> {
         let response = self.send(method, url, None).await?;
         self.azure = None;
         match response.status {
-            404 => Ok(Resource::Missing),
+            _ if absence::is_gone(&response) => Ok(Resource::Missing),
             200..300 if method == Method::Head => Ok(Resource::Found(Provisioning::Settled)),
             200..300 => {
                 let body = response.body.unwrap_or_default();
@@ -181,6 +188,7 @@ impl Pass<'_> {
         if let Some(operation) = operation {
             self.save_operation(&operation).await?;
         }
+        self.note_unanswered_put().await?;
         if begun == Write::Completed {
             self.observed.resource = None;
         }
@@ -234,6 +242,9 @@ impl Pass<'_> {
         match operation::begin(method, url, response, self.reconciler.clock.now()) {
             Begun::Done => (Write::Completed, None),
             Begun::Running { operation, after } => (Write::Running(after), Some(operation)),
+            Begun::Failed { .. } if method == Method::Delete && absence::is_not_found(response) => {
+                (Write::Failed(self.refused(response).await), None)
+            }
             Begun::Failed { error, after } => {
                 (Write::Failed(self.classified(error, after).await), None)
             }
@@ -253,7 +264,11 @@ impl Pass<'_> {
             names::POLLER_RESUME_TOKEN,
             operation.resume_token(),
         );
-        if operation.method == Method::Put && self.observed.poll.is_none() {
+        let is_new = !matches!(self.observed.poll, Some(Poll::Running(_)));
+        if is_new {
+            self.note_operation(&mut patch, operation);
+        }
+        if operation.method == Method::Put && is_new {
             let generation = self.generation.to_string();
             set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
             set(&mut patch, names::BASELINE, self.sent().await?);
@@ -279,7 +294,11 @@ impl Pass<'_> {
     }
 
     async fn send_registration(&self, id: &ResourceId) -> Result<(), Failure> {
-        let subscription = id.subscription().unwrap_or("");
+        let subscription = match (id.subscription(), &self.observed.credential) {
+            (Some(subscription), _) => subscription,
+            (None, Some(Ok(credential))) => credential.subscription.as_str(),
+            (None, _) => return Err(Failure::unknown("no subscription is known")),
+        };
         let url = format!(
             "/subscriptions/{subscription}/providers/{}/register?api-version={REGISTRATION_VERSION}",
             self.kind().provider()
@@ -297,24 +316,11 @@ impl Pass<'_> {
             self.observed.poll = Some(Poll::Lost);
             return Ok(());
         };
-        let response = match self.send(Method::Get, operation.url.clone(), None).await {
-            Ok(response) => response,
-            Err(failure) => {
-                self.observed.poll = Some(Poll::Unknown(failure));
-                return Ok(());
-            }
-        };
-        let now = self.reconciler.clock.now();
-        let (poll, moved) = match operation::poll(&operation, &id, &response, now) {
-            Progress::Running { operation, after } => (Poll::Running(after), Some(operation)),
-            Progress::Succeeded if operation.method == Method::Post => (Poll::Prepared, None),
-            Progress::Succeeded => (Poll::Succeeded, None),
-            Progress::Failed(error) | Progress::Canceled(error) => {
-                // The pass that sent the secrets was another one; this one must know them to cover them.
-                self.observed.inputs = Some(self.resolve_inputs().await?);
-                (Poll::Failed(self.classified(error, None).await), None)
-            }
-            Progress::Lost => (Poll::Lost, None),
+        let request = self.request(Method::Get, operation.url.clone(), None);
+        let (poll, moved) = match self.gate.send(request).await {
+            Ok(response) => self.look(&operation, &id, &response).await?,
+            Err(error) if error.is_refused => (Poll::Doubtful(transport_failure(&error)), None),
+            Err(error) => (Poll::Unknown(transport_failure(&error)), None),
         };
         if !matches!(poll, Poll::Running(_)) {
             // What was seen before the operation ended says nothing any more.
@@ -325,6 +331,31 @@ impl Pass<'_> {
             Some(moved) if moved != operation => self.save_operation(&moved).await,
             _ => Ok(()),
         }
+    }
+
+    /// What the answer to a poll says, and the operation as it is to be polled next.
+    async fn look(
+        &mut self,
+        operation: &Operation,
+        id: &ResourceId,
+        response: &Response,
+    ) -> Result<(Poll, Option<Operation>), KubernetesError> {
+        let now = self.reconciler.clock.now();
+        Ok(match operation::poll(operation, id, response, now) {
+            Progress::Running { operation, after } => (Poll::Running(after), Some(operation)),
+            Progress::Unreported { after } => (Poll::Unreported(after), None),
+            Progress::Doubtful(_) => (Poll::Doubtful(self.refused(response).await), None),
+            Progress::Succeeded if operation.method == Method::Post => (Poll::Prepared, None),
+            Progress::Succeeded => (Poll::Succeeded, None),
+            Progress::Failed(error) | Progress::Canceled(error) => {
+                // The pass that sent the secrets was another one; this one must know them to cover them.
+                self.observed.inputs = Some(self.resolve_inputs().await?);
+                let mut failure = self.classified(error, None).await;
+                failure.retry_after = Some(self.note_failed_operation());
+                (Poll::Failed(failure), None)
+            }
+            Progress::Lost => (Poll::Lost, None),
+        })
     }
 
     /// Deletion, item 3.
@@ -382,11 +413,19 @@ impl Pass<'_> {
         self.begin(Method::Delete, &url, None).await
     }
 
-    /// What an error answer means for this kind.
+    /// What an error answer to a read means for this kind. One of "not found" that does not mean the resource is looked at
+    /// again, whatever its class.
     pub(super) async fn refused(&self, response: &Response) -> Failure {
         let after = operation::retry_after(response, self.reconciler.clock.now());
-        self.classified(CloudError::from_response(response), after)
-            .await
+        let error = CloudError::from_response(response);
+        let mut failure = self.classified(error, after).await;
+        if absence::is_not_found(response) && !absence::is_gone(response) {
+            let doubt = absence::doubt(response);
+            failure.message = format!("{}; {doubt}", failure.message);
+            failure = failure.as_warning();
+            failure.retry = RetryClass::Slow;
+        }
+        failure
     }
 
     /// The tables of error rules, wrapped by the kind's classifier (ASO behaviour §1.7).
@@ -411,7 +450,15 @@ impl Pass<'_> {
         match error {
             ExtensionError::Azure {
                 error, retry_after, ..
-            } => self.classified(*error, retry_after).await,
+            } => {
+                let is_absence = matches!(error.status, Some(404 | 410));
+                let failure = self.classified(*error, retry_after).await;
+                if is_absence {
+                    failure.as_warning()
+                } else {
+                    failure
+                }
+            }
             ExtensionError::Transport(error) => transport_failure(&error),
             other => Failure::warning(reason::FAILED, RetryClass::Slow, other.to_string()),
         }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::cluster::owner_gone;
-use super::pass::{Pass, annotation, parse, raw};
-use crate::arm::{Method, ResourceId};
+use super::pass::{Pass, parse, raw};
+use crate::arm::{Method, ResourceId, absence};
 use crate::engine::conversion;
 use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
 use crate::kind::OwnerRule;
+use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
 use crate::reconcile::names;
@@ -66,7 +67,7 @@ impl Pass<'_> {
             Some([(names::RESOURCE_ID.to_owned(), id.as_str().to_owned())].into());
         metadata.labels = None;
         metadata.owner_references = None;
-        metadata.finalizers = None;
+        metadata.finalizers = Some(vec![names::FINALIZER.to_owned()]);
         metadata.uid = None;
         Ok(Object {
             kind: Kind(info),
@@ -80,7 +81,7 @@ impl Pass<'_> {
     async fn refresh(&self, mut object: Object) -> Result<Object, Failure> {
         let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
         let version = conversion::original_version(object.kind.0, &spec);
-        let id = annotation(&object, names::RESOURCE_ID).map(ResourceId::parse);
+        let id = claim::resource_id(&object).map(ResourceId::parse);
         let (Some(version), Some(Ok(id))) = (version, id) else {
             return Err(owner_gone("the owner has no ARM id yet"));
         };
@@ -94,7 +95,7 @@ impl Pass<'_> {
                 let body = response.body.unwrap_or_default();
                 raw(&self.stored_status(&object, version, &body)?)
             }
-            404 => None,
+            _ if absence::is_gone(&response) => None,
             _ => return Err(self.refused(&response).await),
         };
         Ok(object)

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::pass::{Pass, Unreadable, annotation, parse};
+use super::pass::{Pass, Unreadable, parse};
 use crate::arm::CredentialKey;
 use crate::extension::Next;
 use crate::kind::OwnerRule;
 use crate::reconcile::action::{Finish, normal};
 use crate::reconcile::backoff::Requeue;
+use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{self, Verdict, reason};
 use crate::reconcile::names;
-use crate::reconcile::observed::OwnerState;
+use crate::reconcile::observed::{Identity, OwnerState};
 use crate::reconcile::policy::Policy;
 use crate::reconcile::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::reconcile::view::OwnerForm;
@@ -40,10 +41,12 @@ impl Pass<'_> {
         if self.forgets_operation {
             clear_operation(&mut patch, self);
         }
+        self.update_notes(&mut patch);
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
         self.forgets_operation = false;
+        self.failed_operations = None;
         Ok(())
     }
 
@@ -159,9 +162,16 @@ impl Pass<'_> {
                 return Ok(());
             }
         };
-        let mut finalizers = self.object.metadata.finalizers.clone().unwrap_or_default();
-        finalizers.push(names::FINALIZER.to_owned());
-        patch.finalizers = Some(finalizers);
+        if !self.is_claimed() {
+            let mut finalizers = self.object.metadata.finalizers.clone().unwrap_or_default();
+            finalizers.push(names::FINALIZER.to_owned());
+            patch.finalizers = Some(finalizers);
+        }
+        for name in claim::OF_A_CLAIM {
+            if self.annotation(name).is_some() {
+                patch.annotations.entry(name.to_owned()).or_insert(None);
+            }
+        }
         if let CredentialKey::Secret { name, .. } = &self.credential {
             let message = format!("using the credential in secret {name}");
             self.record(normal(names::event::CREDENTIAL_FROM, message))
@@ -169,6 +179,8 @@ impl Pass<'_> {
         }
         self.patch(patch).await?;
         self.observed.claim = Some(Ok(()));
+        // It was made from the spec just now.
+        self.observed.identity = Some(Ok(Identity::Kept));
         Ok(())
     }
 
@@ -197,13 +209,15 @@ impl Pass<'_> {
             &format!("{}.{}", kind.kind, kind.group),
         );
         label(names::OWNER_UID, uid);
+        let labels = self.object.metadata.labels.as_ref();
+        let former = labels.and_then(|labels| labels.get(names::OWNER_UID));
         let mut references: Vec<Value> = self
             .object
             .metadata
             .owner_references
             .iter()
             .flatten()
-            .filter(|reference| reference.uid != uid)
+            .filter(|reference| reference.uid != uid && Some(&reference.uid) != former)
             .filter_map(|reference| serde_json::to_value(reference).ok())
             .collect();
         references.push(json!({
@@ -239,7 +253,8 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
-        if self.takes_ownership || self.forgets_operation {
+        let is_outdated = !self.outdated_notes().is_empty();
+        if self.takes_ownership || self.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;
         }
         if let Some(event) = finish.event {
@@ -295,7 +310,7 @@ fn with_verdict(status: &Value, verdict: &Verdict, generation: i64, now: &str) -
     Value::Object(members)
 }
 
-fn whole_seconds(now: jiff::Timestamp) -> String {
+pub(super) fn whole_seconds(now: jiff::Timestamp) -> String {
     let now = now.to_zoned(TimeZone::UTC);
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -305,7 +320,7 @@ fn owner_state(key: &ObjectKey, owner: &Object) -> OwnerState {
     let status = parse(owner.status.as_deref(), "status").unwrap_or_default();
     let conditions = status.get("conditions").unwrap_or(&Value::Null);
     match condition::ready(conditions) {
-        Some(("True", _)) if annotation(owner, names::RESOURCE_ID).is_some() => OwnerState::Ready,
+        Some(("True", _)) if claim::resource_id(owner).is_some() => OwnerState::Ready,
         Some((_, why)) => OwnerState::Waiting(format!("the owner {key} is not ready: {why}")),
         None => OwnerState::Waiting(format!("the owner {key} is not ready yet")),
     }

@@ -278,6 +278,13 @@ impl Pass<'_> {
             .collect()
     }
 
+    /// Whether spec or inputs are other ones than those that were sent last. The body must be built.
+    pub(super) async fn is_edited(&self) -> Result<bool, KubernetesError> {
+        let work = self.work().await?;
+        let now = self.desired_now(&work);
+        Ok(work.record.is_some_and(|sent| !sent.is_of(&now)))
+    }
+
     fn earlier_record(&self) -> Option<EarlierRecord> {
         EarlierRecord::parse(self.annotation(names::BASELINE)?)
     }

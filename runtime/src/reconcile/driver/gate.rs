@@ -1,5 +1,7 @@
 //! The way of one pass to Azure: each request, of the driver and of extensions, goes through the budget.
 //!
+//! A request to another subscription than the one that was checked for the credential is not sent.
+//!
 //! Once something was changed in Azure, the rest of the pass is always sent: what Azure made of it must be read
 //! and recorded.
 
@@ -10,7 +12,9 @@ use async_trait::async_trait;
 
 use super::{Clock, Reconciler};
 use crate::arm::budget::{Account, Budget, Call, Sent, Sort, Urgency};
-use crate::arm::{CredentialKey, Request, Response, Transport, TransportError};
+use crate::arm::{
+    CredentialKey, Method, RefusedUrl, Request, Response, Transport, TransportError, segment,
+};
 use crate::resource::ObjectKey;
 
 /// The transport of one pass.
@@ -26,6 +30,10 @@ pub(super) struct Gate {
 #[derive(Default)]
 struct State {
     principal: String,
+    /// Where requests may go, once the credential is chosen.
+    subscription: Option<String>,
+    /// The latest PUT may have arrived, and nobody heard what came of it.
+    has_unanswered_put: bool,
     sent: Sent,
     /// Azure is ahead of what the object says.
     is_committed: bool,
@@ -48,6 +56,16 @@ impl Gate {
     pub async fn charge(&self, credential: &CredentialKey) {
         let principal = self.arm.principal(credential).await;
         self.state().principal = principal;
+    }
+
+    /// From here on requests may go to this subscription alone, and to what is in none.
+    pub fn confine(&self, subscription: &str) {
+        self.state().subscription = Some(subscription.to_owned());
+    }
+
+    /// Whether the latest PUT may have been carried out although no answer says so.
+    pub fn has_unanswered_put(&self) -> bool {
+        self.state().has_unanswered_put
     }
 
     /// From here on every request is sent.
@@ -116,21 +134,36 @@ impl Gate {
 impl Transport for Gate {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
         let (method, url) = (request.method, request.url.clone());
+        let path = url.split('?').next().unwrap_or_default();
+        let refusal = |message: String, retry_after: Option<Duration>| TransportError {
+            method,
+            url: path.to_owned(),
+            message,
+            credential: false,
+            is_refused: retry_after.is_none(),
+            retry_after,
+        };
+        if segment::has_dots(&url) {
+            return Err(refusal(RefusedUrl::Elsewhere.to_string(), None));
+        }
+        let subscription = segment::subscription_of(&url);
+        check_subscription(
+            subscription.as_deref(),
+            self.state().subscription.as_deref(),
+        )
+        .map_err(|message| refusal(message, None))?;
         let sort = Sort::of(method);
         let account = Account {
-            subscription: subscription(&url),
+            subscription: subscription.unwrap_or_default().to_ascii_lowercase(),
             principal: self.state().principal.clone(),
         };
-        let put_off = |wait: Duration| TransportError {
-            method,
-            url: url.split('?').next().unwrap_or_default().to_owned(),
-            message: format!(
-                "put off for {} s: Azure's limit of {} for the subscription is reached",
-                wait.as_secs(),
-                sort.name()
-            ),
-            credential: false,
-            retry_after: Some(wait),
+        let put_off = |wait: Duration| {
+            let seconds = wait.as_secs();
+            let limit = format!("Azure's limit of {} for the subscription", sort.name());
+            refusal(
+                format!("put off for {seconds} s: {limit} is reached"),
+                Some(wait),
+            )
         };
         let is_committed = self.admit(&account, sort).map_err(put_off)?;
         let answer = self.arm.send(request).await;
@@ -142,6 +175,9 @@ impl Transport for Gate {
         let is_done = answer.as_ref().map_or(true, |answer| answer.status < 400);
         if !is_committed && method.is_write() && is_done {
             self.commit();
+        }
+        if method == Method::Put {
+            self.state().has_unanswered_put = may_be_done_unheard(&answer);
         }
         answer
     }
@@ -155,29 +191,42 @@ impl Transport for Gate {
     }
 }
 
-/// The subscription that a path or URL is in, in lower case; empty when it is in none.
-fn subscription(url: &str) -> String {
-    let path = url.split('?').next().unwrap_or_default();
-    let mut segments = path.split('/');
-    let found = segments.find(|segment| segment.eq_ignore_ascii_case("subscriptions"));
-    let id = found.and_then(|_| segments.next()).unwrap_or_default();
-    id.to_ascii_lowercase()
+/// Refuses a request to another subscription than the one that was checked for the credential.
+fn check_subscription(asked: Option<&str>, checked: Option<&str>) -> Result<(), String> {
+    match (asked, checked) {
+        (Some(asked), Some(checked)) if !asked.eq_ignore_ascii_case(checked) => Err(format!(
+            "refused: the URL is in subscription '{asked}', but the credential is for {checked}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a write may have been carried out although nobody heard of it: its answer was lost on the way, or a gateway gave
+/// up waiting for it.
+fn may_be_done_unheard(answer: &Result<Response, TransportError>) -> bool {
+    match answer {
+        Ok(response) => matches!(response.status, 502 | 504),
+        Err(error) => !error.credential && !error.is_refused,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::subscription;
+    use super::check_subscription;
 
     #[test]
-    fn requests_count_for_the_subscription_in_their_path() {
+    fn requests_stay_in_the_subscription_that_was_checked() {
         let rows = [
-            ("/subscriptions/S-1/resourceGroups/g?api-version=1", "s-1"),
-            ("https://management.azure.com/Subscriptions/s-1", "s-1"),
-            ("/providers/Microsoft.Management/managementGroups/g", ""),
-            ("/providers/x?next=/subscriptions/s-1", ""),
+            (Some("s-1"), Some("S-1"), true),
+            (Some("s-2"), Some("s-1"), false),
+            (Some(""), Some("s-1"), false),
+            // Of a tenant, and before a credential is chosen.
+            (None, Some("s-1"), true),
+            (Some("s-1"), None, true),
         ];
-        for (url, expected) in rows {
-            assert_eq!(subscription(url), expected, "{url}");
+        for (asked, checked, expected) in rows {
+            let found = check_subscription(asked, checked).is_ok();
+            assert_eq!(found, expected, "{asked:?} {checked:?}");
         }
     }
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::cluster::owner_gone;
-use super::pass::{Pass, annotation, document};
-use crate::arm::ResourceId;
+use super::pass::{Pass, document};
+use crate::arm::{ResourceId, segment};
 use crate::engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
 use crate::engine::compare::SecretVersion;
 use crate::engine::{conversion, payload};
 use crate::kind::{NameRule, OwnerRule};
 use crate::reconcile::backoff::RetryClass;
+use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
-use crate::reconcile::names;
 use crate::reconcile::port::{DataKind, KeyedData, KubernetesError};
 use crate::reconcile::view::OwnerForm;
 use crate::resource::{Kind, ObjectKey};
@@ -55,7 +55,7 @@ impl Pass<'_> {
     }
 
     /// Item 4 of ASO behaviour §1.5: below the owner, or below the credential's subscription.
-    async fn build_id(&mut self) -> Found<ResourceId> {
+    pub(super) async fn build_id(&mut self) -> Found<ResourceId> {
         let subscription = match &self.observed.credential {
             Some(Ok(credential)) => credential.subscription.clone(),
             _ => String::new(),
@@ -70,6 +70,10 @@ impl Pass<'_> {
             );
             return Ok(Err(fatal(message)));
         }
+        found!(
+            segment::check_segment(&name)
+                .map_err(|error| fatal(format!("spec.azureName: {error}")))
+        );
         let owner = found!(self.owner_id().await?);
         let id = ResourceId::of(self.kind(), owner.as_ref(), &subscription, &name);
         let id = found!(id.map_err(|error| fatal(error.to_string())));
@@ -85,7 +89,7 @@ impl Pass<'_> {
         }
     }
 
-    async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
+    pub(super) async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
         if self.kind().owner == OwnerRule::None {
             return Ok(Ok(None));
         }
@@ -98,9 +102,7 @@ impl Pass<'_> {
                 let Some(owner) = self.owner_object().await? else {
                     return Ok(Err(owner_gone("the owner does not exist")));
                 };
-                let id = annotation(&owner, names::CHILD_RESOURCE_ID_OVERRIDE)
-                    .or_else(|| annotation(&owner, names::RESOURCE_ID));
-                match id {
+                match claim::id_for_children(&owner) {
                     Some(id) => id.to_owned(),
                     None => return Ok(Err(owner_gone("the owner has no ARM id yet"))),
                 }
@@ -114,8 +116,13 @@ impl Pass<'_> {
 
     async fn resolve_references(&mut self, inputs: &Inputs) -> Found<()> {
         for used in &inputs.references {
-            let ReferenceTarget::Named { group, kind, name } = &used.target else {
-                continue;
+            let (group, kind, name) = match &used.target {
+                ReferenceTarget::Named { group, kind, name } => (group, kind, name),
+                ReferenceTarget::ArmId(id) => {
+                    found!(check_reference(&used.path, id));
+                    continue;
+                }
+                ReferenceTarget::WellKnown(_) => continue,
             };
             let missing = |what: &str| missing_reference(&used.path, kind, name, what);
             let kubernetes = &self.reconciler.kubernetes;
@@ -131,9 +138,10 @@ impl Pass<'_> {
             let Some(target) = kubernetes.get(&key).await? else {
                 return Ok(Err(missing("it does not exist")));
             };
-            let Some(id) = annotation(&target, names::RESOURCE_ID) else {
+            let Some(id) = claim::resource_id(&target) else {
                 return Ok(Err(missing("it has no ARM id yet")));
             };
+            found!(check_reference(&used.path, id));
             let references = &mut self.resolved.references;
             references.insert(used.target.clone(), id.to_owned());
         }
@@ -256,6 +264,12 @@ fn insert(body: &mut Value, path: &[&str], value: Value) {
 
 fn fatal(message: impl Into<String>) -> Failure {
     Failure::error(reason::FAILED, message)
+}
+
+/// Azure would read an id with such segments as that of another resource.
+fn check_reference(path: &str, id: &str) -> Result<(), Failure> {
+    let checked = segment::check_path(id);
+    checked.map_err(|error| fatal(format!("{path}: the ARM id '{id}': {error}")))
 }
 
 fn missing_reference(path: &str, kind: &str, name: &str, what: &str) -> Failure {

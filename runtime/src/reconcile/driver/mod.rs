@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `pass` | working memory of one pass, and the view of the object |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
+//! | `identity` | whose resource it is |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
-//! | `gate` | the budget of requests, on the way to Azure |
+//! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
+//! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
 //! | `export`, `expressions` | Secrets and ConfigMaps |
@@ -20,12 +22,15 @@ mod compare;
 mod export;
 mod expressions;
 mod gate;
+mod identity;
 mod inputs;
+mod notes;
 mod pass;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +58,10 @@ pub struct Settings {
     pub operator_version: String,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
 }
 
 /// The one reconciler of all kinds.
@@ -78,7 +87,7 @@ pub struct Reconciler {
     pub cancellation: CancellationToken,
 }
 
-/// Most steps of one pass. The longest way through the state machine has 18; more means that a step does not
+/// Most steps of one pass. The longest way through the state machine has some twenty; more means that a step does not
 /// change what the decision sees.
 const STEPS: usize = 40;
 
@@ -169,17 +178,25 @@ impl Pass<'_> {
             Action::ReadOwner => self.read_owner().await?,
             Action::SelectCredential => self.select_credential().await?,
             Action::ResolveInputs => self.observed.inputs = Some(self.resolve_inputs().await?),
+            Action::CheckIdentity => {
+                self.observed.identity = Some(self.check_identity().await?);
+            }
+            Action::FindHolder => self.observed.holder = Some(self.find_holder().await?),
             Action::Claim => self.claim().await?,
             Action::CheckOwner => self.observed.owner_check = Some(self.check_owner().await?),
             Action::Get => self.get().await,
             Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
             Action::Prepare(prerequisite) => self.prepare(&prerequisite).await?,
-            Action::BuildPayload => self.observed.payload = Some(self.build_payload().await),
+            Action::BuildPayload => {
+                self.observed.payload = Some(self.build_payload().await);
+                self.end_pause_of_edited().await?;
+            }
             Action::Compare => self.observed.comparison = Some(self.compare().await?),
             Action::Put { event } => self.put(event).await?,
             Action::RegisterProvider => self.register_provider().await,
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation(),
+            Action::BeginHold => self.begin_hold().await?,
             Action::Record => self.record_settled().await?,
             Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
             Action::Export => self.observed.export = Some(self.export().await?),

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Reconciler;
 use super::gate::Gate;
+use super::notes::LONGEST_UNSEEN;
 use crate::arm::budget::Urgency;
 use crate::arm::{CredentialKey, Method, Operation, ResourceId};
 use crate::engine::compare::SecretVersion;
@@ -16,6 +16,7 @@ use crate::engine::conversion;
 use crate::engine::payload::Resolved;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::kind::{KindInfo, OwnerRule, VersionInfo};
+use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{self, reason};
 use crate::reconcile::names;
@@ -23,10 +24,6 @@ use crate::reconcile::observed::Observed;
 use crate::reconcile::policy::Policy;
 use crate::reconcile::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
 use crate::resource::Object;
-
-/// How long after a restart a resource may stay invisible whose PUT Azure had just taken. The longest in recorded traffic
-/// is 46 s.
-const LONGEST_UNSEEN: SignedDuration = SignedDuration::from_mins(2);
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {
@@ -48,6 +45,10 @@ pub(super) struct Pass<'a> {
     pub takes_ownership: bool,
     /// The operation of the annotations has ended, and the next write removes them.
     pub forgets_operation: bool,
+    /// How many operations failed in a row, for the next write.
+    pub failed_operations: Option<String>,
+    /// Something else is desired than what was sent last; only looked at after operations that failed.
+    pub is_edited: bool,
     pub observed: Observed,
     pub id: Option<ResourceId>,
     pub owner: Option<Arc<Object>>,
@@ -99,6 +100,8 @@ impl<'a> Pass<'a> {
                 version,
                 takes_ownership: false,
                 forgets_operation: false,
+                failed_operations: None,
+                is_edited: false,
                 observed: Observed::default(),
                 id,
                 owner: None,
@@ -119,11 +122,12 @@ impl<'a> Pass<'a> {
     }
 
     fn parts(object: &Object) -> Result<Parts, String> {
-        let spec = parse(object.spec.as_deref(), "spec")?;
+        let mut spec = parse(object.spec.as_deref(), "spec")?;
         let status = parse(object.status.as_deref(), "status")?;
         let version = conversion::original_version(object.kind.0, &spec)
             .ok_or_else(|| format!("{} has no version", object.kind.0.kind))?;
-        let id = annotation(object, names::RESOURCE_ID)
+        name_in_azure(object, &mut spec);
+        let id = claim::resource_id(object)
             .map(ResourceId::parse)
             .transpose()
             .map_err(|error| format!("annotation {}: {error}", names::RESOURCE_ID))?;
@@ -160,14 +164,16 @@ impl<'a> Pass<'a> {
             observe: self.flag(names::OBSERVE),
             always_put: self.flag(names::ALWAYS_PUT),
             owner: self.owner_form(),
-            has_resource_id: self.annotation(names::RESOURCE_ID).is_some(),
+            has_resource_id: claim::resource_id(&self.object).is_some(),
             subscription: self
                 .id
                 .as_ref()
                 .and_then(|id| id.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
             put_generation: self.put_generation(),
-            put_may_run: self.put_may_run(),
+            put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
+            hold: self.hold(),
+            pause: self.pause(),
             verbs: self.version.verbs,
             steps: self.steps(),
         }
@@ -175,7 +181,7 @@ impl<'a> Pass<'a> {
 
     /// Only a process that was killed leaves a PUT behind whose answer nobody noted. No object younger than this process has
     /// one, and none whose resource Azure has shown.
-    fn put_may_run(&self) -> bool {
+    pub fn put_may_run(&self) -> bool {
         let since = self.reconciler.since;
         let created = self.object.metadata.creation_timestamp.as_ref();
         self.annotation(names::LATEST_RECONCILED_GENERATION)
@@ -186,15 +192,14 @@ impl<'a> Pass<'a> {
     }
 
     /// Whether Azure has shown the resource before: then the status has more than what we say of the object.
-    fn was_shown(&self) -> bool {
+    pub fn was_shown(&self) -> bool {
         let mut members = self.status.as_object().into_iter().flatten();
         members.any(|(name, _)| !["conditions", "observedGeneration"].contains(&name.as_str()))
     }
 
     /// Whether the object has our finalizer.
     pub fn is_claimed(&self) -> bool {
-        let mut finalizers = self.object.metadata.finalizers.iter().flatten();
-        finalizers.any(|name| name == names::FINALIZER)
+        claim::is_claimed(&self.object)
     }
 
     fn manager(&self) -> Manager {
@@ -228,7 +233,7 @@ impl<'a> Pass<'a> {
         Operation::resume(id, token).ok()
     }
 
-    fn stored_operation(&self) -> StoredOperation {
+    pub fn stored_operation(&self) -> StoredOperation {
         let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
         let is_set = set(names::POLLER_RESUME_ID) || set(names::POLLER_RESUME_TOKEN);
         if self.forgets_operation || !is_set {
@@ -289,6 +294,7 @@ impl<'a> Pass<'a> {
     /// The object with the status that this pass has read, for extensions.
     pub fn current(&self) -> Object {
         Object {
+            spec: raw(&self.spec),
             status: raw(&self.status),
             ..self.object.clone()
         }
@@ -297,6 +303,7 @@ impl<'a> Pass<'a> {
     /// The object with the status that Azure has just given; without one when Azure has no such resource.
     pub fn in_azure(&self) -> Object {
         Object {
+            spec: raw(&self.spec),
             status: self.azure.as_ref().and_then(|_| raw(&self.status)),
             ..self.object.clone()
         }
@@ -326,6 +333,18 @@ impl<'a> Pass<'a> {
             .filter(|(_, destination)| destination.is_object())
             .map(|(key, _)| key.clone())
             .collect()
+    }
+}
+
+/// Where the user names nothing, the resource has the object's name: whoever reads the spec finds it there.
+fn name_in_azure(object: &Object, spec: &mut Value) {
+    const FIELD: &str = "azureName";
+    let is_set = |name: &Value| name.as_str().is_some_and(|name| !name.is_empty());
+    if object.kind.0.hub.spec.field(FIELD).is_some()
+        && !spec.get(FIELD).is_some_and(is_set)
+        && let (Value::Object(members), Some(name)) = (spec, &object.metadata.name)
+    {
+        members.insert(FIELD.to_owned(), Value::from(name.as_str()));
     }
 }
 

@@ -7,7 +7,10 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{Journal, lock};
-use crate::arm::{CredentialKey, Method, Request, Response, Transport, TransportError};
+use crate::arm::{Cloud, CredentialKey, Method, Request, Response, Transport, TransportError};
+
+/// Absolute URLs of other hosts are refused, as the client does.
+const ENDPOINT: &str = "https://management.azure.com";
 
 /// Keeps what was PUT, answers GET with it and forgets it on DELETE; answers from a script where there is one.
 pub struct MemoryAzure {
@@ -24,6 +27,7 @@ struct State {
     resources: BTreeMap<String, Value>,
     script: HashMap<(Method, String), VecDeque<Response>>,
     silent: HashSet<(Method, String)>,
+    lost: HashSet<(Method, String)>,
     bodies: Vec<Value>,
     manner: Option<Manner>,
     reads: usize,
@@ -46,10 +50,27 @@ impl MemoryAzure {
         state.script.entry(at).or_default().push_back(response);
     }
 
+    /// The next answer to requests of this method and path, instead of all that were to come.
+    pub fn replace_script(&self, method: Method, path: &str, response: Response) {
+        let at = (method, path.to_owned());
+        lock(&self.state).script.insert(at, [response].into());
+    }
+
+    /// From now on every request is answered by what is there.
+    pub fn clear_script(&self) {
+        lock(&self.state).script.clear();
+    }
+
     /// The next request of this method and path arrives, and nobody hears of it again.
     pub fn fall_silent(&self, method: Method, path: &str) {
         let at = (method, path.to_owned());
         lock(&self.state).silent.insert(at);
+    }
+
+    /// The next request of this method and path arrives, and the connection is cut before an answer comes.
+    pub fn lose_answer(&self, method: Method, path: &str) {
+        let at = (method, path.to_owned());
+        lock(&self.state).lost.insert(at);
     }
 
     /// Puts a resource there, or changes it behind the operator's back.
@@ -96,6 +117,18 @@ pub fn error(status: u16, code: &str) -> Response {
     response(status, &[("x-ms-request-id", "request-1")], Some(body))
 }
 
+/// What the client says when there is no answer.
+fn no_answer(request: &Request, message: String, is_refused: bool) -> TransportError {
+    TransportError {
+        method: request.method,
+        url: request.url.clone(),
+        message,
+        credential: false,
+        is_refused,
+        retry_after: None,
+    }
+}
+
 /// What Azure makes of a body: its id, and done at once.
 fn created(path: &str, body: &Value) -> Value {
     let mut resource = body.clone();
@@ -135,10 +168,22 @@ impl State {
 impl Transport for MemoryAzure {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
         let path = request.url.split('?').next().unwrap_or(&request.url);
+        let cloud = Cloud::new(ENDPOINT, "https://login.microsoftonline.com", ENDPOINT);
+        let url = cloud.as_ref().ok().map(|cloud| cloud.resolve(&request.url));
+        if let Some(Err(refused)) = url {
+            return Err(no_answer(&request, refused.to_string(), true));
+        }
         self.journal.note(format!("{} {path}", request.method));
         let at = (request.method, path.to_owned());
         if lock(&self.state).silent.remove(&at) {
             return std::future::pending().await;
+        }
+        if lock(&self.state).lost.remove(&at) {
+            return Err(no_answer(
+                &request,
+                "the connection was reset".to_owned(),
+                false,
+            ));
         }
         let mut state = lock(&self.state);
         if request.method == Method::Put {

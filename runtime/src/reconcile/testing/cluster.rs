@@ -1,7 +1,7 @@
 //! A cluster in memory.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
@@ -9,8 +9,10 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Journal, kinds, lock};
+use crate::arm::ResourceId;
 use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
+use crate::reconcile::claim;
 use crate::reconcile::names::NAMESPACE_CREDENTIAL;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
@@ -28,6 +30,8 @@ pub struct MemoryCluster {
 #[derive(Default)]
 struct State {
     objects: HashMap<ObjectKey, Object>,
+    /// Objects that ever had an ARM id, by the id in lower case.
+    ids: HashMap<String, HashSet<ObjectKey>>,
     data: BTreeMap<(DataKind, String, String), KeyedData>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<(ObjectKey, EventNote)>,
@@ -39,6 +43,14 @@ struct State {
 }
 
 impl State {
+    fn note_id(&mut self, key: &ObjectKey) {
+        let object = self.objects.get(key);
+        if let Some(id) = object.and_then(claim::resource_id) {
+            let keys = self.ids.entry(id.to_lowercase()).or_default();
+            keys.insert(key.clone());
+        }
+    }
+
     fn next_version(&mut self) -> String {
         self.version += 1;
         self.version.to_string()
@@ -105,6 +117,7 @@ impl MemoryCluster {
             };
             object.metadata.resource_version = Some(version);
         }
+        state.note_id(key);
     }
 
     /// Deletes an object: it stays while it has finalizers, and its generation grows.
@@ -126,6 +139,11 @@ impl MemoryCluster {
             object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
             object.metadata.resource_version = Some(version);
         }
+    }
+
+    /// Removes an object as if it had never been there, finalizers or not.
+    pub fn forget(&self, key: &ObjectKey) {
+        lock(&self.state).objects.remove(key);
     }
 
     /// An annotation's value.
@@ -264,6 +282,7 @@ impl MemoryCluster {
         change(stored);
         stored.metadata.resource_version = Some(version);
         let written = stored.clone();
+        state.note_id(&key);
         let finalizers = written.metadata.finalizers.as_ref();
         if written.metadata.deletion_timestamp.is_some() && finalizers.is_none_or(Vec::is_empty) {
             state.objects.remove(&key);
@@ -301,6 +320,21 @@ impl KubernetesPort for MemoryCluster {
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         let mut kinds = self.kinds.iter().copied();
         kinds.find(|info| (info.group, info.kind) == (group, kind))
+    }
+
+    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+        let state = lock(&self.state);
+        let keys = state.ids.get(&id.as_str().to_lowercase());
+        let keys = keys.into_iter().flatten().filter(|key| *key != except);
+        let objects = keys.filter_map(|key| state.objects.get(key));
+        let is_of = |object: &&Object| {
+            claim::resource_id(object).is_some_and(|found| found.eq_ignore_ascii_case(id.as_str()))
+        };
+        Some(objects.filter(is_of).cloned().map(Arc::new).collect())
+    }
+
+    fn wake_dependents(&self, key: &ObjectKey) {
+        self.journal.note(format!("wake dependents of {key}"));
     }
 
     async fn patch_metadata(

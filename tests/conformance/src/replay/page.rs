@@ -31,6 +31,7 @@ The operator reads before it writes, the peer did not always. So reads are answe
 - An operation is known by its URL without the signature: Azure signs it anew in each answer, and the operator goes on
   with the latest URL, the peer with the first. An operation that nobody read, because the answer that named it told its
   end, shows that end.
+- Recordings leave `x-ms-request-id` out, by which ARM's own answers are known: every answer has one.
 - Anything else fails the recording.
 
 Resources of kinds that Armature does not have are no part of this; references to them are ARM ids.

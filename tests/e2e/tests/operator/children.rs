@@ -132,3 +132,31 @@ fn subnets_and_rules_outlive_changes_of_their_parents() {
         assert_eq!(azure["tags"]["changed"], "yes");
     });
 }
+
+/// A name that a URL would not keep makes no request, for its parent least of all.
+#[test]
+fn a_subnet_whose_name_leads_to_the_network_is_refused() {
+    World::shared().run("misnamed", async |world, objects| {
+        let here = |manifest: &str| manifest.replace("children", "misnamed");
+        let subnet = here(SUBNET).replace("spec:\n", "spec:\n  azureName: '..'\n");
+        for manifest in [
+            resource_group("misnamed-rg", "misnamed"),
+            here(NETWORK),
+            subnet,
+        ] {
+            objects.apply(&manifest).await.unwrap();
+        }
+        let (condition, _) = objects
+            .wait_ready("VirtualNetworksSubnet", "misnamed-subnet", LIMIT, |ready| {
+                ready["severity"] == "Error"
+            })
+            .await;
+        let message = condition["message"].as_str().unwrap();
+        assert!(message.contains("spec.azureName"), "{message}");
+        let network = format!(
+            "{SUBSCRIPTION}/resourceGroups/misnamed-rg/providers/Microsoft.Network/virtualNetworks/misnamed-vnet"
+        );
+        assert_eq!(writes(world, &network).len(), 1, "of the network itself");
+        assert!(world.azure().resource(&network).is_some());
+    });
+}

@@ -144,7 +144,7 @@ fn steps_11_and_12_credential_and_payload() {
 #[test]
 fn step_13_a_put_only_when_something_differs() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 12] = [
+    let rows: [Row; 17] = [
         ("1.3 13", "not compared", |_, o| o.comparison = None, "Compare"),
         ("1.3 13", "equal", |_, _| {}, "True//Succeeded, sync"),
         ("1.3 13", "equal when it is adopted", |v, _| v.put_generation = None, "True//Succeeded, sync"),
@@ -153,9 +153,14 @@ fn step_13_a_put_only_when_something_differs() {
         ("1.3 13", "not in Azure", |v, o| (v.put_generation, o.resource) = (None, missing()), "Put: BeginCreateOrUpdate"),
         ("1.3 13", "no longer in Azure", |_, o| o.resource = missing(), "Put: Drifted"),
         ("1.3 13", "the latest operation failed: the same PUT is ARM's way out", |_, o| o.resource = broken(), "Put: BeginCreateOrUpdate"),
-        ("1.3 13", "Azure works on it", |_, o| o.resource = updating(), "False/Info/Reconciling, poll"),
+        ("1.3 13", "Azure works on it", |_, o| o.resource = updating(), "BeginHold"),
+        ("1.3 13", "still so", |v, o| (o.resource, v.hold) = (updating(), held(59)), "False/Info/Reconciling, poll"),
+        ("1.3 13", "for too long", |v, o| (o.resource, v.hold) = (updating(), held(60)), "Put: BeginCreateOrUpdate"),
+        ("1.3 13", "for too long, and it differs", |v, o| (o.resource, o.comparison, v.hold) = (updating(), differs(), held(60)), "Put: Drifted"),
+        ("1.3 13", "differs, but an operation failed a moment ago", |v, o| (o.comparison, v.pause) = (differs(), seconds(8)), "unsaid, after 8 s"),
+        ("1.3 13", "equal, although an operation failed a moment ago", |v, _| v.pause = seconds(8), "True//Succeeded, sync"),
         ("1.3 13", "always-put", |v, _| v.always_put = true, "Put: BeginCreateOrUpdate"),
-        ("1.3 13", "always-put, Azure works on it", |v, o| (v.always_put, o.resource) = (true, updating()), "False/Info/Reconciling, poll"),
+        ("1.3 13", "always-put, Azure works on it", |v, o| (v.always_put, o.resource, v.hold) = (true, updating(), held(59)), "False/Info/Reconciling, poll"),
         ("1.3 13", "the GET is refused", |_, o| o.resource = Some(Err(conflict())), "False/Warning/Conflict, slow"),
     ];
     check(&rows, &claimed(), &equal());

@@ -32,7 +32,7 @@ fn item_1_nothing_to_delete_in_azure() {
 #[test]
 fn item_2_follows_what_runs() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 15] = [
+    let rows: [Row; 22] = [
         ("1.9 2", "a DELETE", |_, _| {}, "Poll"),
         ("1.9 2", "runs", |_, o| o.poll = Some(Poll::Running(None)), "False/Info/Deleting, poll"),
         ("1.9 2", "runs, with Retry-After", |_, o| o.poll = Some(Poll::Running(seconds(7))), "False/Info/Deleting, after 7 s"),
@@ -46,6 +46,13 @@ fn item_2_follows_what_runs() {
         ("1.9 2", "the PUT ended badly", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Failed(fatal()))), "Get"),
         ("1.9 2", "the PUT is forgotten by Azure", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Lost)), "Get"),
         ("1.9 2", "the look at the PUT failed", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Unknown(conflict()))), "False/Warning/Conflict, slow: DeleteActionError"),
+        ("1.9 2", "only the resource tells about the PUT", |v, o| (v.operation, o.poll) = (PUT, Some(Poll::Unreported(None))), "BeginHold"),
+        ("1.9 2", "still so", |v, o| (v.operation, o.poll, v.hold) = (PUT, Some(Poll::Unreported(seconds(900))), held(4)), "False/Info/Deleting, after 60 s"),
+        ("1.9 2", "for too long", |v, o| (v.operation, o.poll, v.hold) = (PUT, Some(Poll::Unreported(None)), held(5)), "ForgetOperation"),
+        ("1.9 2", "nobody can be asked about the PUT", |v, o| (v.operation, o.poll, v.hold) = (PUT, Some(Poll::Doubtful(conflict())), held(4)), "False/Warning/Conflict, slow: DeleteActionError"),
+        ("1.9 2", "for too long", |v, o| (v.operation, o.poll, v.hold) = (PUT, Some(Poll::Doubtful(conflict())), held(5)), "ForgetOperation"),
+        ("1.9 2", "only the resource tells about the DELETE, for too long", |v, o| (o.poll, v.hold) = (Some(Poll::Unreported(None)), held(5)), "ForgetOperation"),
+        ("1.9 2", "the PUT runs, as Azure says, whatever held before", |v, o| (v.operation, o.poll, v.hold) = (PUT, Some(Poll::Running(None)), held(500)), "False/Info/Deleting, poll"),
         ("1.9 2", "what came before a PUT", |v, _| v.operation = StoredOperation::Prerequisite, "ForgetOperation"),
         ("1.9 2", "state that cannot be read", |v, _| v.operation = StoredOperation::Unreadable, "ForgetOperation"),
     ];
@@ -73,7 +80,7 @@ fn item_2_a_type_without_delete() {
 #[test]
 fn items_3_to_6_look_then_delete_and_never_give_up() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 16] = [
+    let rows: [Row; 22] = [
         ("1.9 3", "other subscription", |_, o| o.credential = other_credential(), "False/Warning/SubscriptionMismatch, slow: DeleteActionError"),
         ("1.9 4", "no credential", |_, o| o.credential = Some(Err(fatal())), "False/Warning/LocationRequired, slow: DeleteActionError"),
         ("1.9 3", "not looked at", |_, _| {}, "Get"),
@@ -83,7 +90,13 @@ fn items_3_to_6_look_then_delete_and_never_give_up() {
         ("1.9 3", "there", |_, o| o.resource = found(Provisioning::Settled), "Delete"),
         ("1.9 3", "there, its state is Failed", |_, o| o.resource = broken(), "Delete"),
         ("1.9 3", "the GET is refused", |_, o| o.resource = Some(Err(conflict())), "Delete"),
-        ("1.9 3", "Azure works on it, which ASO runs into", |_, o| o.resource = updating(), "False/Info/Deleting, poll"),
+        ("1.9 3", "the GET is refused, but a PUT may have arrived", |v, o| (v.put_may_run, o.resource) = (true, Some(Err(conflict()))), "False/Warning/Conflict, slow: DeleteActionError"),
+        ("1.9 3", "Azure works on it, which ASO runs into", |_, o| o.resource = updating(), "BeginHold"),
+        ("1.9 3", "still so", |v, o| (o.resource, v.hold) = (updating(), held(4)), "False/Info/Deleting, poll"),
+        ("1.9 3", "for too long", |v, o| (o.resource, v.hold) = (updating(), held(5)), "Delete"),
+        ("1.9 3", "an operation that could not be followed for too long, there", |v, o| (o.poll, o.resource, v.hold) = (Some(Poll::Unreported(None)), found(Provisioning::Settled), held(5)), "Delete"),
+        ("1.9 3", "the last operation failed a moment ago", |v, o| (o.resource, v.pause) = (found(Provisioning::Settled), seconds(8)), "unsaid, after 8 s"),
+        ("1.9 3", "it failed, and the resource is gone all the same", |v, o| (o.resource, v.pause) = (missing(), seconds(8)), "RemoveFinalizer"),
         ("1.9 3", "deleted at once", |_, o| o.delete = Some(Write::Completed), "RemoveFinalizer"),
         ("1.9 3", "runs, with Retry-After", |v, o| (v.operation, o.delete) = (DELETE, Some(Write::Running(seconds(9)))), "False/Info/Deleting, after 9 s"),
         ("1.9 5", "runs", |v, o| (v.operation, o.delete) = (DELETE, Some(Write::Running(None))), "False/Info/Deleting, poll"),

@@ -128,6 +128,7 @@ async fn an_edit_whose_operation_fails_is_sent_again() {
     let failed = response(200, &[], Some(failed));
     world.azure.script(Method::Get, "/operations/1", failed);
     world.pass(&store).await;
+    world.clock.advance(1);
     world.forget();
     assert_eq!(world.settled(&store).await.0, 1);
     assert_eq!(

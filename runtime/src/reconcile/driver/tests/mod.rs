@@ -1,6 +1,7 @@
 //! The driver over ports in memory.
 
 mod budget;
+mod claims;
 mod create;
 mod delete;
 mod drift;
@@ -8,13 +9,15 @@ mod edits;
 mod exports;
 mod expressions;
 mod extensions;
+mod failures;
+mod holds;
 mod operations;
+mod places;
 mod prerequisites;
 mod restart;
 mod secrets;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -108,6 +111,8 @@ impl World {
                 operator_namespace: "armature-system".to_owned(),
                 operator_version: "v1".to_owned(),
                 default_policy: Policy::Manage,
+                longest_hold_before_put: Duration::from_secs(3600),
+                longest_hold_before_delete: Duration::from_secs(300),
             },
             cancellation: CancellationToken::new(),
         }

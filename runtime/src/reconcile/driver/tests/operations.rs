@@ -140,7 +140,7 @@ async fn polls_that_find_an_operation_running_write_nothing() {
         lines.iter().filter(is_write).count()
     };
     assert_eq!(writes(), 3, "claim, operation, Reconciling");
-    for number in 1..=10 {
+    for number in 2..=11 {
         let (url, wait) = (signed(number), number.to_string());
         let headers = [("location", url.as_str()), ("retry-after", wait.as_str())];
         let running = response(202, &headers, None);
@@ -175,12 +175,17 @@ async fn a_failed_operation_is_reported_and_tried_again() {
     world
         .azure
         .script(Method::Get, OPERATION, response(200, &[], Some(failed)));
-    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    let pause = Duration::from_secs(1);
+    assert_eq!(
+        world.pass(&store).await,
+        Requeue::BackoffAtLeast(RetryClass::Slow, pause)
+    );
     assert_eq!(world.ready(&store), "False/Warning/AllocationFailed");
     assert_eq!(
         world.cluster.annotation(&store, names::POLLER_RESUME_ID),
         None
     );
+    world.clock.advance(1);
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     assert_eq!(world.ready(&store), "True//Succeeded");
 }

@@ -78,7 +78,7 @@ const fn anywhere(name: &'static str, rule: fn() -> FaultRule) -> Fault {
 }
 
 /// All of them.
-pub const ALL: [Fault; 15] = [
+pub const ALL: [Fault; 16] = [
     anywhere("429 with Retry-After", || {
         status(429, "TooManyRequests", Some(10))
     }),
@@ -95,6 +95,13 @@ pub const ALL: [Fault; 15] = [
         rule: || status(404, "ResourceGroupNotFound", None),
         // In a deletion it means that the resource is gone too, and is to be believed.
         hits: |phase, _| phase != Phase::Delete,
+        more_writes: 0,
+    },
+    Fault {
+        name: "404 on the subscription",
+        rule: || status(404, "SubscriptionNotFound", None),
+        // A refused PUT is tried again once per sync period.
+        hits: |_, method| method != "PUT",
         more_writes: 0,
     },
     anywhere("409 in progress", || {

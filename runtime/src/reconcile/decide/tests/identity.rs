@@ -1,0 +1,112 @@
+//! Whose resource it is, before anything is asked of Azure.
+
+use super::*;
+
+fn moved() -> Option<Result<Identity, Failure>> {
+    Some(Ok(Identity::Moved))
+}
+
+fn held() -> Option<Holder> {
+    Some(Holder::Other("Store a/b".to_owned()))
+}
+
+#[test]
+fn a_recorded_id_is_compared_with_the_spec_and_claimed_anew_where_azure_never_had_it() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 8] = [
+        ("1.3 11", "not compared", |_, o| o.identity = None, "CheckIdentity"),
+        ("1.3 11", "before the GET of skip, too", |v, o| (v.policy, o.identity) = (Some(Policy::Skip), None), "CheckIdentity"),
+        ("1.3 11", "of another place", |_, o| o.identity = Some(Err(fatal())), "False/Error/LocationRequired, never"),
+        ("1.3 4", "corrected", |_, o| o.identity = moved(), "ReadOwner"),
+        ("1.3 4", "corrected, owner ready", |_, o| (o.identity, o.owner) = (moved(), Some(OwnerState::Ready)), "ResolveInputs"),
+        ("1.3 4", "corrected, all there", |_, o| { (o.identity, o.owner) = (moved(), Some(OwnerState::Ready)); o.inputs = Some(Ok(())); }, "Claim"),
+        ("1.9", "deleted, not compared", |v, o| (v.deleting, o.identity) = (true, None), "CheckIdentity"),
+        ("1.9", "deleted after a correction: Azure never had it", |v, o| (v.deleting, o.identity) = (true, moved()), "RemoveFinalizer"),
+    ];
+    check(&rows, &claimed(), &signed_in());
+}
+
+#[test]
+fn of_several_objects_for_one_id_one_writes() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 8] = [
+        ("1.3", "not looked for", |_, o| o.holder = None, "FindHolder"),
+        ("1.3", "skip reads only", |v, o| (v.policy, o.holder) = (Some(Policy::Skip), None), "Get"),
+        ("1.3", "not all objects are known", |_, o| o.holder = Some(Holder::Unknown), "unsaid, after 1 s"),
+        ("1.3", "another one writes", |_, o| o.holder = held(), "Get"),
+        ("1.3", "another one writes, not there yet", |_, o| (o.holder, o.resource) = (held(), missing()), "False/Warning/AzureResourceNotFound, slow"),
+        ("1.3", "another one writes, there", |_, o| (o.holder, o.resource) = (held(), found(Provisioning::Settled)), "True//Succeeded, sync: HeldByAnotherObject"),
+        ("1.9", "deleted, not looked for", |v, o| (v.deleting, o.holder) = (true, None), "FindHolder"),
+        ("1.9", "deleted, another one writes", |v, o| (v.deleting, o.holder) = (true, held()), "RemoveFinalizer"),
+    ];
+    check(&rows, &claimed(), &signed_in());
+}
+
+#[test]
+fn what_was_edited_is_sent_and_what_an_upgrade_builds_is_not() {
+    let differences = || Differences {
+        text: "tags.a: desired 1, Azure has 2".to_owned(),
+        paths: Vec::new(),
+    };
+    let cases = [
+        (Comparison::Same, false, "True//Succeeded, sync"),
+        (Comparison::Unrecorded, false, "Record"),
+        (Comparison::Rebuilt(differences()), false, "Record"),
+        (
+            Comparison::Edited(Differences::default()),
+            false,
+            "Put: BeginCreateOrUpdate",
+        ),
+        (
+            Comparison::Edited(differences()),
+            false,
+            "Put: BeginCreateOrUpdate",
+        ),
+        (Comparison::Differs(differences()), false, "Put: Drifted"),
+        (Comparison::Unrecorded, true, "True//Succeeded, sync"),
+        (
+            Comparison::Rebuilt(differences()),
+            true,
+            "True//Succeeded, sync",
+        ),
+        (
+            Comparison::Edited(Differences::default()),
+            true,
+            "True//Succeeded, sync",
+        ),
+        (
+            Comparison::Edited(differences()),
+            true,
+            "False/Warning/Drifted, very slow: Drifted",
+        ),
+        (
+            Comparison::Differs(differences()),
+            true,
+            "False/Warning/Drifted, very slow: Drifted",
+        ),
+    ];
+    for (comparison, observe, expected) in cases {
+        let view = ResourceView {
+            observe,
+            ..claimed()
+        };
+        let observed = Observed {
+            comparison: Some(comparison.clone()),
+            ..equal()
+        };
+        assert_eq!(
+            outcome(decide(&view, &observed)),
+            expected,
+            "{comparison:?} {observe}"
+        );
+    }
+    let recorded = Observed {
+        comparison: Some(Comparison::Rebuilt(differences())),
+        recorded: Some(Recorded::Current),
+        ..equal()
+    };
+    assert_eq!(
+        outcome(decide(&claimed(), &recorded)),
+        "True//Succeeded, sync"
+    );
+}
