@@ -133,9 +133,16 @@ impl Cluster {
         answer: Result<T, KubernetesError>,
     ) -> Result<T, KubernetesError> {
         if matches!(answer, Err(KubernetesError::Gone { .. })) {
-            self.cache.remove(key);
+            self.forget(key);
         }
         answer
+    }
+
+    /// Forgets an object that is gone, and wakes who takes its place.
+    fn forget(&self, key: &ObjectKey) {
+        for heir in self.cache.remove(key) {
+            self.wake.wake(heir);
+        }
     }
 }
 
@@ -155,7 +162,7 @@ impl KubernetesPort for Cluster {
         let found = self.fetch(key).await?;
         match &found {
             Some(object) => self.take_in(object),
-            None => self.cache.remove(key),
+            None => self.forget(key),
         }
         Ok(found)
     }

@@ -124,6 +124,8 @@ impl Transport for FencedTransport {
                 url,
                 message: closed.to_string(),
                 credential: false,
+                // It may have been cut off on its way.
+                is_refused: false,
                 retry_after: None,
             })
         })
