@@ -139,16 +139,16 @@ pub struct OperatorConfig {
     pub sync_period: Option<Duration>,
     /// Objects of one kind that are reconciled at the same time.
     pub max_concurrent_reconciles: usize,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
     /// Objects of all kinds that are reconciled at the same time.
     pub workers: usize,
     /// How many requests are sent to Azure for each subscription and credential.
     pub arm_budget: Limits,
     /// Bytes of memory that conversion reviews take at the same time.
     pub conversion_memory: u64,
-    /// How long a PUT waits for something in Azure whose end Azure does not say.
-    pub longest_hold_before_put: Duration,
-    /// How long a DELETE does.
-    pub longest_hold_before_delete: Duration,
 }
 
 /// Whether an operator of this configuration migrates stored objects to the storage version of now: if it keeps the CRDs

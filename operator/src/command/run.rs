@@ -115,6 +115,15 @@ pub struct RunArguments {
     )]
     max_concurrent_reconciles: usize,
 
+    /// How long an update waits while Azure does not say the end of what it is doing: a provisioningState such as Updating, a
+    /// new resource that does not appear, an operation that cannot be followed. Then it is sent all the same, and Azure
+    /// refuses it if something does run.
+    #[arg(long, env = "LONGEST_HOLD_BEFORE_PUT", default_value = "1h", value_parser = duration, value_name = "DURATION")]
+    longest_hold_before_put: Duration,
+
+    /// How long a deletion waits for the same.
+    #[arg(long, env = "LONGEST_HOLD_BEFORE_DELETE", default_value = "5m", value_parser = duration, value_name = "DURATION")]
+    longest_hold_before_delete: Duration,
     /// Objects of all kinds that are reconciled at the same time.
     #[arg(long, env = "ARMATURE_WORKERS", default_value_t = 32, value_name = "N")]
     workers: usize,
@@ -140,16 +149,6 @@ pub struct RunArguments {
         value_name = "BYTES"
     )]
     conversion_memory: u64,
-
-    /// How long an update waits while Azure does not say the end of what it is doing: a provisioningState such as Updating, a
-    /// new resource that does not appear, an operation that cannot be followed. Then it is sent all the same, and Azure
-    /// refuses it if something does run.
-    #[arg(long, env = "LONGEST_HOLD_BEFORE_PUT", default_value = "1h", value_parser = duration, value_name = "DURATION")]
-    longest_hold_before_put: Duration,
-
-    /// How long a deletion waits for the same.
-    #[arg(long, env = "LONGEST_HOLD_BEFORE_DELETE", default_value = "5m", value_parser = duration, value_name = "DURATION")]
-    longest_hold_before_delete: Duration,
 
     /// Port of the conversion webhook, on all addresses.
     #[arg(long, default_value_t = 9443, value_name = "PORT")]
@@ -339,11 +338,11 @@ impl RunArguments {
             default_policy: self.default_reconcile_policy,
             sync_period: self.sync_period.0,
             max_concurrent_reconciles: self.max_concurrent_reconciles,
+            longest_hold_before_put: self.longest_hold_before_put,
+            longest_hold_before_delete: self.longest_hold_before_delete,
             workers: self.workers,
             arm_budget: self.arm_budget,
             conversion_memory: self.conversion_memory,
-            longest_hold_before_put: self.longest_hold_before_put,
-            longest_hold_before_delete: self.longest_hold_before_delete,
         })
     }
 }

@@ -388,7 +388,7 @@ mod tests {
     use super::*;
     use crate::engine::testing::MODEL;
     use crate::kubernetes::StoredObject;
-    use crate::reconcile::names::RESOURCE_ID;
+    use crate::reconcile::names::{FINALIZER, RESOURCE_ID};
 
     const KIND: Kind = Kind(&MODEL);
 
@@ -432,6 +432,53 @@ mod tests {
         assert!(cache.apply(object("a", 9, newer)).is_empty());
         let known = cache.get(&object("a", 1, |_| {}).key()).unwrap();
         assert_eq!(known.metadata.generation, Some(2));
+    }
+
+    /// A claimed object with this ARM id.
+    fn claimed(name: &str, version: u64, id: &str) -> Object {
+        object(name, version, |json| {
+            json["metadata"]["finalizers"] = json!([FINALIZER]);
+            json["metadata"]["annotations"] = json!({ RESOURCE_ID: id });
+        })
+    }
+
+    #[test]
+    fn objects_for_one_arm_id_know_of_each_other_and_take_over() {
+        let cache = ObjectCache::default();
+        let id = ResourceId::parse("/subscriptions/s/resourceGroups/g").unwrap();
+        let sharing = |name: &str| {
+            let key = object(name, 1, |_| {}).key();
+            let others = cache.sharing(&id, &key)?;
+            Some(names(others.iter().map(|other| other.key()).collect()))
+        };
+        cache.apply(claimed("a", 1, id.as_str()));
+        cache.apply(claimed(
+            "b",
+            1,
+            &id.as_str()
+                .to_uppercase()
+                .replace("/SUBSCRIPTIONS", "/subscriptions"),
+        ));
+        cache.apply(claimed("c", 1, "/subscriptions/s/resourceGroups/other"));
+        assert_eq!(sharing("a"), None, "not all are listed");
+        cache.mark_synced(KIND);
+        assert_eq!(sharing("a").unwrap(), ["b"]);
+        assert_eq!(sharing("c").unwrap(), ["a", "b"]);
+        // Without the finalizer the annotation is nobody's word.
+        cache.apply(object("b", 2, |json| {
+            json["metadata"]["annotations"] = json!({ RESOURCE_ID: id.as_str() });
+        }));
+        assert_eq!(sharing("a").unwrap(), Vec::<String>::new());
+        cache.apply(claimed("b", 3, id.as_str()));
+        let skipped = object("a", 4, |json| {
+            json["metadata"]["finalizers"] = json!([FINALIZER]);
+            json["metadata"]["annotations"] =
+                json!({ RESOURCE_ID: id.as_str(), RECONCILE_POLICY: "skip" });
+        });
+        let woken = names(cache.apply(skipped));
+        assert!(woken.contains(&"b".to_owned()), "{woken:?}");
+        assert_eq!(names(cache.remove(&object("a", 1, |_| {}).key())), ["b"]);
+        assert_eq!(sharing("b").unwrap(), Vec::<String>::new());
     }
 
     #[test]

@@ -121,7 +121,16 @@ impl Cluster {
 
     /// Takes in what the server answered, which watches may tell later.
     fn take_in(&self, object: &Object) {
-        for key in self.cache.apply_written(object) {
+        self.wake_all(self.cache.apply_written(object));
+    }
+
+    /// Forgets an object that is gone, and has those looked at that may take its resource over.
+    fn forget(&self, key: &ObjectKey) {
+        self.wake_all(self.cache.remove(key));
+    }
+
+    fn wake_all(&self, keys: Vec<ObjectKey>) {
+        for key in keys {
             self.wake.wake(key);
         }
     }
@@ -176,9 +185,7 @@ impl KubernetesPort for Cluster {
     }
 
     fn wake_dependents(&self, key: &ObjectKey) {
-        for dependent in self.cache.dependents(key) {
-            self.wake.wake(dependent);
-        }
+        self.wake_all(self.cache.dependents(key));
     }
 
     async fn patch_metadata(

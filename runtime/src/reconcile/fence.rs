@@ -124,7 +124,6 @@ impl Transport for FencedTransport {
                 url,
                 message: closed.to_string(),
                 credential: false,
-                // It may have been cut off on its way.
                 is_refused: false,
                 retry_after: None,
             })
@@ -197,6 +196,7 @@ mod tests {
             method,
             url: format!("{GROUP}?api-version=1"),
             body: None,
+            if_match: None,
             credential: CredentialKey::Global,
         };
         assert!(arm.send(request(Method::Get)).await.is_ok());

@@ -291,11 +291,11 @@ pub async fn operator_config(
         default_policy: Policy::Manage,
         sync_period: None,
         max_concurrent_reconciles: 4,
+        longest_hold_before_put: Duration::from_secs(60 * 60),
+        longest_hold_before_delete: Duration::from_secs(5 * 60),
         workers: 32,
         arm_budget: Limits::default(),
         conversion_memory: CONVERSION_MEMORY,
-        longest_hold_before_put: Duration::from_secs(60 * 60),
-        longest_hold_before_delete: Duration::from_secs(5 * 60),
     })
 }
 

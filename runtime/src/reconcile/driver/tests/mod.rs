@@ -1,6 +1,7 @@
 //! The driver over ports in memory.
 
 mod budget;
+mod children;
 mod claims;
 mod create;
 mod delete;
