@@ -146,13 +146,6 @@ impl Cluster {
         }
         answer
     }
-
-    /// Forgets an object that is gone, and wakes who takes its place.
-    fn forget(&self, key: &ObjectKey) {
-        for heir in self.cache.remove(key) {
-            self.wake.wake(heir);
-        }
-    }
 }
 
 #[async_trait]
