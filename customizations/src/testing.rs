@@ -14,6 +14,7 @@ use armature_runtime::extension::{
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+    Protection,
 };
 use armature_runtime::resource::{Kind, Object, ObjectKey};
 use async_trait::async_trait;
@@ -78,7 +79,6 @@ impl Transport for Doubles {
             status: if self.answer.is_some() { 200 } else { 404 },
             headers: [("x-ms-request-id".to_owned(), "request-1".to_owned())].into(),
             body: self.answer.clone(),
-            ..Response::default()
         })
     }
 
@@ -155,6 +155,19 @@ impl KubernetesPort for Doubles {
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
         self.count();
         Ok(BTreeMap::new())
+    }
+
+    async fn live_namespace_annotations(
+        &self,
+        _: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        self.count();
+        Ok(BTreeMap::new())
+    }
+
+    fn protection_below(&self, _: &[String], _: &ObjectKey) -> Protection {
+        self.count();
+        Protection::None
     }
 
     async fn record(&self, _: &Object, _: EventNote) {

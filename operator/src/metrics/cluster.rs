@@ -9,6 +9,7 @@ use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::names::event;
 use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+    Protection,
 };
 use armature_runtime::resource::{Object, ObjectKey};
 use serde_json::Value;
@@ -92,6 +93,17 @@ impl KubernetesPort for Counted {
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
         self.cluster.namespace_annotations(name).await
+    }
+
+    async fn live_namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        self.cluster.live_namespace_annotations(name).await
+    }
+
+    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
+        self.cluster.protection_below(ids, except)
     }
 
     async fn record(&self, object: &Object, note: EventNote) {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::turn::Turn;
 
 /// Reasons with a label of their own. Azure's error codes are reasons too, and there is no end of them.
-const REASONS: [&str; 16] = [
+const REASONS: [&str; 21] = [
     reason::SUCCEEDED,
     reason::RECONCILING,
     reason::DELETING,
@@ -31,6 +31,11 @@ const REASONS: [&str; 16] = [
     reason::POSTPONED,
     reason::POST_CHECK_FAILED,
     reason::DELETION_NOT_SUPPORTED,
+    reason::INVALID_ANNOTATION,
+    reason::PAUSED,
+    reason::PROTECTED,
+    reason::ADOPTION_REFUSED,
+    reason::CREDENTIAL_NOT_FOUND,
     reason::FAILED,
     reason::UNKNOWN_ERROR,
 ];

@@ -19,6 +19,7 @@ mod metrics;
 mod migration;
 mod modes;
 mod pod;
+mod protection;
 mod rights;
 mod service;
 mod stop;

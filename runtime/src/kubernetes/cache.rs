@@ -13,7 +13,7 @@ use super::references::{Target, targets};
 use crate::arm::ResourceId;
 use crate::arm::budget::Urgency;
 use crate::reconcile::claim;
-use crate::reconcile::names::{CREDENTIAL_FROM, OBSERVE, RECONCILE_POLICY};
+use crate::reconcile::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
 use crate::reconcile::port::DataKind;
 use crate::resource::{Kind, Object, ObjectKey};
 
@@ -30,6 +30,12 @@ struct State {
     users: HashMap<(String, Target), HashSet<ObjectKey>>,
     /// Kinds whose first list is complete.
     synced: HashSet<Kind>,
+    /// Kinds that are watched.
+    awaited: HashSet<Kind>,
+    /// Every installed kind is watched.
+    kinds_are_known: bool,
+    /// Objects that say something of their protection.
+    protecting: HashSet<ObjectKey>,
     /// How many objects have an ARM id, by its hash: most often one.
     ids: HashMap<u64, u32>,
 }
@@ -153,6 +159,7 @@ impl ObjectCache {
     pub fn forget_kind(&self, kind: Kind) {
         let mut state = self.write();
         state.synced.remove(&kind);
+        state.awaited.remove(&kind);
         let gone: Vec<ObjectKey> = state
             .objects
             .keys()
@@ -166,12 +173,71 @@ impl ObjectCache {
 
     /// Objects that read this Secret or ConfigMap.
     pub fn users_of_data(&self, kind: DataKind, namespace: &str, name: &str) -> Vec<ObjectKey> {
-        let target = Target::data(kind, name);
-        self.read()
-            .users
-            .get(&(namespace.to_owned(), target))
-            .map(|users| users.iter().cloned().collect())
-            .unwrap_or_default()
+        let users = self.users_of(namespace, Target::data(kind, name));
+        users.iter().map(|object| object.key()).collect()
+    }
+
+    /// Objects that want this Secret or ConfigMap written.
+    pub fn writers_of_data(&self, kind: DataKind, namespace: &str, name: &str) -> Vec<Arc<Object>> {
+        let name = name.to_owned();
+        self.users_of(namespace, Target::Export { kind, name })
+    }
+
+    /// Namespaces and names of all Secrets or ConfigMaps that objects want written.
+    pub fn written_data(&self, kind: DataKind) -> Vec<(String, String)> {
+        let state = self.read();
+        let targets = state.users.keys();
+        let written = targets.filter_map(|(namespace, target)| match target {
+            Target::Export { kind: of, name } if *of == kind => {
+                Some((namespace.clone(), name.clone()))
+            }
+            _ => None,
+        });
+        written.collect()
+    }
+
+    fn users_of(&self, namespace: &str, target: Target) -> Vec<Arc<Object>> {
+        let state = self.read();
+        let users = state.users.get(&(namespace.to_owned(), target));
+        let users = users.into_iter().flatten();
+        users
+            .filter_map(|key| Some(Arc::clone(&state.objects.get(key)?.object)))
+            .collect()
+    }
+
+    /// Notes that the objects of a kind are about to be listed.
+    pub fn mark_awaited(&self, kind: Kind) {
+        self.write().awaited.insert(kind);
+    }
+
+    /// Notes that it is known which kinds are installed.
+    pub fn mark_kinds_known(&self) {
+        self.write().kinds_are_known = true;
+    }
+
+    /// What is not known yet, so that an unknown object may exist: which kinds are installed, or the objects of one.
+    pub fn not_known(&self) -> Option<String> {
+        let state = self.read();
+        if !state.kinds_are_known {
+            return Some("installed kinds".to_owned());
+        }
+        let mut awaited = state.awaited.difference(&state.synced);
+        let kind = awaited.next()?;
+        Some(format!("objects of kind {}", kind.0.kind))
+    }
+
+    /// Objects that say something of their protection, and all those of namespaces that do.
+    pub fn protecting(&self, namespaces: &[String]) -> Vec<Arc<Object>> {
+        let state = self.read();
+        let own = state.protecting.iter();
+        let own = own.filter_map(|key| state.objects.get(key));
+        // Most clusters protect nothing in this way, and are not gone through.
+        let everything = (!namespaces.is_empty()).then_some(&state.objects);
+        let followers = everything.into_iter().flatten();
+        let followers = followers.filter(|(key, _)| namespaces.contains(&key.namespace));
+        own.chain(followers.map(|(_, entry)| entry))
+            .map(|entry| Arc::clone(&entry.object))
+            .collect()
     }
 
     /// Objects of a namespace for which the predicate holds.
@@ -283,6 +349,12 @@ impl State {
     }
 
     fn index(&mut self, key: &ObjectKey, object: Object) {
+        let annotations = object.metadata.annotations.as_ref();
+        if annotations.is_some_and(|annotations| annotations.contains_key(PROTECT)) {
+            self.protecting.insert(key.clone());
+        } else {
+            self.protecting.remove(key);
+        }
         if let Some(known) = self.objects.get(key).map(|entry| Arc::clone(&entry.object)) {
             self.count_id(&known, false);
         }
@@ -328,6 +400,7 @@ impl State {
 
     fn remove(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
         self.unlink(key);
+        self.protecting.remove(key);
         let Some(entry) = self.objects.remove(key) else {
             return Vec::new();
         };
@@ -354,7 +427,7 @@ fn gives_up_its_resource(before: &Object, after: &Object) -> bool {
         let annotations = object.metadata.annotations.as_ref();
         annotations.and_then(|annotations| annotations.get(name).cloned())
     };
-    let mut names = [RECONCILE_POLICY, OBSERVE].into_iter();
+    let mut names = [RECONCILE_POLICY, OBSERVE, ADOPTION].into_iter();
     names.any(|name| word(before, name) != word(after, name))
 }
 
@@ -538,6 +611,23 @@ mod tests {
         assert!(cache.get(&last.key()).is_none());
         cache.apply_written(&last);
         assert!(cache.get(&last.key()).is_none());
+    }
+
+    #[test]
+    fn what_is_installed_and_not_listed_is_not_known() {
+        let cache = ObjectCache::default();
+        let unknown = || cache.not_known().unwrap_or_default();
+        assert_eq!(unknown(), "installed kinds");
+        cache.mark_awaited(KIND);
+        cache.mark_kinds_known();
+        assert_eq!(unknown(), "objects of kind Gadget");
+        cache.mark_synced(KIND);
+        assert_eq!(unknown(), "");
+        cache.forget_kind(KIND);
+        cache.mark_awaited(KIND);
+        assert_eq!(unknown(), "objects of kind Gadget", "installed again");
+        cache.forget_kind(KIND);
+        assert_eq!(unknown(), "");
     }
 
     #[test]

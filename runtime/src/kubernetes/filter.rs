@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::reconcile::annotations::OF_NAMESPACES;
 use crate::reconcile::names::{
-    ALWAYS_PUT, CREDENTIAL_FROM, IGNORE_PATHS, OBSERVE, OPERATOR_NAMESPACE, POLLER_RESUME_ID,
-    RECONCILE_POLICY, RESOURCE_ID,
+    ADOPT, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN, OBSERVE,
+    OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW, RECONCILE_POLICY,
+    RESOURCE_ID, SYNC_PERIOD,
 };
 use crate::reconcile::policy::Policy;
 use crate::resource::Object;
@@ -14,9 +16,10 @@ use crate::resource::Object;
 type Annotations = BTreeMap<String, String>;
 
 /// Whether the object itself must be reconciled (ASO behaviour §1.1): it is new to us, its generation
-/// changed, its deletion began, its policy moved to or from `skip`, it uses another credential, one of our own
-/// annotations for users changed, or one operator hands it to another. Other changes of annotations, labels and status
-/// are mostly our own writes.
+/// changed, its deletion began, its policy moved to or from `skip` or to or from a word that means nothing, it uses
+/// another credential, one of our own annotations for users changed, a pass is asked for, it may use the operator's
+/// credential, or one operator hands it to another. Other changes of annotations, labels and status are mostly our own
+/// writes.
 pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
     let Some(before) = before else {
         return true;
@@ -30,10 +33,68 @@ pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
             .iter()
             .any(|name| annotation(before, name) != annotation(after, name))
         || is_handed_over(before, after)
+        || is_asked_for(old.annotations.as_ref(), new.annotations.as_ref())
+        || (annotation(before, CLAIMED_WITH).is_some() && annotation(after, CLAIMED_WITH).is_none())
 }
 
 /// Annotations by users that change what the next pass does.
-const FOR_USERS: [&str; 4] = [CREDENTIAL_FROM, OBSERVE, ALWAYS_PUT, IGNORE_PATHS];
+const FOR_USERS: [&str; 9] = [
+    CREDENTIAL_FROM,
+    OBSERVE,
+    ALWAYS_PUT,
+    IGNORE_PATHS,
+    KEEP_UNKNOWN,
+    PAUSED,
+    SYNC_PERIOD,
+    ADOPT,
+    PROTECT,
+];
+
+/// Whether `reconcile-now` has another value than before. That it goes asks for nothing.
+fn is_asked_for(before: Option<&Annotations>, after: Option<&Annotations>) -> bool {
+    let value = |annotations: Option<&Annotations>| annotations?.get(RECONCILE_NOW).cloned();
+    let new = value(after);
+    new.is_some() && new != value(before)
+}
+
+/// The annotations of a namespace of which objects follow the change that do not have them; where a pass is asked for,
+/// all objects do.
+pub fn changes_of_namespace(before: &Annotations, after: &Annotations) -> NamespaceChanges {
+    let (before, after) = (Some(before), Some(after));
+    let changed = |name: &&&str| match **name {
+        RECONCILE_POLICY => policy_moved(before, after),
+        name => {
+            before.and_then(|annotations| annotations.get(name))
+                != after.and_then(|annotations| annotations.get(name))
+        }
+    };
+    NamespaceChanges {
+        names: OF_NAMESPACES.iter().filter(changed).copied().collect(),
+        everybody: is_asked_for(before, after),
+    }
+}
+
+/// What changed on a namespace.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct NamespaceChanges {
+    /// Annotations that objects follow which do not have them.
+    names: Vec<&'static str>,
+    /// Every object is meant.
+    everybody: bool,
+}
+
+impl NamespaceChanges {
+    /// Whether no object is concerned.
+    pub fn are_none(&self) -> bool {
+        self.names.is_empty() && !self.everybody
+    }
+
+    /// Whether this object is concerned.
+    pub fn concern(&self, object: &Object) -> bool {
+        let follows = |name: &&str| annotation(object, name).is_none_or(String::is_empty);
+        self.everybody || self.names.iter().any(follows)
+    }
+}
 
 /// Whether the operator that an object named is no longer named. Where none was named, one took it: no news.
 fn is_handed_over(before: &Object, after: &Object) -> bool {
@@ -49,14 +110,27 @@ pub fn releases_dependents(before: Option<&Object>, after: &Object) -> bool {
         || became_ready()
 }
 
-/// Whether a policy moved to or from `skip`; other policies do not change what a reconcile does at once.
-pub fn policy_moved(before: Option<&Annotations>, after: Option<&Annotations>) -> bool {
-    let skips = |annotations: Option<&Annotations>| {
-        annotations
-            .and_then(|annotations| annotations.get(RECONCILE_POLICY))
-            .is_some_and(|policy| Policy::parse(policy) == Some(Policy::Skip))
+/// Whether a policy moved to or from `skip`, or to or from a word that means nothing; other policies do not change what a
+/// reconcile does at once.
+fn policy_moved(before: Option<&Annotations>, after: Option<&Annotations>) -> bool {
+    #[derive(PartialEq, Eq)]
+    enum Sort {
+        Writes,
+        Skips,
+        MeansNothing,
+    }
+    let sort = |annotations: Option<&Annotations>| {
+        let text = annotations.and_then(|annotations| annotations.get(RECONCILE_POLICY));
+        match text
+            .filter(|text| !text.is_empty())
+            .map(|text| Policy::parse(text))
+        {
+            Some(None) => Sort::MeansNothing,
+            Some(Some(Policy::Skip)) => Sort::Skips,
+            _ => Sort::Writes,
+        }
     };
-    skips(before) != skips(after)
+    sort(before) != sort(after)
 }
 
 /// What is looked at of a stored status.
@@ -121,6 +195,7 @@ mod tests {
 
     use super::*;
     use crate::engine::testing::MODEL;
+    use crate::reconcile::names::ADOPTION;
     use crate::resource::Kind;
 
     fn object(change: impl FnOnce(&mut Object)) -> Object {
@@ -172,6 +247,23 @@ mod tests {
             ("observe", &annotated(OBSERVE, "true"), true),
             ("always-put", &annotated(ALWAYS_PUT, "true"), true),
             ("ignored paths", &annotated(IGNORE_PATHS, "tags"), true),
+            ("paths of others", &annotated(KEEP_UNKNOWN, "tags"), true),
+            ("paused", &annotated(PAUSED, "true"), true),
+            ("sync period", &annotated(SYNC_PERIOD, "never"), true),
+            ("adoption", &annotated(ADOPT, "never"), true),
+            ("protection", &annotated(PROTECT, "delete"), true),
+            ("a request", &annotated(RECONCILE_NOW, "1"), true),
+            (
+                "a policy that means nothing",
+                &annotated(RECONCILE_POLICY, "Skip"),
+                true,
+            ),
+            ("what came of adoption", &annotated(ADOPTION, "made"), false),
+            (
+                "whose credential",
+                &annotated(CLAIMED_WITH, "operator"),
+                false,
+            ),
             ("our own name", &annotated(OPERATOR_NAMESPACE, "us"), false),
             ("other annotation", &annotated("note", "1"), false),
             ("status", &ready("True"), false),
@@ -185,6 +277,94 @@ mod tests {
         assert!(needs_reconcile(Some(&taken), &given), "given to another");
         assert!(needs_reconcile(Some(&taken), &plain), "given up");
         assert!(!needs_reconcile(Some(&plain), &taken), "taken");
+        let (first, second) = (annotated(RECONCILE_NOW, "1"), annotated(RECONCILE_NOW, "2"));
+        assert!(needs_reconcile(Some(&first), &second), "another request");
+        assert!(!needs_reconcile(Some(&first), &first), "the same request");
+        assert!(!needs_reconcile(Some(&first), &plain), "no request");
+        let claimed = annotated(CLAIMED_WITH, "namespace");
+        assert!(
+            needs_reconcile(Some(&claimed), &plain),
+            "another credential may be used"
+        );
+    }
+
+    #[test]
+    fn who_follows_a_change_of_the_namespace() {
+        let said = |name: &str, text: &str| Annotations::from([(name.into(), text.into())]);
+        let none = Annotations::new();
+        let plain = object(|_| {});
+        let (detached, skipped) = (
+            said(RECONCILE_POLICY, "detach-on-delete"),
+            said(RECONCILE_POLICY, "skip"),
+        );
+        for (case, before, after, own, expected) in [
+            ("nothing", &none, &none, &plain, false),
+            (
+                "another annotation",
+                &none,
+                &said("note", "1"),
+                &plain,
+                false,
+            ),
+            ("to skip", &none, &skipped, &plain, true),
+            ("from skip", &skipped, &none, &plain, true),
+            ("to detach", &none, &detached, &plain, false),
+            (
+                "to what means nothing",
+                &none,
+                &said(RECONCILE_POLICY, "x"),
+                &plain,
+                true,
+            ),
+            (
+                "a policy of its own",
+                &none,
+                &skipped,
+                &annotated(RECONCILE_POLICY, "manage"),
+                false,
+            ),
+            (
+                "no policy of its own",
+                &none,
+                &skipped,
+                &annotated(RECONCILE_POLICY, ""),
+                true,
+            ),
+            ("a pause", &none, &said(PAUSED, "true"), &plain, true),
+            (
+                "the end of a pause",
+                &said(PAUSED, "true"),
+                &none,
+                &plain,
+                true,
+            ),
+            (
+                "a pause of its own",
+                &none,
+                &said(PAUSED, "true"),
+                &annotated(PAUSED, "false"),
+                false,
+            ),
+            ("a period", &none, &said(SYNC_PERIOD, "1h"), &plain, true),
+            (
+                "a request",
+                &none,
+                &said(RECONCILE_NOW, "1"),
+                &annotated(RECONCILE_NOW, "0"),
+                true,
+            ),
+            (
+                "no request",
+                &said(RECONCILE_NOW, "1"),
+                &none,
+                &plain,
+                false,
+            ),
+        ] {
+            let changes = changes_of_namespace(before, after);
+            assert_eq!(changes.concern(own), expected, "{case}");
+            assert!(!expected || !changes.are_none(), "{case}");
+        }
     }
 
     #[test]

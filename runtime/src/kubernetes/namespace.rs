@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
 
+use crate::reconcile::names::PROTECT;
+
 /// Annotations of one namespace.
 pub type Annotations = BTreeMap<String, String>;
 
@@ -20,6 +22,17 @@ impl NamespaceCache {
             .unwrap_or_else(PoisonError::into_inner)
             .get(name)
             .cloned()
+    }
+
+    /// Namespaces that say something of the protection of their objects.
+    pub fn protecting(&self) -> Vec<String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let says = |(_, annotations): &(&String, &Annotations)| annotations.contains_key(PROTECT);
+        known
+            .iter()
+            .filter(says)
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     /// Takes in a state and returns the one before.

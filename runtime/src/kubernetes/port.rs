@@ -17,9 +17,11 @@ use super::client::Clients;
 use super::digest_key::DigestKeys;
 use super::error::request;
 use super::event::EventRecorder;
+use super::export_watch::own_keys;
 use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
+use super::protection::protection_below;
 use super::stored::StoredObject;
 use super::watch::Wake;
 use crate::arm::ResourceId;
@@ -28,6 +30,7 @@ use crate::kind::KindInfo;
 use crate::reconcile::fence::Fence;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+    Protection,
 };
 use crate::resource::{Kind, Object, ObjectKey};
 
@@ -308,15 +311,26 @@ impl KubernetesPort for Cluster {
         &self,
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
-        if let Some(annotations) = self.namespaces.get(name) {
-            return Ok(annotations);
+        match self.namespaces.get(name) {
+            Some(annotations) => Ok(annotations),
+            None => self.live_namespace_annotations(name).await,
         }
+    }
+
+    async fn live_namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
         let api: Api<Namespace> = Api::all(self.clients.requests().clone());
         let call = api.get_metadata_opt(name);
         let found = request("read", || format!("Namespace {name}"), call).await?;
         Ok(found
             .and_then(|namespace| namespace.metadata.annotations)
             .unwrap_or_default())
+    }
+
+    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
+        protection_below(&self.cache, &self.namespaces, ids, except)
     }
 
     async fn record(&self, object: &Object, event: EventNote) {
@@ -408,6 +422,7 @@ fn owner_reference(owner: &Object) -> OwnerReference {
 
 fn keyed(metadata: ObjectMeta, data: impl Iterator<Item = (String, Vec<u8>)>) -> KeyedData {
     KeyedData {
+        own_keys: own_keys(&metadata).unwrap_or_default(),
         uid: metadata.uid.unwrap_or_default(),
         resource_version: metadata.resource_version.unwrap_or_default(),
         owners: metadata.owner_references.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::engine::collect::{ReferenceTarget, inputs};
 use crate::engine::conversion::stored_to_hub;
@@ -30,6 +30,13 @@ pub enum Target {
         /// Name.
         name: String,
     },
+    /// A Secret or ConfigMap that the object wants written.
+    Export {
+        /// Which of the two.
+        kind: DataKind,
+        /// Name.
+        name: String,
+    },
 }
 
 impl Target {
@@ -42,7 +49,8 @@ impl Target {
     }
 }
 
-/// Everything the object refers to: owner, references at any depth, Secrets, ConfigMaps and its credential.
+/// Everything the object refers to: owner, references at any depth, Secrets and ConfigMaps that it reads or wants written,
+/// and its credential.
 pub fn targets(object: &Object) -> BTreeSet<Target> {
     let annotations = object.metadata.annotations.as_ref();
     let mut found: BTreeSet<Target> = annotations
@@ -55,6 +63,10 @@ pub fn targets(object: &Object) -> BTreeSet<Target> {
         return found;
     };
     found.extend(owner(object, &spec));
+    found.extend(exported_keys(&spec).map(|written| Target::Export {
+        kind: written.kind,
+        name: written.name.to_owned(),
+    }));
     let inputs = inputs(object.kind.hub.spec, &spec);
     let named = |target| match target {
         ReferenceTarget::Named { group, kind, name } => Some(Target::Object { group, kind, name }),
@@ -82,7 +94,50 @@ pub fn targets(object: &Object) -> BTreeSet<Target> {
     found
 }
 
-fn hub_spec(object: &Object) -> Option<Value> {
+/// One thing that an object wants written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExportedKey<'s> {
+    /// Secret or ConfigMap.
+    pub kind: DataKind,
+    /// Its name.
+    pub name: &'s str,
+    /// Key in it; none where an expression gives the keys.
+    pub key: Option<&'s str>,
+}
+
+/// What a spec, in the form of the hub or stored, wants written to Secrets and ConfigMaps.
+pub fn exported_keys(spec: &Value) -> impl Iterator<Item = ExportedKey<'_>> {
+    let lists = [
+        ("secrets", DataKind::Secret),
+        ("secretExpressions", DataKind::Secret),
+        ("configMaps", DataKind::ConfigMap),
+        ("configMapExpressions", DataKind::ConfigMap),
+    ];
+    let members = move |(list, kind): (&str, DataKind)| {
+        let list = &spec["operatorSpec"][list];
+        let named = list.as_object().into_iter().flat_map(Map::values);
+        let listed = list.as_array().into_iter().flatten();
+        named
+            .chain(listed)
+            .filter_map(move |destination| exported_key(kind, destination))
+    };
+    lists.into_iter().flat_map(members)
+}
+
+fn exported_key(kind: DataKind, destination: &Value) -> Option<ExportedKey<'_>> {
+    let text = |field: &str| {
+        let text = destination.get(field).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty())
+    };
+    Some(ExportedKey {
+        kind,
+        name: text("name")?,
+        key: text("key"),
+    })
+}
+
+/// The spec in the form of the hub, where it can be read.
+pub(super) fn hub_spec(object: &Object) -> Option<Value> {
     let stored = json!({ "spec": object.spec.as_ref()? });
     stored_to_hub(object.kind.0, stored)
         .ok()?

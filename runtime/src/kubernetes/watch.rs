@@ -20,14 +20,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::WatchClient;
-use super::filter::{is_settled, policy_moved, waits_for_namespace_credential};
+use super::export_watch::{self, ListedTargets};
+use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
 use super::port::Cluster;
 use super::stored::StoredObject;
 use crate::reconcile::names::NAMESPACE_CREDENTIAL;
-use crate::reconcile::policy::Policy;
 use crate::reconcile::port::DataKind;
-use crate::resource::{Kind, ObjectKey};
+use crate::resource::{Kind, Object, ObjectKey};
 
 /// First lists that run at the same time, so that a start does not crowd out the cluster's other clients.
 const CONCURRENT_LISTS: usize = 20;
@@ -145,6 +145,7 @@ impl Watches {
                     for kind in gone {
                         self.stop(kind);
                     }
+                    self.cluster.cache.mark_kinds_known();
                 }
             },
         )
@@ -163,6 +164,7 @@ impl Watches {
         tracing::info!(?kind, "watching");
         let stop = stop.child_token();
         self.running.insert(kind, stop.clone());
+        self.cluster.cache.mark_awaited(kind);
         let scopes = self.scopes();
         let unfinished = Arc::new(AtomicUsize::new(scopes.len()));
         for namespace in scopes {
@@ -269,7 +271,7 @@ impl KindWatch {
     }
 }
 
-/// Keeps the annotations of namespaces; a policy that moves to or from `skip` wakes the objects that follow it.
+/// Keeps the annotations of namespaces; a change of what they ask for wakes the objects that follow it.
 async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
     let place = cluster.clients.watch();
     let api = Api::<PartialObjectMeta<Namespace>>::all;
@@ -285,12 +287,10 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
                 let name = namespace.metadata.name.unwrap_or_default();
                 let annotations = namespace.metadata.annotations.unwrap_or_default();
                 let before = cluster.namespaces.insert(name.clone(), annotations.clone());
-                if before.is_some_and(|before| policy_moved(Some(&before), Some(&annotations))) {
-                    let followers = cluster.cache.in_namespace(&name, |object| {
-                        let own = object.metadata.annotations.as_ref();
-                        own.and_then(Policy::of).is_none()
-                    });
-                    for key in followers {
+                let changes = before.map(|before| changes_of_namespace(&before, &annotations));
+                if let Some(changes) = changes.filter(|changes| !changes.are_none()) {
+                    let followers = |object: &Object| changes.concern(object);
+                    for key in cluster.cache.in_namespace(&name, followers) {
                         cluster.wake.wake(key);
                     }
                 }
@@ -306,7 +306,8 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
     .await;
 }
 
-/// Wakes the objects that read a Secret or ConfigMap when it changes. Nothing of it is kept.
+/// Wakes the objects that read a Secret or ConfigMap when it changes, and those that write it when it is gone or robbed of
+/// what they wrote. Nothing of it is kept.
 async fn watch_data<K>(
     cluster: Cluster,
     kind: DataKind,
@@ -319,6 +320,12 @@ async fn watch_data<K>(
     let config = Config::default().any_semantic().page_size(PAGE);
     let mut first = true;
     let mut listed = HashSet::new();
+    let mut targets = ListedTargets::default();
+    let wake_all = |keys: Vec<ObjectKey>| {
+        for key in keys {
+            cluster.wake.wake(key);
+        }
+    };
     let label = match kind {
         DataKind::Secret => "Secret",
         DataKind::ConfigMap => "ConfigMap",
@@ -329,26 +336,37 @@ async fn watch_data<K>(
         if kind == DataKind::Secret {
             note_credential(&cluster, namespace.as_deref(), &mut listed, &event);
         }
-        let data = match event {
-            Event::Apply(data) | Event::Delete(data) => data,
+        let (data, writers) = match event {
+            Event::Delete(data) => {
+                let writers = export_watch::writers(&cluster.cache, kind, &data.metadata);
+                (data, writers)
+            }
+            Event::Apply(data) => {
+                let writers = export_watch::robbed(&cluster.cache, kind, &data.metadata);
+                (data, writers)
+            }
             // After an interruption any of them may have changed; in the first list nobody missed anything.
-            Event::InitApply(data) if !first => data,
+            Event::InitApply(data) if !first => {
+                targets.add(&cluster.cache, kind, &data.metadata);
+                let writers = export_watch::robbed(&cluster.cache, kind, &data.metadata);
+                (data, writers)
+            }
             Event::InitDone => {
-                first = false;
+                if !std::mem::take(&mut first) {
+                    wake_all(targets.end(&cluster.cache, kind, namespace.as_deref()));
+                }
                 return;
             }
-            Event::Init | Event::InitApply(_) => return,
+            Event::Init => return targets.begin(),
+            Event::InitApply(_) => return,
         };
+        wake_all(writers);
         let namespace = data.metadata.namespace.unwrap_or_default();
         let name = data.metadata.name.unwrap_or_default();
-        for key in cluster.cache.users_of_data(kind, &namespace, &name) {
-            cluster.wake.wake(key);
-        }
+        wake_all(cluster.cache.users_of_data(kind, &namespace, &name));
         if kind == DataKind::Secret && name == NAMESPACE_CREDENTIAL {
             let waiting = waits_for_namespace_credential;
-            for key in cluster.cache.in_namespace(&namespace, waiting) {
-                cluster.wake.wake(key);
-            }
+            wake_all(cluster.cache.in_namespace(&namespace, waiting));
         }
     })
     .await;

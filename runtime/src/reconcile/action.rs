@@ -1,5 +1,6 @@
 //! The next step of a pass.
 
+use super::annotations::Adoption;
 use super::backoff::Requeue;
 use super::classify::Failure;
 use super::condition::Verdict;
@@ -13,8 +14,17 @@ use crate::extension::Prerequisite;
 pub enum Action {
     /// Write our namespace into `operator-namespace`.
     TakeOwnership,
-    /// Read the policy of the namespace.
-    ReadNamespacePolicy,
+    /// Read the namespace's annotations from the server.
+    ReadNamespace,
+    /// Look for protected resources that a DELETE would take along.
+    LookForProtected,
+    /// Note whose the resource is, before what follows from it. An event tells of it, where there is one.
+    NoteAdoption {
+        /// Whose.
+        adoption: Adoption,
+        /// What to tell the user about it.
+        event: Option<EventNote>,
+    },
     /// Read the owner in the cluster.
     ReadOwner,
     /// Choose the credential and learn its subscription.
@@ -89,6 +99,8 @@ impl Action {
 pub struct Finish {
     /// What the conditions are to say; `None` leaves them.
     pub verdict: Option<Verdict>,
+    /// Text of the condition `Paused`. The others keep what they said.
+    pub paused: Option<String>,
     /// When to look again.
     pub requeue: Requeue,
     /// An event to record.
@@ -100,6 +112,7 @@ impl Finish {
     pub fn silent() -> Self {
         Self {
             verdict: None,
+            paused: None,
             requeue: Requeue::Never,
             event: None,
         }
@@ -109,8 +122,18 @@ impl Finish {
     pub fn with(verdict: Verdict, requeue: Requeue) -> Self {
         Self {
             verdict: Some(verdict),
+            paused: None,
             requeue,
             event: None,
+        }
+    }
+
+    /// Nothing is done for a while.
+    pub fn paused(message: impl Into<String>, requeue: Requeue) -> Self {
+        Self {
+            paused: Some(message.into()),
+            requeue,
+            ..Self::silent()
         }
     }
 

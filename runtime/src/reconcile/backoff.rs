@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::annotations::SyncPeriod;
 use crate::arm::budget::Urgency;
 
 /// Randomness, injected so that tests know the outcome.
@@ -60,6 +61,10 @@ pub enum Requeue {
     BackoffAtLeast(RetryClass, Duration),
     /// After the sync period, with jitter. Counts as success.
     Sync,
+    /// After a sync period of the object's own, with jitter. Counts as success.
+    SyncAfter(Duration),
+    /// A failure that rarely passes, after a sync period of the object's own, with jitter.
+    RetryAfter(Duration),
     /// The budget of requests has room then. Counts neither as a failure nor as progress.
     PutOff(Duration),
 }
@@ -68,9 +73,11 @@ impl Requeue {
     /// Attempts in a row, when there were `before` ahead of this one.
     pub fn attempts(self, before: u32) -> u32 {
         match self {
-            Self::Backoff(_) | Self::BackoffAtLeast(..) => before.saturating_add(1),
+            Self::Backoff(_) | Self::BackoffAtLeast(..) | Self::RetryAfter(_) => {
+                before.saturating_add(1)
+            }
             Self::PutOff(_) => before,
-            Self::Never | Self::Now | Self::After(_) | Self::Sync => 0,
+            Self::Never | Self::Now | Self::After(_) | Self::Sync | Self::SyncAfter(_) => 0,
         }
     }
 
@@ -78,7 +85,11 @@ impl Requeue {
     pub fn urgency(self, before: Urgency) -> Urgency {
         match self {
             Self::PutOff(_) => before,
-            Self::Never | Self::Sync | Self::Backoff(RetryClass::VerySlow) => Urgency::Background,
+            Self::Never
+            | Self::Sync
+            | Self::SyncAfter(_)
+            | Self::RetryAfter(_)
+            | Self::Backoff(RetryClass::VerySlow) => Urgency::Background,
             Self::Now | Self::After(_) | Self::Backoff(_) | Self::BackoffAtLeast(..) => {
                 Urgency::Foreground
             }
@@ -88,10 +99,23 @@ impl Requeue {
     /// What came of the pass, in a word for figures and traces.
     pub fn result(self) -> &'static str {
         match self {
-            Self::Never | Self::Sync => "done",
+            Self::Never | Self::Sync | Self::SyncAfter(_) => "done",
             Self::Now | Self::After(_) => "progress",
-            Self::Backoff(_) | Self::BackoffAtLeast(..) => "retry",
+            Self::Backoff(_) | Self::BackoffAtLeast(..) | Self::RetryAfter(_) => "retry",
             Self::PutOff(_) => "put-off",
+        }
+    }
+
+    /// The same with a sync period of the object's own, where it has one. What has failed is tried again even where
+    /// nothing is looked at otherwise.
+    pub fn in_period(self, period: Option<SyncPeriod>) -> Self {
+        match (self, period) {
+            (Self::Sync, Some(SyncPeriod::Never)) => Self::Never,
+            (Self::Sync, Some(SyncPeriod::Every(period))) => Self::SyncAfter(period),
+            (Self::Backoff(RetryClass::VerySlow), Some(SyncPeriod::Every(period))) => {
+                Self::RetryAfter(period)
+            }
+            (requeue, _) => requeue,
         }
     }
 }
@@ -132,6 +156,9 @@ impl Periods {
                 Some(self.backoff(class, attempts, random).max(least))
             }
             Requeue::Sync => self.sync.map(|period| spread(period, random)),
+            Requeue::SyncAfter(period) | Requeue::RetryAfter(period) => {
+                Some(spread(period, random))
+            }
             Requeue::PutOff(delay) => Some(delay + PUT_OFF_JITTER.mul_f64(random.unit())),
         }
     }
@@ -215,6 +242,41 @@ mod tests {
             periods.delay(Requeue::Backoff(RetryClass::VerySlow), 1, &Fixed(0.5)),
             Some(DEFAULT_SYNC)
         );
+    }
+
+    #[test]
+    fn an_object_may_have_a_period_of_its_own() {
+        let (minute, very_slow) = (Duration::from_secs(60), RetryClass::VerySlow);
+        let (every, never) = (Some(SyncPeriod::Every(minute)), Some(SyncPeriod::Never));
+        let slow = Requeue::Backoff(RetryClass::Slow);
+        for (requeue, period, expected) in [
+            (Requeue::Sync, None, Requeue::Sync),
+            (Requeue::Sync, every, Requeue::SyncAfter(minute)),
+            (Requeue::Sync, never, Requeue::Never),
+            (
+                Requeue::Backoff(very_slow),
+                every,
+                Requeue::RetryAfter(minute),
+            ),
+            (
+                Requeue::Backoff(very_slow),
+                never,
+                Requeue::Backoff(very_slow),
+            ),
+            (slow, every, slow),
+        ] {
+            assert_eq!(
+                requeue.in_period(period),
+                expected,
+                "{requeue:?} {period:?}"
+            );
+        }
+        let delay = |requeue, unit| Periods { sync: None }.delay(requeue, 1, &Fixed(unit));
+        for requeue in [Requeue::SyncAfter(minute), Requeue::RetryAfter(minute)] {
+            assert_eq!(delay(requeue, 0.5), Some(minute), "{requeue:?}");
+            let early = delay(requeue, 0.0);
+            assert_eq!(early, Some(Duration::from_secs(45)), "{requeue:?}");
+        }
     }
 
     #[test]

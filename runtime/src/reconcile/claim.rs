@@ -7,7 +7,7 @@ use crate::resource::Object;
 
 /// What the operator writes into an object that it has claimed. On an object that is claimed anew it is of another
 /// object, or of another place in Azure.
-pub const OF_A_CLAIM: [&str; 8] = [
+pub const OF_A_CLAIM: [&str; 10] = [
     names::POLLER_RESUME_ID,
     names::POLLER_RESUME_TOKEN,
     names::LATEST_RECONCILED_GENERATION,
@@ -16,6 +16,8 @@ pub const OF_A_CLAIM: [&str; 8] = [
     names::HELD_SINCE,
     names::UNANSWERED_PUT,
     names::FAILED_OPERATIONS,
+    names::ADOPTION,
+    names::CLAIMED_WITH,
 ];
 
 /// Whether the object has our finalizer.

@@ -35,6 +35,16 @@ pub mod reason {
     pub const POST_CHECK_FAILED: &str = "PostReconciliationFailure";
     /// Azure has no way to delete the resource.
     pub const DELETION_NOT_SUPPORTED: &str = "DeletionNotSupportedInAzure";
+    /// An annotation has a word that means nothing.
+    pub const INVALID_ANNOTATION: &str = "InvalidAnnotation";
+    /// Nothing is sent to Azure for now.
+    pub const PAUSED: &str = "Paused";
+    /// The resource, or one below it, must not be deleted.
+    pub const PROTECTED: &str = "Protected";
+    /// The resource exists in Azure and must not be taken over.
+    pub const ADOPTION_REFUSED: &str = "AdoptionRefused";
+    /// The namespace's credential that the object was claimed with is gone.
+    pub const CREDENTIAL_NOT_FOUND: &str = "CredentialNotFound";
     /// Anything else that went wrong here.
     pub const FAILED: &str = "Failed";
     /// No answer from Azure.

@@ -18,6 +18,8 @@ struct Target {
     data: BTreeMap<String, Entry>,
     labels: BTreeMap<String, Entry>,
     annotations: BTreeMap<String, Entry>,
+    /// Something that it should have cannot be had now.
+    incomplete: bool,
 }
 
 struct Entry {
@@ -88,6 +90,11 @@ impl Targets {
         merge(target, "annotation", place, annotations)
     }
 
+    /// Notes that something which this field wants written cannot be had now.
+    pub fn leave_incomplete(&mut self, place: Place<'_>) {
+        self.target(place).incomplete = true;
+    }
+
     fn target(&mut self, place: Place<'_>) -> &mut Target {
         let entry = self.0.entry((place.kind, place.name.to_owned()));
         entry.or_insert_with(|| Target {
@@ -105,6 +112,7 @@ impl Targets {
                 kind,
                 name,
                 target_uid: None,
+                incomplete: target.incomplete,
                 data: values(target.data),
                 labels: values(target.labels),
                 annotations: values(target.annotations),

@@ -11,7 +11,8 @@
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`fence`] | until when this replica may write |
 //! | [`time`] | the time by which all of it waits |
-//! | [`policy`], [`names`] | what users may say, and all names on the wire |
+//! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
+//! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
 //! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
 //!
@@ -19,6 +20,7 @@
 //! JSON shapes ([`crate::engine`]).
 
 pub mod action;
+pub mod annotations;
 pub mod backoff;
 pub mod claim;
 pub mod classify;
@@ -33,6 +35,7 @@ pub mod policy;
 pub mod port;
 pub mod queue;
 pub mod secret_source;
+pub mod side_condition;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

@@ -42,6 +42,21 @@ pub const ALWAYS_PUT: &str = "armature.azure.com/always-put";
 /// Annotation by the user: `"true"` reads from Azure and reports drift, and never changes Azure.
 pub const OBSERVE: &str = "armature.azure.com/observe";
 
+/// Annotation by the user: any new value asks for one pass at once; on an object or its namespace.
+pub const RECONCILE_NOW: &str = "armature.azure.com/reconcile-now";
+/// Annotation by the user: how often Azure is looked at, or `never`; on an object or its namespace.
+pub const SYNC_PERIOD: &str = "armature.azure.com/sync-period";
+/// Annotation by the user: `"true"`, or until when nothing is sent to Azure; on an object or its namespace.
+pub const PAUSED: &str = "armature.azure.com/paused";
+/// Annotation by the user: `delete` refuses deletion; on an object or its namespace.
+pub const PROTECT: &str = "armature.azure.com/protect";
+/// Annotation by the user: `always`, `if-equal` or `never`; on an object or its namespace.
+pub const ADOPT: &str = "armature.azure.com/adopt";
+/// Annotation by the operator: whether the resource is the object's, as far as that was asked.
+pub const ADOPTION: &str = "armature.azure.com/adoption";
+/// Annotation by the operator: whose credential the object was claimed with.
+pub const CLAIMED_WITH: &str = "armature.azure.com/claimed-with";
+
 /// Annotation by the user: ARM paths that are not compared and at which Azure's value is sent, with commas:
 /// `properties.a, tags.b`.
 pub const IGNORE_PATHS: &str = "armature.azure.com/ignore-paths";
@@ -71,6 +86,8 @@ pub mod event {
     pub const BEGIN_DELETE: &str = "BeginDelete";
     /// Azure cannot do what was asked.
     pub const NOT_POSSIBLE: &str = "NotPossibleInAzure";
+    /// A resource that existed in Azure is managed by the object from now on.
+    pub const ADOPTED: &str = "Adopted";
     /// Azure differs from the spec that was reconciled before.
     pub const DRIFTED: &str = "Drifted";
     /// Another object stands for the same resource and writes it.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::classify::Failure;
-use super::policy::Policy;
+use super::port::Protection;
 use crate::extension::{PostCheck, PreCheck};
 
 /// State of the owner in the cluster.
@@ -147,8 +147,8 @@ pub struct Credential {
 /// All that a pass knows beyond the object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
-    /// Policy that holds where the object has none: the namespace's, or the operator's default.
-    pub default_policy: Option<Policy>,
+    /// The namespace's annotations are those that the API server had in this pass, not those of the watch.
+    pub namespace_is_live: bool,
     /// Owner in the cluster.
     pub owner: Option<OwnerState>,
     /// Credential.
@@ -187,6 +187,8 @@ pub struct Observed {
     pub export: Option<Result<(), Failure>>,
     /// Hook after success.
     pub success_hook: Option<Result<(), Failure>>,
+    /// Whether something below the resource must not be deleted.
+    pub protection: Option<Protection>,
     /// The DELETE of this pass.
     pub delete: Option<Write>,
 }

@@ -1,8 +1,5 @@
-//! What the user allows the operator to do with a resource (ASO behaviour §1.3 step 6, §1.9 step 1).
-
-use std::collections::BTreeMap;
-
-use super::names;
+//! What the user allows the operator to do with a resource (ASO behaviour §1.3 step 6, §1.9 step 1). Where it is said is
+//! read in [`super::annotations`].
 
 /// The reconcile policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +14,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// From the annotation's text; `None` when the word is unknown, which counts as not set.
+    /// From the annotation's text; `None` when the word is unknown.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "manage" => Some(Self::Manage),
@@ -25,11 +22,6 @@ impl Policy {
             "detach-on-delete" => Some(Self::DetachOnDelete),
             _ => None,
         }
-    }
-
-    /// From annotations of an object or a namespace. An unknown word counts as none.
-    pub fn of(annotations: &BTreeMap<String, String>) -> Option<Self> {
-        Self::parse(annotations.get(names::RECONCILE_POLICY)?)
     }
 
     /// Whether a PUT may be sent.
@@ -61,9 +53,7 @@ mod tests {
             ("Skip", None, true, true),
         ];
         for (text, policy, put, delete) in rows {
-            let annotations =
-                BTreeMap::from([(names::RECONCILE_POLICY.to_owned(), text.to_owned())]);
-            assert_eq!(Policy::of(&annotations), policy, "{text}");
+            assert_eq!(Policy::parse(text), policy, "{text}");
             let policy = policy.unwrap_or_default();
             assert_eq!(
                 (policy.allows_put(), policy.allows_delete()),
@@ -71,6 +61,5 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(Policy::of(&BTreeMap::new()), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The narrow port through which the driver reaches Kubernetes. Implemented over kube in
 //! [`crate::kubernetes`] and in memory in tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub struct KeyedData {
     pub resource_version: String,
     /// Its owners.
     pub owners: Vec<OwnerReference>,
+    /// Keys whose values this operator wrote.
+    pub own_keys: BTreeSet<String>,
     /// Data, decoded. Values of Secrets are never printed.
     pub data: BTreeMap<String, Vec<u8>>,
 }
@@ -55,6 +57,8 @@ pub struct DataExport {
     /// `metadata.uid` of the one that exists and is the object's own. The write fails when another one has
     /// taken its place.
     pub target_uid: Option<String>,
+    /// Something that it should have cannot be had now: what it had before stays.
+    pub incomplete: bool,
     /// Keys and values.
     pub data: BTreeMap<String, String>,
     /// Labels.
@@ -74,6 +78,17 @@ pub struct MetadataPatch {
     pub finalizers: Option<Vec<String>>,
     /// The whole list of owner references, when it changes.
     pub owner_references: Option<Vec<Value>>,
+}
+
+/// Whether a resource may be deleted, as far as other objects go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// No object says otherwise.
+    None,
+    /// This object's resource would go along, and must not be deleted.
+    Of(String),
+    /// Objects of this kind are not known yet.
+    Unknown(String),
 }
 
 /// A Kubernetes event.
@@ -166,11 +181,21 @@ pub trait KubernetesPort: Send + Sync {
     /// that an existing one is the object's own.
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError>;
 
-    /// Annotations of a namespace.
+    /// Annotations of a namespace, as far as watches have told. May be behind the server.
     async fn namespace_annotations(
         &self,
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError>;
+
+    /// Annotations of a namespace, read from the server.
+    async fn live_namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError>;
+
+    /// Whether the resource of an object other than `except` is one of these or below one of them, and must not be
+    /// deleted. `ids` are ARM ids.
+    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection;
 
     /// Records an event; failures are logged, never returned.
     async fn record(&self, object: &Object, event: EventNote);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::kind::Verbs;
-
+use super::annotations::{Adopt, Adoption};
 use super::policy::Policy;
+use crate::kind::Verbs;
 
 /// How the object names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,15 @@ pub struct Steps {
     pub success_hook: bool,
 }
 
+/// Nothing is sent to Azure for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paused {
+    /// How long that still holds; `None` where no end is set.
+    pub left: Option<Duration>,
+    /// Text for people.
+    pub message: String,
+}
+
 /// How long writes may be held back by what Azure does not say the end of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldLimits {
@@ -100,8 +109,18 @@ pub struct ResourceView {
     pub claimed: bool,
     /// Who manages it.
     pub manager: Manager,
-    /// Policy on the object itself.
-    pub policy: Option<Policy>,
+    /// Annotations that mean nothing, with what is expected of them: no other field that users set counts then.
+    pub mistakes: Option<String>,
+    /// Nothing is sent for now.
+    pub paused: Option<Paused>,
+    /// The object's policy, else the namespace's, else the operator's.
+    pub policy: Policy,
+    /// What to do with a resource that exists.
+    pub adopt: Adopt,
+    /// What came of that, where it was asked; what the object has sent counts as made.
+    pub adoption: Option<Adoption>,
+    /// The resource must not be deleted.
+    pub protected: bool,
     /// Never change Azure (`armature.azure.com/observe`).
     pub observe: bool,
     /// PUT on every pass (`armature.azure.com/always-put`).

@@ -15,23 +15,22 @@ use crate::reconcile::observed::{
 use crate::reconcile::view::{OwnerForm, ResourceView, StoredOperation};
 
 use super::hold::{Held, hold};
-use super::{Step, credential, holder, identity, known, policy, unless_paused, wait};
+use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     claim(view, observed)?;
-    let policy = policy(view, observed)?;
     credential(view, observed, fail)?;
     if identity(observed, fail)? == Identity::Moved {
         take(view, observed)?;
     }
-    let holder = if policy.allows_put() && !view.observe {
+    let holder = if view.policy.allows_put() && !view.observe {
         holder(observed)?
     } else {
         None
     };
     monitor(view, observed)?;
-    if policy.allows_put() && holder.is_none() {
+    if view.policy.allows_put() && holder.is_none() {
         bring_about(view, observed)?;
     } else {
         found(view, observed)?;
@@ -163,6 +162,10 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
         return Break(put_outcome(observed, put));
     }
     let resource = get(view, observed)?;
+    match resource {
+        Resource::Found(provisioning) => adopt::existing(view, observed, provisioning)?,
+        Resource::Missing => adopt::missing(view)?,
+    }
     pre_check(view, observed)?;
     if let Resource::Found(Provisioning::Running(state)) = resource {
         let message = format!("Azure is working on the resource: provisioningState is {state}");

@@ -8,19 +8,20 @@ use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{Verdict, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::{Identity, Observed, Poll, Provisioning, Resource, Write};
+use crate::reconcile::port::Protection;
 use crate::reconcile::view::{ResourceView, StoredOperation};
 
 use super::hold::{Held, hold};
-use super::{Step, credential, holder, identity, known, policy, unless_paused, wait};
+use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
 
 /// The next step towards being gone.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     if !view.claimed {
         return Continue(Action::Finish(Finish::silent()));
     }
-    let policy = policy(view, observed)?;
-    // Item 1, and item 3 for what was never created.
-    if !policy.allows_delete() || view.observe || !view.has_resource_id {
+    // Item 1, item 3 for what was never created, and what the object was not allowed to take over.
+    let is_kept = !view.policy.allows_delete() || view.observe || adopt::is_of_others(view);
+    if is_kept || !view.has_resource_id {
         return Continue(Action::RemoveFinalizer);
     }
     credential(view, observed, fail)?;
@@ -33,10 +34,44 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         return Continue(delete_outcome(outcome));
     }
     if view.verbs.delete {
-        begin(view, observed)
+        match begin(view, observed)? {
+            Action::Delete => release(view, observed),
+            action => Continue(action),
+        }
     } else {
         unsupported(observed)
     }
+}
+
+/// The last questions before a DELETE: whether the namespace still allows it, and whether it would take along what must
+/// not be deleted.
+fn release(view: &ResourceView, observed: &Observed) -> Step<Action> {
+    if !observed.namespace_is_live {
+        return Break(Action::ReadNamespace);
+    }
+    let message = match &observed.protection {
+        _ if view.protected => format!(
+            "the resource is not deleted: it is protected ({}: delete)",
+            names::PROTECT
+        ),
+        None => return Break(Action::LookForProtected),
+        Some(Protection::None) => return Continue(Action::Delete),
+        Some(Protection::Of(object)) => format!(
+            "the resource is not deleted: {object}, which would go along, is protected ({}: delete)",
+            names::PROTECT
+        ),
+        Some(Protection::Unknown(what)) => {
+            let message = format!(
+                "not deleting yet: {what} are not known, and a resource below this one may be protected"
+            );
+            return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
+        }
+    };
+    Break(Action::Finish(Finish::failed(&Failure::warning(
+        reason::PROTECTED,
+        RetryClass::Slow,
+        message,
+    ))))
 }
 
 /// Item 4: whatever goes wrong here is tried again.

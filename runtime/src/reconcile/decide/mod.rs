@@ -5,9 +5,11 @@
 //! §1.3 (create, update) and §1.9 (delete). What we do otherwise than ASO: a GET comes before the PUT, and the
 //! PUT only follows when something differs.
 
+mod adopt;
 mod apply;
 mod delete;
 mod hold;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +22,6 @@ use super::classify::Failure;
 use super::condition::{Verdict, reason};
 use super::names;
 use super::observed::{Holder, Identity, Observed};
-use super::policy::Policy;
 use super::view::{Manager, ResourceView};
 
 /// How long to wait for the first list of all objects to be complete.
@@ -32,6 +33,9 @@ type Step<T> = ControlFlow<Action, T>;
 /// The next step of the pass.
 pub fn decide(view: &ResourceView, observed: &Observed) -> Action {
     if let Some(action) = take_ownership(view) {
+        return action;
+    }
+    if let Some(action) = stop::stop(view) {
         return action;
     }
     let step = if view.deleting {
@@ -76,14 +80,6 @@ fn take_ownership(view: &ResourceView) -> Option<Action> {
                 names::OPERATOR_NAMESPACE
             ),
         ))),
-    }
-}
-
-/// Step 6: the object's policy, else the namespace's, else the operator's.
-fn policy(view: &ResourceView, observed: &Observed) -> Step<Policy> {
-    match view.policy.or(observed.default_policy) {
-        Some(policy) => Continue(policy),
-        None => Break(Action::ReadNamespacePolicy),
     }
 }
 

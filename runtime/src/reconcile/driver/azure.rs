@@ -58,6 +58,10 @@ impl Pass<'_> {
                 has_one.then(|| names::NAMESPACE_CREDENTIAL.to_owned())
             }
         };
+        if name.is_none() && self.is_claimed_with_namespace() {
+            self.observed.credential = Some(Err(lost_credential(&namespace)));
+            return Ok(());
+        }
         self.credential = match name {
             Some(name) => CredentialKey::Secret { namespace, name },
             None => CredentialKey::Global,
@@ -468,6 +472,18 @@ fn provisioning(body: &Value) -> Provisioning {
         word if RUNNING.contains(&word) => Provisioning::Running(state.to_owned()),
         _ => Provisioning::Settled,
     }
+}
+
+/// The operator's own identity may be able to do more, or something else, than that of the namespace.
+fn lost_credential(namespace: &str) -> Failure {
+    let secret = names::NAMESPACE_CREDENTIAL;
+    let message = format!(
+        "the object was claimed with the credential of its namespace, and Secret {namespace}/{secret} is gone: create it \
+         again, or name a Secret with {}; to go on with the operator's own credential, remove the annotation {}",
+        names::CREDENTIAL_FROM,
+        names::CLAIMED_WITH
+    );
+    Failure::warning(reason::CREDENTIAL_NOT_FOUND, RetryClass::Slow, message)
 }
 
 /// No answer. A credential that cannot be used is the user's to fix, anything else may pass.

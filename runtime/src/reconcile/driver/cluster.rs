@@ -16,7 +16,6 @@ use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{self, Verdict, reason};
 use crate::reconcile::names;
 use crate::reconcile::observed::{Identity, OwnerState};
-use crate::reconcile::policy::Policy;
 use crate::reconcile::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::reconcile::view::OwnerForm;
 use crate::resource::{Kind, Object, ObjectKey};
@@ -42,6 +41,7 @@ impl Pass<'_> {
             clear_operation(&mut patch, self);
         }
         self.update_notes(&mut patch);
+        self.add_notes(&mut patch);
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
@@ -84,14 +84,6 @@ impl Pass<'_> {
         if self.is_claimed() {
             self.patch(MetadataPatch::default()).await?;
         }
-        Ok(())
-    }
-
-    pub(super) async fn read_namespace_policy(&mut self) -> Result<(), KubernetesError> {
-        let kubernetes = &self.reconciler.kubernetes;
-        let annotations = kubernetes.namespace_annotations(&self.namespace()).await?;
-        let default = self.reconciler.settings.default_policy;
-        self.observed.default_policy = Some(Policy::of(&annotations).unwrap_or(default));
         Ok(())
     }
 
@@ -253,7 +245,7 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
-        let is_outdated = !self.outdated_notes().is_empty();
+        let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
         if self.takes_ownership || self.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;
         }
@@ -261,19 +253,36 @@ impl Pass<'_> {
             self.record(event).await;
         }
         if let Some(verdict) = &finish.verdict {
-            let written = parse(self.object.status.as_deref(), "status").unwrap_or_default();
             self.set_verdict(verdict);
-            if self.status != written {
-                tracing::info!(reason = %verdict.reason, message = %verdict.message, "status changes");
-                let status = self.status.clone();
-                let kubernetes = &self.reconciler.kubernetes;
-                self.object = kubernetes.patch_status(&self.object, status).await?;
-            }
         }
-        Ok(finish.requeue)
+        if finish.verdict.is_some() || finish.paused.is_some() {
+            let served = finish.paused.is_none() && !matches!(finish.requeue, Requeue::PutOff(_));
+            self.show_directives(finish.paused.as_deref(), served);
+            self.write_status(finish.verdict.as_ref()).await?;
+        }
+        let sync = self
+            .directives()
+            .ok()
+            .and_then(|directives| directives.sync);
+        Ok(finish.requeue.in_period(sync))
     }
 
-    fn set_verdict(&mut self, verdict: &Verdict) {
+    /// Writes the status where it changed. Without a verdict the object is paused.
+    async fn write_status(&mut self, verdict: Option<&Verdict>) -> Result<(), KubernetesError> {
+        let written = parse(self.object.status.as_deref(), "status").unwrap_or_default();
+        if self.status != written {
+            let (reason, message) = verdict.map_or((reason::PAUSED, ""), |verdict| {
+                (verdict.reason.as_str(), verdict.message.as_str())
+            });
+            tracing::info!(%reason, %message, "status changes");
+            let status = self.status.clone();
+            let kubernetes = &self.reconciler.kubernetes;
+            self.object = kubernetes.patch_status(&self.object, status).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_verdict(&mut self, verdict: &Verdict) {
         let generation = self.generation;
         let now = whole_seconds(self.reconciler.clock.now());
         self.status = with_verdict(&self.status, verdict, generation, &now);

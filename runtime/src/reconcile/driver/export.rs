@@ -9,11 +9,15 @@ use super::expressions::DynamicExport;
 use super::pass::{Pass, document};
 use crate::engine::conversion;
 use crate::extension::{ExtensionError, Next, SecretValues};
+use crate::reconcile::backoff::RetryClass;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
 use crate::reconcile::export_target::{Place, Targets};
-use crate::reconcile::port::{DataExport, DataKind, KubernetesError};
+use crate::reconcile::port::{DataExport, DataKind, KeyedData, KubernetesError};
 use crate::reconcile::secret_source;
+
+/// Messages named in one condition.
+const SHOWN: usize = 8;
 
 /// Fields of `operatorSpec` with one destination for each value, and what they write.
 const FIELDS: [(&str, DataKind); 2] = [
@@ -49,43 +53,52 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Step 17. All values are known before the first target is written.
+    /// Step 17. What can be written is written; what cannot is named and tried again. What is wrong in the manifest is
+    /// found before the first target is written.
     pub(super) async fn export(&mut self) -> Result<Result<(), Failure>, KubernetesError> {
-        let targets = match self.collect_exports().await {
+        let mut missing = Missing::default();
+        let targets = match self.collect_exports(&mut missing).await {
             Ok(targets) => targets,
             Err(failure) => return Ok(Err(failure)),
         };
         for (path, export) in targets.into_exports() {
-            if let Err(failure) = self.write(&path, export).await? {
-                return Ok(Err(failure));
+            if let Err(message) = self.write(&path, export).await? {
+                missing.add(message);
             }
         }
-        Ok(Ok(()))
+        Ok(missing.outcome())
     }
 
-    async fn collect_exports(&self) -> Result<Targets, Failure> {
+    async fn collect_exports(&self, missing: &mut Missing) -> Result<Targets, Failure> {
         let expressions = self.dynamic_exports()?;
         let mut wanted = self.wanted("secrets");
         wanted.extend(expressions.iter().flat_map(DynamicExport::secrets));
-        let secrets = self.secret_values(wanted).await?.0;
-        let config = self.config_map_values().await?;
+        let secrets = missing.unless_failed(self.secret_values(wanted).await.map(|found| found.0));
+        let config = missing.unless_failed(self.config_map_values().await);
         let mut targets = Targets::default();
         for ((field, kind), values) in FIELDS.into_iter().zip([&secrets, &config]) {
-            self.place(&mut targets, kind, field, values)?;
+            self.place(&mut targets, kind, field, values.as_ref(), missing)?;
         }
         if expressions.is_empty() {
             return Ok(targets);
         }
         let object = self.served()?;
         for expression in &expressions {
-            let missing = expression.secrets().into_iter();
-            let mut missing = missing.filter(|name| secrets.get(name).is_none_or(String::is_empty));
-            if let Some(name) = missing.next() {
-                let path = expression.place().path;
-                let message = format!("{path}: Azure gives no value for secret.{name}");
-                return Err(export_failure(message));
+            let problem = match unread(expression, secrets.as_ref()) {
+                Some(problem) => Some(problem),
+                None => {
+                    let secrets = secrets.clone().unwrap_or_default();
+                    match expression.add_to(&mut targets, &object, &secrets) {
+                        Ok(()) => None,
+                        Err(Unwritten::Wrong(failure)) => return Err(failure),
+                        Err(Unwritten::Missing(message)) => Some(message),
+                    }
+                }
+            };
+            if let Some(message) = problem {
+                targets.leave_incomplete(expression.place());
+                missing.add(message);
             }
-            expression.add_to(&mut targets, &object, &secrets)?;
         }
         Ok(targets)
     }
@@ -173,24 +186,30 @@ impl Pass<'_> {
         hub["status"].take()
     }
 
-    /// Puts each value where the object wants it.
+    /// Puts each value where the object wants it. Where the values could not be read, that is said already.
     fn place(
         &self,
         targets: &mut Targets,
         kind: DataKind,
         field: &str,
-        values: &BTreeMap<String, String>,
+        values: Option<&BTreeMap<String, String>>,
+        missing: &mut Missing,
     ) -> Result<(), Failure> {
         for wanted in self.wanted(field) {
             let path = format!("spec.operatorSpec.{field}.{wanted}");
             let destination = &self.spec["operatorSpec"][field][&wanted];
-            let value = values.get(&wanted).filter(|value| !value.is_empty());
-            let value = value
-                .ok_or_else(|| export_failure(format!("{path}: Azure gives no value for it")))?;
             let place = Place {
                 kind,
                 name: text(destination, "name"),
                 path: &path,
+            };
+            let value = values.and_then(|values| values.get(&wanted));
+            let Some(value) = value.filter(|value| !value.is_empty()) else {
+                targets.leave_incomplete(place);
+                if values.is_some() {
+                    missing.add(format!("{path}: Azure gives no value for it"));
+                }
+                continue;
             };
             let added = targets.add(place, text(destination, "key"), value.clone());
             added
@@ -206,7 +225,7 @@ impl Pass<'_> {
         &self,
         path: &str,
         mut export: DataExport,
-    ) -> Result<Result<(), Failure>, KubernetesError> {
+    ) -> Result<Result<(), String>, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
         let uid = self.object.metadata.uid.clone().unwrap_or_default();
         let existing = kubernetes
@@ -215,6 +234,9 @@ impl Pass<'_> {
         if let Some(existing) = existing {
             if !existing.owners.iter().any(|owner| owner.uid == uid) {
                 return Ok(Err(not_ours(path, &export, &existing.owners)));
+            }
+            if export.incomplete {
+                keep(&mut export.data, &existing);
             }
             let plain = export.labels.is_empty() && export.annotations.is_empty();
             if plain && same(&existing.data, &export.data) {
@@ -227,15 +249,95 @@ impl Pass<'_> {
     }
 }
 
-fn not_ours(path: &str, export: &DataExport, owners: &[OwnerReference]) -> Failure {
+/// Why an export cannot be written.
+pub(super) enum Unwritten {
+    /// The manifest has to change.
+    Wrong(Failure),
+    /// Azure may have it later.
+    Missing(String),
+}
+
+/// What could not be written and may be later.
+#[derive(Default)]
+struct Missing {
+    messages: Vec<String>,
+    /// An answer of Azure, which has a reason and a class of its own.
+    failure: Option<Failure>,
+}
+
+impl Missing {
+    fn add(&mut self, message: String) {
+        self.messages.push(message);
+    }
+
+    /// The values; without them the rest is written all the same.
+    fn unless_failed<T>(&mut self, values: Result<T, Failure>) -> Option<T> {
+        let failure = match values {
+            Ok(values) => return Some(values),
+            Err(failure) => failure,
+        };
+        self.failure.get_or_insert(failure);
+        None
+    }
+
+    fn outcome(mut self) -> Result<(), Failure> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.messages.is_empty() {
+            return Ok(());
+        }
+        let more = self
+            .messages
+            .split_off(self.messages.len().min(SHOWN))
+            .len();
+        let mut message = self.messages.join("; ");
+        if more > 0 {
+            message.push_str(&format!("; and {more} more"));
+        }
+        Err(Failure::warning(
+            reason::EXPORT_FAILED,
+            RetryClass::Slow,
+            message,
+        ))
+    }
+}
+
+/// Why an expression cannot be evaluated: a secret that it reads has no value, or could not be read.
+fn unread(
+    expression: &DynamicExport,
+    secrets: Option<&BTreeMap<String, String>>,
+) -> Option<String> {
+    let has_value = |name: &String| {
+        let value = secrets.and_then(|secrets| secrets.get(name));
+        value.is_some_and(|value| !value.is_empty())
+    };
+    let name = expression
+        .secrets()
+        .into_iter()
+        .find(|name| !has_value(name))?;
+    let path = expression.place().path;
+    Some(format!("{path}: Azure gives no value for secret.{name}"))
+}
+
+/// Adds what was written to a target before: which keys are missing now is not always known, and what we no longer write
+/// would go. Keys of others stay by themselves.
+fn keep(data: &mut BTreeMap<String, String>, existing: &KeyedData) {
+    for key in &existing.own_keys {
+        let value = existing.data.get(key).cloned();
+        if let Some(Ok(text)) = value.map(String::from_utf8) {
+            data.entry(key.clone()).or_insert(text);
+        }
+    }
+}
+
+fn not_ours(path: &str, export: &DataExport, owners: &[OwnerReference]) -> String {
     let owner = match owners.first() {
         Some(owner) => format!("belongs to {} {}", owner.kind, owner.name),
         None => "was not made for this object".to_owned(),
     };
     let (kind, name) = (export.kind, &export.name);
-    export_failure(format!(
-        "{path}: the {kind} {name} exists and {owner}; choose another name, or delete it"
-    ))
+    format!("{path}: the {kind} {name} exists and {owner}; choose another name, or delete it")
 }
 
 fn same(existing: &BTreeMap<String, Vec<u8>>, wanted: &BTreeMap<String, String>) -> bool {

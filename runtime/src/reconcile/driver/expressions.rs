@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::export::export_failure;
+use super::export::{Unwritten, export_failure};
 use super::pass::{Pass, document};
 use crate::engine::conversion;
 use crate::engine::expression::{Expression, Output, Produced, Scope};
@@ -62,7 +62,7 @@ impl DynamicExport {
         targets: &mut Targets,
         object: &Value,
         secrets: &BTreeMap<String, String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Unwritten> {
         let secrets = match self.kind {
             DataKind::Secret => secrets,
             DataKind::ConfigMap => &BTreeMap::new(),
@@ -73,27 +73,30 @@ impl DynamicExport {
                 let text = evaluate_text(expression, &path, object, secrets)?;
                 Ok((name.clone(), text))
             });
-            texts.collect::<Result<BTreeMap<_, _>, Failure>>()
+            texts.collect::<Result<BTreeMap<_, _>, Unwritten>>()
         };
         let (labels, annotations) = (
             texts("labels", &self.labels)?,
             texts("annotations", &self.annotations)?,
         );
         let place = self.place();
-        targets.label(place, labels).map_err(export_failure)?;
-        let annotated = targets.annotate(place, annotations);
-        annotated.map_err(export_failure)?;
         let path = format!("{}.value", self.path);
+        let mut empty = None;
         for (key, value) in self.entries(&path, object, secrets)? {
             if value.is_empty() {
-                let message = format!(
-                    "{path}: the expression gives an empty text for key {key}; a field that it reads may not be set"
-                );
-                return Err(export_failure(message));
+                empty = Some(key);
+                continue;
             }
-            targets.add(place, &key, value).map_err(export_failure)?;
+            targets.add(place, &key, value).map_err(wrong)?;
         }
-        Ok(())
+        targets.label(place, labels).map_err(wrong)?;
+        targets.annotate(place, annotations).map_err(wrong)?;
+        match empty {
+            Some(key) => Err(Unwritten::Missing(format!(
+                "{path}: the expression gives an empty text for key {key}; a field that it reads may not be set"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn entries(
@@ -101,7 +104,7 @@ impl DynamicExport {
         path: &str,
         object: &Value,
         secrets: &BTreeMap<String, String>,
-    ) -> Result<BTreeMap<String, String>, Failure> {
+    ) -> Result<BTreeMap<String, String>, Unwritten> {
         match evaluate(&self.value, path, object, secrets)? {
             Produced::Text(text) => Ok(BTreeMap::from([(self.key.clone(), text)])),
             Produced::Map(entries) => Ok(entries),
@@ -206,14 +209,15 @@ impl Pass<'_> {
     }
 }
 
+/// What an expression gives. What it cannot compute depends on values, which may change.
 fn evaluate(
     expression: &Expression,
     path: &str,
     object: &Value,
     secrets: &BTreeMap<String, String>,
-) -> Result<Produced, Failure> {
+) -> Result<Produced, Unwritten> {
     let produced = expression.evaluate(object, secrets);
-    produced.map_err(|error| export_failure(format!("{path}: {error}")))
+    produced.map_err(|error| Unwritten::Missing(format!("{path}: {error}")))
 }
 
 fn evaluate_text(
@@ -221,12 +225,16 @@ fn evaluate_text(
     path: &str,
     object: &Value,
     secrets: &BTreeMap<String, String>,
-) -> Result<String, Failure> {
+) -> Result<String, Unwritten> {
     match evaluate(expression, path, object, secrets)? {
         Produced::Text(text) => Ok(text),
         Produced::Map(_) => {
             let message = format!("{path}: the expression gives a map, expected string");
-            Err(export_failure(message))
+            Err(wrong(message))
         }
     }
+}
+
+fn wrong(message: String) -> Unwritten {
+    Unwritten::Wrong(export_failure(message))
 }

@@ -1,15 +1,16 @@
 //! Whose resource it is: the id that the object recorded against the one that its spec stands for, and other objects for
 //! the same id.
 
-use super::pass::Pass;
+use super::directives::read;
+use super::pass::{Pass, annotation};
 use crate::arm::ResourceId;
 use crate::kind::KindInfo;
+use crate::reconcile::annotations::Adoption;
 use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::reason;
 use crate::reconcile::names;
 use crate::reconcile::observed::{Holder, Identity};
-use crate::reconcile::policy::Policy;
 use crate::reconcile::port::KubernetesError;
 use crate::reconcile::view::StoredOperation;
 use crate::resource::Object;
@@ -75,24 +76,18 @@ impl Pass<'_> {
 
     /// Whether an object may write its resource at all.
     async fn writes(&self, object: &Object) -> Result<bool, KubernetesError> {
-        let annotations = object.metadata.annotations.clone().unwrap_or_default();
-        if annotations
-            .get(names::OBSERVE)
-            .is_some_and(|text| text == "true")
-        {
-            return Ok(false);
-        }
-        let policy = match Policy::of(&annotations) {
-            Some(policy) => policy,
-            None => {
-                let kubernetes = &self.reconciler.kubernetes;
-                let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
-                let annotations = kubernetes.namespace_annotations(namespace).await?;
-                let default = self.reconciler.settings.default_policy;
-                Policy::of(&annotations).unwrap_or(default)
-            }
+        let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
+        let kubernetes = &self.reconciler.kubernetes;
+        let namespace = kubernetes.namespace_annotations(namespace).await?;
+        let default = self.reconciler.settings.default_policy;
+        let is_refused = annotation(object, names::ADOPTION)
+            .is_some_and(|text| Adoption::parse(text) == Adoption::Refused);
+        let writes = match read(object, &namespace, default) {
+            Ok(directives) => directives.policy.allows_put() && !directives.observe,
+            // It may have written before.
+            Err(_) => true,
         };
-        Ok(policy.allows_put())
+        Ok(writes && !is_refused)
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
+//! | `directives` | what annotations ask for, and what is noted in the object |
 //! | `export`, `expressions` | Secrets and ConfigMaps |
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
@@ -20,6 +21,7 @@ mod azure;
 mod checks;
 mod cluster;
 mod compare;
+mod directives;
 mod export;
 mod expressions;
 mod gate;
@@ -132,7 +134,11 @@ impl Reconciler {
         let Some(object) = self.kubernetes.get(key).await? else {
             return Ok(Requeue::Never);
         };
-        let mut pass = match Pass::new(self, object) {
+        let namespace = self
+            .kubernetes
+            .namespace_annotations(&key.namespace)
+            .await?;
+        let mut pass = match Pass::new(self, object, namespace) {
             Ok(pass) => pass,
             Err(mut unreadable) => return unreadable.finish_unreadable().await,
         };
@@ -176,7 +182,9 @@ impl Pass<'_> {
         }
         match action {
             Action::TakeOwnership => self.take_ownership().await?,
-            Action::ReadNamespacePolicy => self.read_namespace_policy().await?,
+            Action::ReadNamespace => self.read_namespace().await?,
+            Action::LookForProtected => self.look_for_protected(),
+            Action::NoteAdoption { adoption, event } => self.note_adoption(adoption, event).await?,
             Action::ReadOwner => self.read_owner().await?,
             Action::SelectCredential => self.select_credential().await?,
             Action::ResolveInputs => self.observed.inputs = Some(self.resolve_inputs().await?),

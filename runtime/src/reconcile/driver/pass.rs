@@ -1,12 +1,13 @@
 //! The working memory of one pass.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Reconciler;
+use super::directives::{is_requested, joined};
 use super::gate::Gate;
 use super::notes::LONGEST_UNSEEN;
 use crate::arm::budget::Urgency;
@@ -16,6 +17,7 @@ use crate::engine::conversion;
 use crate::engine::payload::Resolved;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::kind::{KindInfo, OwnerRule, VersionInfo};
+use crate::reconcile::annotations::{Adoption, Annotations, Directives};
 use crate::reconcile::claim;
 use crate::reconcile::classify::Failure;
 use crate::reconcile::condition::{self, reason};
@@ -41,6 +43,10 @@ pub(super) struct Pass<'a> {
     /// Version that the user wrote: its api-version is sent to ARM.
     pub version: &'static VersionInfo,
     pub points: Points,
+    /// Annotations of the object's namespace.
+    pub namespace_annotations: Annotations,
+    /// Whose the resource is, as the next write says.
+    pub adoption: Option<Adoption>,
     /// The object is ours from the next write on, which says so.
     pub takes_ownership: bool,
     /// The operation of the annotations has ended, and the next write removes them.
@@ -79,30 +85,28 @@ pub(super) struct Unreadable<'a> {
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(reconciler: &'a Reconciler, object: Object) -> Result<Self, Box<Unreadable<'a>>> {
-        if let Some(text) = annotation(&object, names::RECONCILE_POLICY)
-            && Policy::parse(text).is_none()
-        {
-            tracing::warn!(
-                policy = %text,
-                "unknown value of {}: use manage, skip or detach-on-delete",
-                names::RECONCILE_POLICY
-            );
-        }
+    /// A pass over this object, with the annotations of its namespace.
+    pub fn new(
+        reconciler: &'a Reconciler,
+        object: Object,
+        namespace: Annotations,
+    ) -> Result<Self, Box<Unreadable<'a>>> {
         match Self::parts(&object) {
             Ok((spec, status, version, id)) => Ok(Self {
                 reconciler,
                 gate: Arc::new(Gate::new(
                     reconciler,
                     object.key(),
-                    urgency(&object, &status),
+                    urgency(&object, &status, &namespace),
                 )),
                 points: reconciler.extensions.of(object.kind),
                 generation: object.metadata.generation.unwrap_or(0),
                 spec,
                 status,
                 version,
+                namespace_annotations: namespace,
                 takes_ownership: false,
+                adoption: None,
                 forgets_operation: false,
                 failed_operations: None,
                 is_edited: false,
@@ -152,23 +156,27 @@ impl<'a> Pass<'a> {
         annotation(&self.object, name)
     }
 
-    fn flag(&self, name: &str) -> bool {
-        self.annotation(name) == Some("true")
-    }
-
     /// The object as the decision sees it.
     pub fn view(&self) -> ResourceView {
         let metadata = &self.object.metadata;
-        let empty = BTreeMap::new();
-        let annotations = metadata.annotations.as_ref().unwrap_or(&empty);
+        let (directives, mistakes) = match self.directives() {
+            Ok(directives) => (directives, None),
+            // Nothing of it counts; reading only is the safest of all.
+            Err(mistakes) => (Directives::of_policy(Policy::Skip), Some(joined(&mistakes))),
+        };
         ResourceView {
             generation: self.generation,
             deleting: metadata.deletion_timestamp.is_some(),
             claimed: self.is_claimed(),
             manager: self.manager(),
-            policy: Policy::of(annotations),
-            observe: self.flag(names::OBSERVE),
-            always_put: self.flag(names::ALWAYS_PUT),
+            mistakes,
+            paused: self.paused(&directives),
+            policy: directives.policy,
+            adopt: directives.adopt,
+            adoption: self.adoption(),
+            protected: directives.protect,
+            observe: directives.observe,
+            always_put: directives.always_put,
             owner: self.owner_form(),
             has_resource_id: claim::resource_id(&self.object).is_some(),
             subscription: self
@@ -373,13 +381,14 @@ pub(super) fn document(object: &Object, spec: &Value, status: &Value) -> Value {
 }
 
 /// Whether somebody waits for this pass: not when it looks at an object that is ready and unchanged.
-fn urgency(object: &Object, status: &Value) -> Urgency {
+fn urgency(object: &Object, status: &Value, namespace: &Annotations) -> Urgency {
     let conditions = status.get("conditions").unwrap_or(&Value::Null);
     let is_ready = condition::ready(conditions).is_some_and(|(status, _)| status == "True");
     let observed = status.get("observedGeneration").and_then(Value::as_i64);
     let is_unchanged = observed.is_some() && observed == object.metadata.generation;
     let is_busy = annotation(object, names::POLLER_RESUME_ID).is_some()
-        || object.metadata.deletion_timestamp.is_some();
+        || object.metadata.deletion_timestamp.is_some()
+        || is_requested(object, conditions, namespace);
     if is_ready && is_unchanged && !is_busy {
         Urgency::Background
     } else {

@@ -1,6 +1,6 @@
 //! A cluster in memory.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -12,10 +12,12 @@ use super::{Journal, kinds, lock};
 use crate::arm::ResourceId;
 use crate::engine::compare::DigestKey;
 use crate::kind::KindInfo;
+use crate::reconcile::annotations::is_protected;
 use crate::reconcile::claim;
 use crate::reconcile::names::NAMESPACE_CREDENTIAL;
 use crate::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+    Protection,
 };
 use crate::resource::{Kind, Object, ObjectKey};
 
@@ -34,6 +36,8 @@ struct State {
     ids: HashMap<String, HashSet<ObjectKey>>,
     data: BTreeMap<(DataKind, String, String), KeyedData>,
     namespaces: BTreeMap<String, BTreeMap<String, String>>,
+    /// What the server has, where watches have not told of it yet.
+    live_namespaces: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<(ObjectKey, EventNote)>,
     conflicts: usize,
     /// What the cache has of objects that it is behind with.
@@ -206,6 +210,7 @@ impl MemoryCluster {
             uid: format!("uid-{name}"),
             resource_version,
             owners: Vec::new(),
+            own_keys: BTreeSet::new(),
             data,
         };
         let at = (kind, "default".to_owned(), name.to_owned());
@@ -226,10 +231,32 @@ impl MemoryCluster {
         String::from_utf8(bytes.clone()).ok()
     }
 
+    /// Annotations of a namespace, as watches have told.
+    pub fn namespace(&self, name: &str) -> BTreeMap<String, String> {
+        let state = lock(&self.state);
+        state.namespaces.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Adds a finalizer, as another operator would.
+    pub fn add_finalizer(&self, key: &ObjectKey, name: &str) {
+        let mut state = lock(&self.state);
+        if let Some(object) = state.objects.get_mut(key) {
+            let finalizers = object.metadata.finalizers.get_or_insert_default();
+            finalizers.push(name.to_owned());
+        }
+    }
+
     /// Sets the annotations of a namespace.
     pub fn annotate_namespace(&self, name: &str, annotations: BTreeMap<String, String>) {
         lock(&self.state)
             .namespaces
+            .insert(name.to_owned(), annotations);
+    }
+
+    /// Sets the annotations of a namespace on the server: watches have not told of them yet.
+    pub fn annotate_namespace_unseen(&self, name: &str, annotations: BTreeMap<String, String>) {
+        lock(&self.state)
+            .live_namespaces
             .insert(name.to_owned(), annotations);
     }
 
@@ -397,8 +424,10 @@ impl KubernetesPort for MemoryCluster {
         let resource_version = state.next_version();
         let uid = owner.metadata.uid.clone().unwrap_or_default();
         let namespace = owner.metadata.namespace.clone().unwrap_or_default();
+        let own_keys = export.data.keys().cloned().collect();
         let data = export.data.into_iter();
         let keyed = KeyedData {
+            own_keys,
             uid: format!("uid-{}", export.name),
             resource_version,
             owners: vec![OwnerReference {
@@ -421,6 +450,34 @@ impl KubernetesPort for MemoryCluster {
     ) -> Result<BTreeMap<String, String>, KubernetesError> {
         let state = lock(&self.state);
         Ok(state.namespaces.get(name).cloned().unwrap_or_default())
+    }
+
+    async fn live_namespace_annotations(
+        &self,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>, KubernetesError> {
+        let state = lock(&self.state);
+        let live = state.live_namespaces.get(name);
+        let live = live.or_else(|| state.namespaces.get(name));
+        Ok(live.cloned().unwrap_or_default())
+    }
+
+    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
+        let state = lock(&self.state);
+        let none = BTreeMap::new();
+        let mut objects = state.objects.values();
+        let found = objects.find(|object| {
+            let own = object.metadata.annotations.as_ref().unwrap_or(&none);
+            let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
+            let namespace = state.namespaces.get(namespace).unwrap_or(&none);
+            let id = claim::resource_id(object);
+            object.key() != *except
+                && is_protected(own, namespace)
+                && id.is_some_and(|id| ids.iter().any(|above| id.starts_with(above.as_str())))
+        });
+        found.map_or(Protection::None, |object| {
+            Protection::Of(object.key().to_string())
+        })
     }
 
     async fn record(&self, object: &Object, event: EventNote) {

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod annotations;
 mod certificate;
 mod children;
 mod crds;

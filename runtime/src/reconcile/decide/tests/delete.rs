@@ -15,12 +15,10 @@ fn deleting() -> ResourceView {
 #[test]
 fn item_1_nothing_to_delete_in_azure() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 8] = [
+    let rows: [Row; 6] = [
         ("1.9 1", "never claimed", |v, _| v.claimed = false, "unsaid, never"),
-        ("1.9 1", "skip", |v, _| v.policy = Some(Policy::Skip), "RemoveFinalizer"),
-        ("1.9 1", "detach-on-delete", |v, _| v.policy = Some(Policy::DetachOnDelete), "RemoveFinalizer"),
-        ("1.9 1", "no policy on the object", |v, _| v.policy = None, "ReadNamespacePolicy"),
-        ("1.9 1", "the namespace's or the operator's is skip", |v, o| (v.policy, o.default_policy) = (None, Some(Policy::Skip)), "RemoveFinalizer"),
+        ("1.9 1", "skip", |v, _| v.policy = Policy::Skip, "RemoveFinalizer"),
+        ("1.9 1", "detach-on-delete", |v, _| v.policy = Policy::DetachOnDelete, "RemoveFinalizer"),
         ("1.9 3", "it has no ARM id: never created", |v, _| v.has_resource_id = false, "RemoveFinalizer"),
         ("1.3 2", "another operator manages it", |v, _| v.manager = Manager::Other("x".into()), "unsaid, never: Overlap"),
         ("1.3 2", "nobody manages it: no reason to begin now", |v, _| v.manager = Manager::Nobody, "SelectCredential"),

@@ -5,12 +5,13 @@ use super::*;
 #[test]
 fn steps_16_to_21_in_order() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 12] = [
+    let rows: [Row; 13] = [
         ("1.3 16", "post-check first", |_, _| {}, "PostCheck"),
         ("1.3 16", "fails", |_, o| o.post_check = Some(Ok(PostCheck::Failure("no".into()))), "False/Warning/PostReconciliationFailure, slow"),
         ("1.3 16", "cannot tell", |_, o| o.post_check = Some(Err(conflict())), "False/Warning/Conflict, slow"),
         ("1.3 17", "then exports", |_, o| o.post_check = Some(Ok(PostCheck::Success)), "Export"),
-        ("1.3 17", "the target is not ours", |_, o| { o.post_check = Some(Ok(PostCheck::Success)); o.export = Some(Err(Failure::error(reason::EXPORT_FAILED, "not ours"))); }, "False/Error/FailedWritingAdditionalKubernetesObjects, never"),
+        ("1.3 17", "two exports share a key", |_, o| { o.post_check = Some(Ok(PostCheck::Success)); o.export = Some(Err(Failure::error(reason::EXPORT_FAILED, "both"))); }, "False/Error/FailedWritingAdditionalKubernetesObjects, never"),
+        ("1.3 17", "the target is not ours, which may change", |_, o| { o.post_check = Some(Ok(PostCheck::Success)); o.export = Some(Err(Failure::warning(reason::EXPORT_FAILED, RetryClass::Slow, "not ours"))); }, "False/Warning/FailedWritingAdditionalKubernetesObjects, slow"),
         ("1.3 17", "Azure refuses the keys", |_, o| { (o.post_check, o.export) = (Some(Ok(PostCheck::Success)), Some(Err(conflict()))); }, "False/Warning/Conflict, slow"),
         ("1.3 18", "then the hook", |_, o| (o.post_check, o.export) = (Some(Ok(PostCheck::Success)), Some(Ok(()))), "SuccessHook"),
         ("1.3 18", "which fails", |_, o| { (o.post_check, o.export) = (Some(Ok(PostCheck::Success)), Some(Ok(()))); o.success_hook = Some(Err(conflict())); }, "False/Warning/Conflict, slow"),

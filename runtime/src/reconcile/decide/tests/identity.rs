@@ -15,7 +15,7 @@ fn a_recorded_id_is_compared_with_the_spec_and_claimed_anew_where_azure_never_ha
     #[rustfmt::skip] // one row, one line
     let rows: [Row; 8] = [
         ("1.3 11", "not compared", |_, o| o.identity = None, "CheckIdentity"),
-        ("1.3 11", "before the GET of skip, too", |v, o| (v.policy, o.identity) = (Some(Policy::Skip), None), "CheckIdentity"),
+        ("1.3 11", "before the GET of skip, too", |v, o| (v.policy, o.identity) = (Policy::Skip, None), "CheckIdentity"),
         ("1.3 11", "of another place", |_, o| o.identity = Some(Err(fatal())), "False/Error/LocationRequired, never"),
         ("1.3 4", "corrected", |_, o| o.identity = moved(), "ReadOwner"),
         ("1.3 4", "corrected, owner ready", |_, o| (o.identity, o.owner) = (moved(), Some(OwnerState::Ready)), "ResolveInputs"),
@@ -31,7 +31,7 @@ fn of_several_objects_for_one_id_one_writes() {
     #[rustfmt::skip] // one row, one line
     let rows: [Row; 8] = [
         ("1.3", "not looked for", |_, o| o.holder = None, "FindHolder"),
-        ("1.3", "skip reads only", |v, o| (v.policy, o.holder) = (Some(Policy::Skip), None), "Get"),
+        ("1.3", "skip reads only", |v, o| (v.policy, o.holder) = (Policy::Skip, None), "Get"),
         ("1.3", "not all objects are known", |_, o| o.holder = Some(Holder::Unknown), "unsaid, after 1 s"),
         ("1.3", "another one writes", |_, o| o.holder = held(), "Get"),
         ("1.3", "another one writes, not there yet", |_, o| (o.holder, o.resource) = (held(), missing()), "False/Warning/AzureResourceNotFound, slow"),

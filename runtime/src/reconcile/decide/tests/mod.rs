@@ -4,6 +4,7 @@
 //! A row says where it comes from, when it holds, the facts, and what is done then: a step (`Get`), a write with its event
 //! (`Put: Drifted`), or the end of the pass as `status/severity/reason, requeue` with the event that it records.
 
+mod annotations;
 mod create;
 mod delete;
 mod finish;
@@ -16,9 +17,12 @@ use super::*;
 use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::kind::Verbs;
 use crate::reconcile::action::Action;
+use crate::reconcile::annotations::{Adopt, Adoption};
 use crate::reconcile::condition::Verdict;
 use crate::reconcile::observed::*;
-use crate::reconcile::view::{Hold, OwnerForm, Steps, StoredOperation};
+use crate::reconcile::policy::Policy;
+use crate::reconcile::port::Protection;
+use crate::reconcile::view::{Hold, OwnerForm, Paused, Steps, StoredOperation};
 
 /// Section, case, facts, outcome.
 type Row = (
@@ -41,12 +45,18 @@ fn check(rows: &[Row], view: &ResourceView, observed: &Observed) {
 fn outcome(action: Action) -> String {
     match action {
         Action::Put { event } => format!("Put: {}", event.reason),
+        Action::NoteAdoption { adoption, event } => {
+            let event = event.map(|event| format!(": {}", event.reason));
+            format!("Note {}{}", adoption.as_str(), event.unwrap_or_default())
+        }
         Action::Prepare(prerequisite) => format!("Prepare: {}", prerequisite.message),
         Action::Finish(finish) => {
             let verdict = finish.verdict.as_ref().map_or("unsaid".to_owned(), said);
             let event = finish.event.map(|event| format!(": {}", event.reason));
             let when = when(finish.requeue);
-            format!("{verdict}, {when}{}", event.unwrap_or_default())
+            let paused = finish.paused.map(|message| format!("paused: {message}, "));
+            let paused = paused.unwrap_or_default();
+            format!("{paused}{verdict}, {when}{}", event.unwrap_or_default())
         }
         step => format!("{step:?}"),
     }
@@ -69,6 +79,8 @@ fn when(requeue: Requeue) -> String {
         Requeue::Never => "never".to_owned(),
         Requeue::Now => "now".to_owned(),
         Requeue::Sync => "sync".to_owned(),
+        Requeue::SyncAfter(period) => format!("sync after {} s", period.as_secs()),
+        Requeue::RetryAfter(period) => format!("retry after {} s", period.as_secs()),
         Requeue::PutOff(delay) => format!("put off {} s", delay.as_secs()),
         Requeue::After(delay) => format!("after {} s", delay.as_secs()),
         Requeue::Backoff(retry) => class(retry).to_owned(),
@@ -85,7 +97,12 @@ fn claimed() -> ResourceView {
         deleting: false,
         claimed: true,
         manager: Manager::Us,
-        policy: Some(Policy::Manage),
+        mistakes: None,
+        paused: None,
+        policy: Policy::Manage,
+        adopt: Adopt::Always,
+        adoption: Some(Adoption::Made),
+        protected: false,
         observe: false,
         always_put: false,
         owner: OwnerForm::Named,
@@ -106,8 +123,13 @@ fn claimed() -> ResourceView {
     }
 }
 
+/// The namespace allows deletion, and nothing below is protected.
 fn nothing() -> Observed {
-    Observed::default()
+    Observed {
+        namespace_is_live: true,
+        protection: Some(Protection::None),
+        ..Observed::default()
+    }
 }
 
 /// Held back since the first second of 1970, which was so long ago.

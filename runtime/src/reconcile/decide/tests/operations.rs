@@ -11,7 +11,7 @@ fn step_14_one_look_per_pass() {
     let rows: [Row; 20] = [
         ("1.3 14", "not looked at", |_, _| {}, "Poll"),
         ("1.3 14", "the spec has changed meanwhile", |v, _| v.generation = 3, "Poll"),
-        ("1.3 14", "under skip", |v, _| v.policy = Some(Policy::Skip), "Poll"),
+        ("1.3 14", "under skip", |v, _| v.policy = Policy::Skip, "Poll"),
         ("1.3 14", "runs, with Retry-After", |_, o| o.poll = Some(Poll::Running(seconds(7))), "False/Info/Reconciling, after 7 s"),
         ("1.3 14", "runs", |_, o| o.poll = Some(Poll::Running(None)), "False/Info/Reconciling, poll"),
         ("1.3 14", "runs, and the spec has changed", |v, o| (v.generation, o.poll) = (3, Some(Poll::Running(None))), "False/Info/Reconciling, poll"),

@@ -1,5 +1,7 @@
 //! The driver over ports in memory.
 
+mod adopt;
+mod annotations;
 mod budget;
 mod children;
 mod claims;
@@ -15,6 +17,7 @@ mod holds;
 mod operations;
 mod places;
 mod prerequisites;
+mod protect;
 mod restart;
 mod secrets;
 

@@ -1,0 +1,170 @@
+//! What is annotated is not deleted: the API server refuses it by itself, without an operator.
+
+use std::time::Duration;
+
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use serde_json::{Value, json};
+
+use crate::chart::NAMESPACE;
+use crate::cluster::{Cluster, LIMIT, namespace};
+
+const PROTECT: &str = "armature.azure.com/protect";
+
+/// A kind of one of the operator's groups.
+fn crd() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "resourcegroups.resources.azure.com"},
+        "spec": {
+            "group": "resources.azure.com",
+            "scope": "Namespaced",
+            "names": {"kind": "ResourceGroup", "plural": "resourcegroups"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                }},
+            }],
+        },
+    })
+}
+
+fn annotated(mut manifest: Value, text: Option<&str>) -> Value {
+    if let Some(text) = text {
+        manifest["metadata"]["annotations"] = json!({PROTECT: text});
+    }
+    manifest
+}
+
+fn group(namespace: &str, name: &str, protect: Option<&str>) -> Value {
+    let manifest = json!({
+        "apiVersion": "resources.azure.com/v1",
+        "kind": "ResourceGroup",
+        "metadata": {"name": name, "namespace": namespace},
+    });
+    annotated(manifest, protect)
+}
+
+fn groups(cluster: &Cluster, namespace: &str) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk("resources.azure.com", "v1", "ResourceGroup");
+    let resource = ApiResource::from_gvk(&kind);
+    Api::namespaced_with(cluster.client.clone(), namespace, &resource)
+}
+
+/// What the API server says to a deletion; nothing where it is allowed.
+async fn refusal(cluster: &Cluster, namespace: &str, name: &str) -> Option<String> {
+    let ask = DeleteParams {
+        dry_run: true,
+        ..DeleteParams::default()
+    };
+    let deleted = groups(cluster, namespace).delete(name, &ask).await;
+    deleted.err().map(|error| error.to_string())
+}
+
+/// The policy, in force; and the kind.
+async fn protected_cluster() -> Cluster {
+    let cluster = Cluster::start().await;
+    cluster.apply(&namespace(NAMESPACE)).await;
+    cluster.apply(&crd()).await;
+    let manifests = cluster.render(&[]).await;
+    let is_policy = |manifest: &&Value| {
+        let kind = manifest["kind"].as_str().unwrap();
+        kind.starts_with("ValidatingAdmissionPolicy")
+    };
+    let policies: Vec<&Value> = manifests.iter().filter(is_policy).collect();
+    assert_eq!(policies.len(), 2, "a policy and its binding");
+    for policy in policies {
+        cluster.apply(policy).await;
+    }
+    let probe = group(NAMESPACE, "probe", Some("delete"));
+    let started = std::time::Instant::now();
+    while cluster
+        .request(&probe, &kube::api::PatchParams::apply("tests"))
+        .await
+        .is_err()
+    {
+        assert!(started.elapsed() < LIMIT, "the kind is not served");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    cluster
+        .until("the policy is in force", async |cluster| {
+            refusal(cluster, NAMESPACE, "probe").await.is_some()
+        })
+        .await;
+    cluster
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_annotated_is_not_deleted() {
+    let cluster = protected_cluster().await;
+    let message = "is protected from deletion by the annotation armature.azure.com/protect";
+    for (team, of_namespace) in [
+        ("free", None),
+        ("guarded", Some("delete")),
+        ("odd", Some("x")),
+    ] {
+        cluster
+            .apply(&annotated(namespace(team), of_namespace))
+            .await;
+        for (name, own, is_free) in [
+            ("plain", None, of_namespace.is_none()),
+            ("protected", Some("delete"), false),
+            ("released", Some("none"), true),
+            ("unknown", Some("Delete"), false),
+        ] {
+            cluster.apply(&group(team, name, own)).await;
+            let refusal = refusal(&cluster, team, name).await;
+            assert_eq!(refusal.is_none(), is_free, "{team}/{name}: {refusal:?}");
+            let Some(refusal) = refusal else { continue };
+            assert!(refusal.contains(message), "{refusal}");
+            let whose = if own.is_some() {
+                "the object"
+            } else {
+                "its namespace"
+            };
+            assert!(refusal.contains(whose), "{refusal}");
+            let is_known = own.or(of_namespace) == Some("delete");
+            let told = if is_known {
+                "remove it first"
+            } else {
+                "its text is unknown"
+            };
+            assert!(refusal.contains(told), "{team}/{name}: {refusal}");
+        }
+    }
+
+    // Nor with all others, as when a namespace goes.
+    let guarded = groups(&cluster, "guarded");
+    let (how, all) = (DeleteParams::default(), ListParams::default());
+    let deleted = guarded.delete_collection(&how, &all).await;
+    assert!(deleted.is_err());
+    let left = guarded.list(&all).await.unwrap().items;
+    let left: Vec<_> = left
+        .iter()
+        .filter_map(|group| group.metadata.name.as_deref())
+        .collect();
+    for name in ["plain", "protected", "unknown"] {
+        assert!(left.contains(&name), "{left:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_policy_is_made_where_crds_are_kept_and_can_be_left_out() {
+    for (setting, expected) in [
+        ("azureOperatorMode=watchers-and-webhooks", 2),
+        ("azureOperatorMode=webhooks", 2),
+        ("azureOperatorMode=watchers", 0),
+        ("deletionProtection=false", 0),
+    ] {
+        let manifests = crate::chart::manifests(&[setting]).await;
+        let mut kinds = manifests
+            .iter()
+            .map(|manifest| manifest["kind"].as_str().unwrap());
+        let found = kinds
+            .by_ref()
+            .filter(|kind| kind.starts_with("ValidatingAdmissionPolicy"));
+        assert_eq!(found.count(), expected, "{setting}");
+    }
+}
