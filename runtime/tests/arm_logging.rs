@@ -75,6 +75,7 @@ async fn send(server: &Server, variable: &str, value: &str) {
         method: Method::Put,
         url: "/good?api-version=1&sig=s1gn4tur3".to_owned(),
         body: Some(json!({"secret": "s3cr3t"})),
+        if_match: None,
         credential: CredentialKey::Global,
     };
     let response = client.send(request).await.expect("an answer");

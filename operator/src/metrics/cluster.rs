@@ -110,6 +110,9 @@ impl KubernetesPort for Counted {
         if note.reason == event::DRIFTED {
             self.metrics.drifted(object.kind, &note.paths);
         }
+        if note.reason == event::UNSTABLE {
+            self.metrics.changes_by_itself(object.kind, &note.paths);
+        }
         self.cluster.record(object, note).await;
     }
 }

@@ -30,12 +30,8 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub(super) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "drift_paths",
-            "Paths of resources that were found changed in Azure",
-            self.counts.clone(),
-        );
+    pub(super) fn register(&self, name: &str, help: &str, registry: &mut Registry) {
+        registry.register(name, help, self.counts.clone());
     }
 
     /// Counts each of these paths once.

@@ -51,6 +51,7 @@ pub struct Metrics {
     expressions: expressions::Expressions,
     drift: Family<KindLabels, Counter>,
     drift_paths: drift::Paths,
+    unstable_paths: drift::Paths,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -86,6 +87,7 @@ impl Metrics {
             expressions: expressions::Expressions::default(),
             drift: Family::default(),
             drift_paths: drift::Paths::default(),
+            unstable_paths: drift::Paths::default(),
         }
     }
 
@@ -123,6 +125,10 @@ impl Metrics {
         requeue
     }
 
+    fn changes_by_itself(&self, kind: Kind, paths: &[String]) {
+        self.unstable_paths.count(kind, paths);
+    }
+
     fn drifted(&self, kind: Kind, paths: &[String]) {
         let labels = KindLabels {
             group: kind.0.group,
@@ -153,7 +159,11 @@ impl Metrics {
             "Resources that were found changed in Azure",
             self.drift.clone(),
         );
-        self.drift_paths.register(registry);
+        let help = "Paths of resources that were found changed in Azure";
+        self.drift_paths.register("drift_paths", help, registry);
+        let help = "Paths of resources that Azure was seen to change by itself";
+        self.unstable_paths
+            .register("unstable_paths", help, registry);
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "The running program", build);
         registry.register_collector(Box::new(state));

@@ -164,6 +164,9 @@ impl Client {
         if let Some(value) = auxiliary(&tokens.additional) {
             call = call.header(AUXILIARY, value);
         }
+        if let Some(etag) = &request.if_match {
+            call = call.header("if-match", etag);
+        }
         if let Some(body) = &request.body {
             call = call.json(body);
         }

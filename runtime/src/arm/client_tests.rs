@@ -86,6 +86,7 @@ fn request(url: &str, credential: CredentialKey) -> Request {
         method: Method::Put,
         url: url.to_owned(),
         body: Some(json!({"secret": "s3cr3t"})),
+        if_match: None,
         credential,
     }
 }

@@ -69,6 +69,8 @@ pub struct Request {
     pub url: String,
     /// JSON body. May hold secrets: never logged.
     pub body: Option<Value>,
+    /// Etag that the resource must still have, verbatim (`If-Match`); Azure answers 412 where it has another one.
+    pub if_match: Option<String>,
     /// Credential to send it with.
     pub credential: CredentialKey,
 }

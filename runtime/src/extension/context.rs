@@ -170,6 +170,7 @@ impl ArmAccess {
             method,
             url: url.to_owned(),
             body,
+            if_match: None,
             credential: self.credential.clone(),
         };
         Ok(self.transport.send(request).await?)

@@ -196,6 +196,7 @@ mod tests {
             method,
             url: format!("{GROUP}?api-version=1"),
             body: None,
+            if_match: None,
             credential: CredentialKey::Global,
         };
         assert!(arm.send(request(Method::Get)).await.is_ok());

@@ -97,6 +97,7 @@ async fn send(client: &Client, method: Method, url: &str, body: Option<Value>) -
         method,
         url,
         body,
+        if_match: None,
         credential: CredentialKey::Global,
     };
     let answer = client.send(request).await.unwrap();
@@ -173,6 +174,7 @@ async fn probe(client: &Client, credential: CredentialKey) -> Result<u16, String
             kinds::API_VERSION
         ),
         body: None,
+        if_match: None,
         credential,
     };
     Ok(client.send(request).await.map_err(fail)?.status)

@@ -12,6 +12,15 @@ pub(super) const SHORT: usize = 6;
 /// that Azure returned decides.
 pub(super) const REWRITTEN: usize = 16;
 
+/// A path in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In ARM's JSON, for people.
+    pub path: String,
+    /// The same in the schema, for figures.
+    pub schema_path: String,
+}
+
 /// A path on which Azure has something else than what was sent, and what it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rewritten {
@@ -38,8 +47,8 @@ impl Rewritten {
 pub(super) struct Look {
     /// All that it says on desired's paths.
     pub observed: [u8; LENGTH],
-    /// Where that is something else, with the paths in words for those that ask.
-    pub rewritten: Vec<(Rewritten, String)>,
+    /// Where that is something else.
+    pub rewritten: Vec<(Rewritten, Place)>,
 }
 
 impl Look {
@@ -48,7 +57,11 @@ impl Look {
         let mut rewritten = Vec::new();
         comparison.leaves(&mut |leaf| {
             if is_rewritten(&leaf) {
-                rewritten.push((Rewritten::of(&leaf, keyed), leaf.path.clone()));
+                let place = Place {
+                    path: leaf.path.clone(),
+                    schema_path: leaf.schema_path.clone(),
+                };
+                rewritten.push((Rewritten::of(&leaf, keyed), place));
             }
             match normal_observed(&leaf) {
                 Some(text) => observed.add(&[&leaf.path, &text]),

@@ -27,6 +27,7 @@ use crate::shape::StructShape;
 
 pub use earlier::EarlierRecord;
 pub use keyed::{DigestKey, Keyed};
+pub use look::Place;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 
 /// A Secret that went into desired: enough to see that it changed, without its value.

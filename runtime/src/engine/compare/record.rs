@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::former::{Former, Name};
 use super::keyed::{Keyed, LENGTH, take};
 use super::leaves::Leaf;
-use super::look::{Look, REWRITTEN, Rewritten, SHORT};
+use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::{Comparison, Difference};
 use crate::engine::digest::canonical_json;
 
@@ -92,7 +92,7 @@ pub struct Settled {
     /// Paths that were taken out of the spec and that Azure has all the same.
     pub kept: Vec<String>,
     /// Paths that were found to change by themselves just now.
-    pub unstable: Vec<String>,
+    pub unstable: Vec<Place>,
 }
 
 /// Why a PUT may be called for, before Azure is looked at.

@@ -15,6 +15,9 @@ use crate::reconcile::view::{Hold, ResourceView};
 
 use super::Step;
 
+/// How long a wait is nothing worth telling: most end sooner.
+const UNSAID: SignedDuration = SignedDuration::from_mins(1);
+
 /// The write that is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
@@ -40,8 +43,8 @@ impl Held {
     }
 }
 
-/// Goes on when the write has been held back for long enough. Until then the pass ends as it is told, with a sentence added
-/// that says how long it lasts, and looks again no later than that.
+/// Goes on when the write has been held back for long enough. Until then the pass ends as it is told, after a while with the
+/// time until which it lasts, and looks again no later than that.
 pub(super) fn hold(view: &ResourceView, write: Held, end: impl FnOnce() -> Finish) -> Step<()> {
     let Some(since) = view.hold.since else {
         return Break(Action::BeginHold);
@@ -55,7 +58,8 @@ pub(super) fn hold(view: &ResourceView, write: Held, end: impl FnOnce() -> Finis
     let mut finish = end();
     let name = write.name();
     let limit = text(limit);
-    if let Some(verdict) = &mut finish.verdict {
+    let is_told = view.hold.now.duration_since(since) >= UNSAID;
+    if let Some(verdict) = finish.verdict.as_mut().filter(|_| is_told) {
         let rest = format!("; the {name} is sent all the same at {deadline} ({setting}: {limit})");
         verdict.message.push_str(&rest);
     }

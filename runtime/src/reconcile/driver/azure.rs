@@ -21,7 +21,7 @@ use crate::reconcile::classify::{Failure, classify};
 use crate::reconcile::condition::reason;
 use crate::reconcile::names;
 use crate::reconcile::observed::{Credential, Poll, Provisioning, Resource, Write};
-use crate::reconcile::port::{DataKind, EventNote, KubernetesError, MetadataPatch};
+use crate::reconcile::port::{DataKind, KubernetesError, MetadataPatch};
 use crate::resource::Object;
 
 /// States of `provisioningState` that say without doubt that something is going on. Services invent others, and
@@ -110,11 +110,12 @@ impl Pass<'_> {
         sent.map_err(|error| transport_failure(&error))
     }
 
-    fn request(&self, method: Method, url: String, body: Option<Value>) -> Request {
+    pub(super) fn request(&self, method: Method, url: String, body: Option<Value>) -> Request {
         Request {
             method,
             url,
             body,
+            if_match: None,
             credential: self.credential.clone(),
         }
     }
@@ -148,6 +149,10 @@ impl Pass<'_> {
                 let body = response.body.unwrap_or_default();
                 self.status = self.stored_status(&self.object, self.version, &body)?;
                 let provisioning = provisioning(&body);
+                let etag = body.get("etag").and_then(Value::as_str);
+                self.etag = etag
+                    .or(response.headers.get("etag").map(String::as_str))
+                    .map(str::to_owned);
                 self.azure = Some(body);
                 Ok(Resource::Found(provisioning))
             }
@@ -180,35 +185,6 @@ impl Pass<'_> {
         Ok(stored)
     }
 
-    /// Step 13.
-    pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
-        let (begun, operation) = match self.known_id() {
-            Ok(id) => self.send_put(&id).await?,
-            Err(failure) => (Write::Failed(failure), None),
-        };
-        if self.gate.put_off().is_none() {
-            self.record(event).await;
-        }
-        if let Some(operation) = operation {
-            self.save_operation(&operation).await?;
-        }
-        self.note_unanswered_put().await?;
-        if begun == Write::Completed {
-            self.observed.resource = None;
-        }
-        self.observed.put = Some(begun);
-        Ok(())
-    }
-
-    async fn send_put(
-        &self,
-        id: &ResourceId,
-    ) -> Result<(Write, Option<Operation>), KubernetesError> {
-        let url = id.url(self.version.api_version);
-        let body = self.with_children(self.body_to_send().await?);
-        Ok(self.begin(Method::Put, &url, Some(body)).await)
-    }
-
     /// Asks Azure for what has to be done before the PUT.
     pub(super) async fn prepare(
         &mut self,
@@ -225,7 +201,7 @@ impl Pass<'_> {
     }
 
     /// One write, and the operation that follows where Azure runs on.
-    async fn begin(
+    pub(super) async fn begin(
         &self,
         method: Method,
         url: &str,
@@ -237,7 +213,7 @@ impl Pass<'_> {
         }
     }
 
-    async fn begun(
+    pub(super) async fn begun(
         &self,
         method: Method,
         url: &str,
@@ -256,7 +232,10 @@ impl Pass<'_> {
     }
 
     /// The operation's state goes into the annotations, so that a restart goes on with it.
-    async fn save_operation(&mut self, operation: &Operation) -> Result<(), KubernetesError> {
+    pub(super) async fn save_operation(
+        &mut self,
+        operation: &Operation,
+    ) -> Result<(), KubernetesError> {
         let mut patch = MetadataPatch::default();
         set(
             &mut patch,
@@ -508,7 +487,7 @@ fn lost_credential(namespace: &str) -> Failure {
 }
 
 /// No answer. A credential that cannot be used is the user's to fix, anything else may pass.
-fn transport_failure(error: &TransportError) -> Failure {
+pub(super) fn transport_failure(error: &TransportError) -> Failure {
     let mut failure = if error.credential {
         Failure::warning(reason::FAILED, RetryClass::Slow, error.to_string())
     } else {

@@ -8,7 +8,7 @@ use super::cluster::{clear_operation, set};
 use super::pass::Pass;
 use crate::engine::compare::overlay::Others;
 use crate::engine::compare::{
-    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Record, Settled, edit,
+    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Place, Record, Settled, edit,
 };
 use crate::reconcile::action::warning;
 use crate::reconcile::names;
@@ -135,6 +135,11 @@ impl Pass<'_> {
         if patch != MetadataPatch::default() {
             self.patch_anyway(patch).await?;
         }
+        if self.observed.wrote() && self.carries_children() {
+            // They were sent as Azure had them a moment ago.
+            let key = self.object.key();
+            self.reconciler.kubernetes.wake_dependents(&key);
+        }
         for event in events {
             self.record(event).await;
         }
@@ -153,13 +158,20 @@ impl Pass<'_> {
             events.push(warning(names::event::KEPT, message));
         }
         if !settled.unstable.is_empty() {
+            let paths = |of: fn(&Place) -> &String| -> Vec<String> {
+                settled
+                    .unstable
+                    .iter()
+                    .map(|place| of(place).clone())
+                    .collect()
+            };
             let hours = compare::UNSTABLE_FOR.as_hours();
             let message = format!(
                 "Azure changes {} by itself: not compared for {hours} h, or until the next edit",
-                some(&settled.unstable, ", ")
+                some(&paths(|place| &place.path), ", ")
             );
             events.push(EventNote {
-                paths: settled.unstable.clone(),
+                paths: paths(|place| &place.schema_path),
                 ..warning(names::event::UNSTABLE, message)
             });
         }

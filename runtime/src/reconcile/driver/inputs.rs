@@ -231,35 +231,6 @@ impl Pass<'_> {
         }
         Ok(())
     }
-
-    /// A body with the children that Azure has and that are kinds of their own: ARM deletes what a PUT does
-    /// not name.
-    pub(super) fn with_children(&self, mut body: Value) -> Value {
-        let Some(azure) = &self.azure else {
-            return body;
-        };
-        for path in self.version.child_lists {
-            let pointer: String = path.iter().map(|name| format!("/{name}")).collect();
-            if let Some(children) = azure.pointer(&pointer)
-                && body.pointer(&pointer).is_none()
-            {
-                insert(&mut body, path, children.clone());
-            }
-        }
-        body
-    }
-}
-
-/// Writes a value below the body, making the objects on the way.
-fn insert(body: &mut Value, path: &[&str], value: Value) {
-    let mut at = body;
-    for name in path {
-        if !at.is_object() {
-            *at = Value::Object(serde_json::Map::new());
-        }
-        at = &mut at[*name];
-    }
-    *at = value;
 }
 
 fn fatal(message: impl Into<String>) -> Failure {

@@ -7,6 +7,7 @@
 //! | `identity` | whose resource it is |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
+//! | `put` | the PUT, with what others own in it |
 //! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
 //! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
@@ -28,6 +29,7 @@ mod identity;
 mod inputs;
 mod notes;
 mod pass;
+mod put;
 #[cfg(test)]
 mod tests;
 

@@ -68,6 +68,10 @@ pub(super) struct Pass<'a> {
     pub desired: Value,
     /// What Azure returned last.
     pub azure: Option<Value>,
+    /// The etag of that.
+    pub etag: Option<String>,
+    /// How often the resource changed between being read and being written.
+    pub overtaken: usize,
 }
 
 /// Spec, status, version and id of an object.
@@ -115,6 +119,8 @@ impl<'a> Pass<'a> {
                 secret_versions: Vec::new(),
                 desired: Value::Null,
                 azure: None,
+                etag: None,
+                overtaken: 0,
                 object,
             }),
             Err(message) => Err(Box::new(Unreadable {

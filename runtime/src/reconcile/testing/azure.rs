@@ -137,6 +137,12 @@ fn created(path: &str, body: &Value) -> Value {
     resource
 }
 
+/// Whether the resource has another etag than the request wants.
+fn is_overtaken(request: &Request, known: &Value) -> bool {
+    let wanted = request.if_match.as_deref();
+    wanted.is_some() && known.get("etag").and_then(Value::as_str) != wanted
+}
+
 impl State {
     fn answer(&mut self, request: &Request, path: &str) -> Response {
         let known = self.resources.get(path).cloned();
@@ -147,6 +153,9 @@ impl State {
                     manner(&mut body, self.reads);
                 }
                 response(200, &[], Some(body))
+            }
+            (Method::Put, Some(known)) if is_overtaken(request, &known) => {
+                error(412, "PreconditionFailed")
             }
             (Method::Put, known) => {
                 let body = created(path, request.body.as_ref().unwrap_or(&Value::Null));

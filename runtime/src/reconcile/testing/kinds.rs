@@ -173,6 +173,17 @@ const fn version(spec: &'static StructShape, status: &'static StructShape) -> Ve
     }
 }
 
+/// A version whose lists of children are kinds of their own.
+const fn with_children(
+    version: VersionInfo,
+    child_lists: &'static [&'static [&'static str]],
+) -> VersionInfo {
+    VersionInfo {
+        child_lists,
+        ..version
+    }
+}
+
 const fn hub(spec: &'static StructShape, status: &'static StructShape) -> HubInfo {
     HubInfo {
         storage_version: "v20200101storage",
@@ -211,7 +222,10 @@ pub static STORE: KindInfo = KindInfo {
         kind: "ResourceGroup",
     },
     name: NameRule::Free(&Rules::NONE),
-    versions: &[version(StoreSpec::SHAPE, StoreStatus::SHAPE)],
+    versions: &[with_children(
+        version(StoreSpec::SHAPE, StoreStatus::SHAPE),
+        &[&["properties", "boxes"]],
+    )],
     hub: hub(StoreSpec::SHAPE, StoreStatus::SHAPE),
     secrets: &[
         SecretExport {

@@ -11,6 +11,9 @@ use super::azure::{Counts, RecordedAzure};
 use super::timeline;
 use crate::data::Recording;
 
+/// The header by which the answers of Azure Resource Manager are known.
+const REQUEST_ID: &str = "x-ms-request-id";
+
 /// Headers that are answered; others say nothing to a client.
 const HEADERS: [&str; 7] = [
     "azure-asyncoperation",
@@ -99,7 +102,8 @@ fn token(request: &Request) -> armature_simulator::Answer {
 }
 
 fn encode(answer: timeline::Answer) -> armature_simulator::Answer {
-    let mut encoded = armature_simulator::Answer::empty(answer.status);
+    // Recordings leave it out, because it is another one each time.
+    let mut encoded = armature_simulator::Answer::empty(answer.status).with(REQUEST_ID, "recorded");
     encoded.body = (!answer.body.is_null()).then_some(answer.body);
     for (name, value) in answer.headers {
         if let Some(known) = HEADERS.iter().find(|known| **known == name) {

@@ -27,6 +27,8 @@ use crate::data::Recording;
 
 /// How many times as fast as on the wall the operator's time passes: an hour in 18 seconds.
 const SPEED: u32 = 200;
+/// Longer than any test, at that speed too.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Objects of one kind that are reconciled at once: as if each recording had an operator of its own.
 const WORKERS: usize = 32;
@@ -88,6 +90,9 @@ impl World {
         std::fs::write(&ca_file, azure.ca_pem())?;
         let mut config = operator_config(&plane, azure.endpoint(), ca_file).await?;
         config.time = Time::times(SPEED);
+        // Azure's time is that of the recording.
+        config.longest_hold_before_put = FOREVER;
+        config.longest_hold_before_delete = FOREVER;
         config.max_concurrent_reconciles = WORKERS;
         let operator = Operator::start(config).await?;
         let (sender, states) = watch::channel(States::default());

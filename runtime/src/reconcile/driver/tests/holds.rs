@@ -76,6 +76,9 @@ async fn what_updates_without_an_end_is_deleted_after_five_minutes_and_a_409_bac
     }
     world.pass(&store).await;
     assert_eq!(world.ready(&store), "False/Info/Deleting");
+    assert!(!world.message(&store).contains("all the same"));
+    world.clock.advance(MINUTE);
+    world.pass(&store).await;
     let message = world.message(&store);
     assert!(
         message.ends_with(
@@ -84,7 +87,7 @@ async fn what_updates_without_an_end_is_deleted_after_five_minutes_and_a_409_bac
         "{message}"
     );
     let first = world.first_write(&store, 10).await;
-    assert_eq!(first, Some((format!("DELETE {STORE}"), 5 * MINUTE)));
+    assert_eq!(first, Some((format!("DELETE {STORE}"), 4 * MINUTE)));
     assert_eq!(world.ready(&store), "False/Warning/Conflict");
     assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
     assert_eq!(world.pass(&store).await, Requeue::Never);

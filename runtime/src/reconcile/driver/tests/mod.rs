@@ -3,6 +3,7 @@
 mod adopt;
 mod annotations;
 mod budget;
+mod children;
 mod claims;
 mod create;
 mod delete;

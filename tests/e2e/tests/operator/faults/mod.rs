@@ -41,6 +41,9 @@ const GROUP: &str = "faults-rg";
 /// By how much faster the operator's time passes.
 const SPEED: u32 = 50;
 
+/// Longer than any test, at such speeds too.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Objects that nothing happens to.
 const FREE: usize = 3;
 
@@ -417,6 +420,9 @@ fn every_fault_at_every_step_ends_well() {
         let config = OperatorConfig {
             kubernetes: kube::Config::new(format!("http://{address}").parse().unwrap()),
             time: Time::times(SPEED),
+            // Somebody ends what is endless, in the machine's time.
+            longest_hold_before_put: FOREVER,
+            longest_hold_before_delete: FOREVER,
             max_concurrent_reconciles: 32,
             ..world.operator_config(NAMESPACE)
         };

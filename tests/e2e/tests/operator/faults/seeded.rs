@@ -234,6 +234,8 @@ fn faults_from_a_seed_end_well() {
         std::fs::write(&ca_file, azure.ca_pem()).unwrap();
         let mut config = OperatorConfig {
             time: Time::times(SPEED),
+            longest_hold_before_put: super::FOREVER,
+            longest_hold_before_delete: super::FOREVER,
             ..world.operator_config(NAMESPACE)
         };
         let endpoint = azure.endpoint();
