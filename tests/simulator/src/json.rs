@@ -79,20 +79,6 @@ pub fn merge_patch(target: &mut Value, patch: &Value) {
     }
 }
 
-/// The new value with the members of the old one that it does not have, at every depth. Lists are replaced.
-pub fn kept(old: &Value, mut new: Value) -> Value {
-    if let (Value::Object(old), Value::Object(members)) = (old, &mut new) {
-        for (name, value) in old {
-            let merged = match members.get_mut(name) {
-                Some(member) => kept(value, member.take()),
-                None => value.clone(),
-            };
-            members.insert(name.clone(), merged);
-        }
-    }
-    new
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -114,14 +100,6 @@ mod tests {
         let mut value = json!({"a": {"b": 1, "c": 2}, "list": [1, 2]});
         merge_patch(&mut value, &json!({"a": {"b": null, "d": 3}, "list": [3]}));
         assert_eq!(value, json!({"a": {"c": 2, "d": 3}, "list": [3]}));
-    }
-
-    #[test]
-    fn what_is_kept_stands_beside_what_is_new() {
-        let old = json!({"tags": {"a": "1", "b": "2"}, "list": [1, 2], "gone": true});
-        let new = json!({"tags": {"a": "3"}, "list": [3]});
-        let expected = json!({"tags": {"a": "3", "b": "2"}, "list": [3], "gone": true});
-        assert_eq!(kept(&old, new), expected);
     }
 
     #[test]

@@ -362,3 +362,36 @@ fn providers_and_subscriptions_can_be_listed() {
         json!(["2024-01-01"])
     );
 }
+
+#[test]
+fn a_put_replaces_unless_the_type_keeps_what_is_left_out() {
+    let keeps = Settings {
+        keeps: vec!["microsoft.storage/StorageAccounts".to_owned()],
+        ..Settings::default()
+    };
+    let rows = [
+        (Settings::default(), json!({"b": "3"})),
+        (keeps, json!({"a": "1", "b": "3"})),
+    ];
+    for (settings, expected) in rows {
+        let bench = Bench::with_group(settings);
+        let path = in_group("Microsoft.Storage/storageAccounts/account");
+        for tags in [json!({"a": "1", "b": "2"}), json!({"b": "3"})] {
+            let mut body = account();
+            body["tags"] = tags;
+            assert!(bench.put(&path, body).status < 300);
+        }
+        assert_eq!(bench.get(&path).body.unwrap()["tags"], expected);
+        // What is null goes in any case.
+        let without = json!({"location": "westus2", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "tags": null});
+        assert!(bench.put(&path, without).status < 300);
+        assert!(
+            bench
+                .get(&path)
+                .body
+                .unwrap()
+                .get("tags")
+                .is_none_or(|tags| tags == &json!({}))
+        );
+    }
+}

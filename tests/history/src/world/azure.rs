@@ -92,6 +92,10 @@ impl Client {
         if let Ok(value) = HeaderValue::from_str(&format!("Bearer {}", self.token())) {
             headers.insert("authorization", value);
         }
+        let etag = request.if_match.as_deref();
+        if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+            headers.insert("if-match", value);
+        }
         self.simulator.handle(&Exchange {
             method: method(request.method),
             path: percent_decode_str(path).decode_utf8_lossy().into_owned(),
@@ -114,6 +118,7 @@ impl Client {
             url,
             body: Some(body),
             credential: CredentialKey::Global,
+            if_match: None,
         };
         self.exchange(&request)
             .answer

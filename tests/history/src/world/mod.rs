@@ -317,7 +317,8 @@ impl World {
         let own = own.and_then(|text| Policy::parse(&text));
         let of_namespace = || {
             let annotations = self.cluster.annotations_of_namespace(NAMESPACE);
-            Policy::of(&annotations).unwrap_or_default()
+            let text = annotations.get(names::RECONCILE_POLICY);
+            text.and_then(|text| Policy::parse(text)).unwrap_or_default()
         };
         let observed = self.cluster.annotation(key, names::OBSERVE).as_deref() == Some("true");
         (own.unwrap_or_else(of_namespace), observed)

@@ -180,8 +180,16 @@ impl State {
         if !problems.is_empty() {
             return Err(schema::refusal(&problems));
         }
-        json::drop_nulls(&mut body);
         let previous = self.store.get(id).cloned();
+        if let Some(previous) = previous
+            .as_ref()
+            .filter(|_| self.settings.keeps(&id.arm_type()))
+        {
+            let mut whole = previous.desired.clone();
+            json::merge_patch(&mut whole, &body);
+            body = whole;
+        }
+        json::drop_nulls(&mut body);
         check_location(id, previous.as_ref(), &body)?;
         let write = Write {
             id: self.spell(id),
@@ -213,12 +221,7 @@ impl State {
         for behaviour in self.behaviours.of(&arm_type) {
             behaviour.admit(&scene, body)?;
         }
-        let mut desired = schema::writable(write.version, body);
-        if let Some(previous) = write.previous.as_ref()
-            && self.settings.keeps(&arm_type)
-        {
-            desired = json::kept(&previous.desired, desired);
-        }
+        let desired = schema::writable(write.version, body);
         let mut shown = envelope(&write.id, &arm_type_name(self, &arm_type));
         let members = json::object(&mut shown);
         if let Value::Object(sent) = schema::returned(write.version, &desired) {

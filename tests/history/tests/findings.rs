@@ -1,0 +1,196 @@
+//! Histories that failed once, or would with an operator that compares what it should send, by name.
+
+use armature_history::plan::{
+    Change, Cut, DataChange, Draw, History, Manner, PolicyWord, Run, Step, Trouble, Verb, Who,
+};
+use armature_history::world::World;
+use armature_history::{oracle, run};
+use serde_json::json;
+
+/// What a history is made of, in short.
+fn history(kind: &str, azure: Manner, steps: &[Step]) -> History {
+    History {
+        kind: kind.to_owned(),
+        azure,
+        steps: steps.to_vec(),
+    }
+}
+
+/// Runs a history after which everything must hold.
+fn holds(kind: &str, azure: Manner, steps: &[Step]) {
+    let outcome = run(&history(kind, azure, steps));
+    assert!(
+        outcome.faults.is_empty(),
+        "{}\n{}",
+        outcome.transcript.join("\n"),
+        outcome.faults.join("\n")
+    );
+    assert!(outcome.requests > 0, "nothing was sent");
+}
+
+const PLAIN: Manner = Manner {
+    rewrites: false,
+    keeps: false,
+    seconds: 0,
+    asynchronous: false,
+};
+
+const QUIET: Step = Step::Run(Run::Quiet);
+
+fn draw(seed: u64, size: u8) -> Draw {
+    Draw { seed, size }
+}
+
+#[test]
+fn what_is_taken_out_of_a_spec_leaves_azure() {
+    for kind in ["StorageAccount", "VirtualNetwork", "ResourceGroup", "Store"] {
+        for seed in 0..4 {
+            let steps = [
+                Step::Apply(draw(seed, 30)),
+                QUIET,
+                Step::Edit(Who::Target, Change::Remove, draw(seed << 7, 0)),
+                QUIET,
+                Step::Apply(draw(seed, 0)),
+            ];
+            holds(kind, PLAIN, &steps);
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_out_while_skipped_leaves_azure_when_it_is_managed_again() {
+    let steps = [
+        Step::Apply(draw(3, 30)),
+        QUIET,
+        Step::Policy(PolicyWord::Skip),
+        Step::Apply(draw(3, 0)),
+        QUIET,
+        Step::Restart,
+        Step::Policy(PolicyWord::Manage),
+    ];
+    holds("StorageAccount", PLAIN, &steps);
+}
+
+#[test]
+fn an_edit_that_azure_service_operator_has_not_sent_is_sent() {
+    for kind in ["StorageAccount", "Vault", "PublicIPAddress"] {
+        let steps = [Step::FromAso(draw(5, 30), Some(draw(6, 0))), QUIET];
+        holds(kind, PLAIN, &steps);
+        holds(kind, PLAIN, &[Step::FromAso(draw(5, 30), None), QUIET]);
+    }
+}
+
+#[test]
+fn a_secret_counts_by_its_content() {
+    let steps = [
+        Step::Apply(draw(2, 40)),
+        QUIET,
+        Step::Secret(DataChange::Label),
+        QUIET,
+        Step::Secret(DataChange::Same),
+        QUIET,
+        Step::Secret(DataChange::Content),
+        QUIET,
+    ];
+    holds("Store", PLAIN, &steps);
+}
+
+#[test]
+fn a_resource_that_goes_while_its_put_is_followed_at_its_own_url_comes_again() {
+    let azure = Manner {
+        asynchronous: true,
+        ..PLAIN
+    };
+    let steps = [
+        Step::Apply(draw(1, 20)),
+        Step::Run(Run::Passes(1)),
+        Step::Vanish(Who::Target),
+        QUIET,
+        Step::Edit(Who::Target, Change::Add, draw(9, 20)),
+        Step::Delete,
+    ];
+    holds("VirtualNetwork", azure, &steps);
+}
+
+#[test]
+fn a_put_whose_answer_is_lost_leaves_nothing_behind_when_the_object_goes() {
+    for trouble in [Trouble::Lost, Trouble::Truncated] {
+        let steps = [
+            Step::Apply(draw(1, 10)),
+            Step::Trouble(Who::Target, Verb::Put, trouble, 1),
+            Step::Run(Run::Passes(1)),
+            Step::Delete,
+        ];
+        let azure = Manner {
+            seconds: 40,
+            ..PLAIN
+        };
+        holds("StorageAccount", azure, &steps);
+        holds("NetworkSecurityGroup", azure, &steps);
+    }
+}
+
+#[test]
+fn a_pass_that_is_cut_anywhere_is_made_up_for() {
+    for at in 0..10 {
+        for done in [false, true] {
+            let steps = [
+                Step::Apply(draw(4, 30)),
+                Step::Crash(Who::Target, Cut { at, done }),
+                Step::Apply(draw(4, 0)),
+                Step::Crash(Who::Target, Cut { at, done }),
+            ];
+            holds("Cluster", PLAIN, &steps);
+            holds("VirtualNetworksSubnet", PLAIN, &steps);
+        }
+    }
+}
+
+#[test]
+fn what_a_service_keeps_is_told() {
+    let azure = Manner {
+        keeps: true,
+        ..PLAIN
+    };
+    let steps = [Step::Apply(draw(3, 30)), QUIET, Step::Apply(draw(3, 0))];
+    holds("StorageAccount", azure, &steps);
+    let mut world = World::new(&history("StorageAccount", azure, &steps));
+    for step in &steps {
+        world.step(step);
+    }
+    world.heal();
+    let kept = world
+        .transcript
+        .iter()
+        .filter(|line| line.contains("Azure keeps"));
+    assert_eq!(kept.count(), 1, "{}", world.transcript.join("\n"));
+}
+
+#[test]
+fn the_oracle_sees_what_is_wrong() {
+    let steps = [Step::Apply(draw(1, 0)), QUIET];
+    let ran = || {
+        let mut world = World::new(&history("StorageAccount", PLAIN, &steps));
+        for step in &steps {
+            world.step(step);
+        }
+        world.heal();
+        world
+    };
+    let faults = |mut world: World| {
+        let fresh = world.afresh();
+        oracle::faults(&mut world, &fresh).join("\n")
+    };
+    assert_eq!(faults(ran()), "");
+    let world = ran();
+    let id = world.subjects[world.target].id.clone();
+    let other = json!({"sku": {"name": "Other"}});
+    world.simulator.drift(&id, &other).expect("it is there");
+    assert!(faults(world).contains("sku.name is \"Other\""));
+    let world = ran();
+    world.simulator.remove(&id).expect("it is there");
+    assert!(faults(world).contains("is absent"));
+    let world = ran();
+    world.cluster.forget(&world.subjects[world.target].key());
+    assert!(faults(world).contains("is in Azure, and"));
+}
