@@ -37,6 +37,8 @@ pub const LABEL_LIMIT: usize = 63;
 
 /// Annotation by the operator: keyed digests of what was sent or adopted, and of what Azure returned for it.
 pub const BASELINE: &str = "armature.azure.com/baseline";
+/// Annotation by the operator: keyed digests of the spec's inputs at the claim, until a PUT is recorded.
+pub const CLAIMED_SPEC: &str = "armature.azure.com/claimed-spec";
 /// Annotation by the user: `"true"` sends a PUT on every pass, as ASO does.
 pub const ALWAYS_PUT: &str = "armature.azure.com/always-put";
 /// Annotation by the user: `"true"` reads from Azure and reports drift, and never changes Azure.

@@ -116,14 +116,21 @@ pub enum Edit {
 }
 
 /// Whether the user edited what is desired since it was sent. `reconciled` is the generation that any operator sent
-/// last (`latest-reconciled-generation`): a record of another generation was overtaken by another operator.
-pub fn edit(record: Option<&Record>, reconciled: Option<i64>, now: &Desired) -> Edit {
+/// last (`latest-reconciled-generation`): a record of another generation was overtaken by another operator. `claimed` is
+/// the record of the claim: a PUT that nobody heard of again was of that.
+pub fn edit(
+    record: Option<&Record>,
+    claimed: Option<&Record>,
+    reconciled: Option<i64>,
+    now: &Desired,
+) -> Edit {
     let record = record.filter(|record| {
         reconciled.is_none_or(|generation| generation == record.desired.generation)
     });
     let Some(record) = record else {
         return match reconciled {
             Some(generation) if now.generation > generation => Edit::Changed,
+            None if claimed.is_some_and(|claimed| !claimed.is_of(now)) => Edit::Changed,
             _ => Edit::Unknown,
         };
     };
@@ -142,6 +149,22 @@ pub fn edit(record: Option<&Record>, reconciled: Option<i64>, now: &Desired) -> 
 }
 
 impl Record {
+    /// The record of an object that is being claimed, before anything of it is sent: from which generation and inputs a
+    /// PUT was made of which nobody heard again.
+    pub fn claimed(now: &Desired, keyed: Keyed<'_>) -> Self {
+        Self {
+            key: key_of(keyed),
+            is_pending: true,
+            is_first: true,
+            is_answered: false,
+            desired: *now,
+            observed: [0; LENGTH],
+            rewritten: Vec::new(),
+            unstable: Vec::new(),
+            paths: Former::default(),
+        }
+    }
+
     /// The record to keep while Azure works on what is desired. `before` is the one until now, `was_there` whether Azure
     /// had the resource before.
     pub fn sent(

@@ -42,6 +42,13 @@ impl Pass<'_> {
         }
         self.update_notes(&mut patch);
         self.add_notes(&mut patch);
+        // What was sent is known from now on.
+        let is_recorded = matches!(patch.annotations.get(names::BASELINE), Some(Some(_)));
+        if is_recorded && self.annotation(names::CLAIMED_SPEC).is_some() {
+            patch
+                .annotations
+                .insert(names::CLAIMED_SPEC.to_owned(), None);
+        }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
@@ -159,6 +166,7 @@ impl Pass<'_> {
             finalizers.push(names::FINALIZER.to_owned());
             patch.finalizers = Some(finalizers);
         }
+        set(&mut patch, names::CLAIMED_SPEC, self.claimed_spec().await?);
         for name in claim::OF_A_CLAIM {
             if self.annotation(name).is_some() {
                 patch.annotations.entry(name.to_owned()).or_insert(None);

@@ -64,32 +64,43 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        Ok(match edit(record, self.put_generation(), &now) {
-            Edit::Changed => {
-                let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
-                let mut differences = comparison.differences();
-                differences.extend(taken_out.unwrap_or_default());
-                Comparison::Edited(shown(differences))
-            }
-            Edit::Unknown => match self.earlier_record() {
-                Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
-                    Comparison::Edited(shown(comparison.differences()))
+        let claimed = self.annotation(names::CLAIMED_SPEC);
+        let claimed = claimed.and_then(|text| Record::parse(text, keyed));
+        Ok(
+            match edit(record, claimed.as_ref(), self.put_generation(), &now) {
+                Edit::Changed => {
+                    let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
+                    let mut differences = comparison.differences();
+                    differences.extend(taken_out.unwrap_or_default());
+                    Comparison::Edited(shown(differences))
                 }
-                Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
-                None => unrecorded(comparison.differences()),
+                Edit::Unknown => match self.earlier_record() {
+                    Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
+                        Comparison::Edited(shown(comparison.differences()))
+                    }
+                    Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
+                    None => unrecorded(comparison.differences()),
+                },
+                Edit::None => match drift() {
+                    differences if differences.is_empty() => Comparison::Same,
+                    differences => Comparison::Differs(shown(differences)),
+                },
+                // Whatever Azure made of it.
+                Edit::Sent => Comparison::Unrecorded,
+                Edit::Harmless => unrecorded(drift()),
+                Edit::Rebuilt => match drift() {
+                    differences if differences.is_empty() => Comparison::Unrecorded,
+                    differences => Comparison::Rebuilt(shown(differences)),
+                },
             },
-            Edit::None => match drift() {
-                differences if differences.is_empty() => Comparison::Same,
-                differences => Comparison::Differs(shown(differences)),
-            },
-            // Whatever Azure made of it.
-            Edit::Sent => Comparison::Unrecorded,
-            Edit::Harmless => unrecorded(drift()),
-            Edit::Rebuilt => match drift() {
-                differences if differences.is_empty() => Comparison::Unrecorded,
-                differences => Comparison::Rebuilt(shown(differences)),
-            },
-        })
+        )
+    }
+
+    /// What a PUT will be made from, for the claim.
+    pub(super) async fn claimed_spec(&self) -> Result<String, KubernetesError> {
+        let work = self.work().await?;
+        let claimed = Record::claimed(&self.desired_now(&work), work.keyed());
+        Ok(claimed.encode())
     }
 
     /// The body to send: ours, with what others own in the resource, and with the children that Azure has.

@@ -318,7 +318,8 @@ impl World {
         let of_namespace = || {
             let annotations = self.cluster.annotations_of_namespace(NAMESPACE);
             let text = annotations.get(names::RECONCILE_POLICY);
-            text.and_then(|text| Policy::parse(text)).unwrap_or_default()
+            text.and_then(|text| Policy::parse(text))
+                .unwrap_or_default()
         };
         let observed = self.cluster.annotation(key, names::OBSERVE).as_deref() == Some("true");
         (own.unwrap_or_else(of_namespace), observed)

@@ -166,6 +166,38 @@ async fn an_edit_that_arrived_is_not_sent_again_because_it_could_not_be_read() {
     }
 }
 
+/// A process that is killed right after its first PUT leaves no record of it. What the claim noted tells an edit since.
+#[tokio::test]
+async fn an_edit_after_a_first_put_that_a_kill_cut_is_sent() {
+    for (edited, puts) in [(true, 1), (false, 0)] {
+        let world = World::with_group().await;
+        world.secret("hunter22");
+        let store = world.store(full());
+        world
+            .azure
+            .script(Method::Get, STORE, error(503, "ServiceUnavailable"));
+        world.pass(&store).await;
+        // The PUT of the killed process.
+        let other = World::with_group().await;
+        other.secret("hunter22");
+        other.pass(&other.store(full())).await;
+        world.azure.set(STORE, other.azure.get(STORE).unwrap());
+        let mut spec = full();
+        if edited {
+            remove(&mut spec, "tier");
+            world.store(spec);
+        }
+        assert_eq!(world.settled(&store).await.0, puts, "{edited}");
+        assert_eq!(
+            world.azure.get(STORE).unwrap()["properties"]
+                .get("tier")
+                .is_some(),
+            !edited
+        );
+        assert_eq!(world.cluster.annotation(&store, names::CLAIMED_SPEC), None);
+    }
+}
+
 #[tokio::test]
 async fn what_azure_keeps_is_told_once() {
     let (world, store) = full_store().await;
