@@ -166,7 +166,11 @@ impl Pass<'_> {
             finalizers.push(names::FINALIZER.to_owned());
             patch.finalizers = Some(finalizers);
         }
-        set(&mut patch, names::CLAIMED_SPEC, self.claimed_spec().await?);
+        let view = self.view();
+        if view.policy.allows_put() && !view.observe {
+            // A PUT that is cut off leaves nothing in the object: what is another one by then has been edited since.
+            set(&mut patch, names::CLAIMED_SPEC, self.claimed_spec().await?);
+        }
         for name in claim::OF_A_CLAIM {
             if self.annotation(name).is_some() {
                 patch.annotations.entry(name.to_owned()).or_insert(None);

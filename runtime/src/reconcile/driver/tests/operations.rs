@@ -380,6 +380,22 @@ async fn a_put_that_was_cut_is_found_again() {
     assert_eq!(world.requests(), [format!("GET {STORE}")]);
 }
 
+/// The cut PUT left nothing in the object, and the resource has more than the edited spec names.
+#[tokio::test]
+async fn an_edit_after_a_put_that_was_cut_is_sent() {
+    let (world, store) = killed_in_its_first_put().await;
+    let mut made = body("Succeeded");
+    made["location"] = json!("westus");
+    made["properties"]["tier"] = json!("standard");
+    world.azure.set(STORE, made);
+    world.store(json!({"location": "westus"}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let azure = world.azure.get(STORE).unwrap();
+    assert_eq!(azure["properties"]["tier"], Value::Null, "taken out");
+    let note = world.cluster.annotation(&store, names::CLAIMED_SPEC);
+    assert_eq!(note, None, "gone with the record");
+}
+
 #[tokio::test]
 async fn what_a_put_that_was_cut_makes_is_deleted_with_its_object() {
     let (world, store) = killed_in_its_first_put().await;
