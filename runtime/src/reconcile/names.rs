@@ -37,6 +37,8 @@ pub const LABEL_LIMIT: usize = 63;
 
 /// Annotation by the operator: keyed digests of what was sent or adopted, and of what Azure returned for it.
 pub const BASELINE: &str = "armature.azure.com/baseline";
+/// Annotation by the operator: keyed digests of the spec's inputs at the claim, until a PUT is recorded.
+pub const CLAIMED_SPEC: &str = "armature.azure.com/claimed-spec";
 /// Annotation by the user: `"true"` sends a PUT on every pass, as ASO does.
 pub const ALWAYS_PUT: &str = "armature.azure.com/always-put";
 /// Annotation by the user: `"true"` reads from Azure and reports drift, and never changes Azure.
@@ -67,9 +69,6 @@ pub const KEEP_UNKNOWN: &str = "armature.azure.com/keep-unknown";
 pub const HELD_SINCE: &str = "armature.azure.com/held-since";
 /// Annotation by the operator: when the latest PUT was sent that had no answer, while Azure did not show the resource.
 pub const UNANSWERED_PUT: &str = "armature.azure.com/unanswered-put";
-/// Annotation by the operator: generation that was claimed, until it is recorded what came of the first PUT or of the
-/// adoption.
-pub const CLAIMED_GENERATION: &str = "armature.azure.com/claimed-generation";
 /// Annotation by the operator: how many operations in a row failed after Azure had accepted them.
 pub const FAILED_OPERATIONS: &str = "armature.azure.com/failed-operations";
 

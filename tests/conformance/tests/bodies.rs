@@ -182,7 +182,9 @@ fn a_body_does_not_differ_from_itself_in_any_order() {
                         let mut found = comparison.differences();
                         found.extend(record.drift(&comparison, keyed, at));
                         found.extend(record.taken_out(&comparison, keyed));
-                        if !found.is_empty() || edit(Some(&record), Some(1), &now) != Edit::None {
+                        if !found.is_empty()
+                            || edit(Some(&record), None, Some(1), &now) != Edit::None
+                        {
                             let found: Vec<_> = found.iter().map(ToString::to_string).collect();
                             return Err(format!("{}\n{desired}\n{observed}", found.join("; ")));
                         }

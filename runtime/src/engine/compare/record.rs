@@ -26,6 +26,7 @@ pub const UNSTABLE_FOR: SignedDuration = SignedDuration::from_hours(24);
 
 const PENDING: u8 = 1;
 const FIRST: u8 = 2;
+const ANSWERED: u8 = 4;
 
 /// What is desired, as digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub struct Record {
     is_pending: bool,
     /// Before that PUT there was nothing in Azure.
     is_first: bool,
+    /// Azure took the PUT, and what it made of it has not been read yet.
+    is_answered: bool,
     desired: Desired,
     observed: [u8; LENGTH],
     rewritten: Vec<Rewritten>,
@@ -106,25 +109,35 @@ pub enum Edit {
     Harmless,
     /// Nothing was edited, and yet this release of the operator builds another body than the one that was sent.
     Rebuilt,
+    /// It was sent and Azure took it: what Azure has now is its answer.
+    Sent,
     /// The body was edited, or what was sent did not arrive for certain: it is to be sent.
     Changed,
 }
 
 /// Whether the user edited what is desired since it was sent. `reconciled` is the generation that any operator sent
-/// last (`latest-reconciled-generation`): a record of another generation was overtaken by another operator.
-pub fn edit(record: Option<&Record>, reconciled: Option<i64>, now: &Desired) -> Edit {
+/// last (`latest-reconciled-generation`): a record of another generation was overtaken by another operator. `claimed` is
+/// the record of the claim: a PUT that nobody heard of again was of that.
+pub fn edit(
+    record: Option<&Record>,
+    claimed: Option<&Record>,
+    reconciled: Option<i64>,
+    now: &Desired,
+) -> Edit {
     let record = record.filter(|record| {
         reconciled.is_none_or(|generation| generation == record.desired.generation)
     });
     let Some(record) = record else {
         return match reconciled {
             Some(generation) if now.generation > generation => Edit::Changed,
+            None if claimed.is_some_and(|claimed| !claimed.is_of(now)) => Edit::Changed,
             _ => Edit::Unknown,
         };
     };
     let sent = &record.desired;
     let is_edited = sent.generation != now.generation || sent.inputs != now.inputs;
     match (record.is_pending, sent.body == now.body, is_edited) {
+        (true, _, false) if record.is_answered => Edit::Sent,
         // What is there now came from it: nothing else was there that could stay.
         (true, true, false) if record.is_first => Edit::Unknown,
         (true, _, _) | (false, false, true) => Edit::Changed,
@@ -136,6 +149,22 @@ pub fn edit(record: Option<&Record>, reconciled: Option<i64>, now: &Desired) -> 
 }
 
 impl Record {
+    /// The record of an object that is being claimed, before anything of it is sent: from which generation and inputs a
+    /// PUT was made of which nobody heard again.
+    pub fn claimed(now: &Desired, keyed: Keyed<'_>) -> Self {
+        Self {
+            key: key_of(keyed),
+            is_pending: true,
+            is_first: true,
+            is_answered: false,
+            desired: *now,
+            observed: [0; LENGTH],
+            rewritten: Vec::new(),
+            unstable: Vec::new(),
+            paths: Former::default(),
+        }
+    }
+
     /// The record to keep while Azure works on what is desired. `before` is the one until now, `was_there` whether Azure
     /// had the resource before.
     pub fn sent(
@@ -150,6 +179,7 @@ impl Record {
             key: key_of(keyed),
             is_pending: true,
             is_first: !was_there,
+            is_answered: false,
             desired: *now,
             observed: Look::at(&unanswered(comparison), keyed).observed,
             rewritten: alike
@@ -214,6 +244,7 @@ impl Record {
             key: key_of(keyed),
             is_pending: false,
             is_first: false,
+            is_answered: false,
             desired: *now,
             observed: look.observed,
             rewritten,
@@ -224,6 +255,14 @@ impl Record {
             record,
             kept,
             unstable: told,
+        }
+    }
+
+    /// The same after Azure has taken the PUT, while what it made of it cannot be read.
+    pub fn answered(self) -> Self {
+        Self {
+            is_answered: self.is_pending,
+            ..self
         }
     }
 
@@ -275,7 +314,11 @@ impl Record {
         let mut bytes = Vec::new();
         bytes.extend(self.key);
         let flag = |is_set, flag| if is_set { flag } else { 0 };
-        bytes.push(flag(self.is_pending, PENDING) | flag(self.is_first, FIRST));
+        bytes.push(
+            flag(self.is_pending, PENDING)
+                | flag(self.is_first, FIRST)
+                | flag(self.is_answered, ANSWERED),
+        );
         bytes.extend(self.desired.body);
         bytes.extend(self.desired.inputs);
         bytes.extend(self.desired.build);
@@ -337,6 +380,7 @@ impl Record {
             key,
             is_pending: flags & PENDING != 0,
             is_first: flags & FIRST != 0,
+            is_answered: flags & ANSWERED != 0,
             desired,
             observed,
             rewritten,

@@ -129,7 +129,9 @@ fn what_is_an_edit() {
         }
     };
     let none = None::<&Record>;
+    let taken = pending.clone().answered();
     let (record, pending, first) = (Some(&record), Some(&pending), Some(&first));
+    let taken = Some(&taken);
     let rows = [
         (
             "nothing",
@@ -230,6 +232,20 @@ fn what_is_an_edit() {
             Edit::Unknown,
         ),
         (
+            "taken by Azure and not read so far",
+            taken,
+            Some(2),
+            object.now(2, &body(), "x"),
+            Edit::Sent,
+        ),
+        (
+            "edited since it was taken",
+            taken,
+            Some(2),
+            object.now(3, &fewer, "x"),
+            Edit::Changed,
+        ),
+        (
             "edited since the first PUT",
             first,
             Some(2),
@@ -280,8 +296,42 @@ fn what_is_an_edit() {
         ),
     ];
     for (what, record, reconciled, now, expected) in rows {
-        assert_eq!(edit(record, reconciled, &now), expected, "{what}");
+        assert_eq!(edit(record, None, reconciled, &now), expected, "{what}");
     }
+}
+
+/// `(what happened since the claim, reconciled generation, desired now, edit)`
+#[test]
+fn a_claim_remembers_what_a_put_was_made_from_that_nobody_heard_of() {
+    let object = Object::new();
+    let claimed = Record::claimed(&object.now(1, &Value::Null, "x"), object.keyed());
+    let rows = [
+        ("nothing", None, object.now(1, &body(), "x"), Edit::Unknown),
+        ("an edit", None, object.now(2, &body(), "x"), Edit::Changed),
+        (
+            "another Secret",
+            None,
+            object.now(1, &body(), "y"),
+            Edit::Changed,
+        ),
+        (
+            "a PUT that was heard of",
+            Some(2),
+            object.now(2, &body(), "y"),
+            Edit::Unknown,
+        ),
+    ];
+    for (what, reconciled, now, expected) in rows {
+        assert_eq!(
+            edit(None, Some(&claimed), reconciled, &now),
+            expected,
+            "{what}"
+        );
+    }
+    assert_eq!(
+        Record::parse(&claimed.encode(), object.keyed()),
+        Some(claimed)
+    );
 }
 
 #[test]

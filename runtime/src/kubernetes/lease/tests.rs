@@ -155,7 +155,7 @@ async fn however_late_the_server_answers_a_leader_stops_before_another_starts() 
         }),
         ("answered late, then not at all", |at| match at {
             0..30 => (0, 0),
-            30..40 => (0, 8),
+            30..40 => (0, 7),
             _ => GONE,
         }),
         ("carried out late, then not at all", |at| match at {

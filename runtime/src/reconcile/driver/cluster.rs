@@ -42,6 +42,13 @@ impl Pass<'_> {
         }
         self.update_notes(&mut patch);
         self.add_notes(&mut patch);
+        // What was sent is known from now on.
+        let is_recorded = matches!(patch.annotations.get(names::BASELINE), Some(Some(_)));
+        if is_recorded && self.annotation(names::CLAIMED_SPEC).is_some() {
+            patch
+                .annotations
+                .insert(names::CLAIMED_SPEC.to_owned(), None);
+        }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.takes_ownership = false;
@@ -159,6 +166,11 @@ impl Pass<'_> {
             finalizers.push(names::FINALIZER.to_owned());
             patch.finalizers = Some(finalizers);
         }
+        let view = self.view();
+        if view.policy.allows_put() && !view.observe {
+            // A PUT that is cut off leaves nothing in the object: what is another one by then has been edited since.
+            set(&mut patch, names::CLAIMED_SPEC, self.claimed_spec().await?);
+        }
         for name in claim::OF_A_CLAIM {
             if self.annotation(name).is_some() {
                 patch.annotations.entry(name.to_owned()).or_insert(None);
@@ -180,12 +192,6 @@ impl Pass<'_> {
         let mut patch = MetadataPatch::default();
         if let Some(id) = &self.id {
             set(&mut patch, names::RESOURCE_ID, id.as_str().to_owned());
-        }
-        let view = self.view();
-        if view.policy.allows_put() && !view.observe {
-            // A PUT that is cut off leaves nothing in the object: what is later than this has been edited since.
-            let generation = self.generation.to_string();
-            set(&mut patch, names::CLAIMED_GENERATION, generation);
         }
         let Some(owner) = &self.owner else {
             return patch;
@@ -251,6 +257,7 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
+        self.note_unread().await?;
         let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
         if self.takes_ownership || self.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;

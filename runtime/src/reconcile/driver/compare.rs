@@ -12,7 +12,7 @@ use crate::engine::compare::{
 };
 use crate::reconcile::action::warning;
 use crate::reconcile::names;
-use crate::reconcile::observed::{Comparison, Differences, Recorded};
+use crate::reconcile::observed::{Comparison, Differences, Recorded, Write};
 use crate::reconcile::port::{EventNote, KubernetesError, MetadataPatch};
 
 /// Differences and paths named in one message.
@@ -64,32 +64,43 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        let sent = self.put_generation();
-        let sent = sent.or_else(|| self.claimed_generation().filter(|_| record.is_none()));
-        Ok(match edit(record, sent, &now) {
-            Edit::Changed => {
-                let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
-                let mut differences = comparison.differences();
-                differences.extend(taken_out.unwrap_or_default());
-                Comparison::Edited(shown(differences))
-            }
-            Edit::Unknown => match self.earlier_record() {
-                Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
-                    Comparison::Edited(shown(comparison.differences()))
+        let claimed = self.annotation(names::CLAIMED_SPEC);
+        let claimed = claimed.and_then(|text| Record::parse(text, keyed));
+        Ok(
+            match edit(record, claimed.as_ref(), self.put_generation(), &now) {
+                Edit::Changed => {
+                    let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
+                    let mut differences = comparison.differences();
+                    differences.extend(taken_out.unwrap_or_default());
+                    Comparison::Edited(shown(differences))
                 }
-                Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
-                None => unrecorded(comparison.differences()),
+                Edit::Unknown => match self.earlier_record() {
+                    Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
+                        Comparison::Edited(shown(comparison.differences()))
+                    }
+                    Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
+                    None => unrecorded(comparison.differences()),
+                },
+                Edit::None => match drift() {
+                    differences if differences.is_empty() => Comparison::Same,
+                    differences => Comparison::Differs(shown(differences)),
+                },
+                // Whatever Azure made of it.
+                Edit::Sent => Comparison::Unrecorded,
+                Edit::Harmless => unrecorded(drift()),
+                Edit::Rebuilt => match drift() {
+                    differences if differences.is_empty() => Comparison::Unrecorded,
+                    differences => Comparison::Rebuilt(shown(differences)),
+                },
             },
-            Edit::None => match drift() {
-                differences if differences.is_empty() => Comparison::Same,
-                differences => Comparison::Differs(shown(differences)),
-            },
-            Edit::Harmless => unrecorded(drift()),
-            Edit::Rebuilt => match drift() {
-                differences if differences.is_empty() => Comparison::Unrecorded,
-                differences => Comparison::Rebuilt(shown(differences)),
-            },
-        })
+        )
+    }
+
+    /// What a PUT will be made from, for the claim.
+    pub(super) async fn claimed_spec(&self) -> Result<String, KubernetesError> {
+        let work = self.work().await?;
+        let claimed = Record::claimed(&self.desired_now(&work), work.keyed());
+        Ok(claimed.encode())
     }
 
     /// The body to send: ours, with what others own in the resource, and with the children that Azure has.
@@ -106,6 +117,31 @@ impl Pass<'_> {
         let was_there = self.azure.is_some();
         let record = Record::sent(&now, &comparison, work.keyed(), before, was_there);
         Ok(record.encode())
+    }
+
+    /// Notes a PUT that Azure took and whose outcome this pass could not read, so that the next pass reads it instead of
+    /// sending it again.
+    pub(super) async fn note_unread(&mut self) -> Result<(), KubernetesError> {
+        if !self.observed.wrote() || self.observed.recorded.is_some() {
+            return Ok(());
+        }
+        let work = self.work().await?;
+        let mut patch = MetadataPatch::default();
+        let record = match &self.observed.put {
+            Some(Write::Completed) => {
+                let generation = self.generation.to_string();
+                set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
+                let (now, comparison) = (self.desired_now(&work), work.comparison(self));
+                Record::sent(&now, &comparison, work.keyed(), work.record.as_ref(), true)
+            }
+            // Of an operation that has ended it is there since it began.
+            _ => match work.record {
+                Some(sent) => sent,
+                None => return Ok(()),
+            },
+        };
+        set(&mut patch, names::BASELINE, record.answered().encode());
+        self.patch_anyway(patch).await
     }
 
     /// Step 15 after a PUT, and where there was nothing to send: what is desired, what Azure made of it, and from which
@@ -305,11 +341,6 @@ impl Pass<'_> {
 
     fn earlier_record(&self) -> Option<EarlierRecord> {
         EarlierRecord::parse(self.annotation(names::BASELINE)?)
-    }
-
-    /// Generation that was claimed, where nothing was recorded since.
-    fn claimed_generation(&self) -> Option<i64> {
-        self.annotation(names::CLAIMED_GENERATION)?.parse().ok()
     }
 
     /// Generation that the latest PUT of any operator was built from.

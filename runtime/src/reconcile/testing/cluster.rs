@@ -309,17 +309,17 @@ impl MemoryCluster {
             .insert(name.to_owned(), annotations);
     }
 
-    /// The annotations of a namespace.
-    pub fn annotations_of_namespace(&self, name: &str) -> BTreeMap<String, String> {
-        let state = lock(&self.state);
-        state.namespaces.get(name).cloned().unwrap_or_default()
-    }
-
     /// Sets the annotations of a namespace on the server: watches have not told of them yet.
     pub fn annotate_namespace_unseen(&self, name: &str, annotations: BTreeMap<String, String>) {
         lock(&self.state)
             .live_namespaces
             .insert(name.to_owned(), annotations);
+    }
+
+    /// The annotations of a namespace.
+    pub fn annotations_of_namespace(&self, name: &str) -> BTreeMap<String, String> {
+        let state = lock(&self.state);
+        state.namespaces.get(name).cloned().unwrap_or_default()
     }
 
     /// Makes the next writes of objects fail as if somebody had been faster.

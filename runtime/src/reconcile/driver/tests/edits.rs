@@ -137,6 +137,67 @@ async fn an_edit_whose_operation_fails_is_sent_again() {
     );
 }
 
+/// Azure took the PUT, and could not be asked what it made of it: that is read later, and not sent again.
+#[tokio::test]
+async fn an_edit_that_arrived_is_not_sent_again_because_it_could_not_be_read() {
+    for is_long in [false, true] {
+        let (world, store) = full_store().await;
+        let mut edited = full();
+        remove(&mut edited, "tier");
+        world.store(edited);
+        let azure = world.azure.get(STORE).unwrap();
+        world
+            .azure
+            .script(Method::Get, STORE, response(200, &[], Some(azure.clone())));
+        if is_long {
+            let running = response(202, &[("azure-asyncoperation", "/operations/1")], None);
+            world.azure.script(Method::Put, STORE, running);
+            world.pass(&store).await;
+            let done = response(200, &[], Some(json!({"status": "Succeeded"})));
+            world.azure.script(Method::Get, "/operations/1", done);
+        }
+        world
+            .azure
+            .script(Method::Get, STORE, error(503, "ServiceUnavailable"));
+        world.pass(&store).await;
+        assert_eq!(world.ready(&store), "False/Warning/ServiceUnavailable");
+        assert_eq!(world.azure.take_bodies().len(), 1, "{is_long}");
+        assert_eq!(world.settled(&store).await.0, 0, "{is_long}");
+    }
+}
+
+/// A process that is killed right after its first PUT leaves no record of it. What the claim noted tells an edit since.
+#[tokio::test]
+async fn an_edit_after_a_first_put_that_a_kill_cut_is_sent() {
+    for (edited, puts) in [(true, 1), (false, 0)] {
+        let world = World::with_group().await;
+        world.secret("hunter22");
+        let store = world.store(full());
+        world
+            .azure
+            .script(Method::Get, STORE, error(503, "ServiceUnavailable"));
+        world.pass(&store).await;
+        // The PUT of the killed process.
+        let other = World::with_group().await;
+        other.secret("hunter22");
+        other.pass(&other.store(full())).await;
+        world.azure.set(STORE, other.azure.get(STORE).unwrap());
+        let mut spec = full();
+        if edited {
+            remove(&mut spec, "tier");
+            world.store(spec);
+        }
+        assert_eq!(world.settled(&store).await.0, puts, "{edited}");
+        assert_eq!(
+            world.azure.get(STORE).unwrap()["properties"]
+                .get("tier")
+                .is_some(),
+            !edited
+        );
+        assert_eq!(world.cluster.annotation(&store, names::CLAIMED_SPEC), None);
+    }
+}
+
 #[tokio::test]
 async fn what_azure_keeps_is_told_once() {
     let (world, store) = full_store().await;

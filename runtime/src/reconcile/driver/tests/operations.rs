@@ -392,7 +392,7 @@ async fn an_edit_after_a_put_that_was_cut_is_sent() {
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     let azure = world.azure.get(STORE).unwrap();
     assert_eq!(azure["properties"]["tier"], Value::Null, "taken out");
-    let note = world.cluster.annotation(&store, names::CLAIMED_GENERATION);
+    let note = world.cluster.annotation(&store, names::CLAIMED_SPEC);
     assert_eq!(note, None, "gone with the record");
 }
 
