@@ -253,6 +253,11 @@ impl World {
                 is_there.is_some_and(|object| object.metadata.deletion_timestamp.is_none());
             if let Some(spec) = spec.filter(|_| is_there) {
                 fresh.apply(index, spec);
+                // What comes into being with its owner is sent too, and not left at what it has.
+                let key = fresh.subjects[index].key();
+                fresh
+                    .cluster
+                    .annotate(&key, names::ALWAYS_PUT, Some("true"));
                 fresh.quiet();
             }
         }
