@@ -7,9 +7,11 @@
 //! | `subject` | objects and their manifests |
 //! | `schedule` | when which object is looked at |
 //! | `steps` | what each step of a plan does |
+//! | `harm` | what goes wrong with requests, and what others change |
 //! | `ledger` | what the oracle has to know |
 
 mod azure;
+mod harm;
 mod ledger;
 mod schedule;
 mod steps;
