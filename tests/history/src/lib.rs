@@ -61,8 +61,11 @@ fn run_all(history: &History) -> Outcome {
     world.heal();
     let mut fresh = world.afresh();
     // A manifest that Azure refuses is corrected by its user, at last.
-    if fresh.refused_target() {
-        world.apply_plain(Draw { seed: 1, size: 0 });
+    for _ in 0..world.subjects.len() {
+        let Some(first) = fresh.refused().first().copied() else {
+            break;
+        };
+        world.apply_plain(first, Draw { seed: 1, size: 0 });
         world.heal();
         fresh = world.afresh();
     }

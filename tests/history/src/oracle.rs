@@ -64,12 +64,16 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     let have = world.simulator.resource(&subject.id);
     let want = fresh.simulator.resource(&subject.id);
     let mut differing = record.named.compare(have.as_ref(), want.as_ref());
-    let (have, want) = (
+    // What GET does not show. What it does show alike need not have been sent: it may have been there.
+    let sent = (
         world.simulator.desired(&subject.id),
         fresh.simulator.desired(&subject.id),
     );
-    for found in record.named.compare(have.as_ref(), want.as_ref()) {
-        if !differing.iter().any(|other| other.path == found.path) {
+    for found in record.named.compare(sent.0.as_ref(), sent.1.as_ref()) {
+        let shown = at(have.as_ref(), &found.path);
+        let is_alike = shown.is_some() && shown == at(want.as_ref(), &found.path);
+        // What GET does not show and a service keeps, nobody can tell.
+        if !is_alike && !world.keeps() && !differing.iter().any(|other| other.path == found.path) {
             differing.push(found);
         }
     }
@@ -92,6 +96,13 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
             text(found.want.as_ref())
         ));
     }
+}
+
+fn at<'a>(value: Option<&'a Value>, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(value?, |value, name| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    })
 }
 
 fn text(value: Option<&Value>) -> String {

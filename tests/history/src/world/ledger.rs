@@ -34,6 +34,16 @@ pub struct Record {
     pub events: Vec<String>,
 }
 
+impl Record {
+    /// The object goes. A resource that stays is nobody's from then on: whoever takes it over keeps what is there.
+    pub fn leave(&mut self, stays: bool) {
+        self.may_stay = stays;
+        if stays {
+            self.named = Named::default();
+        }
+    }
+}
+
 /// Records by id in lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger(BTreeMap<String, Record>);

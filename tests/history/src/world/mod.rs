@@ -253,6 +253,11 @@ impl World {
                 is_there.is_some_and(|object| object.metadata.deletion_timestamp.is_none());
             if let Some(spec) = spec.filter(|_| is_there) {
                 fresh.apply(index, spec);
+                // What comes into being with its owner is sent too, and not left at what it has.
+                let key = fresh.subjects[index].key();
+                fresh
+                    .cluster
+                    .annotate(&key, names::ALWAYS_PUT, Some("true"));
                 fresh.quiet();
             }
         }
@@ -268,27 +273,33 @@ impl World {
         self.manner.keeps
     }
 
-    /// Whether Azure refused the target's manifest, or it was never sent for what it says.
-    pub fn refused_target(&self) -> bool {
-        let subject = &self.subjects[self.target];
-        let key = subject.key();
-        if subject.spec.is_none() || self.cluster.object(&key).is_none() {
-            return false;
-        }
-        let is_put = |request: &LoggedRequest| {
-            request.method == "PUT" && request.path.eq_ignore_ascii_case(&subject.id)
-        };
+    /// Subjects whose manifest Azure refused, the highest first, or that never became ready without a PUT.
+    pub fn refused(&self) -> Vec<usize> {
         let requests = self.requests(0);
-        match requests.iter().rev().find(|request| is_put(request)) {
-            Some(put) => put.status >= 400,
-            None => !self.cluster.condition(&key, "Ready").starts_with("True"),
-        }
+        let is_refused = |subject: &Subject| {
+            let key = subject.key();
+            if subject.spec.is_none() || self.cluster.object(&key).is_none() {
+                return false;
+            }
+            let mut requests = requests.iter().rev();
+            let put = requests.find(|request| {
+                request.method == "PUT" && request.path.eq_ignore_ascii_case(&subject.id)
+            });
+            match put {
+                Some(put) => put.status >= 400,
+                None => !self.cluster.condition(&key, "Ready").starts_with("True"),
+            }
+        };
+        let indices = 0..self.subjects.len();
+        indices
+            .filter(|index| is_refused(&self.subjects[*index]))
+            .collect()
     }
 
-    /// The target's manifest becomes a plain one, where it has one.
-    pub fn apply_plain(&mut self, draw: Draw) {
-        let spec = self.subjects[self.target].drawn(draw);
-        self.apply(self.target, spec);
+    /// The manifest of a subject becomes a plain one.
+    pub fn apply_plain(&mut self, index: usize, draw: Draw) {
+        let spec = self.subjects[index].drawn(draw);
+        self.apply(index, spec);
     }
 
     /// The time.
@@ -374,7 +385,7 @@ impl World {
             let (policy, observed) = begun.policy;
             let stays = !policy.allows_delete() || observed || !begun.was_claimed;
             if let Some(id) = self.id_of(&begun.key) {
-                self.ledger.of(&id).may_stay = stays;
+                self.ledger.of(&id).leave(stays);
             }
         }
         outcome.ok_or(begun)

@@ -221,7 +221,7 @@ impl World {
         self.cluster.delete(&key);
         let now = self.now();
         if self.cluster.object(&key).is_none() {
-            self.ledger.of(&subject.id).may_stay = true;
+            self.ledger.of(&subject.id).leave(true);
         } else {
             self.schedule.want(&key, now);
         }
@@ -308,10 +308,13 @@ impl World {
             ),
             ..ObjectMeta::default()
         };
-        // What it has sent counts as named: it is what the manifest said.
+        // What it has sent counts as named: it is what the manifest said. Where Azure keeps it nobody could tell, since
+        // nothing in the object says what it was.
         let sent = subject.drawn(draw);
         let served = subject.served(&sent, self.owner_name(&subject).as_deref());
-        if let Ok(body) = subject.body(&served, &self.cluster) {
+        if let Ok(body) = subject.body(&served, &self.cluster)
+            && !self.manner.keeps
+        {
             self.ledger.of(&subject.id).named.add(&body);
         }
         let spec = edit.map_or(sent, |edit| subject.drawn(edit));

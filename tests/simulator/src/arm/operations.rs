@@ -312,6 +312,9 @@ impl State {
             resource.visible = true;
             resource.operation = None;
             resource.revision += 1;
+            if resource.body.get("etag").is_some() {
+                resource.body["etag"] = json!(resource.etag());
+            }
         }
         self.refresh_parent(id);
     }
