@@ -169,10 +169,6 @@ impl Pass<'_> {
                 set(&mut patch, name, value);
             }
         }
-        if self.annotation(names::CLAIMED_GENERATION).is_some() {
-            let name = names::CLAIMED_GENERATION.to_owned();
-            patch.annotations.insert(name, None);
-        }
         clear_operation(&mut patch, self);
         if patch != MetadataPatch::default() {
             self.patch_anyway(patch).await?;
