@@ -82,7 +82,10 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     let puts = puts_of(world, &subject.id);
     for found in differing {
         let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));
+        // What a service makes of what it keeps is its own.
+        let is_made = world.keeps() && at(sent.0.as_ref(), &found.path).is_none();
         if is_kept
+            || is_made && !last.has(&found.path)
             || is_of_others(&record, &last, &puts, &found, world.keeps())
             || is_told(world, &record, &last, &found)
         {

@@ -7,9 +7,11 @@
 //! | `subject` | objects and their manifests |
 //! | `schedule` | when which object is looked at |
 //! | `steps` | what each step of a plan does |
+//! | `harm` | what goes wrong with requests, and what others change |
 //! | `ledger` | what the oracle has to know |
 
 mod azure;
+mod harm;
 mod ledger;
 mod schedule;
 mod steps;
@@ -273,27 +275,29 @@ impl World {
         self.manner.keeps
     }
 
-    /// Subjects whose manifest Azure refused, the highest first, or that never became ready without a PUT.
+    /// Subjects whose manifest Azure refused, the highest first, or that never became ready without a PUT; and owners that
+    /// are not ready, on which nothing can be built.
     pub fn refused(&self) -> Vec<usize> {
         let requests = self.requests(0);
-        let is_refused = |subject: &Subject| {
+        let is_refused = |index: &usize| {
+            let subject = &self.subjects[*index];
             let key = subject.key();
             if subject.spec.is_none() || self.cluster.object(&key).is_none() {
                 return false;
             }
+            let is_ready = self.cluster.condition(&key, "Ready").starts_with("True");
+            let is_owner = self
+                .subjects
+                .iter()
+                .any(|other| other.owner == Some(*index));
             let mut requests = requests.iter().rev();
             let put = requests.find(|request| {
                 request.method == "PUT" && request.path.eq_ignore_ascii_case(&subject.id)
             });
-            match put {
-                Some(put) => put.status >= 400,
-                None => !self.cluster.condition(&key, "Ready").starts_with("True"),
-            }
+            let is_taken = put.map(|put| put.status < 400);
+            !is_taken.unwrap_or(is_ready) || (is_owner && !is_ready)
         };
-        let indices = 0..self.subjects.len();
-        indices
-            .filter(|index| is_refused(&self.subjects[*index]))
-            .collect()
+        (0..self.subjects.len()).filter(is_refused).collect()
     }
 
     /// The manifest of a subject becomes a plain one.
