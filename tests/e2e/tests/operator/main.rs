@@ -12,6 +12,7 @@ mod children;
 mod crds;
 mod credentials;
 mod drift;
+mod edits;
 mod expressions;
 mod faults;
 mod identities;
