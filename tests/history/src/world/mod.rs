@@ -24,7 +24,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use armature_runtime::extension::Registry;
-use armature_runtime::kind::KindInfo;
+use armature_runtime::kind::{KindInfo, NameRule};
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
 use armature_runtime::reconcile::names;
@@ -256,10 +256,11 @@ impl World {
             if let Some(spec) = spec.filter(|_| is_there) {
                 fresh.apply(index, spec);
                 // What comes into being with its owner is sent too, and not left at what it has.
-                let key = fresh.subjects[index].key();
-                fresh
-                    .cluster
-                    .annotate(&key, names::ALWAYS_PUT, Some("true"));
+                let subject = &fresh.subjects[index];
+                if matches!(subject.kind.name, NameRule::Fixed(_)) {
+                    let cluster = &fresh.cluster;
+                    cluster.annotate(&subject.key(), names::ALWAYS_PUT, Some("true"));
+                }
                 fresh.quiet();
             }
         }
