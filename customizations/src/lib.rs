@@ -1,5 +1,7 @@
 //! Handwritten behaviour of single kinds: one module per group, one file per extension, tests beside it.
 //!
+//! A group's module registers what is in it, and is there with the feature of the group's name.
+//!
 //! Each extension is typed on the hub structs of its kind, so that a change of the hub breaks the build here
 //! and not at run time. What an extension may do is the contract of its trait in
 //! [`armature_runtime::extension`].
@@ -7,10 +9,13 @@
 //! What does not live here: plumbing (requests, retries, conditions: `armature_runtime`), and behaviour that is
 //! only data, which is a row in the group's `specs/<group>.toml`.
 
+#[cfg(feature = "keyvault")]
 pub mod keyvault;
+#[cfg(feature = "kusto")]
 pub mod kusto;
+#[cfg(feature = "network")]
 pub mod network;
-#[cfg(test)]
+#[cfg(all(test, feature = "default"))]
 mod testing;
 
 use armature_runtime::extension::{RegisterError, Registry};
@@ -20,17 +25,17 @@ use armature_runtime::extension::{RegisterError, Registry};
 /// # Errors
 /// When two of them want the same point of the same kind; a test rules this out.
 pub fn registry() -> Result<Registry, RegisterError> {
-    Registry::builder()
-        .register_modifier(keyvault::VaultCreateMode)
-        .register_pre_checker(keyvault::VaultCreateMode)
-        .register_pre_checker(kusto::ClusterState)
-        .register_owner_checker(kusto::DatabaseOwnerState)
-        .register_post_checker(network::PrivateEndpointApproval)
-        .register_config_exporter(network::PrimaryNicAddress)
-        .build()
+    let registry = Registry::builder();
+    #[cfg(feature = "keyvault")]
+    let registry = keyvault::register(registry);
+    #[cfg(feature = "kusto")]
+    let registry = kusto::register(registry);
+    #[cfg(feature = "network")]
+    let registry = network::register(registry);
+    registry.build()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "default"))]
 mod tests {
     use armature_generated::{keyvault, kusto, network};
     use armature_runtime::kind::SecretSource;

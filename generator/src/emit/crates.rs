@@ -36,8 +36,10 @@ struct UmbrellaManifest<'a> {
 #[template(path = "umbrella_lib.rs", escape = "none")]
 struct UmbrellaLib<'a> {
     writer: &'a str,
-    groups: Vec<(String, String)>,
-    kinds: Vec<(String, String)>,
+    /// Crate, module and feature.
+    groups: Vec<(String, String, String)>,
+    /// Module, feature and constant.
+    kinds: Vec<(String, String, String)>,
 }
 
 /// Manifest, crate root and descriptors of a group's crate.
@@ -95,10 +97,10 @@ struct ReferenceIndex<'a> {
 /// constants.
 pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf, String> {
     let folder = Utf8PathBuf::from("generated/all");
-    let crates = groups.keys().map(|group| {
-        let path = group.replace('.', "-");
-        (crate_name(group), path)
-    });
+    let feature = |group: &str| group.replace('.', "-");
+    let crates = groups
+        .keys()
+        .map(|group| (crate_name(group), feature(group)));
     let manifest = UmbrellaManifest {
         writer: WRITER,
         crates: crates.collect(),
@@ -108,11 +110,17 @@ pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf,
         writer: WRITER,
         groups: groups
             .keys()
-            .map(|group| (crate_name(group).replace('-', "_"), module(group)))
+            .map(|group| {
+                let crate_name = crate_name(group).replace('-', "_");
+                (crate_name, module(group), feature(group))
+            })
             .collect(),
         kinds: groups
             .iter()
-            .flat_map(|(group, kinds)| kinds.iter().map(|kind| (module(group), kind.clone())))
+            .flat_map(|(group, kinds)| {
+                let kinds = kinds.iter();
+                kinds.map(|kind| (module(group), feature(group), kind.clone()))
+            })
             .collect(),
     };
     let index = ReferenceIndex {

@@ -2,11 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use crate::port::MetadataPatch;
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Adds to what the claim writes on the object (ASO behaviour §1.3 step 4).
 ///
@@ -27,28 +26,4 @@ pub trait Claimer: Send + Sync + 'static {
         object: &TypedObject<Self::Hub>,
         next: Next<'_, MetadataPatch>,
     ) -> Result<MetadataPatch, ExtensionError>;
-}
-
-/// [`Claimer`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn claim(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, MetadataPatch>,
-    ) -> Result<MetadataPatch, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: Claimer> Erased for T {
-    async fn claim(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, MetadataPatch>,
-    ) -> Result<MetadataPatch, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        Claimer::claim(self, context, &object, next).await
-    }
 }

@@ -2,12 +2,11 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use crate::classify::Failure;
 use armature_azure::CloudError;
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Says what an Azure error means for this kind (ASO behaviour §1.7).
 ///
@@ -29,30 +28,4 @@ pub trait ErrorClassifier: Send + Sync + 'static {
         error: &CloudError,
         next: Next<'_, Failure>,
     ) -> Result<Failure, ExtensionError>;
-}
-
-/// [`ErrorClassifier`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn classify(
-        &self,
-        context: &Context,
-        object: &Object,
-        error: &CloudError,
-        next: Next<'_, Failure>,
-    ) -> Result<Failure, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: ErrorClassifier> Erased for T {
-    async fn classify(
-        &self,
-        context: &Context,
-        object: &Object,
-        error: &CloudError,
-        next: Next<'_, Failure>,
-    ) -> Result<Failure, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        ErrorClassifier::classify(self, context, &object, error, next).await
-    }
 }

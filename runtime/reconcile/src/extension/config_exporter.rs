@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Gets values for `operatorSpec.configMaps` (ASO behaviour §1.6 step 4).
 ///
@@ -29,30 +28,4 @@ pub trait KubernetesConfigExporter: Send + Sync + 'static {
         wanted: &BTreeSet<String>,
         next: Next<'_, BTreeMap<String, String>>,
     ) -> Result<BTreeMap<String, String>, ExtensionError>;
-}
-
-/// [`KubernetesConfigExporter`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn export(
-        &self,
-        context: &Context,
-        object: &Object,
-        wanted: &BTreeSet<String>,
-        next: Next<'_, BTreeMap<String, String>>,
-    ) -> Result<BTreeMap<String, String>, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: KubernetesConfigExporter> Erased for T {
-    async fn export(
-        &self,
-        context: &Context,
-        object: &Object,
-        wanted: &BTreeSet<String>,
-        next: Next<'_, BTreeMap<String, String>>,
-    ) -> Result<BTreeMap<String, String>, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        KubernetesConfigExporter::export(self, context, &object, wanted, next).await
-    }
 }

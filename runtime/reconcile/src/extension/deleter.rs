@@ -2,11 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use crate::observed::Write;
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Deletes the resource (ASO behaviour §1.9 item 3).
 ///
@@ -28,28 +27,4 @@ pub trait Deleter: Send + Sync + 'static {
         object: &TypedObject<Self::Hub>,
         next: Next<'_, Write>,
     ) -> Result<Write, ExtensionError>;
-}
-
-/// [`Deleter`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn delete(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, Write>,
-    ) -> Result<Write, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: Deleter> Erased for T {
-    async fn delete(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, Write>,
-    ) -> Result<Write, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        Deleter::delete(self, context, &object, next).await
-    }
 }

@@ -2,10 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
-use super::{Context, ExtensionError, Next, Points};
+use super::{Context, ExtensionError, Next};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,46 +34,4 @@ pub trait Importer: Send + Sync + 'static {
         object: &TypedObject<Self::Hub>,
         next: Next<'_, Import>,
     ) -> Result<Import, ExtensionError>;
-}
-
-/// [`Importer`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn import(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, Import>,
-    ) -> Result<Import, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: Importer> Erased for T {
-    async fn import(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, Import>,
-    ) -> Result<Import, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        Importer::import(self, context, &object, next).await
-    }
-}
-
-impl Points {
-    /// Asks the kind's importer about an object; imports it where there is none.
-    ///
-    /// # Errors
-    /// When it could not be found out.
-    pub async fn import(
-        &self,
-        context: &Context,
-        object: &Object,
-    ) -> Result<Import, ExtensionError> {
-        let next = Next::value(Import::Succeeded);
-        match &self.importer {
-            Some(importer) => importer.import(context, object, next).await,
-            None => next.call().await,
-        }
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! One trait per file, each with its contract, typed on the hub struct of its kind so that a change of the hub
 //! breaks the build of what depends on it. Each takes a [`Context`] and `next`, the default behaviour that it
-//! wraps. A [`Registry`] holds the implementations by kind.
+//! wraps. A [`Registry`] holds the implementations by kind; [`Points`] are those of one, and `registry.rs` lists them all.
 //!
 //! | called | trait |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | on import | [`Importer`] |
 //!
 //! What does not live here: any implementation, and when the reconciler calls which (see
-//! [`crate`]).
+//! [`crate::driver`]).
 
 mod claimer;
 mod classifier;

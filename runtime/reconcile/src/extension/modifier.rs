@@ -3,10 +3,9 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Changes the body that is compared with Azure and sent (ASO behaviour §1.3 step 12).
 ///
@@ -29,30 +28,4 @@ pub trait ArmResourceModifier: Send + Sync + 'static {
         body: Value,
         next: Next<'_, Value, Value>,
     ) -> Result<Value, ExtensionError>;
-}
-
-/// [`ArmResourceModifier`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn modify(
-        &self,
-        context: &Context,
-        object: &Object,
-        body: Value,
-        next: Next<'_, Value, Value>,
-    ) -> Result<Value, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: ArmResourceModifier> Erased for T {
-    async fn modify(
-        &self,
-        context: &Context,
-        object: &Object,
-        body: Value,
-        next: Next<'_, Value, Value>,
-    ) -> Result<Value, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        ArmResourceModifier::modify(self, context, &object, body, next).await
-    }
 }

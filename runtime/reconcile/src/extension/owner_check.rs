@@ -2,10 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next, PreCheck};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Decides by the owner's state whether the resource may be touched now (ASO behaviour §1.3 step 10).
 ///
@@ -29,28 +28,4 @@ pub trait PreReconciliationOwnerChecker: Send + Sync + 'static {
         owner: &TypedObject<Self::Owner>,
         next: Next<'_, PreCheck>,
     ) -> Result<PreCheck, ExtensionError>;
-}
-
-/// [`PreReconciliationOwnerChecker`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn check(
-        &self,
-        context: &Context,
-        owner: &Object,
-        next: Next<'_, PreCheck>,
-    ) -> Result<PreCheck, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: PreReconciliationOwnerChecker> Erased for T {
-    async fn check(
-        &self,
-        context: &Context,
-        owner: &Object,
-        next: Next<'_, PreCheck>,
-    ) -> Result<PreCheck, ExtensionError> {
-        let owner = typed::<T::Owner>(owner)?;
-        PreReconciliationOwnerChecker::check(self, context, &owner, next).await
-    }
 }

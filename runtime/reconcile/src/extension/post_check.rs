@@ -2,10 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Result of the check after a PUT.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,28 +34,4 @@ pub trait PostReconciliationChecker: Send + Sync + 'static {
         object: &TypedObject<Self::Hub>,
         next: Next<'_, PostCheck>,
     ) -> Result<PostCheck, ExtensionError>;
-}
-
-/// [`PostReconciliationChecker`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn check(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, PostCheck>,
-    ) -> Result<PostCheck, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: PostReconciliationChecker> Erased for T {
-    async fn check(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, PostCheck>,
-    ) -> Result<PostCheck, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        PostReconciliationChecker::check(self, context, &object, next).await
-    }
 }

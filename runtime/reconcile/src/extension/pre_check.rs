@@ -2,10 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Result of the checks before a PUT.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,28 +49,4 @@ pub trait PreReconciliationChecker: Send + Sync + 'static {
         object: &TypedObject<Self::Hub>,
         next: Next<'_, PreCheck>,
     ) -> Result<PreCheck, ExtensionError>;
-}
-
-/// [`PreReconciliationChecker`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn check(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, PreCheck>,
-    ) -> Result<PreCheck, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: PreReconciliationChecker> Erased for T {
-    async fn check(
-        &self,
-        context: &Context,
-        object: &Object,
-        next: Next<'_, PreCheck>,
-    ) -> Result<PreCheck, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        PreReconciliationChecker::check(self, context, &object, next).await
-    }
 }

@@ -1,67 +1,122 @@
-//! Which kind has which extensions.
+//! Which kind has which extensions, and the points there are as a table: a line for each says where it stands, and
+//! everything that is alike for all of them follows from it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{
-    ArmResourceModifier, Claimer, Context, Deleter, ErrorClassifier, ExtensionError, Importer,
-    KubernetesConfigExporter, KubernetesSecretExporter, Next, PostReconciliationChecker,
-    PreReconciliationChecker, PreReconciliationOwnerChecker, SuccessfulCreationHandler, claimer,
-    classifier, config_exporter, deleter, importer, modifier, owner_check, post_check, pre_check,
-    secret_exporter, success_handler,
-};
-use serde_json::Value;
-
+use armature_azure::CloudError;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::{Kind, Object};
+use async_trait::async_trait;
+use serde_json::Value;
 
-/// Two extensions of one kind want the same point.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{kind} has two extensions for {point}; register one")]
-pub struct RegisterError {
-    /// Kind and group.
-    pub kind: String,
-    /// Name of the trait.
-    pub point: &'static str,
+use super::typed::typed;
+use super::{
+    ArmResourceModifier, Claimer, Context, Deleter, ErrorClassifier, ExtensionError, Import,
+    Importer, KubernetesConfigExporter, KubernetesSecretExporter, Next, PostCheck,
+    PostReconciliationChecker, PreCheck, PreReconciliationChecker, PreReconciliationOwnerChecker,
+    SecretValues, SuccessfulCreationHandler,
+};
+use crate::classify::Failure;
+use crate::observed::Write;
+use crate::port::MetadataPatch;
+
+/// A line: `slot (question, registration): Trait<type of the object>::method(further arguments; next) -> result`.
+macro_rules! points {
+    ($($slot:ident ($has:ident, $register:ident):
+        $trait:ident<$typed:ident>::$method:ident($($argument:ident: $ty:ty)?; $next:ty) -> $result:ty;)*) => {
+        /// The extensions of one kind.
+        #[derive(Clone, Default)]
+        pub struct Points {
+            $(pub(crate) $slot: Option<Arc<dyn $slot::Erased>>,)*
+        }
+
+        impl Points {
+            /// Whether there is any extension.
+            pub fn are_any(&self) -> bool {
+                $(self.$slot.is_some())||*
+            }
+
+            $(
+                #[doc = concat!("Whether there is a [`", stringify!($trait), "`].")]
+                pub fn $has(&self) -> bool {
+                    self.$slot.is_some()
+                }
+            )*
+        }
+
+        impl RegistryBuilder {
+            $(
+                #[doc = concat!("Registers a [`", stringify!($trait), "`] for its kind.")]
+                pub fn $register<T: $trait>(mut self, extension: T) -> Self {
+                    let extension = Arc::new(extension) as Arc<dyn $slot::Erased>;
+                    self.put(T::Hub::KIND, stringify!($trait), |points| &mut points.$slot, extension);
+                    self
+                }
+            )*
+        }
+
+        $(
+            pub(crate) mod $slot {
+                use super::*;
+
+                /// The trait for any kind.
+                #[async_trait]
+                pub(crate) trait Erased: Send + Sync {
+                    async fn $method(
+                        &self,
+                        context: &Context,
+                        object: &Object,
+                        $($argument: $ty,)?
+                        next: $next,
+                    ) -> Result<$result, ExtensionError>;
+                }
+
+                #[async_trait]
+                impl<T: $trait> Erased for T {
+                    async fn $method(
+                        &self,
+                        context: &Context,
+                        object: &Object,
+                        $($argument: $ty,)?
+                        next: $next,
+                    ) -> Result<$result, ExtensionError> {
+                        let object = typed::<T::$typed>(object)?;
+                        $trait::$method(self, context, &object, $($argument,)? next).await
+                    }
+                }
+            }
+        )*
+    };
 }
 
-/// The extensions of one kind.
-#[derive(Clone, Default)]
-pub struct Points {
-    pub(crate) owner_checker: Option<Arc<dyn owner_check::Erased>>,
-    pub(crate) pre_checker: Option<Arc<dyn pre_check::Erased>>,
-    pub(crate) post_checker: Option<Arc<dyn post_check::Erased>>,
-    pub(crate) modifier: Option<Arc<dyn modifier::Erased>>,
-    pub(crate) claimer: Option<Arc<dyn claimer::Erased>>,
-    pub(crate) deleter: Option<Arc<dyn deleter::Erased>>,
-    pub(crate) error_classifier: Option<Arc<dyn classifier::Erased>>,
-    pub(crate) importer: Option<Arc<dyn importer::Erased>>,
-    pub(crate) success_handler: Option<Arc<dyn success_handler::Erased>>,
-    pub(crate) secret_exporter: Option<Arc<dyn secret_exporter::Erased>>,
-    pub(crate) config_exporter: Option<Arc<dyn config_exporter::Erased>>,
+points! {
+    claimer (has_claimer, register_claimer):
+        Claimer<Hub>::claim(; Next<'_, MetadataPatch>) -> MetadataPatch;
+    owner_checker (has_owner_checker, register_owner_checker):
+        PreReconciliationOwnerChecker<Owner>::check(; Next<'_, PreCheck>) -> PreCheck;
+    pre_checker (has_pre_checker, register_pre_checker):
+        PreReconciliationChecker<Hub>::check(; Next<'_, PreCheck>) -> PreCheck;
+    modifier (has_modifier, register_modifier):
+        ArmResourceModifier<Hub>::modify(body: Value; Next<'_, Value, Value>) -> Value;
+    error_classifier (has_error_classifier, register_error_classifier):
+        ErrorClassifier<Hub>::classify(error: &CloudError; Next<'_, Failure>) -> Failure;
+    post_checker (has_post_checker, register_post_checker):
+        PostReconciliationChecker<Hub>::check(; Next<'_, PostCheck>) -> PostCheck;
+    secret_exporter (has_secret_exporter, register_secret_exporter):
+        KubernetesSecretExporter<Hub>::export(wanted: &BTreeSet<String>; Next<'_, SecretValues>) -> SecretValues;
+    config_exporter (has_config_exporter, register_config_exporter):
+        KubernetesConfigExporter<Hub>::export(wanted: &BTreeSet<String>; Next<'_, BTreeMap<String, String>>)
+            -> BTreeMap<String, String>;
+    success_handler (has_success_handler, register_success_handler):
+        SuccessfulCreationHandler<Hub>::succeeded(; Next<'_, BTreeMap<String, String>>) -> BTreeMap<String, String>;
+    deleter (has_deleter, register_deleter):
+        Deleter<Hub>::delete(; Next<'_, Write>) -> Write;
+    importer (has_importer, register_importer):
+        Importer<Hub>::import(; Next<'_, Import>) -> Import;
 }
 
 impl Points {
-    /// Whether there is any extension.
-    pub fn are_any(&self) -> bool {
-        self.owner_checker.is_some()
-            || self.pre_checker.is_some()
-            || self.post_checker.is_some()
-            || self.modifier.is_some()
-            || self.claimer.is_some()
-            || self.deleter.is_some()
-            || self.error_classifier.is_some()
-            || self.importer.is_some()
-            || self.success_handler.is_some()
-            || self.secret_exporter.is_some()
-            || self.config_exporter.is_some()
-    }
-
-    /// Whether there is an [`ArmResourceModifier`].
-    pub fn has_modifier(&self) -> bool {
-        self.modifier.is_some()
-    }
-
     /// The body as the [`ArmResourceModifier`] changes it; as it is, where there is none.
     ///
     /// # Errors
@@ -79,35 +134,31 @@ impl Points {
         modifier.modify(context, object, body, next).await
     }
 
-    /// Whether there is a [`KubernetesSecretExporter`].
-    pub fn has_secret_exporter(&self) -> bool {
-        self.secret_exporter.is_some()
+    /// Asks the kind's importer about an object; imports it where there is none.
+    ///
+    /// # Errors
+    /// When it could not be found out.
+    pub async fn import(
+        &self,
+        context: &Context,
+        object: &Object,
+    ) -> Result<Import, ExtensionError> {
+        let next = Next::value(Import::Succeeded);
+        match &self.importer {
+            Some(importer) => importer.import(context, object, next).await,
+            None => next.call().await,
+        }
     }
+}
 
-    /// Whether there is a [`KubernetesConfigExporter`].
-    pub fn has_config_exporter(&self) -> bool {
-        self.config_exporter.is_some()
-    }
-
-    /// Whether there is a [`PreReconciliationOwnerChecker`].
-    pub fn has_owner_checker(&self) -> bool {
-        self.owner_checker.is_some()
-    }
-
-    /// Whether there is a [`PreReconciliationChecker`].
-    pub fn has_pre_checker(&self) -> bool {
-        self.pre_checker.is_some()
-    }
-
-    /// Whether there is a [`PostReconciliationChecker`].
-    pub fn has_post_checker(&self) -> bool {
-        self.post_checker.is_some()
-    }
-
-    /// Whether there is a [`SuccessfulCreationHandler`].
-    pub fn has_success_handler(&self) -> bool {
-        self.success_handler.is_some()
-    }
+/// Two extensions of one kind want the same point.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} has two extensions for {point}; register one")]
+pub struct RegisterError {
+    /// Kind and group.
+    pub kind: String,
+    /// Name of the trait.
+    pub point: &'static str,
 }
 
 /// All extensions, by kind. Cheap to clone.
@@ -136,130 +187,6 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Registers a [`PreReconciliationOwnerChecker`] for its kind.
-    pub fn register_owner_checker<T: PreReconciliationOwnerChecker>(
-        mut self,
-        extension: T,
-    ) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "PreReconciliationOwnerChecker",
-            |points| &mut points.owner_checker,
-            Arc::new(extension) as Arc<dyn owner_check::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`PreReconciliationChecker`] for its kind.
-    pub fn register_pre_checker<T: PreReconciliationChecker>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "PreReconciliationChecker",
-            |points| &mut points.pre_checker,
-            Arc::new(extension) as Arc<dyn pre_check::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`PostReconciliationChecker`] for its kind.
-    pub fn register_post_checker<T: PostReconciliationChecker>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "PostReconciliationChecker",
-            |points| &mut points.post_checker,
-            Arc::new(extension) as Arc<dyn post_check::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`ArmResourceModifier`] for its kind.
-    pub fn register_modifier<T: ArmResourceModifier>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "ArmResourceModifier",
-            |points| &mut points.modifier,
-            Arc::new(extension) as Arc<dyn modifier::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`Claimer`] for its kind.
-    pub fn register_claimer<T: Claimer>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "Claimer",
-            |points| &mut points.claimer,
-            Arc::new(extension) as Arc<dyn claimer::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`Deleter`] for its kind.
-    pub fn register_deleter<T: Deleter>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "Deleter",
-            |points| &mut points.deleter,
-            Arc::new(extension) as Arc<dyn deleter::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`ErrorClassifier`] for its kind.
-    pub fn register_error_classifier<T: ErrorClassifier>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "ErrorClassifier",
-            |points| &mut points.error_classifier,
-            Arc::new(extension) as Arc<dyn classifier::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`Importer`] for its kind.
-    pub fn register_importer<T: Importer>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "Importer",
-            |points| &mut points.importer,
-            Arc::new(extension) as Arc<dyn importer::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`SuccessfulCreationHandler`] for its kind.
-    pub fn register_success_handler<T: SuccessfulCreationHandler>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "SuccessfulCreationHandler",
-            |points| &mut points.success_handler,
-            Arc::new(extension) as Arc<dyn success_handler::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`KubernetesSecretExporter`] for its kind.
-    pub fn register_secret_exporter<T: KubernetesSecretExporter>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "KubernetesSecretExporter",
-            |points| &mut points.secret_exporter,
-            Arc::new(extension) as Arc<dyn secret_exporter::Erased>,
-        );
-        self
-    }
-
-    /// Registers a [`KubernetesConfigExporter`] for its kind.
-    pub fn register_config_exporter<T: KubernetesConfigExporter>(mut self, extension: T) -> Self {
-        self.put(
-            T::Hub::KIND,
-            "KubernetesConfigExporter",
-            |points| &mut points.config_exporter,
-            Arc::new(extension) as Arc<dyn config_exporter::Erased>,
-        );
-        self
-    }
-
     /// The registry.
     ///
     /// # Errors

@@ -5,10 +5,9 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::typed::typed;
 use super::{Context, ExtensionError, Next};
 use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Object, TypedObject};
+use armature_shapes::resource::TypedObject;
 
 /// Secret values by key of `operatorSpec.secrets`. Prints its keys only.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -40,30 +39,4 @@ pub trait KubernetesSecretExporter: Send + Sync + 'static {
         wanted: &BTreeSet<String>,
         next: Next<'_, SecretValues>,
     ) -> Result<SecretValues, ExtensionError>;
-}
-
-/// [`KubernetesSecretExporter`] for any kind.
-#[async_trait]
-pub(crate) trait Erased: Send + Sync {
-    async fn export(
-        &self,
-        context: &Context,
-        object: &Object,
-        wanted: &BTreeSet<String>,
-        next: Next<'_, SecretValues>,
-    ) -> Result<SecretValues, ExtensionError>;
-}
-
-#[async_trait]
-impl<T: KubernetesSecretExporter> Erased for T {
-    async fn export(
-        &self,
-        context: &Context,
-        object: &Object,
-        wanted: &BTreeSet<String>,
-        next: Next<'_, SecretValues>,
-    ) -> Result<SecretValues, ExtensionError> {
-        let object = typed::<T::Hub>(object)?;
-        KubernetesSecretExporter::export(self, context, &object, wanted, next).await
-    }
 }
