@@ -50,46 +50,45 @@ impl<'a> Reader<'a> {
 
     fn step(&mut self) {
         let rest = self.rest();
-        if rest.starts_with("//") {
-            let end = rest.find('\n').unwrap_or(rest.len());
-            let shown = rest[..end].trim_start_matches('/').trim_start_matches('!');
-            self.push(Kind::Comment, shown, end);
-        } else if rest.starts_with("/*") {
-            let end = block_comment(rest);
-            self.push(Kind::Comment, &rest[2..end], end);
-        } else if let Some((start, hashes)) = raw_string(rest) {
-            let close = format!("\"{}", "#".repeat(hashes));
-            let length = rest[start..].find(&close).unwrap_or(rest.len() - start);
-            let end = (start + length + close.len()).min(rest.len());
-            self.push(Kind::Text, &rest[start..start + length], end);
-        } else if rest.starts_with('"') || rest.starts_with("b\"") || rest.starts_with("c\"") {
-            let start = rest.find('"').unwrap_or_default() + 1;
-            let length = quoted(&rest[start..]);
-            self.push(
-                Kind::Text,
-                &rest[start..start + length],
-                (start + length + 1).min(rest.len()),
-            );
-        } else if rest.starts_with('\'') {
-            self.at += character(rest);
-        } else {
-            self.word(rest);
+        match rest.as_bytes() {
+            [b'\n', ..] => {
+                self.line += 1;
+                self.at += 1;
+            }
+            [b'/', b'/', ..] => {
+                let end = rest.find('\n').unwrap_or(rest.len());
+                let shown = rest[..end].trim_start_matches('/').trim_start_matches('!');
+                self.push(Kind::Comment, shown, end);
+            }
+            [b'/', b'*', ..] => {
+                let end = block_comment(rest);
+                self.push(Kind::Comment, &rest[2..end], end);
+            }
+            [b'"', ..] | [b'b' | b'c', b'"', ..] => {
+                let start = rest.find('"').unwrap_or_default() + 1;
+                let length = quoted(&rest[start..]);
+                let end = (start + length + 1).min(rest.len());
+                self.push(Kind::Text, &rest[start..start + length], end);
+            }
+            [b'\'', ..] => self.at += character(rest),
+            [b'r' | b'b', ..] if raw_string(rest).is_some() => self.raw(rest),
+            [b'_' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.., ..] => {
+                let length = word(rest);
+                self.push(Kind::Identifier, &rest[..length], length);
+            }
+            [b'0'..=b'9', ..] => self.at += word(rest),
+            _ => self.at += 1,
         }
     }
 
-    fn word(&mut self, rest: &'a str) {
-        let length = rest
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
-        let first = rest.chars().next().unwrap_or(' ');
-        if length == 0 {
-            self.line += usize::from(first == '\n');
-            self.at += first.len_utf8();
-        } else if first.is_numeric() {
-            self.at += length;
-        } else {
-            self.push(Kind::Identifier, &rest[..length], length);
-        }
+    fn raw(&mut self, rest: &'a str) {
+        let Some((start, hashes)) = raw_string(rest) else {
+            return;
+        };
+        let close = format!("\"{}", "#".repeat(hashes));
+        let length = rest[start..].find(&close).unwrap_or(rest.len() - start);
+        let end = (start + length + close.len()).min(rest.len());
+        self.push(Kind::Text, &rest[start..start + length], end);
     }
 
     fn push(&mut self, kind: Kind, text: &'a str, length: usize) {
@@ -101,6 +100,12 @@ impl<'a> Reader<'a> {
         self.line += self.rest()[..length].matches('\n').count();
         self.at += length;
     }
+}
+
+/// Length of an identifier, a keyword or a number.
+fn word(rest: &str) -> usize {
+    let inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    rest.bytes().take_while(inside).count()
 }
 
 /// Length of a block comment, others inside of it included.
