@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use armature_runtime::arm::{
-    CredentialKey, Request, ResourceId, Response, Transport, TransportError,
-};
+use armature_runtime::azure::{CredentialKey, Request, Response, Transport, TransportError};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::{
     ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, Resolver,
 };
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,

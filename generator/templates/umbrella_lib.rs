@@ -2,7 +2,7 @@
 
 //! Every generated group under one name, and the list of all kinds.
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 {% for (name, module) in groups %}
 pub use {{ name }} as {{ module }};
 {%- endfor %}

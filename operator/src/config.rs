@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use armature_runtime::arm::ClientSettings;
-use armature_runtime::arm::budget::Limits;
+use armature_runtime::azure::ClientSettings;
+use armature_runtime::azure::budget::Limits;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
 use armature_runtime::reconcile::policy::Policy;

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armature_runtime::arm;
-use armature_runtime::arm::budget::Budget;
+use armature_runtime::azure;
+use armature_runtime::azure::budget::Budget;
 use armature_runtime::kubernetes::{Clients, Cluster, Watches};
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
@@ -57,7 +57,7 @@ impl Manager {
         let turn = Arc::new(Turn::new(queue.clone()));
         let cluster = Cluster::new(clients, &config.namespace, config.kinds, turn.clone())
             .fenced_by(fence.clone());
-        let arm = arm::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
+        let arm = azure::Client::new(config.arm.clone(), Arc::new(cluster.clone()))?;
         let metrics = Metrics::new(config.kinds);
         let reconciler = Reconciler {
             kubernetes: metrics.kubernetes(Arc::new(cluster.clone())),

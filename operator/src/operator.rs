@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armature_runtime::arm;
+use armature_runtime::azure;
 use armature_runtime::extension::RegisterError;
 use armature_runtime::kubernetes::{
     AnnounceError, CertificateError, CertificateStore, ClientError, Clients, CrdError,
@@ -65,7 +65,7 @@ pub enum StartError {
     Certificate(#[from] CertificateError),
     /// The settings for Azure cannot be used.
     #[error(transparent)]
-    Arm(#[from] arm::ClientError),
+    Arm(#[from] azure::ClientError),
     /// Handwritten extensions contradict each other; a defect of this program.
     #[error(transparent)]
     Extensions(#[from] RegisterError),

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armature_runtime::arm::budget::Urgency;
+use armature_runtime::azure::budget::Urgency;
 use armature_runtime::kubernetes::{ObjectCache, Wake};
 use armature_runtime::reconcile::queue::Queue;
 use armature_runtime::resource::ObjectKey;

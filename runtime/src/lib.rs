@@ -1,26 +1,26 @@
-//! Everything that runs: shapes and the engines that read them, the ARM client, the reconciler and the
-//! extension points.
+//! Everything that runs, under one name: what customizations, the operator and tests see of the floors.
 //!
-//! This crate never names an Azure service. Knowledge about a group lives in `specs/<group>.toml`, in the
-//! generated crates or in `customizations`; code here reads it from [`kind::KindInfo`] and
-//! [`shape::StructShape`] tables.
+//! Each floor is a crate that knows those below it and none above:
 //!
-//! | module | what lives here |
-//! |---|---|
-//! | [`shape`] | static schema tables, the codec between JSON and typed structs |
-//! | [`kind`] | static descriptors of kinds and their versions |
-//! | [`resource`] | structs every kind shares: references, secrets, conditions, the typed object |
-//! | [`engine`] | pure functions over shapes: ARM payloads, hub conversion, CRDs, drift, collection |
-//! | [`arm`] | the ARM client: ids, requests, errors, long-running operations, credentials |
-//! | [`reconcile`] | `decide`, the driver and its ports, the queue, conditions |
-//! | [`extension`] | the traits that handwritten code implements, and their registry |
-//! | [`kubernetes`] | the Kubernetes side: client, watches, CRD installation, conversion webhook |
+//! | floor | what lives there | stands on |
+//! |---|---|---|
+//! | `armature-shapes` | kinds as data, resource ids, conversion: all that generated crates see | – |
+//! | [`engine`] | pure functions over shapes: ARM payloads, status, drift, CRDs, expressions | shapes |
+//! | [`azure`] | the ARM client: requests, errors, long-running operations, credentials, budget | shapes |
+//! | [`reconcile`] | `decide`, the driver and its ports, the queue, conditions, extension points | engine, azure |
+//! | [`kubernetes`] | the Kubernetes side: client, watches, CRD installation, conversion webhook | engine, azure, reconcile |
+//!
+//! No floor names an Azure service. Knowledge about a group lives in `specs/<group>.toml`, in the generated crates or
+//! in `customizations`; code here reads it from [`kind::KindInfo`] and [`shape::StructShape`] tables. No code lives in
+//! this crate.
 
-pub mod arm;
-pub mod engine;
-pub mod extension;
-pub mod kind;
-pub mod kubernetes;
-pub mod reconcile;
-pub mod resource;
-pub mod shape;
+pub use armature_azure as azure;
+pub use armature_engine as engine;
+pub use armature_kubernetes as kubernetes;
+pub use armature_reconcile as reconcile;
+pub use armature_reconcile::extension;
+#[cfg(feature = "testing")]
+pub use armature_shapes::testing;
+pub use armature_shapes::{
+    conversion, digest, field, id, kind, names, resource, shape, shaped, string_enum,
+};

@@ -1,11 +1,11 @@
 //! Vault: the values of `createMode` that Azure does not have.
 
 use armature_generated::keyvault::hub::{Vault, VaultKind};
-use armature_runtime::arm::ResourceId;
 use armature_runtime::extension::{
     ArmResourceModifier, Context, ExtensionError, Next, PreCheck, PreReconciliationChecker,
     Prerequisite,
 };
+use armature_runtime::id::ResourceId;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 

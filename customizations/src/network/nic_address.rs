@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use armature_generated::network::hub::{PrivateEndpoint, PrivateEndpointKind};
-use armature_runtime::arm::ResourceId;
 use armature_runtime::extension::{Context, ExtensionError, KubernetesConfigExporter, Next};
+use armature_runtime::id::ResourceId;
 use async_trait::async_trait;
 use serde_json::Value;
 

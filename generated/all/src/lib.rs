@@ -2,7 +2,7 @@
 
 //! Every generated group under one name, and the list of all kinds.
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use armature_keyvault as keyvault;
 pub use armature_kusto as kusto;

@@ -109,7 +109,7 @@ fn part(module: &Module<'_>, members: &[&TypeName]) -> String {
     ];
     let used = runtime.iter().filter(|(_, mark)| body.contains(mark));
     let used = used.map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    text.push_str(&import("use armature_runtime", &used));
+    text.push_str(&import("use armature_shapes", &used));
     if !siblings.is_empty() {
         text.push('\n');
         text.push_str(&import("use super", &sorted(siblings)));
@@ -136,8 +136,8 @@ fn root(
     for name in parts.keys() {
         text.push_str(&format!("mod {name};\n"));
     }
-    text.push_str("\nuse armature_runtime::kind::{KindInfo, TypedKind};\n");
-    text.push_str("use armature_runtime::resource::TypedObject;\n\n");
+    text.push_str("\nuse armature_shapes::kind::{KindInfo, TypedKind};\n");
+    text.push_str("use armature_shapes::resource::TypedObject;\n\n");
     for (name, members) in parts {
         let members = sorted(members.iter().copied());
         text.push_str(&import(&format!("pub use {name}"), &members));

@@ -1,6 +1,6 @@
 //! Amounts on the command line: bytes, and requests to Azure.
 
-use armature_runtime::arm::budget::{Limit, Limits};
+use armature_runtime::azure::budget::{Limit, Limits};
 
 /// Azure's own limits, as they are written.
 pub const DEFAULT_BUDGET: &str = "reads=250/25,writes=200/10,deletes=200/10";

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use armature_runtime::arm::budget::Limits;
-use armature_runtime::arm::credential::{OperatorIdentity, operator_identity};
-use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_runtime::azure::budget::Limits;
+use armature_runtime::azure::credential::{OperatorIdentity, operator_identity};
+use armature_runtime::azure::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use armature_runtime::arm::{
-    CredentialKey, Request, ResourceId, Response, Transport, TransportError,
-};
+use armature_runtime::azure::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::KindInfo;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use armature_runtime::arm::budget::{Budget, Headroom, Sort};
+use armature_runtime::azure::budget::{Budget, Headroom, Sort};
 use jiff::Timestamp;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -102,7 +102,7 @@ fn by_subscription(all: Vec<Headroom>) -> BTreeMap<(String, Sort), u32> {
 
 #[cfg(test)]
 mod tests {
-    use armature_runtime::arm::budget::Account;
+    use armature_runtime::azure::budget::Account;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use armature_runtime::arm::ResourceId;
 use armature_runtime::engine::compare::DigestKey;
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::reconcile::names::event;
+use armature_runtime::names::event;
 use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,

@@ -25,8 +25,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use armature_runtime::arm::Transport;
-use armature_runtime::arm::budget::Budget;
+use armature_runtime::azure::Transport;
+use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::backoff::Requeue;

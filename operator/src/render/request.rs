@@ -1,8 +1,8 @@
 //! One object of the inputs becomes one request.
 
-use armature_runtime::arm::{ResourceId, segment};
 use armature_runtime::engine::collect::{self, KeyReference, ReferenceTarget, Use};
 use armature_runtime::engine::payload::{self, Resolved};
+use armature_runtime::id::{ResourceId, segment};
 use armature_runtime::kind::{NameRule, OwnerRule};
 use armature_runtime::reconcile::port::DataKind;
 use serde::Serialize;

@@ -8,9 +8,9 @@ use armature::{
     CONVERSION_MEMORY, CrdManagement, Operator, OperatorConfig, OperatorMode, VersionChoice,
     WebhookReach,
 };
-use armature_runtime::arm::budget::Limits;
-use armature_runtime::arm::credential::operator_identity;
-use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_runtime::azure::budget::Limits;
+use armature_runtime::azure::credential::operator_identity;
+use armature_runtime::azure::{ClientSettings, Cloud};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use armature_runtime::kind::{HubInfo, KindInfo};
 use armature_runtime::kubernetes::{InstalledCrd, today};

@@ -3,7 +3,7 @@
 
 use armature_generated::KINDS;
 use armature_runtime::kind::{KindInfo, VersionInfo};
-use armature_runtime::shape::arbitrary::Arbitrary;
+use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::{Value, json};
 
 /// Values in a spec, and in a status.

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use armature_runtime::engine::conversion::{from_hub, to_hub};
+use armature_runtime::conversion::{from_hub, to_hub};
 use armature_runtime::shape::{UnknownFields, recode};
 use serde_json::Value;
 

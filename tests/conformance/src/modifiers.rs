@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use armature::render::manifest::Document;
-use armature_runtime::arm::{CredentialKey, ResourceId};
-use armature_runtime::engine::conversion;
+use armature_runtime::azure::CredentialKey;
+use armature_runtime::conversion;
 use armature_runtime::extension::{ArmAccess, Context, Registry, Resolver};
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::reconcile::testing::{Journal, MemoryAzure, MemoryCluster};
 use armature_runtime::resource::Kind;

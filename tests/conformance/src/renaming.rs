@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use armature::render::manifest::Document;
-use armature_runtime::arm::ResourceId;
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, NameRule, OwnerRule};
 use serde_json::{Map, Value, json};
 

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use armature::render::manifest::{self, Document};
 use armature::render::{self, RenderError, RenderedRequest};
 use armature_generated::KINDS;
-use armature_runtime::arm::ResourceId;
 use armature_runtime::extension::Registry;
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use serde_json::Value;
 

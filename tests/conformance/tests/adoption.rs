@@ -74,7 +74,7 @@ fn version_of(url: &str) -> Option<(&'static KindInfo, &'static VersionInfo)> {
         .split('&')
         .find_map(|part| part.strip_prefix("api-version="))?;
     let path = path.trim_start_matches("https://management.azure.com");
-    let id = armature_runtime::arm::ResourceId::parse(path).ok()?;
+    let id = armature_runtime::id::ResourceId::parse(path).ok()?;
     armature_generated::KINDS.iter().find_map(|kind| {
         let version = kind
             .versions

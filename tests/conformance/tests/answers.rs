@@ -10,10 +10,10 @@ use armature_conformance::properties::{for_all, same, versions};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::kind::{KindInfo, VersionInfo};
-use armature_runtime::shape::arbitrary::Arbitrary;
 use armature_runtime::shape::{
     ArmPath, Field, Flags, Semantic, StructShape, Type, UnknownFields, recode,
 };
+use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::{Map, Value, json};
 
 /// Values per version.

@@ -12,8 +12,8 @@ use armature_runtime::engine::compare::{Comparison, Desired, DigestKey, Edit, Re
 use armature_runtime::engine::payload::{PayloadError, Resolved, arm_body};
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::kind::VersionInfo;
-use armature_runtime::shape::arbitrary::Arbitrary;
 use armature_runtime::shape::{Flags, Semantic, StructShape, Type};
+use armature_runtime::testing::arbitrary::Arbitrary;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 

@@ -6,8 +6,8 @@
 )]
 
 use armature_conformance::properties::{for_all, normal, same, shapes};
-use armature_runtime::shape::arbitrary::Arbitrary;
 use armature_runtime::shape::{UnknownFields, recode};
+use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::Value;
 
 /// Values per type.

@@ -7,12 +7,12 @@
 
 use armature_conformance::properties::{for_all, pruned, same, versions};
 use armature_generated::KINDS;
-use armature_runtime::engine::conversion::{
+use armature_runtime::conversion::{
     STASH_ANNOTATION, from_hub, hub_to_stored, stored_to_hub, to_hub,
 };
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::shape::StructShape;
-use armature_runtime::shape::arbitrary::Arbitrary;
+use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::{Value, json};
 
 /// Values per version.

@@ -6,7 +6,7 @@
 )]
 
 use armature_conformance::properties::versions;
-use armature_runtime::engine::conversion::{STASH_ANNOTATION, from_hub, to_hub};
+use armature_runtime::conversion::{STASH_ANNOTATION, from_hub, to_hub};
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::shape::{UnknownFields, recode};
 use serde_json::{Value, json};

@@ -10,7 +10,7 @@ use armature_generated::{keyvault, kusto, managedidentity, network, resources, s
 use armature_runtime::kind::TypedKind;
 use armature_runtime::resource::TypedObject;
 use armature_runtime::shape::Shaped;
-use armature_runtime::shape::arbitrary::Arbitrary;
+use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::json;
 
 /// Values per kind and version, of growing size.

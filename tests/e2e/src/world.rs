@@ -14,9 +14,9 @@ use armature::{
 };
 use armature_controlplane::ControlPlane;
 use armature_exposure::{Place, Secrets, SeenSecrets, random_value, scrape, shown_in};
-use armature_runtime::arm::budget::Limits;
-use armature_runtime::arm::credential::{CredentialError, Identity, operator_identity};
-use armature_runtime::arm::{ClientSettings, Cloud};
+use armature_runtime::azure::budget::Limits;
+use armature_runtime::azure::credential::{CredentialError, Identity, operator_identity};
+use armature_runtime::azure::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::today;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;

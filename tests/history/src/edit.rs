@@ -1,7 +1,7 @@
 //! Edits of a spec along its shape: what a user can add, change, take out and reorder.
 
-use armature_runtime::shape::arbitrary::Arbitrary;
 use armature_runtime::shape::{Flags, Semantic, StructShape, Type};
+use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::{Map, Value};
 
 use crate::plan::{Change, Draw};

@@ -1,6 +1,6 @@
 //! What must hold after every history, once nothing goes wrong any more and everything has come to rest.
 
-use armature_runtime::reconcile::names;
+use armature_runtime::names;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::shape::{ArmPath, Flags, StructShape, Type};
 use jiff::SignedDuration;

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use armature_runtime::arm::credential::{SecretData, SecretReader, operator_identity};
-use armature_runtime::arm::{
+use armature_runtime::azure::credential::{SecretData, SecretReader, operator_identity};
+use armature_runtime::azure::{
     Client, ClientSettings, Cloud, CredentialKey, Method, Request, Transport, TransportError,
 };
 use armature_simulator::{Client as KnownClient, Options, Query, Running, Settings, Simulator};

@@ -6,8 +6,8 @@
 
 mod vault_spec;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use vault_spec::VaultSpec;
 pub use super::v20210401preview::{

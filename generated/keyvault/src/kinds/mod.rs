@@ -4,7 +4,7 @@
 
 mod vault;
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use vault::VAULT;
 

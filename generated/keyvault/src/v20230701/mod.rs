@@ -8,8 +8,8 @@
 mod vault_spec;
 mod vault_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use vault_spec::{
     AccessPolicyEntry, CertificatePermissions, KeyPermissions, NetworkRuleSet, Permissions,

@@ -8,8 +8,8 @@ mod cluster_spec;
 mod data_connection_spec;
 mod database_spec;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use cluster_spec::ClusterSpec;
 pub use data_connection_spec::{DataConnectionSpec, EventHubDataConnection, IotHubDataConnection};

@@ -6,7 +6,7 @@ mod cluster;
 mod data_connection;
 mod database;
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use cluster::CLUSTER;
 pub use data_connection::DATA_CONNECTION;

@@ -14,8 +14,8 @@ mod data_connection_status;
 mod database_spec;
 mod database_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use cluster_spec::{
     AcceptedAudiences, AzureSku, AzureSkuName, AzureSkuTier, ClusterNetworkAccessFlag, ClusterSpec,

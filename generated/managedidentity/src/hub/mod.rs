@@ -9,8 +9,8 @@ mod federated_identity_credential_status;
 mod user_assigned_identity_spec;
 mod user_assigned_identity_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use federated_identity_credential_spec::FederatedIdentityCredentialSpec;
 pub use federated_identity_credential_status::FederatedIdentityCredentialStatus;

@@ -5,7 +5,7 @@
 mod federated_identity_credential;
 mod user_assigned_identity;
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use federated_identity_credential::FEDERATED_IDENTITY_CREDENTIAL;
 pub use user_assigned_identity::USER_ASSIGNED_IDENTITY;

@@ -8,8 +8,8 @@
 mod user_assigned_identity_spec;
 mod user_assigned_identity_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use user_assigned_identity_spec::{
     UserAssignedIdentityOperatorConfigMaps, UserAssignedIdentityOperatorSpec,

@@ -8,8 +8,8 @@
 mod federated_identity_credential_spec;
 mod federated_identity_credential_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use federated_identity_credential_spec::{FederatedIdentityCredentialSpec, OperatorSpec};
 pub use federated_identity_credential_status::FederatedIdentityCredentialStatus;

@@ -11,7 +11,7 @@ mod public_ip_address;
 mod virtual_network;
 mod virtual_networks_subnet;
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use network_security_group::NETWORK_SECURITY_GROUP;
 pub use network_security_groups_security_rule::NETWORK_SECURITY_GROUPS_SECURITY_RULE;

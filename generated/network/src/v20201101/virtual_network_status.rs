@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_runtime::{resource, shaped};
+use armature_shapes::{resource, shaped};
 
 use super::{ExtendedLocationStatus, VirtualNetworkSubResourceStatus};
 

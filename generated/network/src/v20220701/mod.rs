@@ -26,8 +26,8 @@ mod private_endpoints_private_dns_zone_group_status;
 mod private_link_service_spec;
 mod private_link_service_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use private_endpoint_spec::{
     ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorConfigMaps,

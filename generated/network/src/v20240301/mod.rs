@@ -17,8 +17,8 @@ mod virtual_network_status;
 mod virtual_networks_subnet_spec;
 mod virtual_networks_subnet_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use network_security_group_spec::NetworkSecurityGroupSpec;
 pub use network_security_group_status::NetworkSecurityGroupStatus;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_runtime::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped, string_enum};
 
 use super::{
     DdosSettings, ExtendedLocation, IpTag, OperatorSpec, PublicIPAddressDnsSettings,

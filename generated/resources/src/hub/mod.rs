@@ -6,8 +6,8 @@
 
 mod resource_group_spec;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use resource_group_spec::ResourceGroupSpec;
 pub use super::v20200601::{OperatorSpec, ResourceGroupPropertiesStatus, ResourceGroupStatus};

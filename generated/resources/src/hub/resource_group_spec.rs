@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_runtime::{shape, shaped};
+use armature_shapes::{shape, shaped};
 
 use super::OperatorSpec;
 

@@ -4,7 +4,7 @@
 
 mod resource_group;
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use resource_group::RESOURCE_GROUP;
 

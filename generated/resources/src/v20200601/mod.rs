@@ -8,8 +8,8 @@
 mod resource_group_spec;
 mod resource_group_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use resource_group_spec::{OperatorSpec, ResourceGroupSpec};
 pub use resource_group_status::{ResourceGroupPropertiesStatus, ResourceGroupStatus};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_runtime::{resource, shaped, string_enum};
+use armature_shapes::{resource, shaped, string_enum};
 
 use super::{
     ActiveDirectoryProperties, AzureFilesIdentityBasedAuthenticationDirectoryServiceOptions,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_runtime::{resource, shape, shaped};
+use armature_shapes::{resource, shape, shaped};
 
 use super::OperatorSpec;
 

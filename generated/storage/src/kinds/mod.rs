@@ -13,7 +13,7 @@ mod storage_accounts_queue_services_queue;
 mod storage_accounts_table_service;
 mod storage_accounts_table_services_table;
 
-use armature_runtime::kind::KindInfo;
+use armature_shapes::kind::KindInfo;
 
 pub use storage_account::STORAGE_ACCOUNT;
 pub use storage_accounts_blob_service::STORAGE_ACCOUNTS_BLOB_SERVICE;

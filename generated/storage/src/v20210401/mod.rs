@@ -25,8 +25,8 @@ mod storage_accounts_queue_service_status;
 mod storage_accounts_queue_services_queue_spec;
 mod storage_accounts_queue_services_queue_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use storage_account_spec::{
     AccessTier, Action, ActiveDirectoryProperties, AzureFilesIdentityBasedAuthentication,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_runtime::{resource, shaped};
+use armature_shapes::{resource, shaped};
 
 shaped! {
     /// Object from `queue.json#/definitions/StorageQueue`.

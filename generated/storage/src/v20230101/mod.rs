@@ -21,8 +21,8 @@ mod storage_accounts_file_service_spec;
 mod storage_accounts_queue_service_spec;
 mod storage_accounts_table_service_spec;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use storage_account_spec::StorageAccountSpec;
 pub use storage_account_status::{GeoReplicationStatsStatus, StorageAccountStatus};

@@ -23,8 +23,8 @@ mod storage_accounts_table_service_spec;
 mod storage_accounts_table_service_status;
 mod storage_accounts_table_services_table_status;
 
-use armature_runtime::kind::{KindInfo, TypedKind};
-use armature_runtime::resource::TypedObject;
+use armature_shapes::kind::{KindInfo, TypedKind};
+use armature_shapes::resource::TypedObject;
 
 pub use storage_account_spec::{
     AccountImmutabilityPolicyProperties, AccountImmutabilityPolicyPropertiesState,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Add;
 
 use armature_generated::KINDS;
-use armature_runtime::arm::ResourceId;
+use armature_runtime::id::ResourceId;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 

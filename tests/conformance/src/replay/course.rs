@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use armature::render::manifest::Document;
 use armature_e2e::{Objects, condition};
-use armature_runtime::arm::ResourceId;
-use armature_runtime::reconcile::names::RESOURCE_ID;
+use armature_runtime::id::ResourceId;
+use armature_runtime::names::RESOURCE_ID;
 use futures::future::try_join_all;
 use kube::api::DeleteParams;
 use serde_json::Value;

@@ -11,7 +11,7 @@ use armature_e2e::{OPERATOR_NAMESPACE, Objects, Shown, create_namespace, operato
 use armature_exposure::{Place, SeenSecrets, random_value, scrape, shown_in};
 use armature_generated::KINDS;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::reconcile::names::NAMESPACE_CREDENTIAL;
+use armature_runtime::names::NAMESPACE_CREDENTIAL;
 use armature_runtime::reconcile::time::Time;
 use armature_simulator::Running;
 use k8s_openapi::api::core::v1::Secret;

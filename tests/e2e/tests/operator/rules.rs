@@ -3,7 +3,7 @@
 use armature_e2e::{Objects, World};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use armature_runtime::kind::{KindInfo, VersionInfo};
-use armature_runtime::shape::arbitrary::Arbitrary;
+use armature_runtime::testing::arbitrary::Arbitrary;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::client::Body;
 use serde_json::{Value, json};

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use armature_runtime::arm::{CredentialKey, Method, Request, Response, Transport, TransportError};
+use armature_runtime::azure::{
+    CredentialKey, Method, Request, Response, Transport, TransportError,
+};
 use armature_runtime::reconcile::testing::{Breakpoint, ManualClock, Side};
 use armature_runtime::reconcile::time::Clock;
 use armature_simulator::{Reply, Request as Exchange, Simulator, Spoil};

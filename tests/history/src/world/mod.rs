@@ -25,9 +25,9 @@ use std::time::Duration;
 
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::{KindInfo, NameRule};
+use armature_runtime::names;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
-use armature_runtime::reconcile::names;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
 use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster};

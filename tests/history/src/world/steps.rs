@@ -1,6 +1,6 @@
 //! What each step of a plan does to a world.
 
-use armature_runtime::reconcile::names;
+use armature_runtime::names;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
 use armature_runtime::resource::{Object, ObjectKey};

@@ -1,14 +1,15 @@
 //! The objects of a world and what their manifests say.
 
 use armature_generated::KINDS;
-use armature_runtime::arm::ResourceId;
+use armature_runtime::conversion;
 use armature_runtime::engine::collect::{ReferenceTarget, inputs};
-use armature_runtime::engine::conversion;
 use armature_runtime::engine::payload::{Resolved, arm_body};
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, NameRule, OwnerRule, VersionInfo};
 use armature_runtime::reconcile::port::DataKind;
-use armature_runtime::reconcile::testing::{MemoryCluster, kinds};
+use armature_runtime::reconcile::testing::MemoryCluster;
 use armature_runtime::resource::{Kind, ObjectKey};
+use armature_runtime::testing::kinds;
 use serde_json::{Value, json};
 
 use crate::edit;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use armature::{Operator, OperatorConfig};
 use armature_e2e::{Objects, World};
-use armature_runtime::arm::Cloud;
+use armature_runtime::azure::Cloud;
 use armature_runtime::reconcile::time::Time;
 use armature_simulator::{
     Chaos, LoggedRequest, OperationRule, Options, Query, Running, Settings, Simulator, Style,

@@ -11,7 +11,7 @@ mod machine;
 
 use armature::{Operator, OperatorConfig};
 use armature_e2e::{Objects, World};
-use armature_runtime::arm::credential::operator_identity;
+use armature_runtime::azure::credential::operator_identity;
 use serde_json::{Value, json};
 
 use self::cluster::Accounts;

@@ -1,0 +1,119 @@
+//! What can be wrong with a credential. Messages name the Secret and the key, never a value.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use armature_shapes::names::{CREDENTIAL_FROM, NAMESPACE_CREDENTIAL};
+
+/// Where a credential was looked for, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Settings of the operator.
+    Operator,
+    /// A Secret.
+    Secret {
+        /// Namespace.
+        namespace: String,
+        /// Name.
+        name: String,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operator => formatter.write_str("the operator's settings"),
+            Self::Secret { namespace, name } => write!(formatter, "Secret {namespace}/{name}"),
+        }
+    }
+}
+
+/// Why there is no usable credential.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialError {
+    /// No credential anywhere.
+    #[error(
+        "there is no Azure credential: set AZURE_SUBSCRIPTION_ID and an identity in the operator's settings, create \
+         the Secret {NAMESPACE_CREDENTIAL} in the object's namespace, or name a Secret in the annotation \
+         {CREDENTIAL_FROM}"
+    )]
+    None,
+    /// The Secret does not exist.
+    #[error("{0} with the Azure credential does not exist")]
+    Missing(Place),
+    /// The Secret cannot be read.
+    #[error("{place} with the Azure credential cannot be read: {message}")]
+    Unreadable {
+        /// Where.
+        place: Place,
+        /// What the API server said.
+        message: String,
+    },
+    /// A key is missing or empty.
+    #[error("key {key} is missing in {place}: {needed}")]
+    Key {
+        /// Where.
+        place: Place,
+        /// The key.
+        key: &'static str,
+        /// What it is for.
+        needed: &'static str,
+    },
+    /// A value cannot be used.
+    #[error("key {key} of {place} cannot be used: {message}")]
+    Value {
+        /// Where.
+        place: Place,
+        /// The key.
+        key: &'static str,
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// A file of the operator's pod cannot be used.
+    #[error("{} of the {method} in {place} cannot be used: {message}", path.display())]
+    File {
+        /// Where the credential is.
+        place: Place,
+        /// The file.
+        path: PathBuf,
+        /// What the file is for.
+        method: &'static str,
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// The metadata service gives the managed identity no token.
+    #[error("no token for the managed identity in {place}: {endpoint} {message}")]
+    ManagedIdentity {
+        /// Where the identity is named.
+        place: Place,
+        /// The metadata service that was asked, without path.
+        endpoint: String,
+        /// What it did and what to do.
+        message: String,
+        /// The identity is refused, so that waiting alone does not help.
+        refused: bool,
+    },
+}
+
+impl CredentialError {
+    /// Whether the error may pass without a change of the credential: a server did not answer.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreadable { .. } => true,
+            Self::ManagedIdentity { refused, .. } => !refused,
+            _ => false,
+        }
+    }
+
+    /// The credential error that caused another one, if one did.
+    pub(crate) fn behind<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Self> {
+        let mut current = Some(error);
+        while let Some(error) = current {
+            if let Some(found) = error.downcast_ref() {
+                return Some(found);
+            }
+            current = error.source();
+        }
+        None
+    }
+}

@@ -1,0 +1,77 @@
+//! An identity and how it proves itself.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use azure_core::credentials::Secret;
+
+use super::ClientCertificate;
+use crate::Cloud;
+
+/// Proof of the identity.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// A client secret.
+    ClientSecret(Secret),
+    /// Assertions signed with the key of a client certificate.
+    ClientCertificate(Arc<ClientCertificate>),
+    /// A file with the credential of a user-assigned identity, which also names client and tenant. Read again
+    /// whenever it changes.
+    IdentityFile {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The identity of the machine, or the one of the client id; the metadata service knows it.
+    ManagedIdentity,
+    /// The service account's token in this file (workload identity). Read for every token.
+    WorkloadIdentity {
+        /// Path of the mounted token.
+        token_file: PathBuf,
+    },
+}
+
+impl fmt::Debug for Proof {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClientSecret(_) => formatter.write_str("ClientSecret"),
+            Self::ClientCertificate(certificate) => certificate.fmt(formatter),
+            Self::IdentityFile { path } => write!(formatter, "IdentityFile({})", path.display()),
+            Self::ManagedIdentity => formatter.write_str("ManagedIdentity"),
+            Self::WorkloadIdentity { token_file } => {
+                write!(formatter, "WorkloadIdentity({})", token_file.display())
+            }
+        }
+    }
+}
+
+/// An identity and the subscription it works in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Subscription id.
+    pub subscription: String,
+    /// Entra tenant id. Empty for the operator's managed identity or identity file, which need none.
+    pub tenant: String,
+    /// Client (application) id. Empty for the operator's identity file, and for a managed identity of the machine.
+    pub client: String,
+    /// Proof.
+    pub proof: Proof,
+    /// Other tenants whose tokens go along, for resources that refer to theirs.
+    pub additional_tenants: Vec<String>,
+    /// Another cloud than the operator's.
+    pub cloud: Option<Cloud>,
+}
+
+impl Identity {
+    /// An identity of the operator's cloud and one tenant.
+    pub fn new(subscription: &str, tenant: &str, client: &str, proof: Proof) -> Self {
+        Self {
+            subscription: subscription.to_owned(),
+            tenant: tenant.to_owned(),
+            client: client.to_owned(),
+            proof,
+            additional_tenants: Vec::new(),
+            cloud: None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Identities: how they are read from variables and Secrets, and how they prove themselves to get tokens
+//! (ASO behaviour §1.8, §5.2).
+//!
+//! | module | what |
+//! |---|---|
+//! | `secret` | Secrets with credentials, and who reads them |
+//! | `identity` | an identity and its proof |
+//! | `settings` | which keys make an identity, and the order of methods |
+//! | `operator` | where the operator's own identity is from |
+//! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
+//! | `identity_file` | credential files of user-assigned identities |
+//! | `metadata_service` | the endpoint that gives managed identities their tokens |
+//! | `token` | the source of tokens of an identity |
+//! | `refusal` | which key to look at when Entra ID refuses an identity |
+//! | `error` | what can be wrong with a credential, as sentences that name the Secret and the key |
+//!
+//! What does not live here: the choice between the object's, the namespace's and the operator's credential, which
+//! is a step of `armature_reconcile`, and the cache of credentials that are in use (`super::credentials`).
+
+mod certificate;
+mod error;
+mod identity;
+mod identity_file;
+mod metadata_service;
+mod operator;
+mod refusal;
+mod secret;
+mod settings;
+mod token;
+
+pub use certificate::{CertificateError, ClientCertificate};
+pub use error::{CredentialError, Place};
+pub use identity::{Identity, Proof};
+pub(super) use metadata_service::MetadataService;
+pub use operator::OperatorIdentity;
+pub(super) use refusal::refused_key;
+pub use secret::{SecretData, SecretReader};
+pub use settings::{OPERATOR_VARIABLES, SecretRules, operator_identity, secret_identity};
+pub(super) use token::TokenSources;

@@ -1,0 +1,23 @@
+//! Azure Resource Manager: ids, one request at a time, errors, long-running operations, credentials, and how many
+//! requests it takes.
+//!
+//! What does not live here: what to send when (see `armature_reconcile`) and any retry loop; every wait is a
+//! requeue decided there.
+
+pub mod absence;
+pub mod budget;
+mod client;
+mod cloud;
+pub mod credential;
+mod credentials;
+mod error;
+#[cfg(test)]
+mod id_properties;
+pub mod operation;
+mod transport;
+
+pub use client::{Client, ClientError, ClientSettings};
+pub use cloud::{Cloud, CloudSettingsError, RefusedUrl};
+pub use error::CloudError;
+pub use operation::Operation;
+pub use transport::{CredentialKey, Method, Request, Response, Transport, TransportError};

@@ -1,0 +1,203 @@
+//! Two questions about ARM bodies that must not be mixed up, neither of which needs to know a service.
+//!
+//! *Was what is desired edited?* [`edit`] asks the [`Record`] of the latest PUT: an edit that changes the body is sent,
+//! whatever Azure shows, since what was taken out must go.
+//!
+//! *Did Azure drift?* Two comparisons. *Direct:* desired against observed, on the paths that desired names, knowing the
+//! casing of ids, locations and enums, the identity of list items, and fields that ARM never returns. *Against the
+//! record:* what Azure returned after the latest PUT; whatever the service rewrote by then is its normalisation and no
+//! drift, and what it rewrites anew on every GET is nobody's.
+
+mod earlier;
+mod equal;
+mod former;
+mod keyed;
+mod leaves;
+mod look;
+pub mod overlay;
+mod record;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use self::equal::equal;
+use self::leaves::{Leaf, visit};
+use armature_shapes::shape::StructShape;
+
+pub use earlier::EarlierRecord;
+pub use keyed::{DigestKey, Keyed};
+pub use look::Place;
+pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
+
+/// A Secret that went into desired: enough to see that it changed, without its value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SecretVersion {
+    /// Name of the Secret.
+    pub name: String,
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.resourceVersion`.
+    pub resource_version: String,
+}
+
+/// One path on which Azure differs from what is desired.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// Path in ARM's JSON: `properties.networkAcls.ipRules["10.0.0.0/8"].action`.
+    pub path: String,
+    /// The same path in the schema, of which there are only so many: `properties.networkAcls.ipRules[].action`.
+    pub schema_path: String,
+    /// What is different.
+    pub change: Change,
+}
+
+/// What is different at a path.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Two values; `None` on the side that has none.
+    Value {
+        /// What is desired.
+        desired: Option<Value>,
+        /// What Azure has.
+        observed: Option<Value>,
+    },
+    /// Values that must not be shown, or of which the shape does not say that they may be.
+    Hidden,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, change, .. } = self;
+        match change {
+            Change::Hidden => write!(formatter, "{path}: differs"),
+            Change::Value { desired, observed } => write!(
+                formatter,
+                "{path}: desired {}, Azure has {}",
+                shown(desired.as_ref()),
+                shown(observed.as_ref())
+            ),
+        }
+    }
+}
+
+/// A value as text that fits into a condition message.
+fn shown(value: Option<&Value>) -> String {
+    const LONGEST: usize = 80;
+    let Some(value) = value else {
+        return "nothing".to_owned();
+    };
+    let text = value.to_string();
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST).collect();
+    format!("{start}…")
+}
+
+/// The two bodies and what is needed to compare them.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// Shape of the spec in the version whose api-version is used for both bodies.
+    pub shape: &'static StructShape,
+    /// Body that would be PUT.
+    pub desired: &'a Value,
+    /// The part of it that comes from the spec, where what others added is sent along; else nothing.
+    pub own: Option<&'a Value>,
+    /// Body that GET returned.
+    pub observed: &'a Value,
+    /// ARM paths that the user does not want compared; everything below them is ignored too.
+    pub ignored: &'a [String],
+    /// ARM paths of maps and lists to which others add members.
+    pub shared: &'a [String],
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares a whole body with what GET returned.
+    pub fn new(shape: &'static StructShape, desired: &'a Value, observed: &'a Value) -> Self {
+        Self {
+            shape,
+            desired,
+            own: None,
+            observed,
+            ignored: &[],
+            shared: &[],
+        }
+    }
+
+    /// Calls `take` for every value that desired names.
+    fn leaves(&self, take: &mut dyn FnMut(Leaf<'_>)) {
+        visit(self.shape, self.desired, self.observed, &mut |leaf| {
+            if !self.is_ignored(&leaf.path) {
+                take(leaf);
+            }
+        });
+    }
+
+    fn is_ignored(&self, path: &str) -> bool {
+        let mut ignored = self.ignored.iter();
+        ignored.any(|prefix| is_at_or_below(path, prefix))
+    }
+
+    fn is_shared(&self, path: &str) -> bool {
+        let mut shared = self.shared.iter();
+        shared.any(|prefix| is_at_or_below(path, prefix))
+    }
+
+    /// What the spec alone asks for.
+    fn spec_alone(&self) -> &'a Value {
+        self.own.unwrap_or(self.desired)
+    }
+
+    /// The direct comparison. Values of secrets are never among the differences.
+    pub fn differences(&self) -> Vec<Difference> {
+        self.unexplained(&|_| false)
+    }
+
+    /// The direct comparison without the leaves that need no PUT.
+    fn unexplained(&self, explained: &dyn Fn(&Leaf<'_>) -> bool) -> Vec<Difference> {
+        let mut found = Vec::new();
+        self.leaves(&mut |leaf| {
+            if is_rewritten(&leaf) && !explained(&leaf) {
+                let change = if leaf.hidden {
+                    Change::Hidden
+                } else {
+                    Change::Value {
+                        desired: leaf.desired.map(std::borrow::Cow::into_owned),
+                        observed: leaf.observed.map(std::borrow::Cow::into_owned),
+                    }
+                };
+                found.push(Difference {
+                    path: leaf.path,
+                    schema_path: leaf.schema_path,
+                    change,
+                });
+            }
+        });
+        found
+    }
+
+    /// Drift against the record of an earlier release. `uid` is the object's.
+    pub fn differences_since(&self, earlier: &EarlierRecord, uid: &str) -> Vec<Difference> {
+        if earlier.is_unchanged(self, uid) {
+            return Vec::new();
+        }
+        let is_of_this = earlier.is_of(self, uid);
+        self.unexplained(&|leaf| is_of_this && earlier.expects(leaf, uid))
+    }
+}
+
+/// Whether Azure has something else on the path than what is desired.
+fn is_rewritten(leaf: &Leaf<'_>) -> bool {
+    !equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref())
+}
+
+fn is_at_or_below(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+#[cfg(test)]
+mod record_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,420 @@
+//! What an object remembers of its latest PUT, or of its adoption: one small annotation of keyed digests.
+//!
+//! It answers two questions. *Was it edited?* By the generation, by the inputs, and by the whole body. *Did Azure
+//! drift?* By what Azure returned for that body, path by path where it returned something else.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::former::{Former, Name};
+use super::keyed::{Keyed, LENGTH, take};
+use super::leaves::Leaf;
+use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
+use super::{Comparison, Difference};
+use armature_shapes::digest::canonical_json;
+
+/// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
+const FORM: &str = "3";
+
+/// Bytes of the digests that only tell one key or one release from another.
+const TAG: usize = 4;
+
+/// How long a path that a service changes by itself is left alone. Then one PUT finds out whether it still does.
+pub const UNSTABLE_FOR: SignedDuration = SignedDuration::from_hours(24);
+
+const PENDING: u8 = 1;
+const FIRST: u8 = 2;
+const ANSWERED: u8 = 4;
+
+/// What is desired, as digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Desired {
+    /// `metadata.generation` of the spec.
+    pub generation: i64,
+    body: [u8; LENGTH],
+    inputs: [u8; LENGTH],
+    build: [u8; TAG],
+}
+
+impl Desired {
+    /// `body` is the whole body of the PUT, write-only values and values of Secrets included, in which the order of
+    /// lists counts; `inputs` are texts for all that comes from outside the object, in an order that never changes;
+    /// `build` is the version of the operator.
+    pub fn new(
+        keyed: Keyed<'_>,
+        generation: i64,
+        body: &Value,
+        inputs: &[[&str; 3]],
+        build: &str,
+    ) -> Self {
+        let mut of_inputs = keyed.digest("inputs");
+        for input in inputs {
+            of_inputs.add(input);
+        }
+        Self {
+            generation,
+            body: keyed.of("body", &canonical_json(body)),
+            inputs: of_inputs.finish(),
+            build: keyed.of("build", build),
+        }
+    }
+}
+
+/// A path that the service changes by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Unstable {
+    path: [u8; SHORT],
+    /// Since when, in minutes of Unix time.
+    since: u32,
+}
+
+/// The record. Its digests are keyed: see [`super::DigestKey`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    key: [u8; TAG],
+    /// The PUT was sent, and what came of it is not known yet.
+    is_pending: bool,
+    /// Before that PUT there was nothing in Azure.
+    is_first: bool,
+    /// Azure took the PUT, and what it made of it has not been read yet.
+    is_answered: bool,
+    desired: Desired,
+    observed: [u8; LENGTH],
+    rewritten: Vec<Rewritten>,
+    unstable: Vec<Unstable>,
+    paths: Former,
+}
+
+/// The record after a PUT or an adoption, and what is worth telling about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// To be kept.
+    pub record: Record,
+    /// Paths that were taken out of the spec and that Azure has all the same.
+    pub kept: Vec<String>,
+    /// Paths that were found to change by themselves just now.
+    pub unstable: Vec<Place>,
+}
+
+/// Why a PUT may be called for, before Azure is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// No record that can be read: the direct comparison decides.
+    Unknown,
+    /// Nothing was edited.
+    None,
+    /// Something was edited that is no part of the body.
+    Harmless,
+    /// Nothing was edited, and yet this release of the operator builds another body than the one that was sent.
+    Rebuilt,
+    /// It was sent and Azure took it: what Azure has now is its answer.
+    Sent,
+    /// The body was edited, or what was sent did not arrive for certain: it is to be sent.
+    Changed,
+}
+
+/// Whether the user edited what is desired since it was sent. `reconciled` is the generation that any operator sent
+/// last (`latest-reconciled-generation`): a record of another generation was overtaken by another operator. `claimed` is
+/// the record of the claim: a PUT that nobody heard of again was of that.
+pub fn edit(
+    record: Option<&Record>,
+    claimed: Option<&Record>,
+    reconciled: Option<i64>,
+    now: &Desired,
+) -> Edit {
+    let record = record.filter(|record| {
+        reconciled.is_none_or(|generation| generation == record.desired.generation)
+    });
+    let Some(record) = record else {
+        return match reconciled {
+            Some(generation) if now.generation > generation => Edit::Changed,
+            None if claimed.is_some_and(|claimed| !claimed.is_of(now)) => Edit::Changed,
+            _ => Edit::Unknown,
+        };
+    };
+    let sent = &record.desired;
+    let is_edited = sent.generation != now.generation || sent.inputs != now.inputs;
+    match (record.is_pending, sent.body == now.body, is_edited) {
+        (true, _, false) if record.is_answered => Edit::Sent,
+        // What is there now came from it: nothing else was there that could stay.
+        (true, true, false) if record.is_first => Edit::Unknown,
+        (true, _, _) | (false, false, true) => Edit::Changed,
+        (false, true, true) => Edit::Harmless,
+        (false, false, false) if sent.build != now.build => Edit::Rebuilt,
+        // The body may depend on what Azure has: an extension changes it.
+        (false, _, false) => Edit::None,
+    }
+}
+
+impl Record {
+    /// The record of an object that is being claimed, before anything of it is sent: from which generation and inputs a
+    /// PUT was made of which nobody heard again.
+    pub fn claimed(now: &Desired, keyed: Keyed<'_>) -> Self {
+        Self {
+            key: key_of(keyed),
+            is_pending: true,
+            is_first: true,
+            is_answered: false,
+            desired: *now,
+            observed: [0; LENGTH],
+            rewritten: Vec::new(),
+            unstable: Vec::new(),
+            paths: Former::default(),
+        }
+    }
+
+    /// The record to keep while Azure works on what is desired. `before` is the one until now, `was_there` whether Azure
+    /// had the resource before.
+    pub fn sent(
+        now: &Desired,
+        comparison: &Comparison<'_>,
+        keyed: Keyed<'_>,
+        before: Option<&Self>,
+        was_there: bool,
+    ) -> Self {
+        let alike = before.filter(|before| before.desired.body == now.body);
+        Self {
+            key: key_of(keyed),
+            is_pending: true,
+            is_first: !was_there,
+            is_answered: false,
+            desired: *now,
+            observed: Look::at(&unanswered(comparison), keyed).observed,
+            rewritten: alike
+                .map(|before| before.rewritten.clone())
+                .unwrap_or_default(),
+            unstable: alike
+                .map(|before| before.unstable.clone())
+                .unwrap_or_default(),
+            paths: Former::of(comparison, keyed, before.map(|before| &before.paths)),
+        }
+    }
+
+    /// The record to keep after Azure answered a PUT of what is desired, or after it was found to have it anyway.
+    /// `again` is what another GET returned right after: where Azure returns this and then that for what was sent once,
+    /// the value is its own and no drift.
+    pub fn settled(
+        now: &Desired,
+        comparison: &Comparison<'_>,
+        keyed: Keyed<'_>,
+        again: Option<&Value>,
+        before: Option<&Self>,
+        at: Timestamp,
+    ) -> Settled {
+        let look = Look::at(comparison, keyed);
+        let again = again.map(|observed| {
+            let comparison = Comparison {
+                observed,
+                ..*comparison
+            };
+            Look::at(&comparison, keyed)
+        });
+        let again: Vec<Rewritten> = again
+            .map(|look| look.rewritten.iter().map(|(entry, _)| *entry).collect())
+            .unwrap_or_default();
+        let alike = before.filter(|before| before.desired.body == now.body);
+        let seen = alike.map(|before| before.rewritten.as_slice());
+        let known = alike.map(|before| before.unstable.as_slice());
+        let (seen, known) = (seen.unwrap_or_default(), known.unwrap_or_default());
+        let mut rewritten = Vec::new();
+        let (mut unstable, mut told) = (Vec::new(), Vec::new());
+        for (entry, path) in look.rewritten {
+            let mut others = again.iter().chain(seen);
+            if let Some(known) = known.iter().find(|known| known.path == entry.path)
+                && known.is_current(at)
+            {
+                unstable.push(*known);
+            } else if others.any(|other| other.path == entry.path && other.value != entry.value) {
+                unstable.push(Unstable {
+                    path: entry.path,
+                    since: minutes(at),
+                });
+                told.push(path);
+            } else {
+                rewritten.push(entry);
+            }
+        }
+        rewritten.truncate(REWRITTEN);
+        unstable.truncate(REWRITTEN);
+        let mut paths = Former::of(comparison, keyed, before.map(|before| &before.paths));
+        let kept = paths.give_up(comparison, keyed);
+        let record = Self {
+            key: key_of(keyed),
+            is_pending: false,
+            is_first: false,
+            is_answered: false,
+            desired: *now,
+            observed: look.observed,
+            rewritten,
+            unstable,
+            paths,
+        };
+        Settled {
+            record,
+            kept,
+            unstable: told,
+        }
+    }
+
+    /// The same after Azure has taken the PUT, while what it made of it cannot be read.
+    pub fn answered(self) -> Self {
+        Self {
+            is_answered: self.is_pending,
+            ..self
+        }
+    }
+
+    /// Whether the spec and all that it refers to are those that were sent.
+    pub fn is_of(&self, now: &Desired) -> bool {
+        self.desired.generation == now.generation && self.desired.inputs == now.inputs
+    }
+
+    /// Whether this desired state was sent and Azure's answer to it is known.
+    pub fn is_settled(&self, now: &Desired) -> bool {
+        !self.is_pending && self.is_of(now)
+    }
+
+    /// Drift: what Azure changed since the record was made.
+    pub fn drift(
+        &self,
+        comparison: &Comparison<'_>,
+        keyed: Keyed<'_>,
+        at: Timestamp,
+    ) -> Vec<Difference> {
+        let mut differences = self.taken_out(comparison, keyed);
+        if Look::at(comparison, keyed).observed != self.observed {
+            let explained = |leaf: &Leaf<'_>| self.expects(leaf, keyed, at);
+            differences.extend(comparison.unexplained(&explained));
+        }
+        differences
+    }
+
+    /// What Azure has on paths that were named once and that desired does not name.
+    pub fn taken_out(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<Difference> {
+        self.paths.found(comparison, keyed)
+    }
+
+    /// Whether the path was named by what was sent, now or once.
+    pub fn was_ours(&self, path: &str, keyed: Keyed<'_>) -> bool {
+        self.paths.has(&Name::of(path, keyed))
+    }
+
+    /// Whether Azure had the leaf's value when the record was made, or changes it by itself.
+    fn expects(&self, leaf: &Leaf<'_>, keyed: Keyed<'_>, at: Timestamp) -> bool {
+        let seen = Rewritten::of(leaf, keyed);
+        let mut unstable = self.unstable.iter();
+        self.rewritten.contains(&seen)
+            || unstable.any(|entry| entry.path == seen.path && entry.is_current(at))
+    }
+
+    /// The text for the annotation.
+    pub fn encode(&self) -> String {
+        let mut bytes = Vec::new();
+        bytes.extend(self.key);
+        let flag = |is_set, flag| if is_set { flag } else { 0 };
+        bytes.push(
+            flag(self.is_pending, PENDING)
+                | flag(self.is_first, FIRST)
+                | flag(self.is_answered, ANSWERED),
+        );
+        bytes.extend(self.desired.body);
+        bytes.extend(self.desired.inputs);
+        bytes.extend(self.desired.build);
+        bytes.extend(self.observed);
+        bytes.push(count(&self.rewritten));
+        for entry in &self.rewritten {
+            bytes.extend(entry.path);
+            bytes.extend(entry.value);
+        }
+        bytes.push(count(&self.unstable));
+        for entry in &self.unstable {
+            bytes.extend(entry.path);
+            bytes.extend(entry.since.to_be_bytes());
+        }
+        self.paths.write(&mut bytes);
+        let generation = self.desired.generation;
+        format!("{FORM}:{generation}:{}", BASE64.encode(bytes))
+    }
+
+    /// Reads the annotation; nothing where it is of another form, of another key or of another object.
+    pub fn parse(text: &str, keyed: Keyed<'_>) -> Option<Self> {
+        let mut parts = text.splitn(3, ':');
+        if parts.next()? != FORM {
+            return None;
+        }
+        let generation = parts.next()?.parse().ok()?;
+        let bytes = BASE64.decode(parts.next()?).ok()?;
+        let mut rest = bytes.as_slice();
+        let record = Self::read(&mut rest, generation)?;
+        (rest.is_empty() && record.key == key_of(keyed)).then_some(record)
+    }
+
+    fn read(rest: &mut &[u8], generation: i64) -> Option<Self> {
+        let key = take(rest)?;
+        let [flags] = take(rest)?;
+        let desired = Desired {
+            generation,
+            body: take(rest)?,
+            inputs: take(rest)?,
+            build: take(rest)?,
+        };
+        let observed = take(rest)?;
+        let [rewritten] = take(rest)?;
+        let rewritten = (0..rewritten).map(|_| {
+            Some(Rewritten {
+                path: take(rest)?,
+                value: take(rest)?,
+            })
+        });
+        let rewritten = rewritten.collect::<Option<_>>()?;
+        let [unstable] = take(rest)?;
+        let unstable = (0..unstable).map(|_| {
+            Some(Unstable {
+                path: take(rest)?,
+                since: u32::from_be_bytes(take(rest)?),
+            })
+        });
+        Some(Self {
+            key,
+            is_pending: flags & PENDING != 0,
+            is_first: flags & FIRST != 0,
+            is_answered: flags & ANSWERED != 0,
+            desired,
+            observed,
+            rewritten,
+            unstable: unstable.collect::<Option<_>>()?,
+            paths: Former::read(rest)?,
+        })
+    }
+}
+
+impl Unstable {
+    fn is_current(&self, at: Timestamp) -> bool {
+        let age = minutes(at).saturating_sub(self.since);
+        i64::from(age) < UNSTABLE_FOR.as_mins()
+    }
+}
+
+/// Tells whose key the digests are of, and of which object.
+fn key_of(keyed: Keyed<'_>) -> [u8; TAG] {
+    keyed.of("key", "")
+}
+
+fn minutes(at: Timestamp) -> u32 {
+    u32::try_from(at.as_second() / 60).unwrap_or_default()
+}
+
+/// How many entries follow; no list has more than fit.
+fn count<T>(entries: &[T]) -> u8 {
+    u8::try_from(entries.len()).unwrap_or(u8::MAX)
+}
+
+/// The comparison before Azure has answered.
+fn unanswered<'a>(comparison: &Comparison<'a>) -> Comparison<'a> {
+    Comparison {
+        observed: &Value::Null,
+        ..*comparison
+    }
+}

@@ -1,0 +1,187 @@
+//! The cache: what wakes whom, and what is known.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::StoredObject;
+use armature_shapes::names::{FINALIZER, RESOURCE_ID};
+use armature_shapes::testing::gadget::MODEL;
+
+const KIND: Kind = Kind(&MODEL);
+
+fn object(name: &str, version: u64, change: impl FnOnce(&mut Value)) -> Object {
+    let mut json = json!({
+        "metadata": {
+            "name": name,
+            "namespace": "ns",
+            "uid": name,
+            "generation": 1,
+            "resourceVersion": version.to_string(),
+        },
+        "spec": {},
+    });
+    change(&mut json);
+    serde_json::from_str::<StoredObject>(&json.to_string())
+        .unwrap()
+        .into_object(KIND)
+}
+
+fn names(keys: Vec<ObjectKey>) -> Vec<String> {
+    let mut names: Vec<String> = keys.into_iter().map(|key| key.name).collect();
+    names.sort();
+    names
+}
+
+/// An object that refers to the object `target`.
+fn referring(name: &str, target: &str) -> Object {
+    object(name, 1, |json| {
+        json["spec"]["subnetReference"] =
+            json!({"group": "toys.azure.com", "kind": "Gadget", "name": target});
+    })
+}
+
+#[test]
+fn old_states_are_ignored() {
+    let cache = ObjectCache::default();
+    let newer = |json: &mut Value| json["metadata"]["generation"] = 2.into();
+    assert_eq!(names(cache.apply(object("a", 9, newer))), ["a"]);
+    assert!(cache.apply(object("a", 8, |_| {})).is_empty());
+    assert!(cache.apply(object("a", 9, newer)).is_empty());
+    let known = cache.get(&object("a", 1, |_| {}).key()).unwrap();
+    assert_eq!(known.metadata.generation, Some(2));
+}
+
+/// A claimed object with this ARM id.
+fn claimed(name: &str, version: u64, id: &str) -> Object {
+    object(name, version, |json| {
+        json["metadata"]["finalizers"] = json!([FINALIZER]);
+        json["metadata"]["annotations"] = json!({ RESOURCE_ID: id });
+    })
+}
+
+#[test]
+fn objects_for_one_arm_id_know_of_each_other_and_take_over() {
+    let cache = ObjectCache::default();
+    let id = ResourceId::parse("/subscriptions/s/resourceGroups/g").unwrap();
+    let sharing = |name: &str| {
+        let key = object(name, 1, |_| {}).key();
+        let others = cache.sharing(&id, &key)?;
+        Some(names(others.iter().map(|other| other.key()).collect()))
+    };
+    cache.apply(claimed("a", 1, id.as_str()));
+    cache.apply(claimed(
+        "b",
+        1,
+        &id.as_str()
+            .to_uppercase()
+            .replace("/SUBSCRIPTIONS", "/subscriptions"),
+    ));
+    cache.apply(claimed("c", 1, "/subscriptions/s/resourceGroups/other"));
+    assert_eq!(sharing("a"), None, "not all are listed");
+    cache.mark_synced(KIND);
+    assert_eq!(sharing("a").unwrap(), ["b"]);
+    assert_eq!(sharing("c").unwrap(), ["a", "b"]);
+    // Without the finalizer the annotation is nobody's word.
+    cache.apply(object("b", 2, |json| {
+        json["metadata"]["annotations"] = json!({ RESOURCE_ID: id.as_str() });
+    }));
+    assert_eq!(sharing("a").unwrap(), Vec::<String>::new());
+    cache.apply(claimed("b", 3, id.as_str()));
+    let skipped = object("a", 4, |json| {
+        json["metadata"]["finalizers"] = json!([FINALIZER]);
+        json["metadata"]["annotations"] =
+            json!({ RESOURCE_ID: id.as_str(), RECONCILE_POLICY: "skip" });
+    });
+    let woken = names(cache.apply(skipped));
+    assert!(woken.contains(&"b".to_owned()), "{woken:?}");
+    assert_eq!(names(cache.remove(&object("a", 1, |_| {}).key())), ["b"]);
+    assert_eq!(sharing("b").unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn waiting_objects_wake_when_the_one_they_wait_for_has_its_id() {
+    let cache = ObjectCache::default();
+    cache.apply(referring("waiting", "target"));
+    let mut ready = referring("content", "target");
+    ready.status = serde_json::value::RawValue::from_string(
+        r#"{"conditions":[{"type":"Ready","status":"True"}]}"#.into(),
+    )
+    .ok();
+    cache.apply(ready);
+    cache.apply(object("target", 1, |_| {}));
+    let claimed = object("target", 2, |json| {
+        json["metadata"]["annotations"] = json!({ RESOURCE_ID: "/x" });
+    });
+    assert_eq!(names(cache.apply_written(&claimed)), ["waiting"]);
+}
+
+#[test]
+fn what_an_object_no_longer_refers_to_does_not_wake_it() {
+    let cache = ObjectCache::default();
+    let secret = |name: &'static str| {
+        move |json: &mut Value| json["spec"]["password"] = json!({"name": name, "key": "k"})
+    };
+    cache.apply(object("a", 1, secret("old")));
+    cache.apply(object("a", 2, secret("new")));
+    assert!(
+        cache
+            .users_of_data(DataKind::Secret, "ns", "old")
+            .is_empty()
+    );
+    assert!(
+        cache
+            .users_of_data(DataKind::Secret, "other", "new")
+            .is_empty()
+    );
+    assert!(
+        cache
+            .users_of_data(DataKind::ConfigMap, "ns", "new")
+            .is_empty()
+    );
+    assert_eq!(
+        names(cache.users_of_data(DataKind::Secret, "ns", "new")),
+        ["a"]
+    );
+}
+
+#[test]
+fn a_finished_deletion_removes_the_object_for_good() {
+    let cache = ObjectCache::default();
+    cache.apply(object("a", 1, |_| {}));
+    let last = object("a", 2, |json| {
+        json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+    });
+    cache.apply_written(&last);
+    assert!(cache.get(&last.key()).is_none());
+    cache.apply_written(&last);
+    assert!(cache.get(&last.key()).is_none());
+}
+
+#[test]
+fn what_is_installed_and_not_listed_is_not_known() {
+    let cache = ObjectCache::default();
+    let unknown = || cache.not_known().unwrap_or_default();
+    assert_eq!(unknown(), "installed kinds");
+    cache.mark_awaited(KIND);
+    cache.mark_kinds_known();
+    assert_eq!(unknown(), "objects of kind Gadget");
+    cache.mark_synced(KIND);
+    assert_eq!(unknown(), "");
+    cache.forget_kind(KIND);
+    cache.mark_awaited(KIND);
+    assert_eq!(unknown(), "objects of kind Gadget", "installed again");
+    cache.forget_kind(KIND);
+    assert_eq!(unknown(), "");
+}
+
+#[test]
+fn a_list_removes_what_is_not_in_it() {
+    let cache = ObjectCache::default();
+    cache.apply(object("kept", 1, |_| {}));
+    cache.apply(object("gone", 1, |_| {}));
+    let listed = HashSet::from([object("kept", 1, |_| {}).key()]);
+    cache.finish_list(KIND, Some("elsewhere"), &listed);
+    assert_eq!(cache.counts()["Gadget"], 2);
+    cache.finish_list(KIND, None, &listed);
+    assert_eq!(cache.counts()["Gadget"], 1);
+}

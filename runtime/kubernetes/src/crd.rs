@@ -1,0 +1,296 @@
+//! Installs CRDs and keeps their conversion pointed at the webhook. What a CRD contains comes from outside.
+
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use futures::stream::FuturesUnordered;
+use futures::{Stream, StreamExt, TryStreamExt};
+use kube::Client;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::core::{ObjectList, Request};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Config, Event, watcher};
+use serde_json::{Value, json};
+
+use super::error::message;
+use super::installed::InstalledCrd;
+use super::labels::CrdLabels;
+use super::names::FIELD_MANAGER;
+use super::versions::CrdVersions;
+use super::written::WrittenObject;
+use armature_engine::crd::{
+    ConversionWebhook, CrdOptions, WebhookEndpoint, custom_resource_definition, name,
+};
+use armature_shapes::kind::KindInfo;
+
+/// CRDs that are written at the same time.
+const CONCURRENT_WRITES: usize = 4;
+
+/// CRDs in one page: they are large, and only a few bytes of each are kept.
+const PAGE: u32 = 20;
+
+/// Objects in one page, of which only a few bytes are kept.
+const OBJECT_PAGE: u32 = 200;
+
+/// Why CRDs are not installed.
+#[derive(Debug, thiserror::Error)]
+pub enum CrdError {
+    /// The server refused a CRD.
+    #[error("the Kubernetes API refused CRD {name}: {message}")]
+    Refused {
+        /// Name of the CRD.
+        name: String,
+        /// What the server said.
+        message: String,
+    },
+    /// CRDs cannot be listed.
+    #[error("cannot list the installed CRDs: {message}")]
+    List {
+        /// What the server said.
+        message: String,
+    },
+    /// The objects of a kind cannot be listed.
+    #[error("cannot see which versions objects of {name} were written by: {message}")]
+    Objects {
+        /// Name of the CRD.
+        name: String,
+        /// What the server said.
+        message: String,
+    },
+    /// Some CRDs are not served in time.
+    #[error(
+        "these CRDs were not established within {seconds} s: {names}; `kubectl describe crd` says why"
+    )]
+    NotEstablished {
+        /// How long was waited.
+        seconds: u64,
+        /// Names and what their conditions say.
+        names: String,
+    },
+}
+
+/// Where a CRD has its objects converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Nowhere.
+    Nowhere,
+    /// By our webhook, trusted as it must be.
+    Here,
+    /// By our webhook, through another bundle of authorities.
+    HereOutdated,
+    /// By another webhook.
+    Elsewhere,
+}
+
+/// Installs CRDs on one API server.
+#[derive(Clone)]
+pub struct CrdInstaller {
+    client: Client,
+    crds: Api<InstalledCrd>,
+    endpoint: WebhookEndpoint,
+    labels: CrdLabels,
+}
+
+impl CrdInstaller {
+    /// An installer whose CRDs convert through the webhook at this endpoint, and that carry these labels.
+    pub fn new(client: Client, endpoint: WebhookEndpoint, labels: CrdLabels) -> Self {
+        Self {
+            crds: Api::all(client.clone()),
+            client,
+            endpoint,
+            labels,
+        }
+    }
+
+    /// The CRDs on the server, of whatever origin.
+    pub async fn installed(&self) -> Result<Vec<InstalledCrd>, CrdError> {
+        let mut found = Vec::new();
+        let mut page = ListParams::default().limit(PAGE);
+        loop {
+            let listed = self.crds.list(&page).await;
+            let listed = listed.map_err(|error| CrdError::List {
+                message: message(&error),
+            })?;
+            found.extend(listed.items);
+            match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// Creates or updates the CRDs of these kinds, each with the versions chosen for it, so that the API server
+    /// trusts the webhook through this bundle of authorities (PEM). Fields that others manage stay theirs.
+    pub async fn apply(
+        &self,
+        crds: &[(&'static KindInfo, CrdVersions)],
+        bundle: &str,
+    ) -> Result<(), CrdError> {
+        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        let mut writes = FuturesUnordered::new();
+        for (kind, versions) in crds {
+            if writes.len() == CONCURRENT_WRITES {
+                writes.try_next().await?;
+            }
+            // Composed one by one: all of them together take megabytes.
+            let crd = self.compose(kind, versions, bundle);
+            writes.push(self.write(name(kind), &parameters, Patch::Apply(crd)));
+        }
+        while writes.try_next().await?.is_some() {}
+        Ok(())
+    }
+
+    /// Points the conversion of installed CRDs at the webhook, trusted through this bundle; nothing else of them
+    /// is touched.
+    pub async fn point_conversion(
+        &self,
+        kinds: &[&'static KindInfo],
+        bundle: &str,
+    ) -> Result<(), CrdError> {
+        let parameters = PatchParams::default();
+        for kind in kinds {
+            let patch = json!({ "spec": { "conversion": self.webhook(bundle).to_json() } });
+            self.write(name(kind), &parameters, Patch::Merge(patch))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Where an installed CRD has its objects converted, compared with our webhook and this bundle.
+    pub fn conversion(&self, crd: &InstalledCrd, bundle: &str) -> Conversion {
+        let there = &crd.spec.conversion;
+        if there["strategy"] != "Webhook" {
+            return Conversion::Nowhere;
+        }
+        let mut there = there["webhook"]["clientConfig"].clone();
+        let mut here = self.webhook(bundle).to_json()["webhook"]["clientConfig"].take();
+        if there == here {
+            return Conversion::Here;
+        }
+        for config in [&mut there, &mut here] {
+            config["caBundle"].take();
+        }
+        match there == here {
+            true => Conversion::HereOutdated,
+            false => Conversion::Elsewhere,
+        }
+    }
+
+    /// Versions by which the objects of an installed CRD were written, and by which anybody owns fields of them.
+    /// Those that are served, where we may not see all objects.
+    pub async fn written_versions(
+        &self,
+        kind: &KindInfo,
+        crd: &InstalledCrd,
+    ) -> Result<BTreeSet<String>, CrdError> {
+        // Read as they are stored, without the webhook's help.
+        let mut versions = crd.spec.versions.iter();
+        let Some(storage) = versions.find(|version| version.storage && version.served) else {
+            return Ok(crd.served().cloned().collect());
+        };
+        let path = format!("/apis/{}/{}/{}", kind.group, storage.name, kind.plural);
+        let failed = |message: String| {
+            let name = name(kind);
+            CrdError::Objects { name, message }
+        };
+        let mut written = BTreeSet::new();
+        let mut page = ListParams::default().limit(OBJECT_PAGE);
+        loop {
+            let request = Request::new(&path).list(&page);
+            let request = request.map_err(|error| failed(error.to_string()))?;
+            let listed: ObjectList<WrittenObject> = match self.client.request(request).await {
+                Ok(listed) => listed,
+                Err(kube::Error::Api(status)) if status.is_forbidden() => {
+                    return Ok(crd.served().cloned().collect());
+                }
+                Err(error) => return Err(failed(message(&error))),
+            };
+            for object in &listed.items {
+                written.extend(object.versions(kind));
+            }
+            match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => return Ok(written),
+            }
+        }
+    }
+
+    /// The installed CRDs, of whatever origin, and their changes.
+    pub fn watch(&self) -> impl Stream<Item = Result<Event<InstalledCrd>, watcher::Error>> + use<> {
+        let config = Config::default().page_size(PAGE);
+        watcher(self.crds.clone(), config).default_backoff()
+    }
+
+    fn webhook(&self, bundle: &str) -> ConversionWebhook {
+        ConversionWebhook {
+            endpoint: self.endpoint.clone(),
+            ca_bundle: Some(BASE64_STANDARD.encode(bundle)),
+        }
+    }
+
+    fn compose(&self, kind: &KindInfo, versions: &CrdVersions, bundle: &str) -> Value {
+        let options = CrdOptions {
+            conversion: Some(self.webhook(bundle)),
+            versions: versions.served.clone(),
+            kept: versions.kept.clone(),
+            labels: self.labels.0.clone(),
+            operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        custom_resource_definition(kind, &options)
+    }
+
+    async fn write(
+        &self,
+        name: String,
+        parameters: &PatchParams,
+        patch: Patch<Value>,
+    ) -> Result<(), CrdError> {
+        match self.crds.patch_metadata(&name, parameters, &patch).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(CrdError::Refused {
+                name,
+                message: message(&error),
+            }),
+        }
+    }
+
+    /// Waits until the kinds are served.
+    pub async fn wait_established(
+        &self,
+        kinds: &[&'static KindInfo],
+        limit: Duration,
+    ) -> Result<(), CrdError> {
+        let mut waiting: BTreeSet<String> = kinds.iter().map(|kind| name(kind)).collect();
+        let waited = tokio::time::timeout(limit, self.established(kinds, &mut waiting)).await;
+        if waited.is_ok() && waiting.is_empty() {
+            return Ok(());
+        }
+        Err(CrdError::NotEstablished {
+            seconds: limit.as_secs(),
+            names: waiting.into_iter().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    async fn established(&self, kinds: &[&'static KindInfo], waiting: &mut BTreeSet<String>) {
+        let mut events = pin!(self.watch());
+        while !waiting.is_empty() {
+            match events.next().await {
+                Some(Ok(Event::InitApply(crd) | Event::Apply(crd))) => {
+                    let served = kinds
+                        .iter()
+                        .find(|kind| crd.is_of(kind))
+                        .filter(|kind| crd.serves(kind));
+                    if let Some(kind) = served {
+                        waiting.remove(&name(kind));
+                    }
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => tracing::debug!(%error, "the watch of CRDs was interrupted"),
+                None => return,
+            }
+        }
+    }
+}

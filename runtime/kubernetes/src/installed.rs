@@ -1,0 +1,143 @@
+//! What the operator reads of a CRD: little of it, because the schemas of a whole cluster take megabytes.
+
+use std::borrow::Cow;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::ClusterResourceScope;
+use serde::{Deserialize, Deserializer};
+
+use armature_shapes::kind::KindInfo;
+
+/// A CRD on the server, without schemas.
+#[derive(Clone, Debug, Deserialize)]
+pub struct InstalledCrd {
+    /// Metadata; the name is `<plural>.<group>`.
+    #[serde(default)]
+    pub metadata: ObjectMeta,
+    /// The part of the spec that is read.
+    pub spec: CrdSpec,
+    /// The part of the status that is read.
+    #[serde(default)]
+    pub status: CrdStatus,
+}
+
+/// Names and versions of a CRD.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CrdSpec {
+    /// API group.
+    pub group: String,
+    /// Names of the kind.
+    pub names: CrdNames,
+    /// Versions.
+    pub versions: Vec<CrdVersion>,
+    /// How objects are converted, as the server says it; null where the CRD does not say.
+    #[serde(default)]
+    pub conversion: serde_json::Value,
+}
+
+/// Names of a CRD.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CrdNames {
+    /// Kind.
+    pub kind: String,
+}
+
+/// A version of a CRD.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CrdVersion {
+    /// Name.
+    pub name: String,
+    /// Whether the API server offers it.
+    pub served: bool,
+    /// Whether objects are stored at it.
+    pub storage: bool,
+}
+
+/// Status of a CRD.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CrdStatus {
+    /// Conditions; `Established` says whether the kind is served.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub conditions: Vec<CrdCondition>,
+    /// Versions in which objects may be stored.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub stored_versions: Vec<String>,
+}
+
+/// A condition of a CRD.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CrdCondition {
+    /// Type.
+    #[serde(rename = "type")]
+    pub condition_type: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// Text for people.
+    #[serde(default)]
+    pub message: String,
+}
+
+/// The server writes `null` for the lists of a CRD that it has just taken in.
+fn null_is_empty<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl InstalledCrd {
+    /// Whether the API server serves the kind at our storage version.
+    pub fn serves(&self, kind: &KindInfo) -> bool {
+        let storage = kind.hub.storage_version;
+        self.holds("Established")
+            && self
+                .spec
+                .versions
+                .iter()
+                .any(|version| version.served && version.name == storage)
+    }
+
+    /// Whether it is the CRD of this kind.
+    pub fn is_of(&self, kind: &KindInfo) -> bool {
+        self.spec.group == kind.group && self.spec.names.kind == kind.kind
+    }
+
+    /// Whether a condition is true.
+    pub fn holds(&self, condition_type: &str) -> bool {
+        self.status.conditions.iter().any(|condition| {
+            condition.condition_type == condition_type && condition.status == "True"
+        })
+    }
+}
+
+impl kube::Resource for InstalledCrd {
+    type DynamicType = ();
+    type Scope = ClusterResourceScope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::kind(&())
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::group(&())
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::version(&())
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        CustomResourceDefinition::plural(&())
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}

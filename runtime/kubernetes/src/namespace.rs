@@ -1,0 +1,53 @@
+//! Annotations of namespaces, kept by a metadata-only watch.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{PoisonError, RwLock};
+
+use armature_shapes::names::PROTECT;
+
+/// Annotations of one namespace.
+pub type Annotations = BTreeMap<String, String>;
+
+/// Annotations of all namespaces.
+#[derive(Default)]
+pub struct NamespaceCache {
+    known: RwLock<HashMap<String, Annotations>>,
+}
+
+impl NamespaceCache {
+    /// Annotations of the namespace, if it is known.
+    pub fn get(&self, name: &str) -> Option<Annotations> {
+        self.known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned()
+    }
+
+    /// Namespaces that say something of the protection of their objects.
+    pub fn protecting(&self) -> Vec<String> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let says = |(_, annotations): &(&String, &Annotations)| annotations.contains_key(PROTECT);
+        known
+            .iter()
+            .filter(says)
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// Takes in a state and returns the one before.
+    pub fn insert(&self, name: String, annotations: Annotations) -> Option<Annotations> {
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name, annotations)
+    }
+
+    /// Forgets a namespace that is gone.
+    pub fn remove(&self, name: &str) {
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(name);
+    }
+}

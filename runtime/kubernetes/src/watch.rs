@@ -1,0 +1,431 @@
+//! Watches: which kinds are installed, their objects, namespaces, and the Secrets and ConfigMaps they use.
+//!
+//! What a change means is decided in `filter` and `cache`; here is only the plumbing.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::StreamExt;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::api::Api;
+use kube::core::{NamespaceResourceScope, PartialObjectMeta};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{Config, Event, watcher};
+use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::client::WatchClient;
+use super::export_watch::{self, ListedTargets};
+use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
+use super::installed::InstalledCrd;
+use super::port::Cluster;
+use super::stored::StoredObject;
+use armature_reconcile::port::DataKind;
+use armature_shapes::names::NAMESPACE_CREDENTIAL;
+use armature_shapes::resource::{Kind, Object, ObjectKey};
+
+/// First lists that run at the same time, so that a start does not crowd out the cluster's other clients.
+const CONCURRENT_LISTS: usize = 20;
+
+/// Objects in one page of a list.
+const PAGE: u32 = 500;
+
+/// CRDs in one page: they are large, and only a few bytes of each are kept.
+const CRD_PAGE: u32 = 20;
+
+/// Who is told that an object needs to be reconciled now.
+pub trait Wake: Send + Sync {
+    /// The object changed, or something that it waits for did. Called often; must not block.
+    fn wake(&self, key: ObjectKey);
+
+    /// The object is new to us, and nobody waits for what comes of a look at it.
+    fn wake_idle(&self, key: ObjectKey) {
+        self.wake(key);
+    }
+}
+
+impl<F: Fn(ObjectKey) + Send + Sync> Wake for F {
+    fn wake(&self, key: ObjectKey) {
+        self(key);
+    }
+}
+
+/// All watches of one operator.
+pub struct Watches {
+    cluster: Cluster,
+    /// Watched namespaces; all when empty.
+    namespaces: Vec<String>,
+    lists: Arc<Semaphore>,
+    tasks: TaskTracker,
+    running: HashMap<Kind, CancellationToken>,
+}
+
+impl Watches {
+    /// Watches for a cluster, limited to these namespaces when there are any.
+    pub fn new(cluster: Cluster, namespaces: Vec<String>) -> Self {
+        Self {
+            cluster,
+            namespaces,
+            lists: Arc::new(Semaphore::new(CONCURRENT_LISTS)),
+            tasks: TaskTracker::new(),
+            running: HashMap::new(),
+        }
+    }
+
+    /// How many watches run at most, for so many kinds and these namespaces: CRDs, namespaces, and in each
+    /// namespace (or once, when there is none) every kind, Secrets and ConfigMaps.
+    pub fn count(kinds: usize, namespaces: usize) -> usize {
+        2 + (kinds + 2) * namespaces.max(1)
+    }
+
+    /// Watches until told to stop.
+    pub async fn run(mut self, stop: CancellationToken) {
+        self.tasks
+            .spawn(watch_namespaces(self.cluster.clone(), stop.clone()));
+        for namespace in self.scopes() {
+            let cluster = &self.cluster;
+            self.tasks.spawn(watch_data::<Secret>(
+                cluster.clone(),
+                DataKind::Secret,
+                namespace.clone(),
+                stop.clone(),
+            ));
+            self.tasks.spawn(watch_data::<ConfigMap>(
+                cluster.clone(),
+                DataKind::ConfigMap,
+                namespace,
+                stop.clone(),
+            ));
+        }
+        self.watch_crds(&stop).await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Starts and stops the watches of kinds as their CRDs come and go.
+    async fn watch_crds(&mut self, stop: &CancellationToken) {
+        let place = self.cluster.clients.watch();
+        let config = Config::default().page_size(CRD_PAGE);
+        let mut listed = HashSet::new();
+        follow(
+            "CustomResourceDefinition",
+            &place,
+            Api::<InstalledCrd>::all,
+            config,
+            stop,
+            |event| match event {
+                Event::Init => listed.clear(),
+                Event::InitApply(crd) | Event::Apply(crd) => {
+                    if let Some(kind) = self.kind_of(&crd) {
+                        listed.insert(kind);
+                        if crd.serves(kind.0) {
+                            self.start(kind, stop);
+                        } else {
+                            self.stop(kind);
+                        }
+                    }
+                }
+                Event::Delete(crd) => {
+                    if let Some(kind) = self.kind_of(&crd) {
+                        self.stop(kind);
+                    }
+                }
+                Event::InitDone => {
+                    let gone: Vec<Kind> = self
+                        .running
+                        .keys()
+                        .filter(|kind| !listed.contains(*kind))
+                        .copied()
+                        .collect();
+                    for kind in gone {
+                        self.stop(kind);
+                    }
+                    self.cluster.cache.mark_kinds_known();
+                }
+            },
+        )
+        .await;
+    }
+
+    fn kind_of(&self, crd: &InstalledCrd) -> Option<Kind> {
+        let key = (crd.spec.group.as_str(), crd.spec.names.kind.as_str());
+        self.cluster.kinds.get(&key).map(|info| Kind(info))
+    }
+
+    fn start(&mut self, kind: Kind, stop: &CancellationToken) {
+        if self.running.contains_key(&kind) {
+            return;
+        }
+        tracing::info!(?kind, "watching");
+        let stop = stop.child_token();
+        self.running.insert(kind, stop.clone());
+        self.cluster.cache.mark_awaited(kind);
+        let scopes = self.scopes();
+        let unfinished = Arc::new(AtomicUsize::new(scopes.len()));
+        for namespace in scopes {
+            let watch = KindWatch {
+                cluster: self.cluster.clone(),
+                kind,
+                namespace,
+                lists: Arc::clone(&self.lists),
+                unfinished: Arc::clone(&unfinished),
+            };
+            self.tasks.spawn(watch.run(stop.clone()));
+        }
+    }
+
+    fn stop(&mut self, kind: Kind) {
+        if let Some(stop) = self.running.remove(&kind) {
+            tracing::info!(?kind, "no longer installed");
+            stop.cancel();
+            self.cluster.cache.forget_kind(kind);
+        }
+    }
+
+    fn scopes(&self) -> Vec<Option<String>> {
+        if self.namespaces.is_empty() {
+            vec![None]
+        } else {
+            self.namespaces.iter().cloned().map(Some).collect()
+        }
+    }
+}
+
+/// The watch of one kind in one namespace, or in all.
+struct KindWatch {
+    cluster: Cluster,
+    kind: Kind,
+    namespace: Option<String>,
+    lists: Arc<Semaphore>,
+    /// Namespaces whose first list is not complete.
+    unfinished: Arc<AtomicUsize>,
+}
+
+impl KindWatch {
+    async fn run(self, stop: CancellationToken) {
+        // Held until the first list is complete. The semaphore is never closed.
+        let mut permit = Arc::clone(&self.lists).acquire_owned().await.ok();
+        let config = Config::default().any_semantic().page_size(PAGE);
+        let mut listed = HashSet::new();
+        let mut first = true;
+        let place = self.cluster.clients.watch();
+        let api = |client| match &self.namespace {
+            Some(namespace) => Api::<StoredObject>::namespaced_with(client, namespace, &self.kind),
+            None => Api::all_with(client, &self.kind),
+        };
+        follow(self.kind.0.kind, &place, api, config, &stop, |event| {
+            // A stopped watch must not bring objects back that were forgotten with their kind.
+            if stop.is_cancelled() {
+                return;
+            }
+            match event {
+                Event::Init => listed.clear(),
+                Event::InitApply(object) => {
+                    listed.insert(self.apply(object));
+                }
+                Event::Apply(object) => {
+                    self.apply(object);
+                }
+                Event::Delete(object) => {
+                    let key = object.into_object(self.kind).key();
+                    let heirs = self.cluster.cache.remove(&key);
+                    for woken in heirs.into_iter().chain([key]) {
+                        self.cluster.wake.wake(woken);
+                    }
+                }
+                Event::InitDone => {
+                    let namespace = self.namespace.as_deref();
+                    self.cluster
+                        .cache
+                        .finish_list(self.kind, namespace, &listed);
+                    listed = HashSet::new();
+                    permit = None;
+                    if std::mem::take(&mut first)
+                        && self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1
+                    {
+                        self.cluster.cache.mark_synced(self.kind);
+                    }
+                }
+            }
+        })
+        .await;
+    }
+
+    fn apply(&self, object: StoredObject) -> ObjectKey {
+        let object = object.into_object(self.kind);
+        let key = object.key();
+        let is_idle = self.cluster.cache.get(&key).is_none() && is_settled(&object);
+        for woken in self.cluster.cache.apply(object) {
+            if is_idle && woken == key {
+                self.cluster.wake.wake_idle(woken);
+            } else {
+                self.cluster.wake.wake(woken);
+            }
+        }
+        key
+    }
+}
+
+/// Keeps the annotations of namespaces; a change of what they ask for wakes the objects that follow it.
+async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
+    let place = cluster.clients.watch();
+    let api = Api::<PartialObjectMeta<Namespace>>::all;
+    let config = Config::default().any_semantic().page_size(PAGE);
+    follow(
+        "Namespace",
+        &place,
+        api,
+        config,
+        &stop,
+        |event| match event {
+            Event::InitApply(namespace) | Event::Apply(namespace) => {
+                let name = namespace.metadata.name.unwrap_or_default();
+                let annotations = namespace.metadata.annotations.unwrap_or_default();
+                let before = cluster.namespaces.insert(name.clone(), annotations.clone());
+                let changes = before.map(|before| changes_of_namespace(&before, &annotations));
+                if let Some(changes) = changes.filter(|changes| !changes.are_none()) {
+                    let followers = |object: &Object| changes.concern(object);
+                    for key in cluster.cache.in_namespace(&name, followers) {
+                        cluster.wake.wake(key);
+                    }
+                }
+            }
+            Event::Delete(namespace) => {
+                cluster
+                    .namespaces
+                    .remove(&namespace.metadata.name.unwrap_or_default());
+            }
+            Event::Init | Event::InitDone => {}
+        },
+    )
+    .await;
+}
+
+/// Wakes the objects that read a Secret or ConfigMap when it changes, and those that write it when it is gone or robbed of
+/// what they wrote. Nothing of it is kept.
+async fn watch_data<K>(
+    cluster: Cluster,
+    kind: DataKind,
+    namespace: Option<String>,
+    stop: CancellationToken,
+) where
+    K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    PartialObjectMeta<K>: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let config = Config::default().any_semantic().page_size(PAGE);
+    let mut first = true;
+    let mut listed = HashSet::new();
+    let mut targets = ListedTargets::default();
+    let wake_all = |keys: Vec<ObjectKey>| {
+        for key in keys {
+            cluster.wake.wake(key);
+        }
+    };
+    let label = match kind {
+        DataKind::Secret => "Secret",
+        DataKind::ConfigMap => "ConfigMap",
+    };
+    let place = cluster.clients.watch();
+    let api = |client| data_api::<K>(client, namespace.as_deref());
+    follow(label, &place, api, config, &stop, |event| {
+        if kind == DataKind::Secret {
+            note_credential(&cluster, namespace.as_deref(), &mut listed, &event);
+        }
+        let (data, writers) = match event {
+            Event::Delete(data) => {
+                let writers = export_watch::writers(&cluster.cache, kind, &data.metadata);
+                (data, writers)
+            }
+            Event::Apply(data) => {
+                let writers = export_watch::robbed(&cluster.cache, kind, &data.metadata);
+                (data, writers)
+            }
+            // After an interruption any of them may have changed; in the first list nobody missed anything.
+            Event::InitApply(data) if !first => {
+                targets.add(&cluster.cache, kind, &data.metadata);
+                let writers = export_watch::robbed(&cluster.cache, kind, &data.metadata);
+                (data, writers)
+            }
+            Event::InitDone => {
+                if !std::mem::take(&mut first) {
+                    wake_all(targets.end(&cluster.cache, kind, namespace.as_deref()));
+                }
+                return;
+            }
+            Event::Init => return targets.begin(),
+            Event::InitApply(_) => return,
+        };
+        wake_all(writers);
+        let namespace = data.metadata.namespace.unwrap_or_default();
+        let name = data.metadata.name.unwrap_or_default();
+        wake_all(cluster.cache.users_of_data(kind, &namespace, &name));
+        if kind == DataKind::Secret && name == NAMESPACE_CREDENTIAL {
+            let waiting = waits_for_namespace_credential;
+            wake_all(cluster.cache.in_namespace(&namespace, waiting));
+        }
+    })
+    .await;
+}
+
+/// Notes which namespaces have a credential of their own. `listed` collects those of a list that is under way.
+fn note_credential<K>(
+    cluster: &Cluster,
+    scope: Option<&str>,
+    listed: &mut HashSet<String>,
+    event: &Event<PartialObjectMeta<K>>,
+) {
+    let namespace_of = |data: &PartialObjectMeta<K>| {
+        let is_one = data.metadata.name.as_deref() == Some(NAMESPACE_CREDENTIAL);
+        data.metadata.namespace.clone().filter(|_| is_one)
+    };
+    match event {
+        Event::Init => listed.clear(),
+        Event::InitApply(data) => listed.extend(namespace_of(data)),
+        Event::InitDone => {
+            let found = std::mem::take(listed);
+            cluster.credentials.finish_list(scope, found);
+        }
+        Event::Apply(data) | Event::Delete(data) => {
+            if let Some(namespace) = namespace_of(data) {
+                let is_there = matches!(event, Event::Apply(_));
+                cluster.credentials.set(&namespace, is_there);
+            }
+        }
+    }
+}
+
+fn data_api<K>(client: kube::Client, namespace: Option<&str>) -> Api<PartialObjectMeta<K>>
+where
+    K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+{
+    match namespace {
+        Some(namespace) => Api::namespaced(client, namespace),
+        None => Api::all(client),
+    }
+}
+
+/// Hands every event of a watch to `on_event` until told to stop. Interruptions are retried with backoff.
+async fn follow<K>(
+    what: &str,
+    place: &WatchClient,
+    api: impl FnOnce(kube::Client) -> Api<K>,
+    config: Config,
+    stop: &CancellationToken,
+    mut on_event: impl FnMut(Event<K>),
+) where
+    K: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let api = api(place.client().clone());
+    let mut events = pin!(watcher(api, config).default_backoff());
+    while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
+        match event {
+            Ok(event) => on_event(event),
+            Err(error) => tracing::debug!(what, %error, "a watch was interrupted"),
+        }
+    }
+}

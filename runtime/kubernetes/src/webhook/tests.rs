@@ -1,0 +1,161 @@
+//! The webhook without TLS.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::http::{HeaderMap, Request};
+use hyper::body::{Frame, SizeHint};
+use tower::ServiceExt;
+
+use super::*;
+use armature_shapes::testing::gadget::MODEL;
+
+const MEMORY: u64 = 4 << 20;
+
+fn service(memory: u64) -> Router {
+    router(Converter {
+        kinds: Arc::new(Kinds::from([((MODEL.group, MODEL.kind), &MODEL)])),
+        admission: Admission::new(memory),
+    })
+}
+
+fn list(objects: &[String]) -> String {
+    format!(
+        "{{\"request\": {{\"uid\": \"u\", \"desiredAPIVersion\": \"toys.azure.com/v20210101\", \
+         \"objects\": [{}]}}}}",
+        objects.join(",")
+    )
+}
+
+fn object(note: &str) -> String {
+    format!(
+        "{{\"apiVersion\": \"toys.azure.com/v1api20200101\", \"kind\": \"Gadget\", \
+         \"metadata\": {{\"name\": \"a\", \"note\": \"{note}\"}}, \"spec\": {{}}}}"
+    )
+}
+
+/// A list whose review has about so many KiB.
+fn long_list(kibibytes: usize) -> String {
+    let note = "x".repeat(900);
+    list(&vec![object(&note); kibibytes])
+}
+
+async fn ask(service: &Router, query: &str, body: Body) -> (StatusCode, HeaderMap, Bytes) {
+    let request = Request::post(format!("/convert{query}"))
+        .body(body)
+        .unwrap();
+    let answer = service.clone().oneshot(request).await.unwrap();
+    let (status, headers) = (answer.status(), answer.headers().clone());
+    let text = axum::body::to_bytes(answer.into_body(), usize::MAX).await;
+    (status, headers, text.unwrap())
+}
+
+async fn status_of(object: &str) -> StatusCode {
+    let review = list(&[object.to_owned()]);
+    ask(&service(MEMORY), "", Body::from(review)).await.0
+}
+
+#[tokio::test]
+async fn an_object_that_is_nested_too_deeply_is_refused_and_the_webhook_lives_on() {
+    let nested = |levels: usize| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        format!(
+            "{{\"apiVersion\": \"toys.azure.com/v1api20200101\", \"kind\": \"Gadget\", \
+             \"spec\": {{\"novel\": {open}{close}}}}}"
+        )
+    };
+    assert_eq!(status_of(&nested(200_000)).await, StatusCode::BAD_REQUEST);
+    assert_eq!(status_of(&nested(100)).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn lists_that_do_not_fit_at_once_are_converted_one_after_the_other() {
+    let service = service(MEMORY);
+    let review = Bytes::from(long_list(2 << 10));
+    let asked = (0..8).map(|_| ask(&service, "", Body::from(review.clone())));
+    for (status, _, text) in futures::future::join_all(asked).await {
+        assert_eq!(status, StatusCode::OK);
+        assert!(text.ends_with(br#"],"result":{"status":"Success"}}}"#));
+    }
+}
+
+/// A body of a list that is never sent to its end.
+fn endless(kibibytes: usize) -> Body {
+    let begins = Bytes::from(long_list(1));
+    let pieces = stream::once(async { Ok::<_, std::io::Error>(begins) });
+    let body = Body::from_stream(pieces.chain(stream::pending()));
+    Body::new(Sized {
+        body,
+        size: (kibibytes as u64) << 10,
+    })
+}
+
+/// A body whose size is known ahead, as from `Content-Length`.
+struct Sized {
+    body: Body,
+    size: u64,
+}
+
+impl HttpBody for Sized {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.size)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waited_too_long_is_told_to_come_back_and_single_objects_go_on() {
+    let service = service(MEMORY);
+    let running = service.clone();
+    let first = tokio::spawn(async move { ask(&running, "", endless(2 << 10)).await });
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    for (query, seconds) in [("", 10), ("?timeout=30s", 29), ("?timeout=1500ms", 0)] {
+        let started = tokio::time::Instant::now();
+        let review = Body::from(long_list(1 << 10));
+        let (status, headers, _) = ask(&service, query, review).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{query}");
+        assert_eq!(headers[RETRY_AFTER], "1");
+        assert_eq!(started.elapsed().as_secs(), seconds, "{query}");
+    }
+    let single = Body::from(list(&[object("")]));
+    assert_eq!(ask(&service, "", single).await.0, StatusCode::OK);
+    first.abort();
+    assert!(first.await.is_err());
+    let review = Body::from(long_list(1 << 10));
+    assert_eq!(
+        ask(&service, "", review).await.0,
+        StatusCode::OK,
+        "its place is free"
+    );
+}
+
+#[tokio::test]
+async fn a_list_that_never_fits_is_refused_with_what_to_do() {
+    let review = Body::from(long_list(5 << 10));
+    let (status, _, text) = ask(&service(MEMORY), "", review).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    let text = String::from_utf8(text.to_vec()).unwrap();
+    assert!(text.contains("--conversion-memory"), "{text}");
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_takes_frees_its_place() {
+    let service = service(MEMORY);
+    for _ in 0..3 {
+        let review = Body::from(long_list(2 << 10));
+        let request = Request::post("/convert").body(review).unwrap();
+        let answer = service.clone().oneshot(request).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        let mut pieces = answer.into_body().into_data_stream();
+        assert!(pieces.next().await.is_some());
+    }
+}

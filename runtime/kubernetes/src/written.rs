@@ -1,0 +1,60 @@
+//! By which versions an object was written: all that is read of it.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize;
+
+use armature_shapes::kind::KindInfo;
+
+/// A stored object, without what does not tell of versions.
+#[derive(Clone, Debug, Deserialize)]
+pub struct WrittenObject {
+    #[serde(default)]
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: WrittenSpec,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenSpec {
+    #[serde(default)]
+    original_version: Option<String>,
+}
+
+impl WrittenObject {
+    /// The version of the last write, and of the kind's versions those by which somebody owns fields: whoever
+    /// applies a manifest owns fields at its version, and will apply it again.
+    pub fn versions(&self, kind: &KindInfo) -> impl Iterator<Item = String> {
+        let owners = self.metadata.managed_fields.iter().flatten();
+        let owners = owners.filter_map(|entry| {
+            let (group, version) = entry.api_version.as_deref()?.split_once('/')?;
+            let mut known = kind.versions.iter();
+            let is_known = group == kind.group && known.any(|known| known.name == version);
+            is_known.then(|| version.to_owned())
+        });
+        self.spec.original_version.iter().cloned().chain(owners)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use armature_shapes::testing::gadget::MODEL;
+
+    #[test]
+    fn versions_of_the_last_write_and_of_who_owns_fields() {
+        let object: WrittenObject = serde_json::from_value(json!({
+            "metadata": {"managedFields": [
+                {"apiVersion": "toys.azure.com/v1api20200101", "manager": "flux"},
+                {"apiVersion": "toys.azure.com/v20210101storage", "manager": "armature"},
+                {"apiVersion": "toys.azure.com/v20300101", "manager": "gone"},
+            ]},
+            "spec": {"originalVersion": "v20400101", "size": 1},
+        }))
+        .unwrap();
+        let versions: Vec<_> = object.versions(&MODEL).collect();
+        assert_eq!(versions, ["v20400101", "v1api20200101"]);
+    }
+}

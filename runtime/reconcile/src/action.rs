@@ -1,0 +1,181 @@
+//! The next step of a pass.
+
+use super::annotations::Adoption;
+use super::backoff::Requeue;
+use super::classify::Failure;
+use super::condition::Verdict;
+use super::observed::Differences;
+use super::port::EventNote;
+use crate::extension::Prerequisite;
+use armature_shapes::names;
+
+/// One step. The driver performs it, records what came of it in [`super::observed::Observed`], and asks again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Write our namespace into `operator-namespace`.
+    TakeOwnership,
+    /// Read the namespace's annotations from the server.
+    ReadNamespace,
+    /// Look for protected resources that a DELETE would take along.
+    LookForProtected,
+    /// Note whose the resource is, before what follows from it. An event tells of it, where there is one.
+    NoteAdoption {
+        /// Whose.
+        adoption: Adoption,
+        /// What to tell the user about it.
+        event: Option<EventNote>,
+    },
+    /// Read the owner in the cluster.
+    ReadOwner,
+    /// Choose the credential and learn its subscription.
+    SelectCredential,
+    /// Resolve the ARM id, references, Secrets and ConfigMaps.
+    ResolveInputs,
+    /// Compare the recorded id with the one that owner and name give.
+    CheckIdentity,
+    /// Find out which of the objects for this id writes it.
+    FindHolder,
+    /// Write finalizer, resource id, owner labels and owner reference.
+    Claim,
+    /// Ask the kind's owner checker, with an owner fresh from Azure.
+    CheckOwner,
+    /// GET the resource and take its status over.
+    Get,
+    /// Ask the kind's pre-checker.
+    PreCheck,
+    /// POST what Azure has to do before the PUT, saving the operation's state when it runs on.
+    Prepare(Prerequisite),
+    /// Encode the body and let the kind's modifier change it.
+    BuildPayload,
+    /// Compare body and resource with each other and with the record.
+    Compare,
+    /// PUT, saving the operation's state when it runs on.
+    Put {
+        /// What to tell the user about it.
+        event: EventNote,
+    },
+    /// Register the type's provider with the subscription.
+    RegisterProvider,
+    /// Look once at the running operation.
+    Poll,
+    /// Remove the operation's state from the annotations.
+    ForgetOperation,
+    /// Note since when something in Azure holds the next write back.
+    BeginHold,
+    /// Record what is desired, and what Azure has for it.
+    Record,
+    /// Ask the kind's post-checker.
+    PostCheck,
+    /// Write Secrets and ConfigMaps.
+    Export,
+    /// Call the kind's success hook.
+    SuccessHook,
+    /// DELETE, saving the operation's state when it runs on.
+    Delete,
+    /// Let the object go.
+    RemoveFinalizer,
+    /// End the pass.
+    Finish(Finish),
+}
+
+impl Action {
+    /// Whether an extension of the kind may be called, which may want to see the owner.
+    pub fn may_call_extension(&self) -> bool {
+        matches!(
+            self,
+            Self::Claim
+                | Self::PreCheck
+                | Self::BuildPayload
+                | Self::PostCheck
+                | Self::Export
+                | Self::SuccessHook
+                | Self::Delete
+        )
+    }
+}
+
+/// The end of a pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// What the conditions are to say; `None` leaves them.
+    pub verdict: Option<Verdict>,
+    /// Text of the condition `Paused`. The others keep what they said.
+    pub paused: Option<String>,
+    /// When to look again.
+    pub requeue: Requeue,
+    /// An event to record.
+    pub event: Option<EventNote>,
+}
+
+impl Finish {
+    /// Nothing to say and nothing to wait for.
+    pub fn silent() -> Self {
+        Self {
+            verdict: None,
+            paused: None,
+            requeue: Requeue::Never,
+            event: None,
+        }
+    }
+
+    /// With a verdict.
+    pub fn with(verdict: Verdict, requeue: Requeue) -> Self {
+        Self {
+            verdict: Some(verdict),
+            paused: None,
+            requeue,
+            event: None,
+        }
+    }
+
+    /// Nothing is done for a while.
+    pub fn paused(message: impl Into<String>, requeue: Requeue) -> Self {
+        Self {
+            paused: Some(message.into()),
+            requeue,
+            ..Self::silent()
+        }
+    }
+
+    /// With a failure.
+    pub fn failed(failure: &Failure) -> Self {
+        Self::with(Verdict::from(failure), failure.requeue())
+    }
+
+    /// With a warning too.
+    pub fn and_warn(self, reason: &str, message: impl Into<String>) -> Self {
+        self.and(warning(reason, message))
+    }
+
+    /// With an event too.
+    pub fn and(mut self, event: EventNote) -> Self {
+        self.event = Some(event);
+        self
+    }
+}
+
+/// A `Warning` event.
+pub fn warning(reason: &str, message: impl Into<String>) -> EventNote {
+    EventNote {
+        warning: true,
+        reason: reason.to_owned(),
+        message: message.into(),
+        paths: Vec::new(),
+    }
+}
+
+/// The event of drift.
+pub fn drifted(differences: &Differences) -> EventNote {
+    EventNote {
+        paths: differences.paths.clone(),
+        ..warning(names::event::DRIFTED, &differences.text)
+    }
+}
+
+/// A `Normal` event.
+pub fn normal(reason: &str, message: impl Into<String>) -> EventNote {
+    EventNote {
+        warning: false,
+        ..warning(reason, message)
+    }
+}

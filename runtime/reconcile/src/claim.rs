@@ -1,0 +1,56 @@
+//! What a claim says: that the operator put its finalizer on an object, and its ARM id beside it.
+//!
+//! Annotations without the finalizer are nobody's word: they come along when somebody copies a manifest.
+
+use armature_shapes::names;
+use armature_shapes::resource::Object;
+
+/// What the operator writes into an object that it has claimed. On an object that is claimed anew it is of another
+/// object, or of another place in Azure.
+pub const OF_A_CLAIM: [&str; 10] = [
+    names::POLLER_RESUME_ID,
+    names::POLLER_RESUME_TOKEN,
+    names::LATEST_RECONCILED_GENERATION,
+    names::CHILD_RESOURCE_ID_OVERRIDE,
+    names::BASELINE,
+    names::HELD_SINCE,
+    names::UNANSWERED_PUT,
+    names::FAILED_OPERATIONS,
+    names::ADOPTION,
+    names::CLAIMED_WITH,
+];
+
+/// Whether the object has our finalizer.
+pub fn is_claimed(object: &Object) -> bool {
+    let mut finalizers = object.metadata.finalizers.iter().flatten();
+    finalizers.any(|name| name == names::FINALIZER)
+}
+
+/// The ARM id of a claimed object.
+pub fn resource_id(object: &Object) -> Option<&str> {
+    of_claim(object, names::RESOURCE_ID)
+}
+
+/// The ARM id that children of a claimed object build on.
+pub fn id_for_children(object: &Object) -> Option<&str> {
+    of_claim(object, names::CHILD_RESOURCE_ID_OVERRIDE).or_else(|| resource_id(object))
+}
+
+fn of_claim<'o>(object: &'o Object, name: &str) -> Option<&'o str> {
+    let annotations = object.metadata.annotations.as_ref()?;
+    let value = annotations.get(name).filter(|_| is_claimed(object))?;
+    Some(value)
+}
+
+/// Who of several objects for one ARM id comes first: whoever has written it, else the oldest.
+pub fn rank(object: &Object) -> impl Ord + use<> {
+    let metadata = &object.metadata;
+    let annotations = metadata.annotations.as_ref();
+    let has_written = annotations.is_some_and(|entries| entries.contains_key(names::BASELINE));
+    let created = metadata.creation_timestamp.as_ref();
+    (
+        !has_written,
+        created.map(|created| created.0),
+        metadata.uid.clone(),
+    )
+}

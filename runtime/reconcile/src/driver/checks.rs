@@ -1,0 +1,164 @@
+//! Extensions before and after the PUT.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::cluster::owner_gone;
+use super::pass::{Pass, parse, raw};
+use crate::claim;
+use crate::classify::Failure;
+use crate::condition::reason;
+use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
+use crate::port::{KubernetesError, MetadataPatch};
+use crate::view::OwnerForm;
+use armature_azure::{Method, absence};
+use armature_shapes::conversion;
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::OwnerRule;
+use armature_shapes::names;
+use armature_shapes::resource::{Kind, Object};
+
+impl Pass<'_> {
+    /// Step 10: the owner with a status fresh from Azure, then the kind's checker.
+    pub(super) async fn check_owner(
+        &mut self,
+    ) -> Result<Result<PreCheck, Failure>, KubernetesError> {
+        let Some(checker) = self.points.owner_checker.clone() else {
+            return Ok(Ok(PreCheck::Proceed));
+        };
+        let owner = match self.owner_form() {
+            OwnerForm::ArmId => self.owner_of_arm_id(),
+            OwnerForm::Named | OwnerForm::None => match self.owner_object().await? {
+                Some(owner) => Ok(Object::clone(&owner)),
+                None => Err(owner_gone("the owner no longer exists in the cluster")),
+            },
+        };
+        let fresh = match owner {
+            Ok(owner) => self.refresh(owner).await,
+            Err(failure) => Err(failure),
+        };
+        let owner = match fresh {
+            Ok(owner) => Arc::new(owner),
+            Err(failure) => return Ok(Err(failure)),
+        };
+        self.owner = Some(owner.clone());
+        let next = Next::value(PreCheck::Proceed);
+        let check = checker.check(&self.context(), &owner, next).await;
+        Ok(self.outcome(check).await)
+    }
+
+    /// An object for an owner that only Azure knows: its newest version, and nothing in it but the name.
+    fn owner_of_arm_id(&self) -> Result<Object, Failure> {
+        let text = self.spec.pointer("/owner/armId").and_then(Value::as_str);
+        let id = ResourceId::parse(text.unwrap_or(""))
+            .map_err(|error| Failure::error(reason::FAILED, format!("spec.owner: {error}")))?;
+        let info = match self.kind().owner {
+            OwnerRule::Kind { group, kind } => self.reconciler.kubernetes.kind(group, kind),
+            OwnerRule::Any | OwnerRule::None => None,
+        };
+        let info = info.ok_or_else(|| {
+            let message =
+                format!("spec.owner: no kind is known for {id:?}; name the owner instead");
+            Failure::error(reason::FAILED, message)
+        })?;
+        let mut metadata = self.object.metadata.clone();
+        metadata.name = Some(id.name().to_owned());
+        metadata.annotations =
+            Some([(names::RESOURCE_ID.to_owned(), id.as_str().to_owned())].into());
+        metadata.labels = None;
+        metadata.owner_references = None;
+        metadata.finalizers = Some(vec![names::FINALIZER.to_owned()]);
+        metadata.uid = None;
+        Ok(Object {
+            kind: Kind(info),
+            metadata,
+            spec: raw(&Value::Object(serde_json::Map::new())),
+            status: None,
+        })
+    }
+
+    /// The object with its status as Azure has it now; without one when Azure has no such resource.
+    async fn refresh(&self, mut object: Object) -> Result<Object, Failure> {
+        let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
+        let version = conversion::original_version(object.kind.0, &spec);
+        let id = claim::resource_id(&object).map(ResourceId::parse);
+        let (Some(version), Some(Ok(id))) = (version, id) else {
+            return Err(owner_gone("the owner has no ARM id yet"));
+        };
+        let url = id.url(version.api_version);
+        let response = match self.context().arm.send(Method::Get, &url, None).await {
+            Ok(response) => response,
+            Err(error) => return Err(self.extension_failure(error).await),
+        };
+        object.status = match response.status {
+            200..300 => {
+                let body = response.body.unwrap_or_default();
+                raw(&self.stored_status(&object, version, &body)?)
+            }
+            _ if absence::is_gone(&response) => None,
+            _ => return Err(self.refused(&response).await),
+        };
+        Ok(object)
+    }
+
+    /// Step 10, second half. The status is fresh; without one when Azure has no such resource.
+    pub(super) async fn pre_check(&mut self) -> Result<PreCheck, Failure> {
+        let Some(checker) = self.points.pre_checker.clone() else {
+            return Ok(PreCheck::Proceed);
+        };
+        let next = Next::value(PreCheck::Proceed);
+        let check = checker.check(&self.context(), &self.in_azure(), next).await;
+        self.outcome(check).await
+    }
+
+    /// Step 16.
+    pub(super) async fn post_check(&mut self) -> Result<PostCheck, Failure> {
+        let Some(checker) = self.points.post_checker.clone() else {
+            return Ok(PostCheck::Success);
+        };
+        let next = Next::value(PostCheck::Success);
+        let check = checker.check(&self.context(), &self.current(), next).await;
+        self.outcome(check).await
+    }
+
+    /// Step 18: annotations that the hook wants and that are not there yet.
+    pub(super) async fn success_hook(&mut self) -> Result<(), KubernetesError> {
+        let Some(handler) = self.points.success_handler.clone() else {
+            self.observed.success_hook = Some(Ok(()));
+            return Ok(());
+        };
+        let next = Next::value(std::collections::BTreeMap::new());
+        let wanted = handler
+            .succeeded(&self.context(), &self.current(), next)
+            .await;
+        let wanted = match self.outcome(wanted).await {
+            Ok(wanted) => wanted,
+            Err(failure) => {
+                self.observed.success_hook = Some(Err(failure));
+                return Ok(());
+            }
+        };
+        let annotations = wanted
+            .into_iter()
+            .filter(|(name, value)| self.annotation(name) != Some(value))
+            .map(|(name, value)| (name, Some(value)))
+            .collect();
+        let patch = MetadataPatch {
+            annotations,
+            ..MetadataPatch::default()
+        };
+        if patch != MetadataPatch::default() {
+            self.patch(patch).await?;
+        }
+        self.observed.success_hook = Some(Ok(()));
+        Ok(())
+    }
+
+    pub(super) async fn outcome<T>(&self, result: Result<T, ExtensionError>) -> Result<T, Failure> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.extension_failure(error).await),
+        }
+    }
+}

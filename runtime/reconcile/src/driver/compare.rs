@@ -1,0 +1,384 @@
+//! Was the spec edited, did Azure drift, and what is remembered of the latest PUT.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::cluster::{clear_operation, set};
+use super::pass::Pass;
+use crate::action::warning;
+use crate::observed::{Comparison, Differences, Recorded, Write};
+use crate::port::{EventNote, KubernetesError, MetadataPatch};
+use armature_engine::compare::overlay::Others;
+use armature_engine::compare::{
+    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Place, Record, Settled, edit,
+};
+use armature_shapes::names;
+
+/// Differences and paths named in one message.
+const SHOWN: usize = 8;
+
+/// What is compared in one step: the digests' key, what the user's annotations say, and the body.
+struct Work {
+    key: DigestKey,
+    uid: String,
+    ignored: Vec<String>,
+    shared: Vec<String>,
+    /// The record, where it can be read.
+    record: Option<Record>,
+    /// The body of a PUT.
+    body: Value,
+}
+
+impl Work {
+    fn keyed(&self) -> Keyed<'_> {
+        self.key.of(&self.uid)
+    }
+
+    fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
+        compare::Comparison {
+            own: Some(&pass.desired),
+            ignored: &self.ignored,
+            shared: &self.shared,
+            ..compare::Comparison::new(
+                pass.version.spec,
+                if self.shared.is_empty() {
+                    &pass.desired
+                } else {
+                    &self.body
+                },
+                pass.azure.as_ref().unwrap_or(&Value::Null),
+            )
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Steps 12 and 13: is there anything to send?
+    pub(super) async fn compare(&self) -> Result<Comparison, KubernetesError> {
+        let work = self.work().await?;
+        let (comparison, keyed) = (work.comparison(self), work.keyed());
+        let record = work.record.as_ref();
+        let now = self.desired_now(&work);
+        let drift = || {
+            let at = self.reconciler.clock.now();
+            record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
+        };
+        let claimed = self.annotation(names::CLAIMED_SPEC);
+        let claimed = claimed.and_then(|text| Record::parse(text, keyed));
+        Ok(
+            match edit(record, claimed.as_ref(), self.put_generation(), &now) {
+                Edit::Changed => {
+                    let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
+                    let mut differences = comparison.differences();
+                    differences.extend(taken_out.unwrap_or_default());
+                    Comparison::Edited(shown(differences))
+                }
+                Edit::Unknown => match self.earlier_record() {
+                    Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
+                        Comparison::Edited(shown(comparison.differences()))
+                    }
+                    Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
+                    None => unrecorded(comparison.differences()),
+                },
+                Edit::None => match drift() {
+                    differences if differences.is_empty() => Comparison::Same,
+                    differences => Comparison::Differs(shown(differences)),
+                },
+                // Whatever Azure made of it.
+                Edit::Sent => Comparison::Unrecorded,
+                Edit::Harmless => unrecorded(drift()),
+                Edit::Rebuilt => match drift() {
+                    differences if differences.is_empty() => Comparison::Unrecorded,
+                    differences => Comparison::Rebuilt(shown(differences)),
+                },
+            },
+        )
+    }
+
+    /// What a PUT will be made from, for the claim.
+    pub(super) async fn claimed_spec(&self) -> Result<String, KubernetesError> {
+        let work = self.work().await?;
+        let claimed = Record::claimed(&self.desired_now(&work), work.keyed());
+        Ok(claimed.encode())
+    }
+
+    /// The body to send: ours, with what others own in the resource, and with the children that Azure has.
+    pub(super) async fn body_to_send(&self) -> Result<Value, KubernetesError> {
+        Ok(self.work().await?.body)
+    }
+
+    /// What is kept while Azure works on a PUT, so that its end can tell whether something else is desired by then, and
+    /// so that a PUT that fails is not taken for one that arrived.
+    pub(super) async fn sent(&self) -> Result<String, KubernetesError> {
+        let work = self.work().await?;
+        let (now, comparison) = (self.desired_now(&work), work.comparison(self));
+        let before = work.record.as_ref();
+        let was_there = self.azure.is_some();
+        let record = Record::sent(&now, &comparison, work.keyed(), before, was_there);
+        Ok(record.encode())
+    }
+
+    /// Notes a PUT that Azure took and whose outcome this pass could not read, so that the next pass reads it instead of
+    /// sending it again.
+    pub(super) async fn note_unread(&mut self) -> Result<(), KubernetesError> {
+        if !self.observed.wrote() || self.observed.recorded.is_some() {
+            return Ok(());
+        }
+        let work = self.work().await?;
+        let mut patch = MetadataPatch::default();
+        let record = match &self.observed.put {
+            Some(Write::Completed) => {
+                let generation = self.generation.to_string();
+                set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
+                let (now, comparison) = (self.desired_now(&work), work.comparison(self));
+                Record::sent(&now, &comparison, work.keyed(), work.record.as_ref(), true)
+            }
+            // Of an operation that has ended it is there since it began.
+            _ => match work.record {
+                Some(sent) => sent,
+                None => return Ok(()),
+            },
+        };
+        set(&mut patch, names::BASELINE, record.answered().encode());
+        self.patch_anyway(patch).await
+    }
+
+    /// Step 15 after a PUT, and where there was nothing to send: what is desired, what Azure made of it, and from which
+    /// generation, in one write.
+    pub(super) async fn record_settled(&mut self) -> Result<(), KubernetesError> {
+        let work = self.work().await?;
+        let now = self.desired_now(&work);
+        let before = work.record.as_ref();
+        if self.observed.poll.is_some() && before.is_some_and(|sent| !sent.is_of(&now)) {
+            self.observed.recorded = Some(Recorded::Outdated);
+            return Ok(());
+        }
+        let comparison = work.comparison(self);
+        let again = self.look_again(&comparison).await;
+        let at = self.reconciler.clock.now();
+        let settled = Record::settled(&now, &comparison, work.keyed(), again.as_ref(), before, at);
+        let events = self.events(&settled);
+        let generation = self.generation.to_string();
+        let mut patch = MetadataPatch::default();
+        for (name, value) in [
+            (names::BASELINE, settled.record.encode()),
+            (names::LATEST_RECONCILED_GENERATION, generation),
+        ] {
+            if self.annotation(name) != Some(&value) {
+                set(&mut patch, name, value);
+            }
+        }
+        clear_operation(&mut patch, self);
+        if patch != MetadataPatch::default() {
+            self.patch_anyway(patch).await?;
+        }
+        if self.observed.wrote() && self.carries_children() {
+            // They were sent as Azure had them a moment ago.
+            let key = self.object.key();
+            self.reconciler.kubernetes.wake_dependents(&key);
+        }
+        for event in events {
+            self.record(event).await;
+        }
+        self.observed.recorded = Some(Recorded::Current);
+        Ok(())
+    }
+
+    /// What is told once, when it is found.
+    fn events(&self, settled: &Settled) -> Vec<EventNote> {
+        let mut events = Vec::new();
+        if !settled.kept.is_empty() {
+            let message = format!(
+                "Azure keeps {}, which the spec no longer names",
+                some(&settled.kept, ", ")
+            );
+            events.push(warning(names::event::KEPT, message));
+        }
+        if !settled.unstable.is_empty() {
+            let paths = |of: fn(&Place) -> &String| -> Vec<String> {
+                settled
+                    .unstable
+                    .iter()
+                    .map(|place| of(place).clone())
+                    .collect()
+            };
+            let hours = compare::UNSTABLE_FOR.as_hours();
+            let message = format!(
+                "Azure changes {} by itself: not compared for {hours} h, or until the next edit",
+                some(&paths(|place| &place.path), ", ")
+            );
+            events.push(EventNote {
+                paths: paths(|place| &place.schema_path),
+                ..warning(names::event::UNSTABLE, message)
+            });
+        }
+        if let Some(Comparison::Rebuilt(differences)) = &self.observed.comparison {
+            let message = format!(
+                "this release of the operator would send something else, which waits for the next edit: {differences}"
+            );
+            events.push(warning(names::event::REBUILT, message));
+        }
+        events
+    }
+
+    /// Where the service rewrote something of what was sent: what it says when it is asked once more. A value that is
+    /// another one then changes by itself.
+    async fn look_again(&self, comparison: &compare::Comparison<'_>) -> Option<Value> {
+        self.azure.as_ref()?;
+        if !self.observed.wrote() || comparison.differences().is_empty() {
+            return None;
+        }
+        let url = self.id.as_ref()?.url(self.version.api_version);
+        let response = self
+            .send(armature_azure::Method::Get, url, None)
+            .await
+            .ok()?;
+        response.body.filter(|_| response.status == 200)
+    }
+
+    async fn work(&self) -> Result<Work, KubernetesError> {
+        let key = self.reconciler.kubernetes.digest_key().await?;
+        let uid = self.object.metadata.uid.clone().unwrap_or_default();
+        let text = self.annotation(names::BASELINE).unwrap_or("");
+        let record = Record::parse(text, key.of(&uid));
+        let (ignored, shared) = (
+            self.paths(names::IGNORE_PATHS),
+            self.paths(names::KEEP_UNKNOWN),
+        );
+        let body = match &self.azure {
+            None => self.desired.clone(),
+            Some(azure) => {
+                let keyed = key.of(&uid);
+                let was_ours = |path: &str| {
+                    let mut records = record.iter();
+                    records.any(|record| record.was_ours(path, keyed))
+                };
+                let others = Others {
+                    ignored: &ignored,
+                    shared: &shared,
+                    is_ours: &was_ours,
+                };
+                others.body(self.version.spec, &self.desired, azure)
+            }
+        };
+        Ok(Work {
+            key,
+            uid,
+            ignored,
+            shared,
+            record,
+            body,
+        })
+    }
+
+    fn desired_now(&self, work: &Work) -> Desired {
+        let others = Others {
+            ignored: &work.ignored,
+            shared: &[],
+            is_ours: &|_| true,
+        };
+        // What is ignored is no part of what is desired: with nothing in Azure it falls out.
+        let nothing = Value::Object(Map::new());
+        let body = others.body(self.version.spec, &self.desired, &nothing);
+        let inputs = self.input_texts();
+        let inputs: Vec<[&str; 3]> = inputs
+            .iter()
+            .map(|input| input.each_ref().map(String::as_str))
+            .collect();
+        let build = &self.reconciler.settings.operator_version;
+        Desired::new(work.keyed(), self.generation, &body, &inputs, build)
+    }
+
+    /// All that the body is made from beside the spec, by its content: a Secret that is only labelled anew has not
+    /// changed.
+    fn input_texts(&self) -> Vec<[String; 3]> {
+        let resolved = &self.resolved;
+        let mut texts = Vec::new();
+        let mut add = |kind: &str, name: String, value: &str| {
+            texts.push([kind.to_owned(), name, value.to_owned()]);
+        };
+        if let Some(id) = &self.id {
+            add("id", String::new(), &id.as_str().to_lowercase());
+        }
+        for (target, id) in &resolved.references {
+            add("reference", target.to_string(), &id.to_lowercase());
+        }
+        for (key, value) in &resolved.secrets {
+            add("secret", key.to_string(), value);
+        }
+        for (name, values) in &resolved.secret_maps {
+            for (key, value) in values {
+                add("secret", format!("{name}/{key}"), value);
+            }
+        }
+        for (key, value) in &resolved.config_maps {
+            add("config map", key.to_string(), value);
+        }
+        texts
+    }
+
+    /// ARM paths in an annotation of the user: a list with commas.
+    fn paths(&self, name: &str) -> Vec<String> {
+        let paths = self
+            .annotation(name)
+            .unwrap_or("")
+            .split(',')
+            .map(str::trim);
+        paths
+            .filter(|path| !path.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Whether spec or inputs are other ones than those that were sent last. The body must be built.
+    pub(super) async fn is_edited(&self) -> Result<bool, KubernetesError> {
+        let work = self.work().await?;
+        let now = self.desired_now(&work);
+        Ok(work.record.is_some_and(|sent| !sent.is_of(&now)))
+    }
+
+    fn earlier_record(&self) -> Option<EarlierRecord> {
+        EarlierRecord::parse(self.annotation(names::BASELINE)?)
+    }
+
+    /// Generation that the latest PUT of any operator was built from.
+    pub(super) fn put_generation(&self) -> Option<i64> {
+        let text = self.annotation(names::LATEST_RECONCILED_GENERATION)?;
+        text.parse().ok()
+    }
+}
+
+/// Nothing to send, and still to be remembered; or something that differs.
+fn unrecorded(differences: Vec<compare::Difference>) -> Comparison {
+    if differences.is_empty() {
+        Comparison::Unrecorded
+    } else {
+        Comparison::Differs(shown(differences))
+    }
+}
+
+/// The differences in words, the first ones of many, each place once.
+fn shown(differences: Vec<compare::Difference>) -> Differences {
+    let mut places = BTreeSet::new();
+    let texts: Vec<String> = differences
+        .iter()
+        .filter(|difference| places.insert(&difference.path))
+        .map(ToString::to_string)
+        .collect();
+    let paths = differences.iter();
+    let paths = paths.map(|difference| difference.schema_path.clone());
+    Differences {
+        text: some(&texts, "; "),
+        paths: paths.collect::<BTreeSet<_>>().into_iter().collect(),
+    }
+}
+
+/// The first of many, and how many more there are.
+fn some(texts: &[String], separator: &str) -> String {
+    let mut shown: Vec<String> = texts.iter().take(SHOWN).cloned().collect();
+    if texts.len() > SHOWN {
+        shown.push(format!("and {} more", texts.len() - SHOWN));
+    }
+    shown.join(separator)
+}

@@ -1,0 +1,365 @@
+//! Secrets and ConfigMaps that the object wants written (ASO behaviour §1.6).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use serde_json::Value;
+
+use super::expressions::DynamicExport;
+use super::pass::{Pass, document};
+use crate::backoff::RetryClass;
+use crate::classify::Failure;
+use crate::condition::reason;
+use crate::export_target::{Place, Targets};
+use crate::extension::{ExtensionError, Next, SecretValues};
+use crate::port::{DataExport, DataKind, KeyedData, KubernetesError};
+use crate::secret_source;
+use armature_shapes::conversion;
+
+/// Messages named in one condition.
+const SHOWN: usize = 8;
+
+/// Fields of `operatorSpec` with one destination for each value, and what they write.
+const FIELDS: [(&str, DataKind); 2] = [
+    ("secrets", DataKind::Secret),
+    ("configMaps", DataKind::ConfigMap),
+];
+
+impl Pass<'_> {
+    /// What can be said about the exports before anything is written to Azure: expressions are right, and no
+    /// two fields write one key.
+    pub(super) fn check_exports(&self) -> Result<(), Failure> {
+        let mut targets = Targets::default();
+        for (field, kind) in FIELDS {
+            for wanted in self.wanted(field) {
+                let path = format!("spec.operatorSpec.{field}.{wanted}");
+                let destination = &self.spec["operatorSpec"][field][&wanted];
+                let (name, key) = (text(destination, "name"), text(destination, "key"));
+                let place = Place {
+                    kind,
+                    name,
+                    path: &path,
+                };
+                let added = targets.add(place, key, String::new());
+                added.map_err(export_failure)?;
+            }
+        }
+        for export in self.dynamic_exports()? {
+            if let Some(key) = export.key() {
+                let added = targets.add(export.place(), key, String::new());
+                added.map_err(export_failure)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 17. What can be written is written; what cannot is named and tried again. What is wrong in the manifest is
+    /// found before the first target is written.
+    pub(super) async fn export(&mut self) -> Result<Result<(), Failure>, KubernetesError> {
+        let mut missing = Missing::default();
+        let targets = match self.collect_exports(&mut missing).await {
+            Ok(targets) => targets,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        for (path, export) in targets.into_exports() {
+            if let Err(message) = self.write(&path, export).await? {
+                missing.add(message);
+            }
+        }
+        Ok(missing.outcome())
+    }
+
+    async fn collect_exports(&self, missing: &mut Missing) -> Result<Targets, Failure> {
+        let expressions = self.dynamic_exports()?;
+        let mut wanted = self.wanted("secrets");
+        wanted.extend(expressions.iter().flat_map(DynamicExport::secrets));
+        let secrets = missing.unless_failed(self.secret_values(wanted).await.map(|found| found.0));
+        let config = missing.unless_failed(self.config_map_values().await);
+        let mut targets = Targets::default();
+        for ((field, kind), values) in FIELDS.into_iter().zip([&secrets, &config]) {
+            self.place(&mut targets, kind, field, values.as_ref(), missing)?;
+        }
+        if expressions.is_empty() {
+            return Ok(targets);
+        }
+        let object = self.served()?;
+        for expression in &expressions {
+            let problem = match unread(expression, secrets.as_ref()) {
+                Some(problem) => Some(problem),
+                None => {
+                    let secrets = secrets.clone().unwrap_or_default();
+                    match expression.add_to(&mut targets, &object, &secrets) {
+                        Ok(()) => None,
+                        Err(Unwritten::Wrong(failure)) => return Err(failure),
+                        Err(Unwritten::Missing(message)) => Some(message),
+                    }
+                }
+            };
+            if let Some(message) = problem {
+                targets.leave_incomplete(expression.place());
+                missing.add(message);
+            }
+        }
+        Ok(targets)
+    }
+
+    async fn secret_values(&self, wanted: BTreeSet<String>) -> Result<SecretValues, Failure> {
+        if wanted.is_empty() {
+            return Ok(SecretValues::default());
+        }
+        let exporter = self.points.secret_exporter.clone();
+        if exporter.is_none() && secret_source::needs_extension(self.kind(), &wanted) {
+            return Err(export_failure(format!(
+                "spec.operatorSpec: this version cannot read some of the secrets of a {}",
+                self.kind().kind
+            )));
+        }
+        let answers = self.answers(&wanted).await;
+        let answers = self.outcome(answers).await?;
+        let status = self.hub_status();
+        let known =
+            secret_source::values(self.kind(), &wanted, &status, self.id.as_ref(), &answers);
+        let Some(exporter) = exporter else {
+            return Ok(known);
+        };
+        let next = Next::value(known);
+        let exported = exporter
+            .export(&self.context(), &self.current(), &wanted, next)
+            .await;
+        self.outcome(exported).await
+    }
+
+    /// Answers to the actions that the wanted secrets need.
+    async fn answers(
+        &self,
+        wanted: &BTreeSet<String>,
+    ) -> Result<BTreeMap<&'static str, Value>, ExtensionError> {
+        let context = self.context();
+        let mut answers = BTreeMap::new();
+        for action in secret_source::actions(self.kind(), wanted) {
+            let url = context.action_url(action)?;
+            let answer = context.arm.post(&url, None).await?;
+            answers.insert(action, answer.unwrap_or_default());
+        }
+        Ok(answers)
+    }
+
+    async fn config_map_values(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let wanted = self.wanted("configMaps");
+        if wanted.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let from_status = self.values_in_status();
+        let Some(exporter) = self.points.config_exporter.clone() else {
+            return Ok(from_status);
+        };
+        let next = Next::value(from_status);
+        let exported = exporter
+            .export(&self.context(), &self.current(), &wanted, next)
+            .await;
+        self.outcome(exported).await
+    }
+
+    /// Values of `operatorSpec.configMaps` that status fields have.
+    fn values_in_status(&self) -> BTreeMap<String, String> {
+        let status = &self.hub_status();
+        let exports = self.kind().config_maps.iter();
+        exports
+            .filter(|export| !export.status_path.is_empty())
+            .filter_map(|export| {
+                let mut path = export.status_path.iter();
+                let value = path.try_fold(status, |at, name| at.get(*name))?;
+                let text = match value {
+                    Value::String(text) => text.clone(),
+                    Value::Null => return None,
+                    other => other.to_string(),
+                };
+                Some((export.key.to_owned(), text))
+            })
+            .collect()
+    }
+
+    /// The status in the form of the hub, which rows of exports name their paths in.
+    fn hub_status(&self) -> Value {
+        let stored = document(&self.object, &self.spec, &self.status);
+        let mut hub = conversion::stored_to_hub(self.kind(), stored).unwrap_or_default();
+        hub["status"].take()
+    }
+
+    /// Puts each value where the object wants it. Where the values could not be read, that is said already.
+    fn place(
+        &self,
+        targets: &mut Targets,
+        kind: DataKind,
+        field: &str,
+        values: Option<&BTreeMap<String, String>>,
+        missing: &mut Missing,
+    ) -> Result<(), Failure> {
+        for wanted in self.wanted(field) {
+            let path = format!("spec.operatorSpec.{field}.{wanted}");
+            let destination = &self.spec["operatorSpec"][field][&wanted];
+            let place = Place {
+                kind,
+                name: text(destination, "name"),
+                path: &path,
+            };
+            let value = values.and_then(|values| values.get(&wanted));
+            let Some(value) = value.filter(|value| !value.is_empty()) else {
+                targets.leave_incomplete(place);
+                if values.is_some() {
+                    missing.add(format!("{path}: Azure gives no value for it"));
+                }
+                continue;
+            };
+            let added = targets.add(place, text(destination, "key"), value.clone());
+            added
+                .and_then(|()| targets.label(place, texts(&destination["labels"])))
+                .and_then(|()| targets.annotate(place, texts(&destination["annotations"])))
+                .map_err(export_failure)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a target that does not exist or is the object's own. `path` is the field that names it.
+    async fn write(
+        &self,
+        path: &str,
+        mut export: DataExport,
+    ) -> Result<Result<(), String>, KubernetesError> {
+        let kubernetes = &self.reconciler.kubernetes;
+        let uid = self.object.metadata.uid.clone().unwrap_or_default();
+        let existing = kubernetes
+            .read_data(export.kind, &self.namespace(), &export.name)
+            .await?;
+        if let Some(existing) = existing {
+            if !existing.owners.iter().any(|owner| owner.uid == uid) {
+                return Ok(Err(not_ours(path, &export, &existing.owners)));
+            }
+            if export.incomplete {
+                keep(&mut export.data, &existing);
+            }
+            let plain = export.labels.is_empty() && export.annotations.is_empty();
+            if plain && same(&existing.data, &export.data) {
+                return Ok(Ok(()));
+            }
+            export.target_uid = Some(existing.uid);
+        }
+        kubernetes.write_data(&self.object, export).await?;
+        Ok(Ok(()))
+    }
+}
+
+/// Why an export cannot be written.
+pub(super) enum Unwritten {
+    /// The manifest has to change.
+    Wrong(Failure),
+    /// Azure may have it later.
+    Missing(String),
+}
+
+/// What could not be written and may be later.
+#[derive(Default)]
+struct Missing {
+    messages: Vec<String>,
+    /// An answer of Azure, which has a reason and a class of its own.
+    failure: Option<Failure>,
+}
+
+impl Missing {
+    fn add(&mut self, message: String) {
+        self.messages.push(message);
+    }
+
+    /// The values; without them the rest is written all the same.
+    fn unless_failed<T>(&mut self, values: Result<T, Failure>) -> Option<T> {
+        let failure = match values {
+            Ok(values) => return Some(values),
+            Err(failure) => failure,
+        };
+        self.failure.get_or_insert(failure);
+        None
+    }
+
+    fn outcome(mut self) -> Result<(), Failure> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if self.messages.is_empty() {
+            return Ok(());
+        }
+        let more = self
+            .messages
+            .split_off(self.messages.len().min(SHOWN))
+            .len();
+        let mut message = self.messages.join("; ");
+        if more > 0 {
+            message.push_str(&format!("; and {more} more"));
+        }
+        Err(Failure::warning(
+            reason::EXPORT_FAILED,
+            RetryClass::Slow,
+            message,
+        ))
+    }
+}
+
+/// Why an expression cannot be evaluated: a secret that it reads has no value, or could not be read.
+fn unread(
+    expression: &DynamicExport,
+    secrets: Option<&BTreeMap<String, String>>,
+) -> Option<String> {
+    let has_value = |name: &String| {
+        let value = secrets.and_then(|secrets| secrets.get(name));
+        value.is_some_and(|value| !value.is_empty())
+    };
+    let name = expression
+        .secrets()
+        .into_iter()
+        .find(|name| !has_value(name))?;
+    let path = expression.place().path;
+    Some(format!("{path}: Azure gives no value for secret.{name}"))
+}
+
+/// Adds what was written to a target before: which keys are missing now is not always known, and what we no longer write
+/// would go. Keys of others stay by themselves.
+fn keep(data: &mut BTreeMap<String, String>, existing: &KeyedData) {
+    for key in &existing.own_keys {
+        let value = existing.data.get(key).cloned();
+        if let Some(Ok(text)) = value.map(String::from_utf8) {
+            data.entry(key.clone()).or_insert(text);
+        }
+    }
+}
+
+fn not_ours(path: &str, export: &DataExport, owners: &[OwnerReference]) -> String {
+    let owner = match owners.first() {
+        Some(owner) => format!("belongs to {} {}", owner.kind, owner.name),
+        None => "was not made for this object".to_owned(),
+    };
+    let (kind, name) = (export.kind, &export.name);
+    format!("{path}: the {kind} {name} exists and {owner}; choose another name, or delete it")
+}
+
+fn same(existing: &BTreeMap<String, Vec<u8>>, wanted: &BTreeMap<String, String>) -> bool {
+    existing.len() == wanted.len()
+        && wanted.iter().all(|(key, value)| {
+            existing
+                .get(key)
+                .is_some_and(|bytes| bytes == value.as_bytes())
+        })
+}
+
+fn text<'v>(destination: &'v Value, name: &str) -> &'v str {
+    destination[name].as_str().unwrap_or("")
+}
+
+fn texts(value: &Value) -> BTreeMap<String, String> {
+    let members = value.as_object().into_iter().flatten();
+    members
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect()
+}
+
+pub(super) fn export_failure(message: impl Into<String>) -> Failure {
+    Failure::error(reason::EXPORT_FAILED, message)
+}

@@ -1,0 +1,240 @@
+//! `operatorSpec.configMapExpressions` and `operatorSpec.secretExpressions` (ASO behaviour §3.4).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::export::{Unwritten, export_failure};
+use super::pass::{Pass, document};
+use crate::classify::Failure;
+use crate::export_target::{Place, Targets};
+use crate::port::DataKind;
+use armature_engine::expression::{Expression, Output, Produced, Scope};
+use armature_shapes::conversion;
+
+/// The two lists, and what their entries write.
+const LISTS: [(&str, DataKind); 2] = [
+    ("configMapExpressions", DataKind::ConfigMap),
+    ("secretExpressions", DataKind::Secret),
+];
+
+/// One entry of a list, with its expressions compiled.
+pub(super) struct DynamicExport {
+    kind: DataKind,
+    /// Name of the target.
+    name: String,
+    /// Key in it; empty when the expression gives a map.
+    key: String,
+    /// The entry: `spec.operatorSpec.secretExpressions[1]`.
+    path: String,
+    value: Arc<Expression>,
+    labels: BTreeMap<String, Arc<Expression>>,
+    annotations: BTreeMap<String, Arc<Expression>>,
+}
+
+impl DynamicExport {
+    /// The place that it writes to, as messages name it.
+    pub fn place(&self) -> Place<'_> {
+        Place {
+            kind: self.kind,
+            name: &self.name,
+            path: &self.path,
+        }
+    }
+
+    /// The one key that it writes, if that is known before evaluation.
+    pub fn key(&self) -> Option<&str> {
+        (self.value.output() == Output::Text).then_some(&self.key)
+    }
+
+    /// Names of the secrets that it uses.
+    pub fn secrets(&self) -> BTreeSet<String> {
+        let texts = self.labels.values().chain(self.annotations.values());
+        let all = texts.chain([&self.value]);
+        all.flat_map(|expression| expression.secrets().iter().cloned())
+            .collect()
+    }
+
+    /// Evaluates it, and puts what it gives into the targets.
+    pub fn add_to(
+        &self,
+        targets: &mut Targets,
+        object: &Value,
+        secrets: &BTreeMap<String, String>,
+    ) -> Result<(), Unwritten> {
+        let secrets = match self.kind {
+            DataKind::Secret => secrets,
+            DataKind::ConfigMap => &BTreeMap::new(),
+        };
+        let texts = |field: &str, expressions: &BTreeMap<String, Arc<Expression>>| {
+            let texts = expressions.iter().map(|(name, expression)| {
+                let path = format!("{}.{field}.{name}", self.path);
+                let text = evaluate_text(expression, &path, object, secrets)?;
+                Ok((name.clone(), text))
+            });
+            texts.collect::<Result<BTreeMap<_, _>, Unwritten>>()
+        };
+        let (labels, annotations) = (
+            texts("labels", &self.labels)?,
+            texts("annotations", &self.annotations)?,
+        );
+        let place = self.place();
+        let path = format!("{}.value", self.path);
+        let mut empty = None;
+        for (key, value) in self.entries(&path, object, secrets)? {
+            if value.is_empty() {
+                empty = Some(key);
+                continue;
+            }
+            targets.add(place, &key, value).map_err(wrong)?;
+        }
+        targets.label(place, labels).map_err(wrong)?;
+        targets.annotate(place, annotations).map_err(wrong)?;
+        match empty {
+            Some(key) => Err(Unwritten::Missing(format!(
+                "{path}: the expression gives an empty text for key {key}; a field that it reads may not be set"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn entries(
+        &self,
+        path: &str,
+        object: &Value,
+        secrets: &BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, String>, Unwritten> {
+        match evaluate(&self.value, path, object, secrets)? {
+            Produced::Text(text) => Ok(BTreeMap::from([(self.key.clone(), text)])),
+            Produced::Map(entries) => Ok(entries),
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// The entries of both lists, compiled.
+    pub(super) fn dynamic_exports(&self) -> Result<Vec<DynamicExport>, Failure> {
+        let mut exports = Vec::new();
+        for (list, kind) in LISTS {
+            let entries = self.spec.pointer(&format!("/operatorSpec/{list}"));
+            let entries = entries.and_then(Value::as_array).into_iter().flatten();
+            for (at, entry) in entries.enumerate() {
+                let path = format!("spec.operatorSpec.{list}[{at}]");
+                exports.push(self.dynamic_export(kind, path, entry)?);
+            }
+        }
+        Ok(exports)
+    }
+
+    fn dynamic_export(
+        &self,
+        kind: DataKind,
+        path: String,
+        entry: &Value,
+    ) -> Result<DynamicExport, Failure> {
+        let text = |name: &str| entry[name].as_str().unwrap_or("").to_owned();
+        let value = self.compile(kind, &format!("{path}.value"), &text("value"))?;
+        let key = text("key");
+        match (value.output(), key.is_empty()) {
+            (Output::Text, true) => {
+                let message = format!("{path}.key: set it, because the expression gives one text");
+                return Err(export_failure(message));
+            }
+            (Output::Map, false) => {
+                let message = format!(
+                    "{path}.key: leave it out, because the expression gives a map and its keys are used"
+                );
+                return Err(export_failure(message));
+            }
+            _ => {}
+        }
+        Ok(DynamicExport {
+            labels: self.compile_texts(kind, &format!("{path}.labels"), &entry["labels"])?,
+            annotations: self.compile_texts(
+                kind,
+                &format!("{path}.annotations"),
+                &entry["annotations"],
+            )?,
+            name: text("name"),
+            kind,
+            key,
+            path,
+            value,
+        })
+    }
+
+    /// Expressions for the values of labels or annotations.
+    fn compile_texts(
+        &self,
+        kind: DataKind,
+        path: &str,
+        sources: &Value,
+    ) -> Result<BTreeMap<String, Arc<Expression>>, Failure> {
+        let mut expressions = BTreeMap::new();
+        for (name, source) in sources.as_object().into_iter().flatten() {
+            let path = format!("{path}.{name}");
+            let expression = self.compile(kind, &path, source.as_str().unwrap_or(""))?;
+            if expression.output() != Output::Text {
+                let message = format!("{path}: the expression gives a map, expected string");
+                return Err(export_failure(message));
+            }
+            expressions.insert(name.clone(), expression);
+        }
+        Ok(expressions)
+    }
+
+    fn compile(
+        &self,
+        kind: DataKind,
+        path: &str,
+        source: &str,
+    ) -> Result<Arc<Expression>, Failure> {
+        let scope = Scope {
+            version: self.version,
+            secrets: (kind == DataKind::Secret).then_some(self.kind().secrets),
+        };
+        let compiled = self.reconciler.expressions.compile(source, scope);
+        compiled.map_err(|error| export_failure(format!("{path}: {error}")))
+    }
+
+    /// The object as expressions see it: in the version that the user wrote, with the status of this pass.
+    pub(super) fn served(&self) -> Result<Value, Failure> {
+        let stored = document(&self.object, &self.spec, &self.status);
+        let served = conversion::from_hub(self.kind(), self.version.name, stored);
+        let mut served = served.map_err(|error| export_failure(error.to_string()))?;
+        // The conversion's own metadata would show its stash.
+        served["metadata"] = serde_json::to_value(&self.object.metadata).unwrap_or_default();
+        Ok(served)
+    }
+}
+
+/// What an expression gives. What it cannot compute depends on values, which may change.
+fn evaluate(
+    expression: &Expression,
+    path: &str,
+    object: &Value,
+    secrets: &BTreeMap<String, String>,
+) -> Result<Produced, Unwritten> {
+    let produced = expression.evaluate(object, secrets);
+    produced.map_err(|error| Unwritten::Missing(format!("{path}: {error}")))
+}
+
+fn evaluate_text(
+    expression: &Expression,
+    path: &str,
+    object: &Value,
+    secrets: &BTreeMap<String, String>,
+) -> Result<String, Unwritten> {
+    match evaluate(expression, path, object, secrets)? {
+        Produced::Text(text) => Ok(text),
+        Produced::Map(_) => {
+            let message = format!("{path}: the expression gives a map, expected string");
+            Err(wrong(message))
+        }
+    }
+}
+
+fn wrong(message: String) -> Unwritten {
+    Unwritten::Wrong(export_failure(message))
+}

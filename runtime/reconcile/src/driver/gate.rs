@@ -1,0 +1,233 @@
+//! The way of one pass to Azure: each request, of the driver and of extensions, goes through the budget.
+//!
+//! A request to another subscription than the one that was checked for the credential is not sent.
+//!
+//! Once something was changed in Azure, the rest of the pass is always sent: what Azure made of it must be read
+//! and recorded.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Clock, Reconciler};
+use armature_azure::budget::{Account, Budget, Call, Sent, Sort, Urgency};
+use armature_azure::{
+    CredentialKey, Method, RefusedUrl, Request, Response, Transport, TransportError,
+};
+use armature_shapes::id::segment;
+use armature_shapes::resource::ObjectKey;
+
+/// The transport of one pass.
+pub(super) struct Gate {
+    arm: Arc<dyn Transport>,
+    budget: Arc<Budget>,
+    clock: Arc<dyn Clock>,
+    object: ObjectKey,
+    urgency: Urgency,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    principal: String,
+    /// Where requests may go, once the credential is chosen.
+    subscription: Option<String>,
+    /// The latest PUT may have arrived, and nobody heard what came of it.
+    has_unanswered_put: bool,
+    sent: Sent,
+    /// Azure is ahead of what the object says.
+    is_committed: bool,
+    put_off: Option<Duration>,
+}
+
+impl Gate {
+    pub fn new(reconciler: &Reconciler, object: ObjectKey, urgency: Urgency) -> Self {
+        Self {
+            arm: reconciler.arm.clone(),
+            budget: reconciler.budget.clone(),
+            clock: reconciler.clock.clone(),
+            object,
+            urgency,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Counts requests from now on for who this credential stands for.
+    pub async fn charge(&self, credential: &CredentialKey) {
+        let principal = self.arm.principal(credential).await;
+        self.state().principal = principal;
+    }
+
+    /// From here on requests may go to this subscription alone, and to what is in none.
+    pub fn confine(&self, subscription: &str) {
+        self.state().subscription = Some(subscription.to_owned());
+    }
+
+    /// Whether the latest PUT may have been carried out although no answer says so.
+    pub fn has_unanswered_put(&self) -> bool {
+        self.state().has_unanswered_put
+    }
+
+    /// From here on every request is sent.
+    pub fn commit(&self) {
+        self.state().is_committed = true;
+    }
+
+    /// How long the pass has to wait for the budget, when a request was put off: nothing else may follow.
+    pub fn put_off(&self) -> Option<Duration> {
+        self.state().put_off
+    }
+
+    /// Whether nobody waits for the outcome of the pass.
+    pub fn is_background(&self) -> bool {
+        self.urgency == Urgency::Background
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Plain values: a panic cannot leave them half changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one request out of the budget; whether it is sent whatever is left.
+    fn admit(&self, account: &Account, sort: Sort) -> Result<bool, Duration> {
+        let mut state = self.state();
+        let sent = state.sent;
+        let call = self.call(account, sort, &sent);
+        let now = self.clock.now();
+        if state.is_committed {
+            self.budget.overdraw(&call, now);
+        } else if let Err(wait) = self.budget.take(&call, now) {
+            state.put_off = Some(wait);
+            return Err(wait);
+        }
+        state.sent.count(sort);
+        Ok(state.is_committed)
+    }
+
+    /// Learns from the answer; the time to wait when the request is put off after all.
+    fn learn(&self, account: &Account, sort: Sort, answer: &Response) -> Option<Duration> {
+        let now = self.clock.now();
+        let is_refused = self.budget.learn(account, sort, answer, now);
+        let mut state = self.state();
+        if !is_refused || state.is_committed {
+            return None;
+        }
+        // This one is wanted again, and not once more.
+        let sent = state.sent.without(sort);
+        let wait = self.budget.put_off(&self.call(account, sort, &sent), now);
+        state.put_off = Some(wait);
+        Some(wait)
+    }
+
+    fn call<'a>(&'a self, account: &'a Account, sort: Sort, sent: &'a Sent) -> Call<'a> {
+        Call {
+            account,
+            object: &self.object,
+            urgency: self.urgency,
+            sort,
+            sent,
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for Gate {
+    async fn send(&self, request: Request) -> Result<Response, TransportError> {
+        let (method, url) = (request.method, request.url.clone());
+        let path = url.split('?').next().unwrap_or_default();
+        let refusal = |message: String, retry_after: Option<Duration>| TransportError {
+            method,
+            url: path.to_owned(),
+            message,
+            credential: false,
+            is_refused: retry_after.is_none(),
+            retry_after,
+        };
+        if segment::has_dots(&url) {
+            return Err(refusal(RefusedUrl::Elsewhere.to_string(), None));
+        }
+        let subscription = segment::subscription_of(&url);
+        check_subscription(
+            subscription.as_deref(),
+            self.state().subscription.as_deref(),
+        )
+        .map_err(|message| refusal(message, None))?;
+        let sort = Sort::of(method);
+        let account = Account {
+            subscription: subscription.unwrap_or_default().to_ascii_lowercase(),
+            principal: self.state().principal.clone(),
+        };
+        let put_off = |wait: Duration| {
+            let seconds = wait.as_secs();
+            let limit = format!("Azure's limit of {} for the subscription", sort.name());
+            refusal(
+                format!("put off for {seconds} s: {limit} is reached"),
+                Some(wait),
+            )
+        };
+        let is_committed = self.admit(&account, sort).map_err(put_off)?;
+        let answer = self.arm.send(request).await;
+        let refusal = answer.as_ref().ok();
+        if let Some(wait) = refusal.and_then(|answer| self.learn(&account, sort, answer)) {
+            return Err(put_off(wait));
+        }
+        // Without an answer the write may have been done.
+        let is_done = answer.as_ref().map_or(true, |answer| answer.status < 400);
+        if !is_committed && method.is_write() && is_done {
+            self.commit();
+        }
+        if method == Method::Put {
+            self.state().has_unanswered_put = may_be_done_unheard(&answer);
+        }
+        answer
+    }
+
+    async fn subscription(&self, credential: &CredentialKey) -> Result<String, TransportError> {
+        self.arm.subscription(credential).await
+    }
+
+    async fn principal(&self, credential: &CredentialKey) -> String {
+        self.arm.principal(credential).await
+    }
+}
+
+/// Refuses a request to another subscription than the one that was checked for the credential.
+fn check_subscription(asked: Option<&str>, checked: Option<&str>) -> Result<(), String> {
+    match (asked, checked) {
+        (Some(asked), Some(checked)) if !asked.eq_ignore_ascii_case(checked) => Err(format!(
+            "refused: the URL is in subscription '{asked}', but the credential is for {checked}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a write may have been carried out although nobody heard of it: its answer was lost on the way, or a gateway gave
+/// up waiting for it.
+fn may_be_done_unheard(answer: &Result<Response, TransportError>) -> bool {
+    match answer {
+        Ok(response) => matches!(response.status, 502 | 504),
+        Err(error) => !error.credential && !error.is_refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_subscription;
+
+    #[test]
+    fn requests_stay_in_the_subscription_that_was_checked() {
+        let rows = [
+            (Some("s-1"), Some("S-1"), true),
+            (Some("s-2"), Some("s-1"), false),
+            (Some(""), Some("s-1"), false),
+            // Of a tenant, and before a credential is chosen.
+            (None, Some("s-1"), true),
+            (Some("s-1"), None, true),
+        ];
+        for (asked, checked, expected) in rows {
+            let found = check_subscription(asked, checked).is_ok();
+            assert_eq!(found, expected, "{asked:?} {checked:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Whose resource it is: the id that the object recorded against the one that its spec stands for, and other objects for
+//! the same id.
+
+use super::directives::read;
+use super::pass::{Pass, annotation};
+use crate::annotations::Adoption;
+use crate::claim;
+use crate::classify::Failure;
+use crate::condition::reason;
+use crate::observed::{Holder, Identity};
+use crate::port::KubernetesError;
+use crate::view::StoredOperation;
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::KindInfo;
+use armature_shapes::names;
+use armature_shapes::resource::Object;
+
+impl Pass<'_> {
+    /// Whether the recorded id may be used: it is of the kind's ARM type, and it is the one that owner and name give, where
+    /// the owner is still there. An id that Azure never had is given up for the one of the corrected spec.
+    pub(super) async fn check_identity(
+        &mut self,
+    ) -> Result<Result<Identity, Failure>, KubernetesError> {
+        let Some(recorded) = self.id.clone() else {
+            return Ok(Ok(Identity::Kept));
+        };
+        let kind = self.kind();
+        if !recorded.has_type(kind.arm_type) {
+            return Ok(Err(wrong_type(kind, &recorded)));
+        }
+        // Such a kind has an id of its own making.
+        if self.points.claimer.is_some() || self.owner_id().await?.is_err() {
+            return Ok(Ok(Identity::Kept));
+        }
+        let computed = match self.build_id().await? {
+            Ok(computed) => computed,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        if computed == recorded {
+            return Ok(Ok(Identity::Kept));
+        }
+        if self.was_shown() || self.may_exist() {
+            return Ok(Err(moved(&recorded, &computed)));
+        }
+        self.id = None;
+        Ok(Ok(Identity::Moved))
+    }
+
+    /// Whether something may be on its way in Azure that Azure has not shown.
+    fn may_exist(&self) -> bool {
+        self.stored_operation() != StoredOperation::None
+            || self.put_may_run()
+            || self.awaits_unanswered_put()
+    }
+
+    /// Which of the objects that stand for this id writes it.
+    pub(super) async fn find_holder(&self) -> Result<Holder, KubernetesError> {
+        let kubernetes = &self.reconciler.kubernetes;
+        let Some(id) = &self.id else {
+            return Ok(Holder::Us);
+        };
+        let Some(others) = kubernetes.sharing(id, &self.object.key()) else {
+            return Ok(Holder::Unknown);
+        };
+        let mut holder = None;
+        let mut first = claim::rank(&self.object);
+        for other in others {
+            let rank = claim::rank(&other);
+            if rank < first && self.writes(&other).await? {
+                first = rank;
+                holder = Some(other.key().to_string());
+            }
+        }
+        Ok(holder.map_or(Holder::Us, Holder::Other))
+    }
+
+    /// Whether an object may write its resource at all.
+    async fn writes(&self, object: &Object) -> Result<bool, KubernetesError> {
+        let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
+        let kubernetes = &self.reconciler.kubernetes;
+        let namespace = kubernetes.namespace_annotations(namespace).await?;
+        let default = self.reconciler.settings.default_policy;
+        let is_refused = annotation(object, names::ADOPTION)
+            .is_some_and(|text| Adoption::parse(text) == Adoption::Refused);
+        let writes = match read(object, &namespace, default) {
+            Ok(directives) => directives.policy.allows_put() && !directives.observe,
+            // It may have written before.
+            Err(_) => true,
+        };
+        Ok(writes && !is_refused)
+    }
+}
+
+fn wrong_type(kind: &KindInfo, recorded: &ResourceId) -> Failure {
+    Failure::error(
+        reason::FAILED,
+        format!(
+            "annotation {}: '{recorded}' is a {}, expected a {}; nothing is sent. Put the right id back, or remove the \
+             annotation and the finalizer {} to have the object claimed anew",
+            names::RESOURCE_ID,
+            recorded.arm_type(),
+            kind.arm_type,
+            names::FINALIZER
+        ),
+    )
+}
+
+fn moved(recorded: &ResourceId, computed: &ResourceId) -> Failure {
+    Failure::error(
+        reason::FAILED,
+        format!(
+            "the spec stands for '{computed}', but the object is for '{recorded}' (annotation {}), and a resource in Azure \
+             cannot be moved or renamed; nothing is sent. Put azureName and owner back; or delete the object, with {}: \
+             detach-on-delete to keep the resource, and create another one",
+            names::RESOURCE_ID,
+            names::RECONCILE_POLICY
+        ),
+    )
+}

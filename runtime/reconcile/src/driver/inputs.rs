@@ -1,0 +1,287 @@
+//! What the payload needs: ARM id, references, Secrets, ConfigMaps (ASO behaviour §1.5).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::cluster::owner_gone;
+use super::pass::{Pass, document};
+use crate::backoff::RetryClass;
+use crate::claim;
+use crate::classify::Failure;
+use crate::condition::reason;
+use crate::port::{DataKind, KeyedData, KubernetesError};
+use crate::view::OwnerForm;
+use armature_engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
+use armature_engine::compare::SecretVersion;
+use armature_engine::payload;
+use armature_shapes::conversion;
+use armature_shapes::id::{ResourceId, segment};
+use armature_shapes::kind::{NameRule, OwnerRule};
+use armature_shapes::resource::{Kind, ObjectKey};
+
+/// Found out, or why not; outside of it, Kubernetes refused.
+type Found<T> = Result<Result<T, Failure>, KubernetesError>;
+
+macro_rules! found {
+    ($found:expr) => {
+        match $found {
+            Ok(value) => value,
+            Err(failure) => return Ok(Err(failure)),
+        }
+    };
+}
+
+impl Pass<'_> {
+    /// Steps 4b and 4c: everything that the payload names must exist, and exports must make sense: nothing is
+    /// written to Azure for an object that ASO's webhook would refuse.
+    pub(super) async fn resolve_inputs(&mut self) -> Found<()> {
+        found!(self.check_exports());
+        if self.id.is_none() {
+            self.id = Some(found!(self.build_id().await?));
+        }
+        let stored = document(&self.object, &self.spec, &Value::Null);
+        let served = conversion::from_hub(self.kind(), self.version.name, stored);
+        let mut served = found!(served.map_err(|error| fatal(error.to_string())));
+        self.served_spec = served["spec"].take();
+        let inputs = inputs(self.version.spec, &self.served_spec);
+        if let Some(path) = inputs.incomplete.first() {
+            let message = format!("{path}: set either armId, or group, kind and name");
+            return Ok(Err(fatal(message)));
+        }
+        found!(self.resolve_references(&inputs).await?);
+        found!(self.resolve_secrets(&inputs).await?);
+        found!(self.resolve_config_maps(&inputs).await?);
+        Ok(Ok(()))
+    }
+
+    /// Item 4 of ASO behaviour §1.5: below the owner, or below the credential's subscription.
+    pub(super) async fn build_id(&mut self) -> Found<ResourceId> {
+        let subscription = match &self.observed.credential {
+            Some(Ok(credential)) => credential.subscription.clone(),
+            _ => String::new(),
+        };
+        let name = self.azure_name();
+        if let NameRule::OneOf(names) = self.kind().name
+            && !names.contains(&name.as_str())
+        {
+            let message = format!(
+                "spec.azureName: '{name}' must be one of {}",
+                names.join(", ")
+            );
+            return Ok(Err(fatal(message)));
+        }
+        found!(
+            segment::check_segment(&name)
+                .map_err(|error| fatal(format!("spec.azureName: {error}")))
+        );
+        let owner = found!(self.owner_id().await?);
+        let id = ResourceId::of(self.kind(), owner.as_ref(), &subscription, &name);
+        let id = found!(id.map_err(|error| fatal(error.to_string())));
+        match id.subscription() {
+            Some(other) if !other.eq_ignore_ascii_case(&subscription) => {
+                let message = format!(
+                    "the owner is in subscription {other}, but the credential is for {subscription}; \
+                     use a credential for {other}"
+                );
+                Ok(Err(Failure::error(reason::SUBSCRIPTION_MISMATCH, message)))
+            }
+            _ => Ok(Ok(id)),
+        }
+    }
+
+    pub(super) async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
+        if self.kind().owner == OwnerRule::None {
+            return Ok(Ok(None));
+        }
+        let text = match self.owner_form() {
+            OwnerForm::ArmId => {
+                let id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
+                id.unwrap_or("").to_owned()
+            }
+            OwnerForm::Named | OwnerForm::None => {
+                let Some(owner) = self.owner_object().await? else {
+                    return Ok(Err(owner_gone("the owner does not exist")));
+                };
+                match claim::id_for_children(&owner) {
+                    Some(id) => id.to_owned(),
+                    None => return Ok(Err(owner_gone("the owner has no ARM id yet"))),
+                }
+            }
+        };
+        let id = ResourceId::parse(&text);
+        Ok(id
+            .map(Some)
+            .map_err(|error| fatal(format!("spec.owner: {error}"))))
+    }
+
+    async fn resolve_references(&mut self, inputs: &Inputs) -> Found<()> {
+        for used in &inputs.references {
+            let (group, kind, name) = match &used.target {
+                ReferenceTarget::Named { group, kind, name } => (group, kind, name),
+                ReferenceTarget::ArmId(id) => {
+                    found!(check_reference(&used.path, id));
+                    continue;
+                }
+                ReferenceTarget::WellKnown(_) => continue,
+            };
+            let missing = |what: &str| missing_reference(&used.path, kind, name, what);
+            let kubernetes = &self.reconciler.kubernetes;
+            let Some(info) = kubernetes.kind(group, kind) else {
+                let what = format!("there is no kind {kind} in group {group}");
+                return Ok(Err(missing(&what)));
+            };
+            let key = ObjectKey {
+                kind: Kind(info),
+                namespace: self.namespace(),
+                name: name.clone(),
+            };
+            let Some(target) = kubernetes.get(&key).await? else {
+                return Ok(Err(missing("it does not exist")));
+            };
+            let Some(id) = claim::resource_id(&target) else {
+                return Ok(Err(missing("it has no ARM id yet")));
+            };
+            found!(check_reference(&used.path, id));
+            let references = &mut self.resolved.references;
+            references.insert(used.target.clone(), id.to_owned());
+        }
+        Ok(Ok(()))
+    }
+
+    async fn resolve_secrets(&mut self, inputs: &Inputs) -> Found<()> {
+        let mut secrets = BTreeMap::new();
+        for name in inputs.secret_names() {
+            let data = found!(self.read_keyed(DataKind::Secret, name).await?);
+            self.secret_versions.push(SecretVersion {
+                name: name.to_owned(),
+                uid: data.uid.clone(),
+                resource_version: data.resource_version.clone(),
+            });
+            secrets.insert(name.to_owned(), data);
+        }
+        for used in &inputs.secrets {
+            let value = found!(value_of(
+                DataKind::Secret,
+                &secrets,
+                &used.path,
+                &used.target
+            ));
+            self.resolved.secrets.insert(used.target.clone(), value);
+        }
+        for used in &inputs.secret_maps {
+            let keys = secrets.get(&used.target).into_iter();
+            let mut values = BTreeMap::new();
+            for key in keys.flat_map(|secret| secret.data.keys()) {
+                let reference = KeyReference {
+                    name: used.target.clone(),
+                    key: key.clone(),
+                };
+                let value = value_of(DataKind::Secret, &secrets, &used.path, &reference);
+                values.insert(key.clone(), found!(value));
+            }
+            self.resolved
+                .secret_maps
+                .insert(used.target.clone(), values);
+        }
+        Ok(Ok(()))
+    }
+
+    async fn resolve_config_maps(&mut self, inputs: &Inputs) -> Found<()> {
+        let mut maps = BTreeMap::new();
+        for name in inputs.config_map_names() {
+            let data = found!(self.read_keyed(DataKind::ConfigMap, name).await?);
+            maps.insert(name.to_owned(), data);
+        }
+        for used in &inputs.config_maps {
+            let value = found!(value_of(
+                DataKind::ConfigMap,
+                &maps,
+                &used.path,
+                &used.target
+            ));
+            self.resolved.config_maps.insert(used.target.clone(), value);
+        }
+        Ok(Ok(()))
+    }
+
+    async fn read_keyed(&self, kind: DataKind, name: &str) -> Found<KeyedData> {
+        let kubernetes = &self.reconciler.kubernetes;
+        let found = kubernetes.read_data(kind, &self.namespace(), name).await?;
+        Ok(found.ok_or_else(|| {
+            let (noun, reason) = words(kind);
+            let message = format!("the {noun} {}/{name} does not exist", self.namespace());
+            Failure::warning(reason, RetryClass::Fast, message)
+        }))
+    }
+
+    /// Step 12: the body, changed by the kind's modifier.
+    pub(super) async fn build_payload(&mut self) -> Result<(), Failure> {
+        let id = self.known_id()?;
+        let body = payload::arm_body(self.version, id.name(), &self.served_spec, &self.resolved);
+        let body = body.map_err(|error| fatal(error.to_string()))?;
+        if !self.points.has_modifier() {
+            self.desired = body;
+            return Ok(());
+        }
+        let (context, object) = (self.context(), self.in_azure());
+        let modified = self.points.modify(&context, &object, body).await;
+        match modified {
+            Ok(body) => self.desired = body,
+            Err(error) => return Err(self.extension_failure(error).await),
+        }
+        Ok(())
+    }
+}
+
+fn fatal(message: impl Into<String>) -> Failure {
+    Failure::error(reason::FAILED, message)
+}
+
+/// Azure would read an id with such segments as that of another resource.
+fn check_reference(path: &str, id: &str) -> Result<(), Failure> {
+    let checked = segment::check_path(id);
+    checked.map_err(|error| fatal(format!("{path}: the ARM id '{id}': {error}")))
+}
+
+fn missing_reference(path: &str, kind: &str, name: &str, what: &str) -> Failure {
+    let hint = if name.starts_with('/') {
+        "; the name looks like an ARM id: write it as armId"
+    } else {
+        ""
+    };
+    let message = format!("{path}: {kind} {name}: {what}{hint}");
+    Failure::warning(reason::REFERENCE_NOT_FOUND, RetryClass::Fast, message)
+}
+
+fn words(kind: DataKind) -> (&'static str, &'static str) {
+    match kind {
+        DataKind::Secret => ("Secret", reason::SECRET_NOT_FOUND),
+        DataKind::ConfigMap => ("ConfigMap", reason::CONFIG_MAP_NOT_FOUND),
+    }
+}
+
+fn value_of(
+    kind: DataKind,
+    read: &BTreeMap<String, KeyedData>,
+    path: &str,
+    reference: &KeyReference,
+) -> Result<String, Failure> {
+    let (noun, missing) = words(kind);
+    let bytes = read
+        .get(&reference.name)
+        .and_then(|data| data.data.get(&reference.key))
+        .ok_or_else(|| {
+            let message = format!(
+                "{path}: the {noun} {} has no key {}",
+                reference.name, reference.key
+            );
+            Failure::warning(missing, RetryClass::Fast, message)
+        })?;
+    String::from_utf8(bytes.clone()).map_err(|_| {
+        fatal(format!(
+            "{path}: key {} of the {noun} {} is no UTF-8 text",
+            reference.key, reference.name
+        ))
+    })
+}

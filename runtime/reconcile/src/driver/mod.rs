@@ -1,0 +1,221 @@
+//! The driver: performs what the decision asks for, one step at a time, until the pass ends.
+//!
+//! | module | steps |
+//! |---|---|
+//! | `pass` | working memory of one pass, and the view of the object |
+//! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
+//! | `identity` | whose resource it is |
+//! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
+//! | `azure` | credential, GET, PUT, DELETE, polls, errors |
+//! | `put` | the PUT, with what others own in it |
+//! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
+//! | `notes` | what is remembered of holds, lost answers and failed operations |
+//! | `compare` | edits, drift, and the record of the latest PUT |
+//! | `checks` | extensions before and after the PUT |
+//! | `directives` | what annotations ask for, and what is noted in the object |
+//! | `export`, `expressions` | Secrets and ConfigMaps |
+//!
+//! What does not live here: what to do when (see [`mod@super::decide`]).
+
+mod azure;
+mod checks;
+mod cluster;
+mod compare;
+mod directives;
+mod export;
+mod expressions;
+mod gate;
+mod identity;
+mod inputs;
+mod notes;
+mod pass;
+mod put;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::action::{Action, Finish};
+use super::backoff::{Requeue, RetryClass};
+use super::decide::{decide, put_off};
+use super::policy::Policy;
+use super::port::{KubernetesError, KubernetesPort};
+use super::time::Clock;
+use crate::extension::Registry;
+use armature_azure::Transport;
+use armature_azure::budget::Budget;
+use armature_engine::expression::Cache;
+use armature_shapes::resource::ObjectKey;
+use pass::Pass;
+
+/// What the operator's configuration says about reconciling.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Namespace of this operator, written into objects that it manages.
+    pub operator_namespace: String,
+    /// Version of this operator, written as a label.
+    pub operator_version: String,
+    /// Policy of objects that have none, in namespaces that have none.
+    pub default_policy: Policy,
+    /// How long a PUT waits for something in Azure whose end Azure does not say.
+    pub longest_hold_before_put: Duration,
+    /// How long a DELETE does.
+    pub longest_hold_before_delete: Duration,
+}
+
+/// The one reconciler of all kinds.
+#[derive(Clone)]
+pub struct Reconciler {
+    /// The cluster.
+    pub kubernetes: Arc<dyn KubernetesPort>,
+    /// Azure.
+    pub arm: Arc<dyn Transport>,
+    /// How many requests Azure takes, for all objects together.
+    pub budget: Arc<Budget>,
+    /// Extensions by kind.
+    pub extensions: Registry,
+    /// Expressions of exports, compiled.
+    pub expressions: Arc<Cache>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// When this process began to manage objects: of PUTs that were sent before, it did not see the answers.
+    pub since: Timestamp,
+    /// Configuration.
+    pub settings: Settings,
+    /// Fires when the operator stops.
+    pub cancellation: CancellationToken,
+}
+
+/// Most steps of one pass. The longest way through the state machine has some twenty; more means that a step does not
+/// change what the decision sees.
+const STEPS: usize = 40;
+
+impl Reconciler {
+    /// Runs one pass over an object and says when to look at it again. Never waits for Azure to finish
+    /// something: every wait is a requeue.
+    pub async fn reconcile(&self, key: &ObjectKey) -> Requeue {
+        let span = tracing::info_span!(
+            "reconcile",
+            kind = key.kind.kind,
+            namespace = %key.namespace,
+            name = %key.name,
+            result = tracing::field::Empty,
+        );
+        async {
+            let requeue = match self.pass(key).await {
+                Ok(requeue) => requeue,
+                Err(error) => {
+                    if matches!(error, KubernetesError::Conflict { .. }) {
+                        self.catch_up(key).await;
+                    }
+                    after_refusal(&error)
+                }
+            };
+            tracing::Span::current().record("result", requeue.result());
+            requeue
+        }
+        .instrument(span)
+        .await
+    }
+
+    /// Reads an object whose write met a conflict, so that the next pass works from what the server has.
+    async fn catch_up(&self, key: &ObjectKey) {
+        if let Err(error) = self.kubernetes.read(key).await {
+            tracing::warn!(%error, "the object could not be read again after a conflict");
+        }
+    }
+
+    async fn pass(&self, key: &ObjectKey) -> Result<Requeue, KubernetesError> {
+        let Some(object) = self.kubernetes.get(key).await? else {
+            return Ok(Requeue::Never);
+        };
+        let namespace = self
+            .kubernetes
+            .namespace_annotations(&key.namespace)
+            .await?;
+        let mut pass = match Pass::new(self, object, namespace) {
+            Ok(pass) => pass,
+            Err(mut unreadable) => return unreadable.finish_unreadable().await,
+        };
+        for _ in 0..STEPS {
+            let action = decide(&pass.view(), &pass.observed);
+            tracing::debug!(?action, "step");
+            match action {
+                Action::Finish(finish) => return pass.finish(finish).await,
+                action => pass.perform(action).await?,
+            }
+            if let Some(wait) = pass.gate.put_off() {
+                let finish = put_off(&pass.view(), pass.gate.is_background(), wait);
+                return pass.finish(finish).await;
+            }
+        }
+        tracing::error!("a pass came to no end; this is a defect of the operator");
+        Ok(Requeue::Backoff(RetryClass::VerySlow))
+    }
+}
+
+/// Kubernetes refused a read or a write in the middle of a pass.
+fn after_refusal(error: &KubernetesError) -> Requeue {
+    match error {
+        KubernetesError::Gone { .. } => Requeue::Never,
+        KubernetesError::Conflict { .. } => {
+            tracing::debug!(%error, "reading the object again");
+            Requeue::Backoff(RetryClass::Poll)
+        }
+        KubernetesError::Other { .. } => {
+            tracing::warn!(%error, "trying again");
+            Requeue::Backoff(RetryClass::Slow)
+        }
+    }
+}
+
+impl Pass<'_> {
+    /// Performs one step and records what came of it.
+    async fn perform(&mut self, action: Action) -> Result<(), KubernetesError> {
+        if action.may_call_extension() && self.points.are_any() {
+            self.owner_object().await?;
+        }
+        match action {
+            Action::TakeOwnership => self.take_ownership().await?,
+            Action::ReadNamespace => self.read_namespace().await?,
+            Action::LookForProtected => self.look_for_protected(),
+            Action::NoteAdoption { adoption, event } => self.note_adoption(adoption, event).await?,
+            Action::ReadOwner => self.read_owner().await?,
+            Action::SelectCredential => self.select_credential().await?,
+            Action::ResolveInputs => self.observed.inputs = Some(self.resolve_inputs().await?),
+            Action::CheckIdentity => {
+                self.observed.identity = Some(self.check_identity().await?);
+            }
+            Action::FindHolder => self.observed.holder = Some(self.find_holder().await?),
+            Action::Claim => self.claim().await?,
+            Action::CheckOwner => self.observed.owner_check = Some(self.check_owner().await?),
+            Action::Get => self.get().await,
+            Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
+            Action::Prepare(prerequisite) => self.prepare(&prerequisite).await?,
+            Action::BuildPayload => {
+                self.observed.payload = Some(self.build_payload().await);
+                self.end_pause_of_edited().await?;
+            }
+            Action::Compare => self.observed.comparison = Some(self.compare().await?),
+            Action::Put { event } => self.put(event).await?,
+            Action::RegisterProvider => self.register_provider().await,
+            Action::Poll => self.poll().await?,
+            Action::ForgetOperation => self.forget_operation(),
+            Action::BeginHold => self.begin_hold().await?,
+            Action::Record => self.record_settled().await?,
+            Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
+            Action::Export => self.observed.export = Some(self.export().await?),
+            Action::SuccessHook => self.success_hook().await?,
+            Action::Delete => self.delete().await?,
+            Action::RemoveFinalizer => self.remove_finalizer().await?,
+            // The caller ends the pass; there is nothing left to perform.
+            Action::Finish(Finish { .. }) => {}
+        }
+        Ok(())
+    }
+}

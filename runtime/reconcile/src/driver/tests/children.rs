@@ -1,0 +1,74 @@
+//! What a parent's PUT carries of children that are kinds of their own.
+
+use super::*;
+use armature_azure::Method;
+
+/// The store in Azure with these boxes in it, in this revision.
+fn with_boxes(capacity: i64, boxes: Value, etag: &str) -> Value {
+    json!({"id": STORE, "etag": etag, "properties": {"capacity": capacity, "boxes": boxes}})
+}
+
+#[tokio::test]
+async fn a_put_that_carries_children_holds_only_for_what_was_read() {
+    let (world, store) = World::with_store().await;
+    let boxes = json!([{"name": "b"}]);
+    world
+        .azure
+        .set(STORE, with_boxes(5, boxes.clone(), "W/\"1\""));
+    // Between our GET and our PUT somebody adds a box, twice; the third look is up to date.
+    for _ in 0..2 {
+        let stale = response(
+            200,
+            &[],
+            Some(with_boxes(5, json!([{"name": "a"}]), "W/\"0\"")),
+        );
+        world.azure.script(Method::Get, STORE, stale);
+    }
+    world.store(json!({"capacity": 6}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let azure = world.azure.get(STORE).unwrap();
+    assert_eq!(
+        (
+            &azure["properties"]["capacity"],
+            &azure["properties"]["boxes"]
+        ),
+        (&json!(6), &boxes)
+    );
+    let lines = world.journal.take();
+    let puts = lines.iter().filter(|line| line.starts_with("PUT")).count();
+    assert_eq!(puts, 3, "{lines:?}");
+    assert!(
+        lines.contains(&format!("wake dependents of {store}")),
+        "{lines:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_resource_that_never_holds_still_is_tried_again_later() {
+    let (world, store) = World::with_store().await;
+    world
+        .azure
+        .set(STORE, with_boxes(5, json!([{"name": "b"}]), "new"));
+    let stale = || response(200, &[], Some(with_boxes(5, json!([{"name": "b"}]), "old")));
+    for _ in 0..9 {
+        world.azure.script(Method::Get, STORE, stale());
+    }
+    world.store(json!({"capacity": 6}));
+    assert_eq!(world.pass(&store).await, Requeue::Backoff(RetryClass::Slow));
+    assert_eq!(world.ready(&store), "False/Warning/PreconditionFailed");
+    assert_eq!(world.azure.take_bodies().len(), 4);
+}
+
+#[tokio::test]
+async fn without_children_or_etag_a_put_has_no_condition() {
+    for azure in [
+        with_boxes(5, json!([]), "1"),
+        json!({"id": STORE, "properties": {"boxes": [1]}}),
+    ] {
+        let (world, store) = World::with_store().await;
+        world.azure.set(STORE, azure);
+        world.store(json!({"capacity": 6}));
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+        assert_eq!(world.azure.take_bodies().len(), 1);
+    }
+}

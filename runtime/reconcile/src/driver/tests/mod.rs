@@ -1,0 +1,138 @@
+//! The driver over ports in memory.
+
+mod adopt;
+mod annotations;
+mod budget;
+mod children;
+mod claims;
+mod create;
+mod delete;
+mod drift;
+mod edits;
+mod exports;
+mod expressions;
+mod extensions;
+mod failures;
+mod holds;
+mod operations;
+mod places;
+mod prerequisites;
+mod protect;
+mod restart;
+mod secrets;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::{Journal, ManualClock, MemoryAzure, MemoryCluster, error, response};
+use armature_shapes::names;
+use armature_shapes::testing::kinds;
+
+const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";
+const STORE: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s";
+const BOX: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s/boxes/b";
+
+/// A cluster, an Azure and what happens in both, in order.
+struct World {
+    journal: Journal,
+    cluster: Arc<MemoryCluster>,
+    azure: Arc<MemoryAzure>,
+    extensions: Registry,
+    budget: Arc<Budget>,
+    clock: Arc<ManualClock>,
+}
+
+impl World {
+    fn new() -> Self {
+        let journal = Journal::default();
+        Self {
+            cluster: Arc::new(MemoryCluster::new(journal.clone())),
+            azure: Arc::new(MemoryAzure::new(journal.clone(), "s-1")),
+            extensions: Registry::default(),
+            budget: Arc::default(),
+            clock: Arc::default(),
+            journal,
+        }
+    }
+
+    /// A world with the group `g` ready.
+    async fn with_group() -> Self {
+        let world = Self::new();
+        let group = world.group();
+        assert_eq!(world.pass(&group).await, Requeue::Sync);
+        world.forget();
+        world
+    }
+
+    /// A world with the group `g` and the store `s` ready.
+    async fn with_store() -> (Self, ObjectKey) {
+        let world = Self::with_group().await;
+        let store = world.store(json!({"capacity": 5}));
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+        world.forget();
+        (world, store)
+    }
+
+    fn forget(&self) {
+        self.journal.take();
+        self.azure.take_bodies();
+        self.cluster.take_events();
+    }
+
+    fn group(&self) -> ObjectKey {
+        let spec = json!({"location": "westus"});
+        self.cluster.apply(&kinds::GROUP, "g", &spec)
+    }
+
+    fn store(&self, mut spec: Value) -> ObjectKey {
+        spec["owner"] = json!({"name": "g"});
+        self.cluster.apply(&kinds::STORE, "s", &spec)
+    }
+
+    fn boxed(&self) -> ObjectKey {
+        let spec = json!({"owner": {"name": "s"}, "size": 3});
+        self.cluster.apply(&kinds::BOX, "b", &spec)
+    }
+
+    /// One pass of a reconciler that has just started: nothing but the budget is remembered outside the objects.
+    async fn pass(&self, key: &ObjectKey) -> Requeue {
+        self.reconciler().reconcile(key).await
+    }
+
+    fn reconciler(&self) -> Reconciler {
+        Reconciler {
+            kubernetes: self.cluster.clone(),
+            arm: self.azure.clone(),
+            budget: self.budget.clone(),
+            extensions: self.extensions.clone(),
+            expressions: Arc::default(),
+            clock: self.clock.clone(),
+            since: self.clock.now(),
+            settings: Settings {
+                operator_namespace: "armature-system".to_owned(),
+                operator_version: "v1".to_owned(),
+                default_policy: Policy::Manage,
+                longest_hold_before_put: Duration::from_secs(3600),
+                longest_hold_before_delete: Duration::from_secs(300),
+            },
+            cancellation: CancellationToken::new(),
+        }
+    }
+
+    fn ready(&self, key: &ObjectKey) -> String {
+        self.cluster.condition(key, "Ready")
+    }
+
+    /// Requests to Azure so far, which are forgotten here.
+    fn requests(&self) -> Vec<String> {
+        let mut lines = self.journal.take();
+        lines.retain(|line| line.contains(" /") && !line.starts_with(char::is_lowercase));
+        lines
+    }
+}
+
+fn seconds(count: u64) -> Requeue {
+    Requeue::After(Duration::from_secs(count))
+}

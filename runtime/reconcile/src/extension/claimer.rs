@@ -1,0 +1,54 @@
+//! What is written when an object is claimed.
+
+use async_trait::async_trait;
+
+use super::typed::typed;
+use super::{Context, ExtensionError, Next};
+use crate::port::MetadataPatch;
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::{Object, TypedObject};
+
+/// Adds to what the claim writes on the object (ASO behaviour §1.3 step 4).
+///
+/// Called once per object, when its owner is ready and all inputs resolve, before anything is sent to Azure.
+/// `next` yields the default claim: owner reference, labels and resource id. The finalizer is always added.
+#[async_trait]
+pub trait Claimer: Send + Sync + 'static {
+    /// Hub type of the kind.
+    type Hub: TypedKind;
+
+    /// Yields the changes to metadata.
+    ///
+    /// # Errors
+    /// When the object must not be claimed now; the pass ends with `Failed` and is tried again.
+    async fn claim(
+        &self,
+        context: &Context,
+        object: &TypedObject<Self::Hub>,
+        next: Next<'_, MetadataPatch>,
+    ) -> Result<MetadataPatch, ExtensionError>;
+}
+
+/// [`Claimer`] for any kind.
+#[async_trait]
+pub(crate) trait Erased: Send + Sync {
+    async fn claim(
+        &self,
+        context: &Context,
+        object: &Object,
+        next: Next<'_, MetadataPatch>,
+    ) -> Result<MetadataPatch, ExtensionError>;
+}
+
+#[async_trait]
+impl<T: Claimer> Erased for T {
+    async fn claim(
+        &self,
+        context: &Context,
+        object: &Object,
+        next: Next<'_, MetadataPatch>,
+    ) -> Result<MetadataPatch, ExtensionError> {
+        let object = typed::<T::Hub>(object)?;
+        Claimer::claim(self, context, &object, next).await
+    }
+}

@@ -1,0 +1,55 @@
+//! Deleting in another way than by one DELETE.
+
+use async_trait::async_trait;
+
+use super::typed::typed;
+use super::{Context, ExtensionError, Next};
+use crate::observed::Write;
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::{Object, TypedObject};
+
+/// Deletes the resource (ASO behaviour §1.9 item 3).
+///
+/// Called when the resource may exist in Azure and the policy allows it to go; again on later passes while it
+/// answers [`Write::Failed`]. A running operation that `next` started is followed by the reconciler. `next`
+/// sends the DELETE.
+#[async_trait]
+pub trait Deleter: Send + Sync + 'static {
+    /// Hub type of the kind.
+    type Hub: TypedKind;
+
+    /// Deletes, or starts to.
+    ///
+    /// # Errors
+    /// When it could not be tried; tried again later, for ever.
+    async fn delete(
+        &self,
+        context: &Context,
+        object: &TypedObject<Self::Hub>,
+        next: Next<'_, Write>,
+    ) -> Result<Write, ExtensionError>;
+}
+
+/// [`Deleter`] for any kind.
+#[async_trait]
+pub(crate) trait Erased: Send + Sync {
+    async fn delete(
+        &self,
+        context: &Context,
+        object: &Object,
+        next: Next<'_, Write>,
+    ) -> Result<Write, ExtensionError>;
+}
+
+#[async_trait]
+impl<T: Deleter> Erased for T {
+    async fn delete(
+        &self,
+        context: &Context,
+        object: &Object,
+        next: Next<'_, Write>,
+    ) -> Result<Write, ExtensionError> {
+        let object = typed::<T::Hub>(object)?;
+        Deleter::delete(self, context, &object, next).await
+    }
+}

@@ -1,0 +1,77 @@
+//! A check of the resource before a PUT.
+
+use async_trait::async_trait;
+
+use super::typed::typed;
+use super::{Context, ExtensionError, Next};
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::{Object, TypedObject};
+
+/// Result of the checks before a PUT.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreCheck {
+    /// Go on.
+    Proceed,
+    /// Do not go on. The reason becomes the message of `ReconciliationBlocked`; looked at again soon.
+    Block(String),
+    /// Not now and nothing is wrong: looked at again at the next sync, as `ReconciliationPostponed`.
+    Postpone(String),
+    /// Azure has to do something else before the PUT. The reconciler asks for it, follows it like any
+    /// long-running operation, and then asks this check again.
+    First(Prerequisite),
+}
+
+/// Something that Azure has to do before a PUT can succeed, such as to give a name free.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prerequisite {
+    /// Path and query of a POST.
+    pub url: String,
+    /// What it does, for the condition and the event: `purging the deleted vault`.
+    pub message: String,
+}
+
+/// Decides whether the resource may be changed now (ASO behaviour §1.3 step 10).
+///
+/// Called after the owner's check and before the PUT, on passes that may send one. The object's status is fresh
+/// from Azure; it is absent when Azure answered 404. `next` proceeds. [`PreCheck::First`] is not acted on for an object
+/// that is only observed.
+#[async_trait]
+pub trait PreReconciliationChecker: Send + Sync + 'static {
+    /// Hub type of the kind.
+    type Hub: TypedKind;
+
+    /// Looks at the object.
+    ///
+    /// # Errors
+    /// Only when the state could not be found out; the pass ends with `Failed` and is tried again.
+    async fn check(
+        &self,
+        context: &Context,
+        object: &TypedObject<Self::Hub>,
+        next: Next<'_, PreCheck>,
+    ) -> Result<PreCheck, ExtensionError>;
+}
+
+/// [`PreReconciliationChecker`] for any kind.
+#[async_trait]
+pub(crate) trait Erased: Send + Sync {
+    async fn check(
+        &self,
+        context: &Context,
+        object: &Object,
+        next: Next<'_, PreCheck>,
+    ) -> Result<PreCheck, ExtensionError>;
+}
+
+#[async_trait]
+impl<T: PreReconciliationChecker> Erased for T {
+    async fn check(
+        &self,
+        context: &Context,
+        object: &Object,
+        next: Next<'_, PreCheck>,
+    ) -> Result<PreCheck, ExtensionError> {
+        let object = typed::<T::Hub>(object)?;
+        PreReconciliationChecker::check(self, context, &object, next).await
+    }
+}

@@ -1,0 +1,210 @@
+//! The work queue of all kinds: which object is looked at when, and by how many workers at once.
+//!
+//! Rules: a key waits once, at its earliest deadline; no key is worked on twice at the same time; a key that
+//! is added while it is worked on is worked on again; attempts in a row are counted per key and only a pass
+//! that asks for backoff counts; triggers from outside do not count. There is a limit for all kinds together
+//! and one per kind, and a kind at its limit does not hold up the others. Keys for which somebody waits, such as
+//! edits, pass those for which nobody does: periodic looks, and first looks at objects that are fine.
+//!
+//! What does not live here: what a pass does, and why it wants to be looked at again.
+
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::backoff::{Periods, Random, Requeue, RetryClass};
+use super::time::Time;
+use armature_azure::budget::Urgency;
+use armature_shapes::resource::ObjectKey;
+use state::State;
+
+/// Limits and periods.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueSettings {
+    /// Most passes at the same time, all kinds together.
+    pub workers: usize,
+    /// Most passes at the same time of one kind.
+    pub workers_per_kind: usize,
+    /// Periods of retries and syncs.
+    pub periods: Periods,
+    /// By which keys wait.
+    pub time: Time,
+    /// How long running passes may take to finish when the queue stops.
+    pub drain: Duration,
+}
+
+impl Default for QueueSettings {
+    fn default() -> Self {
+        Self {
+            workers: 32,
+            workers_per_kind: 4,
+            periods: Periods::default(),
+            time: Time::default(),
+            drain: Duration::from_secs(20),
+        }
+    }
+}
+
+/// Figures about the queue at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueDepth {
+    /// Keys known: waiting, due or being worked on.
+    pub known: usize,
+    /// Keys whose time has come and that wait for a worker.
+    pub due: usize,
+    /// Keys being worked on.
+    pub running: usize,
+    /// How long the key that waits longest for a worker has waited; nothing when none waits.
+    pub age: Duration,
+}
+
+/// The queue. Cheap to clone; clones are the same queue.
+#[derive(Clone)]
+pub struct Queue {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Notify,
+    settings: QueueSettings,
+    random: Arc<dyn Random>,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(settings: QueueSettings, random: Arc<dyn Random>) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(State::new(settings.workers, settings.workers_per_kind)),
+                changed: Notify::new(),
+                settings,
+                random,
+            }),
+        }
+    }
+
+    /// Wants the key looked at as soon as a worker is free.
+    pub fn add(&self, key: ObjectKey) {
+        self.add_after(key, Duration::ZERO);
+    }
+
+    /// Wants the key looked at when a worker has nothing else to do.
+    pub fn add_idle(&self, key: ObjectKey) {
+        let now = self.now();
+        self.state().add(key, now, Urgency::Background);
+        self.shared.changed.notify_one();
+    }
+
+    /// Wants the key looked at after a while, or earlier when something else asks for it.
+    pub fn add_after(&self, key: ObjectKey, delay: Duration) {
+        let at = self.now() + delay;
+        self.state().add(key, at, Urgency::Foreground);
+        self.shared.changed.notify_one();
+    }
+
+    /// Figures for metrics.
+    pub fn depth(&self) -> QueueDepth {
+        self.state().depth(Instant::now())
+    }
+
+    /// Works until `stop` fires, then waits for running passes, at most for the drain period.
+    ///
+    /// `work` runs one pass and says when to look again. It runs in a task of its own: a panic in it counts as
+    /// a failed pass of its key and touches nothing else.
+    pub async fn run<F, R>(&self, work: F, stop: CancellationToken)
+    where
+        F: Fn(ObjectKey) -> R,
+        R: Future<Output = Requeue> + Send + 'static,
+    {
+        let mut tasks: JoinSet<Requeue> = JoinSet::new();
+        let mut keys: HashMap<Id, ObjectKey> = HashMap::new();
+        while !stop.is_cancelled() {
+            let next = self.start_due(&work, &mut tasks, &mut keys);
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = self.shared.changed.notified() => {}
+                () = self.until(next) => {}
+                Some(done) = tasks.join_next_with_id() => self.finish(done, &mut keys),
+            }
+        }
+        self.drain(tasks, keys).await;
+    }
+
+    /// Starts everything that may start; the next deadline.
+    fn start_due<F, R>(
+        &self,
+        work: &F,
+        tasks: &mut JoinSet<Requeue>,
+        keys: &mut HashMap<Id, ObjectKey>,
+    ) -> Option<Instant>
+    where
+        F: Fn(ObjectKey) -> R,
+        R: Future<Output = Requeue> + Send + 'static,
+    {
+        loop {
+            let now = self.now();
+            // The guard is dropped before `work` runs.
+            let key = match self.state().take(now) {
+                Ok(key) => key,
+                Err(next) => return next,
+            };
+            let id = tasks.spawn(work(key.clone())).id();
+            keys.insert(id, key);
+        }
+    }
+
+    fn finish(&self, done: Result<(Id, Requeue), JoinError>, keys: &mut HashMap<Id, ObjectKey>) {
+        let (id, requeue) = match done {
+            Ok(done) => done,
+            Err(error) => (error.id(), Requeue::Backoff(RetryClass::Slow)),
+        };
+        let Some(key) = keys.remove(&id) else { return };
+        let (periods, random) = (self.shared.settings.periods, &self.shared.random);
+        let now = self.now();
+        self.state().finish(&key, requeue, |attempts| {
+            let delay = periods.delay(requeue, attempts, random.as_ref())?;
+            Some(now + delay)
+        });
+    }
+
+    async fn drain(&self, mut tasks: JoinSet<Requeue>, mut keys: HashMap<Id, ObjectKey>) {
+        let deadline = Instant::now() + self.shared.settings.drain;
+        while let Ok(Some(done)) = timeout_at(deadline, tasks.join_next_with_id()).await {
+            self.finish(done, &mut keys);
+        }
+        for key in keys.values() {
+            tracing::warn!(%key, "the pass did not finish in time and is given up; its state is in the object");
+        }
+        tasks.shutdown().await;
+    }
+
+    fn now(&self) -> Instant {
+        self.shared.settings.time.instant()
+    }
+
+    async fn until(&self, deadline: Option<Instant>) {
+        match deadline {
+            Some(deadline) => self.shared.settings.time.sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // No code that can panic runs under the lock, so a poisoned state is whole.
+        self.shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

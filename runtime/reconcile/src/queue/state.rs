@@ -1,0 +1,228 @@
+//! The queue's book-keeping, without tasks or clocks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::QueueDepth;
+use crate::backoff::Requeue;
+use armature_azure::budget::Urgency;
+use armature_shapes::resource::{Kind, ObjectKey};
+
+/// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
+type Slot = (Instant, u64);
+
+/// Position among keys whose time has come: what somebody waits for first, then in order of arrival.
+type Place = (Urgency, u64);
+
+/// A key whose time has come.
+#[derive(Clone, Copy)]
+struct Due {
+    since: Instant,
+    /// Where it stands in `due` or `parked`.
+    place: Place,
+}
+
+struct Entry {
+    /// Where it waits in `waiting`.
+    slot: Option<Slot>,
+    due: Option<Due>,
+    /// A worker has it.
+    running: bool,
+    /// Earliest deadline that was asked for while a worker has it, and whether somebody waits for that.
+    again: Option<(Instant, Urgency)>,
+    /// Whether somebody waits for the pass that is wanted, or running.
+    urgency: Urgency,
+    /// Passes in a row that asked for backoff.
+    attempts: u32,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            slot: None,
+            due: None,
+            running: false,
+            again: None,
+            urgency: Urgency::Background,
+            attempts: 0,
+        }
+    }
+}
+
+/// Keys and where they stand.
+pub(super) struct State {
+    entries: HashMap<ObjectKey, Entry>,
+    waiting: BTreeMap<Slot, ObjectKey>,
+    due: BTreeMap<Place, ObjectKey>,
+    /// Due keys of kinds that are at their limit.
+    parked: HashMap<Kind, BTreeMap<Place, ObjectKey>>,
+    running_by_kind: HashMap<Kind, usize>,
+    running: usize,
+    sequence: u64,
+    workers: usize,
+    workers_per_kind: usize,
+}
+
+impl State {
+    pub(super) fn new(workers: usize, workers_per_kind: usize) -> Self {
+        Self {
+            entries: HashMap::new(),
+            waiting: BTreeMap::new(),
+            due: BTreeMap::new(),
+            parked: HashMap::new(),
+            running_by_kind: HashMap::new(),
+            running: 0,
+            sequence: 0,
+            workers: workers.max(1),
+            workers_per_kind: workers_per_kind.max(1),
+        }
+    }
+
+    pub(super) fn depth(&self, now: Instant) -> QueueDepth {
+        let waiting = self.entries.values().filter_map(|entry| entry.due);
+        let (count, oldest) = waiting.fold((0, None), |(count, oldest), due| {
+            (
+                count + 1,
+                Some(oldest.map_or(due.since, |oldest| due.since.min(oldest))),
+            )
+        });
+        QueueDepth {
+            known: self.entries.len(),
+            due: count,
+            running: self.running,
+            age: oldest.map_or(Duration::ZERO, |since: Instant| now.duration_since(since)),
+        }
+    }
+
+    /// Wants the key at this moment or earlier, and says whether somebody waits for that.
+    pub(super) fn add(&mut self, key: ObjectKey, at: Instant, urgency: Urgency) {
+        let entry = self.entries.entry(key.clone()).or_default();
+        if entry.running {
+            let (earlier, other) = entry.again.unwrap_or((at, urgency));
+            entry.again = Some((earlier.min(at), other.min(urgency)));
+            return;
+        }
+        let is_hurried = urgency < entry.urgency;
+        entry.urgency = entry.urgency.min(urgency);
+        if let Some(due) = entry.due {
+            if is_hurried {
+                self.hurry(&key, due);
+            }
+            return;
+        }
+        if entry.slot.is_some_and(|(earlier, _)| earlier <= at) {
+            return;
+        }
+        self.sequence += 1;
+        let slot = (at, self.sequence);
+        if let Some(old) = entry.slot.replace(slot) {
+            self.waiting.remove(&old);
+        }
+        self.waiting.insert(slot, key);
+    }
+
+    /// Moves a due key to the end of those that somebody waits for.
+    fn hurry(&mut self, key: &ObjectKey, due: Due) {
+        self.sequence += 1;
+        let place = (Urgency::Foreground, self.sequence);
+        let parked = self.parked.get_mut(&key.kind);
+        let parked = parked.filter(|parked| parked.contains_key(&due.place));
+        let queue = parked.unwrap_or(&mut self.due);
+        queue.remove(&due.place);
+        queue.insert(place, key.clone());
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.due = Some(Due { place, ..due });
+        }
+    }
+
+    /// A key to work on now, or the next deadline when there is none or no worker is free.
+    pub(super) fn take(&mut self, now: Instant) -> Result<ObjectKey, Option<Instant>> {
+        self.promote(now);
+        while self.running < self.workers
+            && let Some((place, key)) = self.due.pop_first()
+        {
+            let running = self.running_by_kind.entry(key.kind).or_default();
+            if *running >= self.workers_per_kind {
+                self.parked.entry(key.kind).or_default().insert(place, key);
+                continue;
+            }
+            *running += 1;
+            self.running += 1;
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.due = None;
+                entry.running = true;
+            }
+            return Ok(key);
+        }
+        Err(self.waiting.first_key_value().map(|((at, _), _)| *at))
+    }
+
+    /// Takes the key back. `deadline` gets the number of attempts in a row; `None` means that nothing more is
+    /// wanted unless something asked for the key meanwhile.
+    pub(super) fn finish(
+        &mut self,
+        key: &ObjectKey,
+        requeue: Requeue,
+        deadline: impl FnOnce(u32) -> Option<Instant>,
+    ) {
+        self.release(key.kind);
+        let Some(entry) = self.entries.get_mut(key) else {
+            return;
+        };
+        entry.running = false;
+        entry.attempts = requeue.attempts(entry.attempts);
+        let own = deadline(entry.attempts);
+        let asked = entry.again.take();
+        let urgency = requeue.urgency(entry.urgency);
+        entry.urgency = Urgency::Background;
+        match (own, asked) {
+            (None, None) => {
+                self.entries.remove(key);
+            }
+            (Some(at), None) => self.add(key.clone(), at, urgency),
+            (None, Some((at, urgency))) => self.add(key.clone(), at, urgency),
+            (Some(own), Some((asked, other))) => {
+                self.add(key.clone(), own.min(asked), urgency.min(other));
+            }
+        }
+    }
+
+    fn promote(&mut self, now: Instant) {
+        while let Some(first) = self.waiting.first_entry()
+            && first.key().0 <= now
+        {
+            let (since, _) = *first.key();
+            let key = first.remove();
+            self.sequence += 1;
+            let mut place = (Urgency::Background, self.sequence);
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.slot = None;
+                place.0 = entry.urgency;
+                // Since it was wanted, not since somebody looked.
+                entry.due = Some(Due { since, place });
+            }
+            self.due.insert(place, key);
+        }
+    }
+
+    /// Frees a worker; the kind's first parked key may use it.
+    fn release(&mut self, kind: Kind) {
+        self.running = self.running.saturating_sub(1);
+        if let Some(running) = self.running_by_kind.get_mut(&kind) {
+            *running -= 1;
+            if *running == 0 {
+                self.running_by_kind.remove(&kind);
+            }
+        }
+        if let Some(parked) = self.parked.get_mut(&kind) {
+            if let Some((place, key)) = parked.pop_first() {
+                self.due.insert(place, key);
+            }
+            if parked.is_empty() {
+                self.parked.remove(&kind);
+            }
+        }
+    }
+}

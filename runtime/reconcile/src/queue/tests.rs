@@ -1,0 +1,372 @@
+//! The queue under tokio's paused clock: time passes only when every task waits.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::time::sleep;
+
+use super::*;
+use armature_shapes::kind::KindInfo;
+use armature_shapes::resource::Kind;
+use armature_shapes::testing::kinds;
+
+struct NoJitter;
+
+impl Random for NoJitter {
+    fn unit(&self) -> f64 {
+        0.0
+    }
+}
+
+fn key(kind: &'static KindInfo, name: &str) -> ObjectKey {
+    ObjectKey {
+        kind: Kind(kind),
+        namespace: "default".to_owned(),
+        name: name.to_owned(),
+    }
+}
+
+fn group(name: &str) -> ObjectKey {
+    key(&kinds::GROUP, name)
+}
+
+fn queue(settings: QueueSettings) -> Queue {
+    Queue::new(settings, Arc::new(NoJitter))
+}
+
+/// When each pass started, in seconds from the start, and the most passes at one time.
+#[derive(Clone)]
+struct Log {
+    start: Instant,
+    passes: Arc<Mutex<Vec<(u64, String)>>>,
+    running: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Log {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            passes: Arc::default(),
+            running: Arc::default(),
+            most: Arc::default(),
+        }
+    }
+
+    async fn pass(self, key: ObjectKey, takes: u64) {
+        let at = self.start.elapsed().as_secs();
+        self.passes.lock().unwrap().push((at, key.name));
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        sleep(Duration::from_secs(takes)).await;
+        self.running.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn passes(&self) -> Vec<(u64, String)> {
+        self.passes.lock().unwrap().clone()
+    }
+
+    fn times(&self) -> Vec<u64> {
+        self.passes().into_iter().map(|(at, _)| at).collect()
+    }
+}
+
+/// Runs the queue for a while; every pass takes `takes` seconds and ends with `requeue`.
+async fn run_for(queue: &Queue, seconds: u64, takes: u64, log: &Log, requeue: Requeue) {
+    let stop = CancellationToken::new();
+    let stopper = stop.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(seconds)).await;
+        stopper.cancel();
+    });
+    let log = log.clone();
+    let work = move |key| {
+        let log = log.clone();
+        async move {
+            log.pass(key, takes).await;
+            requeue
+        }
+    };
+    queue.run(work, stop).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_waits_once_at_its_earliest_deadline() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add_after(group("a"), Duration::from_secs(9));
+    queue.add_after(group("a"), Duration::from_secs(3));
+    queue.add_after(group("a"), Duration::from_secs(6));
+    assert_eq!(queue.depth().known, 1);
+    run_for(&queue, 30, 0, &log, Requeue::Never).await;
+    assert_eq!(log.times(), [3]);
+    assert_eq!(queue.depth(), QueueDepth::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_never_worked_on_twice_at_once_and_again_when_asked_meanwhile() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    let adder = queue.clone();
+    tokio::spawn(async move {
+        for _ in 0..3 {
+            sleep(Duration::from_secs(1)).await;
+            adder.add(group("a"));
+        }
+    });
+    run_for(&queue, 60, 10, &log, Requeue::Never).await;
+    assert_eq!(log.times(), [0, 10]);
+    assert_eq!(log.most.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_grow_per_class_and_outside_triggers_do_not_count() {
+    let (first, log) = (queue(QueueSettings::default()), Log::new());
+    first.add(group("a"));
+    run_for(&first, 100, 0, &log, Requeue::Backoff(RetryClass::Fast)).await;
+    assert_eq!(log.times(), [0, 1, 3, 7, 15, 31, 61, 91]);
+
+    let (second, log) = (queue(QueueSettings::default()), Log::new());
+    second.add(group("a"));
+    let adder = second.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(5)).await;
+        adder.add(group("a"));
+    });
+    // The trigger at 5 brings the fourth attempt forward; its own delay is that of a fourth attempt.
+    run_for(&second, 20, 0, &log, Requeue::Backoff(RetryClass::Slow)).await;
+    assert_eq!(log.times(), [0, 1, 3, 5, 13]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn success_resets_the_count() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    let stop = CancellationToken::new();
+    let (passes, stopper) = (Arc::new(AtomicUsize::new(0)), stop.clone());
+    let recorded = log.clone();
+    let work = move |key| {
+        let (log, stop) = (recorded.clone(), stopper.clone());
+        let pass = passes.fetch_add(1, Ordering::SeqCst);
+        async move {
+            log.pass(key, 0).await;
+            match pass {
+                3 => Requeue::After(Duration::from_secs(10)),
+                6 => {
+                    stop.cancel();
+                    Requeue::Never
+                }
+                _ => Requeue::Backoff(RetryClass::Slow),
+            }
+        }
+    };
+    queue.run(work, stop).await;
+    assert_eq!(log.times(), [0, 1, 3, 7, 17, 18, 20]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_wait_by_the_time_that_is_injected() {
+    let settings = QueueSettings {
+        time: Time::times(60),
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    queue.add_after(group("a"), Duration::from_secs(120));
+    let hour = Requeue::After(Duration::from_secs(3600));
+    run_for(&queue, 130, 0, &log, hour).await;
+    assert_eq!(log.times(), [2, 62, 122]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
+    let settings = QueueSettings {
+        workers: 3,
+        workers_per_kind: 2,
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    for name in ["a", "b", "c", "d"] {
+        queue.add(group(name));
+    }
+    queue.add(key(&kinds::STORE, "s"));
+    run_for(&queue, 60, 10, &log, Requeue::Never).await;
+    assert_eq!(log.most.load(Ordering::SeqCst), 3);
+    let mut first: Vec<String> = log
+        .passes()
+        .into_iter()
+        .filter(|(at, _)| *at == 0)
+        .map(|(_, name)| name)
+        .collect();
+    first.sort();
+    assert_eq!(first, ["a", "b", "s"]);
+    assert_eq!(log.times(), [0, 0, 0, 10, 10]);
+}
+
+/// Objects that are due for a look for which nobody waits.
+const FINE: usize = 1000;
+
+/// A queue with one worker, to which `FINE` objects that are fine were given.
+fn busy_queue() -> Queue {
+    let settings = QueueSettings {
+        workers_per_kind: 1,
+        ..QueueSettings::default()
+    };
+    let queue = queue(settings);
+    for number in 0..FINE {
+        queue.add_idle(group(&format!("fine-{number}")));
+    }
+    queue
+}
+
+/// Names of keys that were looked at, in order, but for those that are fine.
+fn edited(log: &Log) -> Vec<(u64, String)> {
+    let mut passes = log.passes();
+    passes.retain(|(_, name)| !name.starts_with("fine-"));
+    passes
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_passes_objects_that_nobody_waits_for() {
+    let (queue, log) = (busy_queue(), Log::new());
+    let editor = queue.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(5500)).await;
+        // One that was not known, one that is due already, and one of another kind.
+        editor.add(group("new"));
+        sleep(Duration::from_millis(1)).await;
+        editor.add(group("fine-900"));
+        editor.add(key(&kinds::STORE, "other"));
+    });
+    run_for(&queue, 9, 1, &log, Requeue::Never).await;
+    let passes = log.passes();
+    let at = |second: u64| {
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(
+            passes
+                .iter()
+                .filter(|(at, _)| *at == second)
+                .map(|(_, name)| name.as_str()),
+        );
+        names
+    };
+    assert_eq!(
+        at(5),
+        ["fine-5", "other"],
+        "at once, where a worker of its kind is free"
+    );
+    assert_eq!((at(6), at(7)), (vec!["new"], vec!["fine-900"]));
+    assert_eq!(at(8), ["fine-6"], "then in order");
+}
+
+#[tokio::test(start_paused = true)]
+async fn retries_pass_periodic_looks_and_what_is_put_off_stays_what_it_was() {
+    for (requeue, expected) in [
+        (Requeue::After(Duration::from_secs(2)), vec![0, 3, 6]),
+        (Requeue::Backoff(RetryClass::Slow), vec![0, 2, 5]),
+        (Requeue::PutOff(Duration::from_secs(2)), vec![0, 3, 6]),
+        (Requeue::Sync, vec![0]),
+    ] {
+        let settings = QueueSettings {
+            workers_per_kind: 1,
+            periods: Periods {
+                sync: Some(Duration::from_secs(2)),
+            },
+            ..QueueSettings::default()
+        };
+        let (queue, log) = (queue(settings), Log::new());
+        queue.add(group("edited"));
+        for number in 0..FINE {
+            queue.add_idle(group(&format!("fine-{number}")));
+        }
+        run_for(&queue, 8, 1, &log, requeue).await;
+        let times: Vec<u64> = edited(&log).into_iter().map(|(at, _)| at).collect();
+        assert_eq!(times, expected, "{requeue:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_edit_during_a_pass_passes_too() {
+    let (queue, log) = (busy_queue(), Log::new());
+    let editor = queue.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(3500)).await;
+        editor.add(group("fine-3"));
+    });
+    run_for(&queue, 7, 1, &log, Requeue::Sync).await;
+    let names: Vec<String> = log.passes().into_iter().map(|(_, name)| name).collect();
+    let expected = [0, 1, 2, 3, 3, 4, 5].map(|number| format!("fine-{number}"));
+    assert_eq!(names, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_age_is_that_of_the_key_that_waits_longest_for_a_worker() {
+    let settings = QueueSettings {
+        workers_per_kind: 1,
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    queue.add(group("a"));
+    queue.add_after(group("b"), Duration::from_secs(2));
+    queue.add_after(group("c"), Duration::from_secs(6));
+    queue.add_after(group("d"), Duration::from_secs(60));
+    let seen = queue.clone();
+    let figures = tokio::spawn(async move {
+        let mut figures = Vec::new();
+        for pause in [5, 3, 7] {
+            sleep(Duration::from_secs(pause)).await;
+            let depth = seen.depth();
+            figures.push((depth.due, depth.age.as_secs()));
+        }
+        figures
+    });
+    // The first pass ends at 9 and the second at 18: at 15 only the third waits, since 6.
+    run_for(&queue, 50, 9, &log, Requeue::Never).await;
+    assert_eq!(figures.await.unwrap(), [(1, 3), (2, 6), (1, 9)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_waits_for_running_passes_and_starts_no_more() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    queue.add_after(group("b"), Duration::from_secs(7));
+    let before = Instant::now();
+    run_for(&queue, 5, 12, &log, Requeue::Sync).await;
+    assert_eq!(before.elapsed().as_secs(), 12);
+    assert_eq!(log.passes(), [(0, "a".to_owned())]);
+    assert_eq!(queue.depth().running, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pass_that_takes_too_long_is_given_up_when_stopping() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    let before = Instant::now();
+    run_for(&queue, 5, 3600, &log, Requeue::Sync).await;
+    assert_eq!(before.elapsed().as_secs(), 25);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_fails_its_own_key_only() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.add(group("a"));
+    queue.add(group("b"));
+    let stop = CancellationToken::new();
+    let stopper = stop.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(2)).await;
+        stopper.cancel();
+    });
+    let recorded = log.clone();
+    let work = move |key: ObjectKey| {
+        let log = recorded.clone();
+        async move {
+            let broken = key.name == "a";
+            log.pass(key, 0).await;
+            assert!(!broken, "a pass that panics");
+            Requeue::Never
+        }
+    };
+    queue.run(work, stop).await;
+    let mut passes = log.passes();
+    passes.sort();
+    let name = |name: &str| name.to_owned();
+    assert_eq!(passes, [(0, name("a")), (0, name("b")), (1, name("a"))]);
+}

@@ -1,0 +1,79 @@
+//! Ports in memory for tests: a cluster, an Azure, a clock, and a few kinds to run them with.
+//!
+//! Nothing here pretends to be complete. The cluster keeps objects, refuses stale writes and removes a deleted
+//! object with its last finalizer; Azure keeps what was PUT and answers from a script where a test gives one.
+
+mod azure;
+mod breakpoint;
+mod cluster;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+
+pub use azure::{Manner, MemoryAzure, error, response};
+pub use breakpoint::{Breakpoint, Side};
+pub use cluster::MemoryCluster;
+
+use super::backoff::Random;
+use super::time::Clock;
+
+/// What happened, in order, over all ports of one test: `PUT /subscriptions/…`, `metadata Store default/s`.
+#[derive(Clone, Debug, Default)]
+pub struct Journal(Arc<Mutex<Vec<String>>>);
+
+impl Journal {
+    /// Adds a line.
+    pub fn note(&self, line: impl Into<String>) {
+        lock(&self.0).push(line.into());
+    }
+
+    /// All lines so far, which are forgotten here.
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.0))
+    }
+}
+
+/// A clock that stands still until it is set.
+#[derive(Debug)]
+pub struct ManualClock(Mutex<Timestamp>);
+
+impl Default for ManualClock {
+    fn default() -> Self {
+        Self(Mutex::new(Timestamp::UNIX_EPOCH))
+    }
+}
+
+impl ManualClock {
+    /// Moves the clock on.
+    pub fn advance(&self, seconds: i64) {
+        let mut now = lock(&self.0);
+        *now += jiff::SignedDuration::from_secs(seconds);
+    }
+
+    /// Sets the clock, which never goes back.
+    pub fn set(&self, to: Timestamp) {
+        let mut now = lock(&self.0);
+        *now = to.max(*now);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        *lock(&self.0)
+    }
+}
+
+/// Randomness without surprises.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedRandom(pub f64);
+
+impl Random for FixedRandom {
+    fn unit(&self) -> f64 {
+        self.0
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,8 @@
+//! ARM resource ids, and the segments that must not stand in them.
+//!
+//! What does not live here: which id an object has (its owner and name say so to the reconciler), and requests.
+
+mod resource_id;
+pub mod segment;
+
+pub use resource_id::{IdError, ResourceId};

@@ -1,4 +1,0 @@
-//! Names that only the Kubernetes side uses; the others are in [`crate::reconcile::names`].
-
-/// Field manager of everything the operator writes.
-pub const FIELD_MANAGER: &str = "armature";
