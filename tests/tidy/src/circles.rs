@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{self, Edges};
+use crate::known::{Members, PATH};
 use crate::modules::{Imports, Use};
 
 /// A circle of a crate.
@@ -16,6 +17,13 @@ pub struct Circle {
     pub members: BTreeSet<String>,
     /// What it is and what closes it, in sentences.
     pub message: String,
+}
+
+impl Circle {
+    /// Whether one of its members is a folder.
+    pub fn has_folder(&self) -> bool {
+        self.members.iter().any(|member| member.ends_with('/'))
+    }
 }
 
 /// Most names that a message tells of one edge.
@@ -39,13 +47,27 @@ pub fn of(imports: &Imports) -> Vec<Circle> {
                 .map(|((from, to), uses)| ((from.as_str(), to.as_str()), uses.clone()))
                 .collect(),
         );
-        found.extend(
-            circles
-                .into_iter()
-                .filter(|circle| circle.members.iter().any(|member| member.ends_with('/'))),
-        );
+        found.extend(circles.into_iter().filter(Circle::has_folder));
     }
     found
+}
+
+/// Compares what is found with what is known. A circle is known only with exactly its members.
+pub fn compare(found: &[Circle], known: &[Members]) -> Vec<String> {
+    let is_known = |circle: &Circle| known.iter().any(|one| one.members == circle.members);
+    let is_found = |one: &Members| found.iter().any(|circle| circle.members == one.members);
+    let new = found.iter().filter(|circle| !is_known(circle));
+    let gone = known.iter().filter(|one| !is_found(one)).map(|one| {
+        let members: Vec<&str> = one.members.iter().map(String::as_str).collect();
+        format!(
+            "{PATH} lists this circle, which is no longer there as it is written. Take it out of the list; if a smaller \
+             one of them is left, write its members instead:\n  {}",
+            members.join("\n  ")
+        )
+    });
+    new.map(|circle| circle.message.clone())
+        .chain(gone)
+        .collect()
 }
 
 /// Which files' uses an edge stands for.
@@ -203,6 +225,26 @@ mod tests {
             "{}",
             found[0].message
         );
+    }
+
+    #[test]
+    fn a_known_circle_is_told_once_it_is_another_one() {
+        let found = circles(&[
+            ("c/lib.rs", "mod a; mod b;"),
+            ("c/a.rs", "use crate::b::B; pub struct A;"),
+            ("c/b.rs", "use crate::a::A; pub struct B;"),
+        ]);
+        let known = |members: &[&str]| Members {
+            members: members.iter().map(|member| (*member).to_owned()).collect(),
+        };
+        assert_eq!(
+            compare(&found, &[known(&["c/a.rs", "c/b.rs"])]),
+            Vec::<String>::new()
+        );
+        assert_eq!(compare(&found, &[]).len(), 1);
+        let told = compare(&found, &[known(&["c/a.rs", "c/b.rs", "c/d.rs"])]);
+        assert_eq!(told.len(), 2);
+        assert!(told[1].contains("which is no longer there as it is written"));
     }
 
     #[test]

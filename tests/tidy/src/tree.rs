@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 const READ: [&str; 3] = [".rs", ".toml", ".md"];
 
 /// Folders that hold nothing written by hand.
-const SKIPPED: [&str; 2] = ["target", "node_modules"];
+const SKIPPED: [&str; 3] = [".git", "target", "node_modules"];
 
 /// Files by their path from the root of the workspace, with `/` between folders.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Tree {
         for entry in std::fs::read_dir(folder).with_context(at)? {
             let entry = entry.with_context(at)?;
             let own = entry.file_name().to_string_lossy().into_owned();
-            if own.starts_with('.') || SKIPPED.contains(&own.as_str()) {
+            if SKIPPED.contains(&own.as_str()) {
                 continue;
             }
             let path = if name.is_empty() {

@@ -1,11 +1,10 @@
 //! What must hold for the structure of this workspace. Each message says what to do.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use armature_tidy::circles::{self, Circle};
-use armature_tidy::known::{self, PATH};
+use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
 use armature_tidy::{direction, links, lints, sections, services, sizes};
 
@@ -18,46 +17,22 @@ fn workspace() -> &'static Workspace {
 fn none(found: &[String]) {
     assert!(
         found.is_empty(),
-        "{} of:\n\n{}\n",
+        "{} to mend:\n\n{}\n",
         found.len(),
         found.join("\n\n")
     );
 }
 
-fn all_circles() -> Vec<Circle> {
-    workspace().imports.iter().flat_map(circles::of).collect()
-}
-
 #[test]
 fn no_file_and_no_folder_imports_another_in_a_circle() {
-    let found = all_circles();
-    let known: Vec<&BTreeSet<String>> = workspace()
-        .known
-        .circles
-        .iter()
-        .map(|circle| &circle.members)
-        .collect();
-    let with_folders = found
-        .iter()
-        .filter(|circle| circle.members.iter().any(|member| member.ends_with('/')))
-        .count();
+    let Workspace { imports, known, .. } = workspace();
+    let found: Vec<Circle> = imports.iter().flat_map(circles::of).collect();
+    let with_folders = found.iter().filter(|circle| circle.has_folder()).count();
     println!(
         "circles: {} of files alone, {with_folders} with folders",
         found.len() - with_folders
     );
-    let new = found
-        .iter()
-        .filter(|circle| !known.contains(&&circle.members))
-        .map(|circle| circle.message.clone());
-    let gone = known.iter().filter(|members| found.iter().all(|circle| circle.members != ***members)).map(|members| {
-        let members: Vec<&str> = members.iter().map(String::as_str).collect();
-        format!(
-            "{PATH} lists this circle, which is no longer there as it is written. Take it out of the list, or of a smaller \
-             one that is left write the members:\n  {}",
-            members.join("\n  ")
-        )
-    });
-    none(&new.chain(gone).collect::<Vec<_>>());
+    none(&circles::compare(&found, &known.circles));
 }
 
 #[test]
