@@ -1,0 +1,41 @@
+//! What must hold for the structure of the workspace, checked by reading its files.
+//!
+//! The tests in `tests/workspace.rs` run each check over this workspace; the tests beside each check run it over a few
+//! files in memory and show that it can fail. What the workspace does not keep to yet is listed in `known.toml`, which
+//! only shrinks; which crate may depend on which is in `direction.toml`.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`workspace`] | everything that the checks need, read once |
+//! | [`tree`] | the files of a workspace, read once or given in memory |
+//! | [`members`] | the crates of a workspace, from its manifests |
+//! | [`text`] | comments, strings and identifiers of a Rust file |
+//! | [`source`] | imports, definitions, functions and lints of a Rust file |
+//! | [`modules`] | the module tree of a crate, and which file a path leads to |
+//! | [`graph`] | circles, and the edges that close them |
+//! | [`known`] | the list of what is known |
+//! | [`circles`] | check: no file and no folder imports another in a circle |
+//! | [`direction`] | check: crates depend on each other in one direction |
+//! | [`services`] | check: `runtime` names no Azure service |
+//! | [`sizes`] | check: files and functions are short |
+//! | [`sections`] | check: every section that is cited exists |
+//! | [`links`] | check: links of the documentation lead somewhere |
+//! | [`lints`] | check: no module switches off what keeps panics out |
+//!
+//! What does not live here: anything that needs the code of the workspace to be built.
+
+pub mod circles;
+pub mod direction;
+pub mod graph;
+pub mod known;
+pub mod links;
+pub mod lints;
+pub mod members;
+pub mod modules;
+pub mod sections;
+pub mod services;
+pub mod sizes;
+pub mod source;
+pub mod text;
+pub mod tree;
+pub mod workspace;
