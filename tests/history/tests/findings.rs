@@ -146,6 +146,58 @@ fn a_pass_that_is_cut_anywhere_is_made_up_for() {
     }
 }
 
+/// The spec says again what the record says, and yet something else may have arrived.
+#[test]
+fn an_edit_that_is_taken_back_before_it_is_known_to_have_arrived_leaves_azure() {
+    let lost = |steps: &[Step]| {
+        let mut all = vec![
+            Step::Apply(draw(16_267_212_023_628_490_032, 0)),
+            QUIET,
+            Step::Trouble(Who::Target, Verb::Put, Trouble::Lost, 1),
+            Step::Apply(draw(285_178_346_948_033_405, 3)),
+        ];
+        all.extend(steps);
+        all.push(Step::Apply(draw(561_815_062_643_186_105, 0)));
+        holds("StorageAccountsQueueService", PLAIN, &all);
+    };
+    lost(&[Step::Run(Run::Passes(1))]);
+    lost(&[Step::Crash(Who::Target, Cut { at: 1, done: true })]);
+}
+
+#[test]
+fn a_secret_that_is_changed_back_after_a_put_without_an_answer_is_sent() {
+    let mut steps = vec![
+        Step::Apply(draw(2, 40)),
+        QUIET,
+        Step::Trouble(Who::Target, Verb::Put, Trouble::Lost, 1),
+        Step::Secret(DataChange::Content),
+        Step::Run(Run::Passes(2)),
+    ];
+    // Its last digit goes round.
+    steps.extend([Step::Secret(DataChange::Content); 9]);
+    holds("Store", PLAIN, &steps);
+}
+
+#[test]
+fn what_a_service_keeps_of_a_put_without_an_answer_is_told() {
+    let azure = Manner {
+        keeps: true,
+        ..PLAIN
+    };
+    for is_first in [true, false] {
+        let mut steps = vec![
+            Step::Trouble(Who::Target, Verb::Put, Trouble::Lost, 1),
+            Step::Apply(draw(3, 30)),
+            Step::Run(Run::Passes(1)),
+            Step::Apply(draw(3, 0)),
+        ];
+        if !is_first {
+            steps.splice(0..0, [Step::Apply(draw(3, 0)), QUIET]);
+        }
+        holds("StorageAccount", azure, &steps);
+    }
+}
+
 #[test]
 fn what_a_service_keeps_is_told() {
     let azure = Manner {

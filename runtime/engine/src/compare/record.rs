@@ -141,6 +141,8 @@ pub fn edit(
         // What is there now came from it: nothing else was there that could stay.
         (true, true, false) if record.is_first => Edit::Unknown,
         (true, _, _) | (false, false, true) => Edit::Changed,
+        // A generation in between was not recorded: a PUT of it may have arrived of which nobody heard.
+        (false, true, true) if now.generation > sent.generation.saturating_add(1) => Edit::Changed,
         (false, true, true) => Edit::Harmless,
         (false, false, false) if sent.build != now.build => Edit::Rebuilt,
         // The body may depend on what Azure has: an extension changes it.

@@ -148,6 +148,13 @@ fn what_is_an_edit() {
             Edit::Harmless,
         ),
         (
+            "edited and edited back between two looks",
+            record,
+            Some(2),
+            object.now(4, &body(), "x"),
+            Edit::Changed,
+        ),
+        (
             "a Secret that is no part of it",
             record,
             Some(2),

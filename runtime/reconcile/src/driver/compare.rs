@@ -64,8 +64,7 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        let claimed = self.annotation(names::CLAIMED_SPEC);
-        let claimed = claimed.and_then(|text| Record::parse(text, keyed));
+        let claimed = self.claimed(keyed);
         Ok(
             match edit(record, claimed.as_ref(), self.put_generation(), &now) {
                 Edit::Changed => {
@@ -96,6 +95,11 @@ impl Pass<'_> {
         )
     }
 
+    /// The record of the claim.
+    fn claimed(&self, keyed: Keyed<'_>) -> Option<Record> {
+        Record::parse(self.annotation(names::CLAIMED_SPEC)?, keyed)
+    }
+
     /// What a PUT will be made from, for the claim.
     pub(super) async fn claimed_spec(&self) -> Result<String, KubernetesError> {
         let work = self.work().await?;
@@ -114,9 +118,38 @@ impl Pass<'_> {
         let work = self.work().await?;
         let (now, comparison) = (self.desired_now(&work), work.comparison(self));
         let before = work.record.as_ref();
-        let was_there = self.azure.is_some();
-        let record = Record::sent(&now, &comparison, work.keyed(), before, was_there);
+        // What was sent of another spec and is not known to have arrived may be what appears.
+        let claimed = self.claimed(work.keyed());
+        let mut earlier = before.into_iter().chain(&claimed);
+        let may_be_there = self.azure.is_some() || earlier.any(|earlier| !earlier.is_of(&now));
+        let record = Record::sent(&now, &comparison, work.keyed(), before, may_be_there);
         Ok(record.encode())
+    }
+
+    /// Notes what was sent where no answer came: whatever is desired next, it is not what Azure has for certain. Of a PUT that
+    /// repeats what is recorded there is nothing to note.
+    pub(super) async fn note_unheard(
+        &self,
+        patch: &mut MetadataPatch,
+    ) -> Result<(), KubernetesError> {
+        let work = self.work().await?;
+        let now = self.desired_now(&work);
+        if work.record.is_some_and(|record| record.is_settled(&now)) {
+            return Ok(());
+        }
+        let sent = self.sent().await?;
+        if self.annotation(names::BASELINE) != Some(&sent) {
+            set(patch, names::BASELINE, sent);
+        }
+        // A record counts as long as it is of the generation that was sent last.
+        if self
+            .put_generation()
+            .is_some_and(|last| last != self.generation)
+        {
+            let generation = self.generation.to_string();
+            set(patch, names::LATEST_RECONCILED_GENERATION, generation);
+        }
+        Ok(())
     }
 
     /// Notes a PUT that Azure took and whose outcome this pass could not read, so that the next pass reads it instead of

@@ -80,15 +80,20 @@ impl Pass<'_> {
         }
     }
 
-    /// Notes a PUT of this pass that may have arrived although no answer came, where Azure does not show the resource:
-    /// it may appear later.
+    /// Notes a PUT of this pass that may have arrived although no answer came: what it was, and where Azure does not show
+    /// the resource, that it may appear later.
     pub(super) async fn note_unanswered_put(&mut self) -> Result<(), KubernetesError> {
-        let is_shown = matches!(self.observed.resource, Some(Ok(Resource::Found(_))));
-        if is_shown || !self.gate.has_unanswered_put() {
+        if !self.gate.has_unanswered_put() {
             return Ok(());
         }
         let mut patch = MetadataPatch::default();
-        set(&mut patch, names::UNANSWERED_PUT, self.whole_second());
+        self.note_unheard(&mut patch).await?;
+        if !matches!(self.observed.resource, Some(Ok(Resource::Found(_)))) {
+            set(&mut patch, names::UNANSWERED_PUT, self.whole_second());
+        }
+        if patch == MetadataPatch::default() {
+            return Ok(());
+        }
         self.patch_anyway(patch).await
     }
 

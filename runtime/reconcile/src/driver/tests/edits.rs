@@ -114,6 +114,43 @@ async fn a_secret_counts_by_the_content_of_the_keys_that_are_used() {
     assert_eq!(world.settled(&store).await.0, 0, "a key that is not used");
 }
 
+/// The spec is again what the record says, and the PUT in between may have arrived.
+#[tokio::test]
+async fn what_is_changed_back_after_a_put_without_an_answer_is_sent() {
+    for is_secret in [true, false] {
+        let (world, store) = full_store().await;
+        let change = |is_back: bool| {
+            let mut spec = full();
+            match (is_secret, is_back) {
+                (true, false) => world.secret("hunter33"),
+                (true, true) => world.secret("hunter22"),
+                (false, is_back) => {
+                    if !is_back {
+                        remove(&mut spec, "tier");
+                    }
+                    world.store(spec);
+                }
+            }
+        };
+        change(false);
+        world.azure.lose_answer(Method::Put, STORE);
+        world.pass(&store).await;
+        change(true);
+        assert_eq!(world.settled(&store).await.0, 1, "{is_secret}");
+    }
+}
+
+/// Nobody saw the generation in between, and a process that was killed may have sent it.
+#[tokio::test]
+async fn what_is_changed_back_between_two_looks_is_sent_once() {
+    let (world, store) = full_store().await;
+    let mut edited = full();
+    remove(&mut edited, "tier");
+    world.store(edited);
+    world.store(full());
+    assert_eq!(world.settled(&store).await.0, 1);
+}
+
 /// An edit of which nobody knows whether it arrived is sent again, although Azure shows all that it names.
 #[tokio::test]
 async fn an_edit_whose_operation_fails_is_sent_again() {
