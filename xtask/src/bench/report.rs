@@ -86,7 +86,7 @@ fn load() -> Option<f64> {
 
 /// A table for a terminal.
 pub fn text(machine: &Machine, runs: u32, measured: &[Measured<'_>]) -> String {
-    let mut text = format!("release build, {runs} runs after a warm-up, {machine}\n\n");
+    let mut text = format!("{runs} runs after a warm-up, {machine}\n\n");
     let _ = writeln!(
         text,
         "{:<10} {:<28} {:>11} {:>10} {:>10} {:>10} {:>8}",
@@ -220,7 +220,7 @@ mod tests {
     fn the_table_says_which_bar_is_missed() {
         let text = text(&machine(), 3, &[measured()]);
         assert!(text.starts_with(
-            "release build, 3 runs after a warm-up, linux x86_64, 2 cores, load 0.5 before"
+            "3 runs after a warm-up, linux x86_64, 2 cores, load 0.5 before"
         ));
         let wall = text.lines().find(|line| line.contains("wall")).unwrap();
         assert!(wall.ends_with("0.2  MISSED"), "{wall}");

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use super::Context;
 use super::figure::Figure;
 use super::process::Bars;
-use super::{engines, process, scale};
+use super::{engines, process, rebuild, scale};
 
 /// One benchmark.
 pub struct Benchmark {
@@ -41,6 +41,12 @@ pub const BENCHMARKS: &[Benchmark] = &[
             };
             xtask(context, &["survey", "-o", "json"], bars).boxed()
         },
+    },
+    Benchmark {
+        name: "rebuild",
+        about: "The operator's development build (`cargo build -p armature`) after one file was touched: a decision of \
+                the reconciler, a customization, the ARM client.",
+        run: |context| async move { rebuild::figures(context) }.boxed(),
     },
     Benchmark {
         name: "codec",
