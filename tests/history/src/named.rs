@@ -31,7 +31,8 @@ impl Named {
     pub fn add(&mut self, body: &Value) {
         match body {
             Value::Object(members) if !members.is_empty() => {
-                for (name, value) in members {
+                // `null` is sent for what the manifest leaves out.
+                for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
                     self.members.entry(name.clone()).or_default().add(value);
                 }
             }
@@ -53,6 +54,21 @@ impl Named {
             _ => self.members.get(first),
         };
         below.is_some_and(|below| below.has(rest))
+    }
+
+    /// The same, whatever the case of names is.
+    pub fn has_in_any_case(&self, path: &[String]) -> bool {
+        let Some((first, rest)) = path.split_first() else {
+            return true;
+        };
+        let mut members = self.members.iter();
+        let is_member = members
+            .any(|(name, below)| name.eq_ignore_ascii_case(first) && below.has_in_any_case(rest));
+        let items = self
+            .items
+            .as_ref()
+            .filter(|_| first.parse::<usize>().is_ok());
+        is_member || items.is_some_and(|items| items.has_in_any_case(rest))
     }
 
     /// Where two resources differ on the paths.
@@ -186,6 +202,7 @@ mod tests {
         let path = |text: &str| text.split('.').map(str::to_owned).collect::<Path>();
         assert!(named.has(&path("a")) && named.has(&path("a.b")) && named.has(&path("list.7.n")));
         assert!(!named.has(&path("b")) && !named.has(&path("a.c")));
+        assert!(named.has_in_any_case(&path("List.7.N")) && !named.has_in_any_case(&path("A.c")));
         assert!(related(&path("a.b"), &path("a")) && !related(&path("a.b"), &path("b")));
     }
 }

@@ -1,8 +1,9 @@
 //! What must hold after every history, once nothing goes wrong any more and everything has come to rest.
 
 use armature_runtime::names;
+use armature_runtime::reconcile::condition::reason;
 use armature_runtime::reconcile::policy::Policy;
-use armature_runtime::shape::{ArmPath, Flags, StructShape, Type};
+use armature_runtime::shape::{ArmPath, Flags, Semantic, StructShape, Type};
 use jiff::SignedDuration;
 use serde_json::Value;
 
@@ -41,7 +42,11 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     };
     let state = world.state(&key);
     if object.metadata.deletion_timestamp.is_some() {
-        faults.push(format!("it is still being deleted: {state}"));
+        // What Azure cannot delete waits for its owner to go, or for the user to let it go.
+        let waits = world.cluster.condition(&key, "Ready");
+        if subject.version.verbs.delete || !waits.ends_with(reason::DELETION_NOT_SUPPORTED) {
+            faults.push(format!("it is still being deleted: {state}"));
+        }
         return;
     }
     for name in [names::POLLER_RESUME_ID, names::POLLER_RESUME_TOKEN] {
@@ -50,16 +55,10 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
         }
     }
     let (policy, observed) = world.policy(&key);
-    if policy == Policy::Skip || observed {
+    if policy == Policy::Skip || observed || lacks_owner(world, subject) {
         return;
     }
     let ready = |world: &World| world.cluster.condition(&key, "Ready");
-    if ready(world) != ready(fresh) {
-        let other = fresh.state(&key);
-        faults.push(format!(
-            "{state}, where the last manifest alone gives {other}"
-        ));
-    }
     let record = world.ledger.of(&subject.id).clone();
     let have = world.simulator.resource(&subject.id);
     let want = fresh.simulator.resource(&subject.id);
@@ -78,6 +77,16 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
         }
     }
     let last = last_body(world, subject);
+    // What is kept may be what keeps it from being ready.
+    let is_kept_unready = world.keeps()
+        && differing.iter().any(|found| !last.has(&found.path))
+        && ready(world).ends_with(reason::POST_CHECK_FAILED);
+    if ready(world) != ready(fresh) && !is_kept_unready {
+        let other = fresh.state(&key);
+        faults.push(format!(
+            "{state}, where the last manifest alone gives {other}"
+        ));
+    }
     let kept = creation_only(subject);
     let puts = puts_of(world, &subject.id);
     for found in differing {
@@ -86,6 +95,7 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
         let is_made = world.keeps() && at(sent.0.as_ref(), &found.path).is_none();
         if is_kept
             || is_made && !last.has(&found.path)
+            || is_beyond(subject, &found.path)
             || is_of_others(&record, &last, &puts, &found, world.keeps())
             || is_told(world, &record, &last, &found)
         {
@@ -99,6 +109,16 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
             text(found.want.as_ref())
         ));
     }
+}
+
+/// Whether something above it is not in Azure and not to be brought back.
+fn lacks_owner(world: &World, subject: &Subject) -> bool {
+    let Some(owner) = subject.owner.map(|index| &world.subjects[index]) else {
+        return false;
+    };
+    let (policy, _) = world.policy(&owner.key());
+    let is_left = policy == Policy::Skip && world.simulator.resource(&owner.id).is_none();
+    is_left || lacks_owner(world, owner)
 }
 
 fn at<'a>(value: Option<&'a Value>, path: &[String]) -> Option<&'a Value> {
@@ -168,7 +188,53 @@ fn is_told(world: &World, record: &Record, last: &Named, found: &Mismatch) -> bo
         event.contains("Azure keeps")
             && (event.contains(" more,") || path.all(|name| event.contains(name.as_str())))
     };
-    world.keeps() && !last.has(&found.path) && record.events.iter().any(names)
+    // What was refused, or sent by a pass that was cut before it noted anything, nobody remembers; and of an item that nothing
+    // names, Azure shows its own id.
+    let is_unknown = !record.heard.has(&found.path) || has_nameless(found.have.as_ref());
+    // Azure's names are the same in any case.
+    let is_named_otherwise = last.has_in_any_case(&found.path);
+    world.keeps()
+        && !last.has(&found.path)
+        && (is_unknown || is_named_otherwise || record.events.iter().any(names))
+}
+
+fn has_nameless(value: Option<&Value>) -> bool {
+    let items = value.and_then(Value::as_array);
+    items.is_some_and(|items| {
+        items
+            .iter()
+            .any(|item| item.is_object() && item.get("name").is_none())
+    })
+}
+
+/// Whether the version that the last manifest is written in can neither say nor show it, while another one can: the
+/// api-version that is used leaves it as it is.
+fn is_beyond(subject: &Subject, path: &[String]) -> bool {
+    let mut versions = subject.kind.versions.iter();
+    !knows(subject.version.spec, path) && versions.any(|version| knows(version.spec, path))
+}
+
+/// Whether a spec can have something at an ARM path, above or below it.
+fn knows(shape: &'static StructShape, path: &[String]) -> bool {
+    let mut fields = shape.fields.iter();
+    fields.any(|field| match field.arm {
+        ArmPath::Absent => false,
+        ArmPath::Inline => knows_below(field.ty, path),
+        ArmPath::At(names) => {
+            let mut pairs = names.iter().zip(path);
+            pairs.all(|(name, step)| name == step)
+                && (path.len() <= names.len() || knows_below(field.ty, &path[names.len()..]))
+        }
+    })
+}
+
+fn knows_below(ty: Type, path: &[String]) -> bool {
+    match (ty, path) {
+        (Type::Struct(shape), path) if shape.semantic == Semantic::Plain => knows(shape, path),
+        (Type::List(list), [_, rest @ ..]) if !rest.is_empty() => knows_below(list.item, rest),
+        (Type::Map(map), [_, rest @ ..]) if !rest.is_empty() => knows_below(map.value, rest),
+        _ => true,
+    }
 }
 
 /// ARM paths of values that can be set on creation only; the mode of a creation is one.

@@ -41,6 +41,28 @@ fn draw(seed: u64, size: u8) -> Draw {
     Draw { seed, size }
 }
 
+/// A history that a search found, and what it is about.
+#[derive(serde::Deserialize)]
+struct Found {
+    what: String,
+    history: History,
+}
+
+#[test]
+fn what_a_search_found_once_holds() {
+    let found: Vec<Found> = serde_json::from_str(include_str!("found.json")).expect("histories");
+    for Found { what, history } in found {
+        let outcome = run(&history);
+        assert!(
+            outcome.faults.is_empty(),
+            "{}, {what}\n{}\n{}",
+            history.kind,
+            outcome.transcript.join("\n"),
+            outcome.faults.join("\n")
+        );
+    }
+}
+
 #[test]
 fn what_is_taken_out_of_a_spec_leaves_azure() {
     for kind in ["StorageAccount", "VirtualNetwork", "ResourceGroup", "Store"] {
@@ -206,11 +228,7 @@ fn what_a_service_keeps_is_told() {
     };
     let steps = [Step::Apply(draw(3, 30)), QUIET, Step::Apply(draw(3, 0))];
     holds("StorageAccount", azure, &steps);
-    let mut world = World::new(&history("StorageAccount", azure, &steps));
-    for step in &steps {
-        world.step(step);
-    }
-    world.heal();
+    let world = ran(&history("StorageAccount", azure, &steps));
     let kept = world
         .transcript
         .iter()
@@ -219,20 +237,72 @@ fn what_a_service_keeps_is_told() {
 }
 
 #[test]
+fn an_identity_that_a_service_keeps_is_told() {
+    let azure = Manner {
+        keeps: true,
+        ..PLAIN
+    };
+    let steps = [
+        Step::Apply(draw(15_841_055_846_299_756_016, 5)),
+        QUIET,
+        Step::Apply(draw(3_670_905_455_511_475_377, 10)),
+    ];
+    let world = ran(&history("StorageAccount", azure, &steps));
+    let kept = "Azure keeps identity.userAssignedIdentities[\"/providers/a.b/c/ü\"], which";
+    let mut lines = world.transcript.iter();
+    assert!(
+        lines.any(|line| line.contains(kept)),
+        "{}",
+        world.transcript.join("\n")
+    );
+}
+
+/// A world after the steps, at rest.
+fn ran(history: &History) -> World {
+    let mut world = World::new(history);
+    for step in &history.steps {
+        world.step(step);
+    }
+    world.heal();
+    world
+}
+
+fn faults(mut world: World) -> String {
+    let fresh = world.afresh();
+    oracle::faults(&mut world, &fresh).join("\n")
+}
+
+/// What an object has taken over without a write is its own from then on; what nobody ever saw named is not.
+#[test]
+fn the_oracle_knows_what_was_seen() {
+    for is_seen in [true, false] {
+        let mut steps = vec![Step::Precede(draw(3, 30)), Step::Apply(draw(3, 30))];
+        if is_seen {
+            steps.push(QUIET);
+        }
+        steps.push(Step::Apply(draw(3, 0)));
+        let world = ran(&history("StorageAccount", PLAIN, &steps));
+        let id = world.subjects[world.target].id.clone();
+        let mut all = World::new(&history("StorageAccount", PLAIN, &[]));
+        all.step(&Step::Apply(draw(3, 30)));
+        all.heal();
+        let (mut more, now) = (
+            all.simulator.resource(&id).expect("it is there"),
+            world.simulator.resource(&id).expect("it is there"),
+        );
+        let properties = more["properties"].as_object_mut().expect("an object");
+        properties.retain(|name, _| now["properties"].get(name).is_none());
+        assert!(!properties.is_empty(), "something was taken out");
+        let patch = json!({"properties": properties});
+        world.simulator.drift(&id, &patch).expect("it is there");
+        assert_eq!(!faults(world).is_empty(), is_seen);
+    }
+}
+
+#[test]
 fn the_oracle_sees_what_is_wrong() {
     let steps = [Step::Apply(draw(1, 0)), QUIET];
-    let ran = || {
-        let mut world = World::new(&history("StorageAccount", PLAIN, &steps));
-        for step in &steps {
-            world.step(step);
-        }
-        world.heal();
-        world
-    };
-    let faults = |mut world: World| {
-        let fresh = world.afresh();
-        oracle::faults(&mut world, &fresh).join("\n")
-    };
+    let ran = || ran(&history("StorageAccount", PLAIN, &steps));
     assert_eq!(faults(ran()), "");
     let world = ran();
     let id = world.subjects[world.target].id.clone();

@@ -311,6 +311,14 @@ impl Simulator {
             .map(|resource| resource.body.clone())
     }
 
+    /// What Azure showed of a resource before it was last written; `None` when a GET did not find it then.
+    pub fn resource_before(&self, id: &str) -> Option<Value> {
+        let id = ResourceId::parse(id)?;
+        let state = self.state();
+        let before = state.store.before(&id).flatten();
+        before.map(|resource| resource.body.clone())
+    }
+
     /// What was last sent for a resource, secrets included.
     pub fn desired(&self, id: &str) -> Option<Value> {
         let id = ResourceId::parse(id)?;

@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
+use super::equal::Rule;
 use super::keyed::{Keyed, take};
-use super::leaves::visit;
+use super::leaves::{Leaf, visit};
 use super::{Change, Comparison, Difference};
 
 /// Bytes kept of the digest of a path: among hundreds of paths, chance has one in millions.
@@ -42,7 +43,12 @@ impl Former {
             desired: comparison.spec_alone(),
             ..*comparison
         };
-        alone.leaves(&mut |leaf| named.push((!comparison.is_shared(&leaf.path), leaf.path)));
+        alone.leaves(&mut |leaf| {
+            let ids = ids(&leaf);
+            let is_alone = !comparison.is_shared(&leaf.path);
+            named.push((is_alone, leaf.path));
+            named.extend(ids.into_iter().map(|(path, _)| (is_alone, path)));
+        });
         // Beside others' members it must be known which are ours.
         named.sort_by_key(|(is_alone, _)| *is_alone);
         let named = named.iter().map(|(_, path)| Name::of(path, keyed));
@@ -95,7 +101,11 @@ impl Former {
             let name = Name::of(&path, keyed);
             if self.once.contains(&name) {
                 self.once.retain(|once| *once != name);
-                kept.push(path);
+                // Of a list that is kept as a whole, the items are not told again.
+                let mut lists = kept.iter();
+                if !lists.any(|list: &String| super::is_at_or_below(&path, list)) {
+                    kept.push(path);
+                }
             }
         });
         kept
@@ -129,11 +139,65 @@ fn present(comparison: &Comparison<'_>, take: &mut dyn FnMut(String, String, Opt
         comparison.observed,
         &Value::Null,
         &mut |leaf| {
+            let ids = ids(&leaf);
             let value = leaf.desired.map(std::borrow::Cow::into_owned);
             let is_nothing = value.as_ref().is_none_or(super::equal::is_nothing);
             if !is_nothing && !comparison.is_ignored(&leaf.path) {
-                take(leaf.path, leaf.schema_path, value.filter(|_| !leaf.hidden));
+                take(
+                    leaf.path,
+                    leaf.schema_path.clone(),
+                    value.filter(|_| !leaf.hidden),
+                );
+                for (path, id) in ids {
+                    take(path, leaf.schema_path.clone(), Some(id));
+                }
             }
         },
     );
+}
+
+/// Paths of the ids in a list of ids: each of them can be taken out, an identity above all.
+fn ids(leaf: &Leaf<'_>) -> Vec<(String, Value)> {
+    let items = leaf.desired.as_deref().and_then(Value::as_array);
+    let items = items.filter(|_| leaf.rule == Rule::ArmId && !leaf.hidden);
+    let path = |id: &Value| Some(format!("{}[{:?}]", leaf.path, id.as_str()?));
+    let items = items.into_iter().flatten();
+    items
+        .filter_map(|id| Some((path(id)?, id.clone())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::DigestKey;
+    use super::*;
+    use crate::engine::testing::VERSION;
+
+    #[test]
+    fn an_identity_is_taken_out_of_a_list_by_itself() {
+        let key = DigestKey::random();
+        let keyed = key.of("uid-1");
+        let identities = |ids: &[&str]| {
+            let ids = ids.iter().map(|id| ((*id).to_owned(), json!({})));
+            let ids: serde_json::Map<_, _> = ids.collect();
+            json!({"identity": {"type": "UserAssigned", "userAssignedIdentities": ids}})
+        };
+        let both = identities(&["/i/a", "/i/b"]);
+        let of = |desired: &Value, before: Option<&Former>| {
+            let comparison = Comparison::new(VERSION.spec, desired, &both);
+            let mut former = Former::of(&comparison, keyed, before);
+            let kept = former.give_up(&comparison, keyed);
+            (former, kept)
+        };
+        let (first, _) = of(&both, None);
+        let one = identities(&["/i/B"]);
+        let (second, kept) = of(&one, Some(&first));
+        assert_eq!(kept, ["identity.userAssignedIdentities[\"/i/a\"]"]);
+        assert_eq!(of(&one, Some(&second)).1, Vec::<String>::new());
+        let (_, kept) = of(&json!({}), Some(&first));
+        let list = ["identity.type", "identity.userAssignedIdentities"];
+        assert_eq!(kept, list, "it says so for all of them");
+    }
 }

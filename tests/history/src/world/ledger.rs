@@ -18,8 +18,10 @@ pub struct Touched {
 /// What is known of one id in Azure.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// Paths that a manifest named.
+    /// Paths that a manifest named which a pass has seen. One that is replaced before that nobody could know.
     pub named: Named,
+    /// Paths of what Azure took, or had already, as far as the operator heard of it.
+    pub heard: Named,
     /// What somebody else changed.
     pub touched: Vec<Touched>,
     /// Edits of the object and of what it refers to.
@@ -35,12 +37,20 @@ pub struct Record {
 }
 
 impl Record {
-    /// The object goes. A resource that stays is nobody's from then on: whoever takes it over keeps what is there.
-    pub fn leave(&mut self, stays: bool) {
-        self.may_stay = stays;
-        if stays {
-            self.named = Named::default();
-        }
+    /// The object goes, and its resource stays on purpose. It is nobody's from then on: whoever takes it over keeps what is
+    /// there.
+    pub fn leave(&mut self) {
+        self.may_stay = true;
+        self.named = Named::default();
+        self.heard = Named::default();
+    }
+
+    /// The object goes with its resource. What comes under this id later is another one.
+    pub fn end(&mut self) {
+        self.may_stay = false;
+        self.named = Named::default();
+        self.heard = Named::default();
+        self.touched.clear();
     }
 }
 

@@ -37,6 +37,7 @@ use armature_simulator::{
     LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
 };
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::plan::{Draw, History, Manner};
@@ -71,6 +72,8 @@ struct Begun {
     policy: (Policy, bool),
     was_claimed: bool,
     was_there: bool,
+    /// What the manifest asks for that it works from.
+    body: Option<Value>,
     running: Pin<Box<dyn Future<Output = Requeue>>>,
 }
 
@@ -366,6 +369,7 @@ impl World {
             policy: self.policy(key),
             was_claimed: self.is_claimed(key),
             was_there: self.cluster.object(key).is_some(),
+            body: self.body_of(key),
             running: Box::pin(async move { reconciler.reconcile(&cluster_key).await }),
         }
     }
@@ -386,14 +390,64 @@ impl World {
             }
         }
         self.check_policy(&begun.key, begun.policy, before);
+        self.note_manifest(&begun, before, outcome.is_none());
         if begun.was_there && self.cluster.object(&begun.key).is_none() {
-            let (policy, observed) = begun.policy;
-            let stays = !policy.allows_delete() || observed || !begun.was_claimed;
-            if let Some(id) = self.id_of(&begun.key) {
-                self.ledger.of(&id).leave(stays);
-            }
+            self.note_end(&begun);
         }
         outcome.ok_or(begun)
+    }
+
+    /// From its claim on the operator may know of what a manifest named.
+    fn note_manifest(&mut self, begun: &Begun, before: u64, is_cut: bool) {
+        let (Some(id), Some(body)) = (self.id_of(&begun.key), &begun.body) else {
+            return;
+        };
+        let is_taken = |request: &LoggedRequest| {
+            request.method == "PUT"
+                && request.path.eq_ignore_ascii_case(&id)
+                && request.status < 300
+        };
+        let is_sent = self.requests(before).iter().any(is_taken);
+        let is_heard = !is_cut && (is_sent || self.is_at_rest(&begun.key));
+        let is_known = self.is_claimed(&begun.key);
+        let record = self.ledger.of(&id);
+        if is_known {
+            record.named.add(body);
+        }
+        if is_heard {
+            record.heard.add(body);
+        }
+    }
+
+    /// The object of a pass is gone.
+    fn note_end(&mut self, begun: &Begun) {
+        let Some(id) = self.id_of(&begun.key) else {
+            return;
+        };
+        let (policy, observed) = begun.policy;
+        let mut others = self.subjects.iter();
+        let is_held =
+            others.any(|other| other.id == id && self.cluster.object(&other.key()).is_some());
+        if !policy.allows_delete() || observed || !begun.was_claimed {
+            self.ledger.of(&id).leave();
+        } else if self.simulator.resource(&id).is_none() {
+            self.ledger.of(&id).end();
+        } else {
+            self.ledger.of(&id).may_stay = false;
+            if !is_held {
+                let key = &begun.key;
+                self.violations
+                    .push(format!("{key} is gone, and {id} is in Azure"));
+            }
+        }
+    }
+
+    /// What the manifest of an object asks for, as far as that can be known.
+    fn body_of(&self, key: &ObjectKey) -> Option<Value> {
+        let mut subjects = self.subjects.iter().rev();
+        let subject = subjects.find(|subject| subject.key() == *key)?;
+        let served = subject.served(subject.spec.as_ref()?, self.owner_name(subject).as_deref());
+        subject.body(&served, &self.cluster).ok()
     }
 
     /// Nothing is written for what is skipped or observed.

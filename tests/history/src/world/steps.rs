@@ -4,7 +4,7 @@ use armature_runtime::names;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
 use armature_runtime::resource::{Object, ObjectKey};
-use armature_simulator::{FaultRule, Query};
+use armature_simulator::FaultRule;
 use jiff::SignedDuration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde_json::value::to_raw_value;
@@ -66,7 +66,7 @@ impl World {
         }
     }
 
-    fn owner_name(&self, subject: &Subject) -> Option<String> {
+    pub(super) fn owner_name(&self, subject: &Subject) -> Option<String> {
         let owner = subject.owner?;
         Some(self.subjects[owner].name.clone())
     }
@@ -85,11 +85,11 @@ impl World {
             return;
         }
         let served = subject.served(&spec, self.owner_name(&subject).as_deref());
-        let (body, stored) = match (
+        let stored = match (
             subject.body(&served, &self.cluster),
             subject.stored(served.clone()),
         ) {
-            (Ok(body), Ok(stored)) => (body, stored),
+            (Ok(_), Ok(stored)) => stored,
             (Err(error), _) | (_, Err(error)) => {
                 self.say(format!(
                     "{key}: a spec that the API server refuses: {error}"
@@ -108,9 +108,7 @@ impl World {
             spec: to_raw_value(&stored).ok(),
             status: None,
         });
-        let record = self.ledger.of(&subject.id);
-        record.named.add(&body);
-        record.edits += usize::from(changed);
+        self.ledger.of(&subject.id).edits += usize::from(changed);
         self.say(format!("apply {key} ({}): {served}", subject.version.name));
         self.subjects[index].spec = Some(spec);
         let now = self.now();
@@ -221,7 +219,7 @@ impl World {
         self.cluster.delete(&key);
         let now = self.now();
         if self.cluster.object(&key).is_none() {
-            self.ledger.of(&subject.id).leave(true);
+            self.ledger.of(&subject.id).leave();
         } else {
             self.schedule.want(&key, now);
         }
@@ -356,7 +354,7 @@ impl World {
     }
 
     /// Whether the operator has seen what came of all that it did for the object.
-    fn is_at_rest(&self, key: &ObjectKey) -> bool {
+    pub(super) fn is_at_rest(&self, key: &ObjectKey) -> bool {
         let object = self.cluster.object(key);
         let generation = object.and_then(|object| object.metadata.generation);
         let observed = self.cluster.status(key)["observedGeneration"].as_i64();
@@ -386,7 +384,7 @@ impl World {
         // What Azure has shown does not vanish again: that is what the operator may build on.
         if trouble == Trouble::Stale
             && self.simulator.resource(&id).is_some()
-            && self.writes_of(&id) < 2
+            && self.simulator.resource_before(&id).is_none()
         {
             return;
         }
@@ -405,17 +403,6 @@ impl World {
             ..FaultRule::default()
         };
         self.simulator.add_fault(rule(plain, trouble));
-    }
-
-    /// PUTs of a resource that anybody sent.
-    fn writes_of(&self, id: &str) -> usize {
-        let puts = self.simulator.requests(&Query {
-            method: Some("PUT".to_owned()),
-            ..Query::default()
-        });
-        let puts = puts.iter();
-        puts.filter(|put| put.path.eq_ignore_ascii_case(id) && put.status < 300)
-            .count()
     }
 
     fn crash(&mut self, who: Who, cut: Cut) {
