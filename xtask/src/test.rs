@@ -11,7 +11,7 @@ use crate::{parity, workspace};
 /// Arguments of `test`.
 #[derive(Debug, Args)]
 pub struct TestArguments {
-    /// Arguments for `cargo test` in place of --workspace, for example `-p armature-runtime` and a test's name.
+    /// Arguments for `cargo test` in place of --workspace, for example `-p armature-reconcile` and a test's name.
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,

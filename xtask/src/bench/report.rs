@@ -219,9 +219,7 @@ mod tests {
     #[test]
     fn the_table_says_which_bar_is_missed() {
         let text = text(&machine(), 3, &[measured()]);
-        assert!(text.starts_with(
-            "3 runs after a warm-up, linux x86_64, 2 cores, load 0.5 before"
-        ));
+        assert!(text.starts_with("3 runs after a warm-up, linux x86_64, 2 cores, load 0.5 before"));
         let wall = text.lines().find(|line| line.contains("wall")).unwrap();
         assert!(wall.ends_with("0.2  MISSED"), "{wall}");
         let cpu = text.lines().find(|line| line.contains("cpu")).unwrap();
