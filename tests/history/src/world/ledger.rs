@@ -32,6 +32,8 @@ pub struct Record {
     pub cuts: usize,
     /// Whether the resource may be there without an object.
     pub may_stay: bool,
+    /// Whether others made the resource anew while an object that goes was still there.
+    pub is_anew: bool,
     /// Messages of events.
     pub events: Vec<String>,
 }

@@ -71,9 +71,8 @@ struct Begun {
     key: ObjectKey,
     policy: (Policy, bool),
     was_claimed: bool,
-    was_there: bool,
     /// What the manifest asks for that it works from.
-    body: Option<Value>,
+    body: Option<Box<Value>>,
     running: Pin<Box<dyn Future<Output = Requeue>>>,
 }
 
@@ -368,8 +367,7 @@ impl World {
             key: key.clone(),
             policy: self.policy(key),
             was_claimed: self.is_claimed(key),
-            was_there: self.cluster.object(key).is_some(),
-            body: self.body_of(key),
+            body: self.body_of(key).map(Box::new),
             running: Box::pin(async move { reconciler.reconcile(&cluster_key).await }),
         }
     }
@@ -377,6 +375,7 @@ impl World {
     /// Polls until the end, or until nothing moves: then the pass is given back.
     fn drive(&mut self, mut begun: Begun) -> Result<Requeue, Begun> {
         let before = self.sequence();
+        let was_there = self.cluster.object(&begun.key).is_some();
         let mut context = Context::from_waker(Waker::noop());
         let mut outcome = None;
         for _ in 0..8 {
@@ -391,7 +390,7 @@ impl World {
         }
         self.check_policy(&begun.key, begun.policy, before);
         self.note_manifest(&begun, before, outcome.is_none());
-        if begun.was_there && self.cluster.object(&begun.key).is_none() {
+        if was_there && self.cluster.object(&begun.key).is_none() {
             self.note_end(&begun);
         }
         outcome.ok_or(begun)
@@ -428,7 +427,8 @@ impl World {
         let mut others = self.subjects.iter();
         let is_held =
             others.any(|other| other.id == id && self.cluster.object(&other.key()).is_some());
-        if !policy.allows_delete() || observed || !begun.was_claimed {
+        let is_anew = self.ledger.of(&id).is_anew && !is_held;
+        if !policy.allows_delete() || observed || !begun.was_claimed || is_anew {
             self.ledger.of(&id).leave();
         } else if self.simulator.resource(&id).is_none() {
             self.ledger.of(&id).end();

@@ -108,7 +108,9 @@ impl World {
             spec: to_raw_value(&stored).ok(),
             status: None,
         });
-        self.ledger.of(&subject.id).edits += usize::from(changed);
+        let record = self.ledger.of(&subject.id);
+        record.edits += usize::from(changed);
+        record.is_anew = false;
         self.say(format!("apply {key} ({}): {served}", subject.version.name));
         self.subjects[index].spec = Some(spec);
         let now = self.now();
@@ -254,6 +256,10 @@ impl World {
             return;
         }
         self.put_by_others(&subject, draw);
+        let mut others = self.subjects.iter();
+        let is_anew =
+            others.any(|it| it.id == subject.id && self.cluster.object(&it.key()).is_some());
+        self.ledger.of(&subject.id).is_anew = is_anew;
     }
 
     /// Somebody else PUTs what the draw says. Returns whether Azure took it.
@@ -288,6 +294,8 @@ impl World {
         if !self.put_by_others(&subject, draw) {
             return;
         }
+        // It says so once Azure has ended it.
+        self.clock.advance(i64::from(self.manner.seconds) + 1);
         let generation = 4;
         let reconciled = if edit.is_some() { 3 } else { generation };
         let annotations = [
