@@ -345,7 +345,7 @@ async fn watch_data<K>(
     .await;
 }
 
-/// Wakes the objects that read a Secret or ConfigMap.
+/// Wakes the objects that read a Secret or ConfigMap, and those that wait for what it is as a credential.
 fn wake_readers(cluster: &Cluster, kind: DataKind, metadata: ObjectMeta) {
     let namespace = metadata.namespace.unwrap_or_default();
     let name = metadata.name.unwrap_or_default();

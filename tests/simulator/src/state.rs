@@ -83,7 +83,7 @@ impl State {
         stable_uuid(&format!("operation/{}", self.counter))
     }
 
-    /// Answers one request.
+    /// Answers one request to Azure. Those to the control endpoints do not come here.
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> Reply {
         if let Some(answer) = token::answer(&self.settings, &mut self.tokens, request, now) {
             self.record(request, "", "", &answer, None, now);
