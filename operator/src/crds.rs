@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
 use crate::health::Readiness;
-use crate::operator::StartError;
+use crate::start_error::StartError;
 use crate::webhook::Certificates;
 
 /// Longest wait for new CRDs to be served.

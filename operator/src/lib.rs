@@ -23,6 +23,7 @@ mod metrics;
 mod migration;
 pub mod operator;
 pub mod render;
+mod start_error;
 pub mod traces;
 mod turn;
 mod webhook;
@@ -31,4 +32,5 @@ pub use config::{
     CONVERSION_MEMORY, CrdManagement, MetricsReaders, OperatorConfig, OperatorMode, VersionChoice,
     WebhookReach,
 };
-pub use operator::{Operator, StartError};
+pub use operator::Operator;
+pub use start_error::StartError;

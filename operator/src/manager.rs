@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
 use crate::metrics::{Metrics, State};
-use crate::operator::StartError;
+use crate::start_error::StartError;
 use crate::turn::Turn;
 
 /// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole

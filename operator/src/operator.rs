@@ -5,12 +5,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armature_runtime::azure;
-use armature_runtime::extension::RegisterError;
+use armature_runtime::engine::crd::WebhookEndpoint;
 use armature_runtime::kubernetes::{
-    AnnounceError, CertificateError, CertificateStore, ClientError, Clients, CrdError,
-    CrdInstaller, Election, Material, PatternError, Readers, Replica, ServingCertificate,
-    StorageMigration, UnknownVersions, Watches, Webhook,
+    CertificateStore, Clients, CrdInstaller, Election, Material, Readers, Replica,
+    ServingCertificate, StorageMigration, Watches, Webhook,
 };
 use armature_runtime::reconcile::fence::Fence;
 use prometheus_client::registry::Registry;
@@ -24,6 +22,7 @@ use crate::health::Readiness;
 use crate::manager::Manager;
 use crate::metrics::{self, Endpoint};
 use crate::migration::{self, Migrator};
+use crate::start_error::StartError;
 use crate::webhook::{self, Certificates};
 
 /// Longest wait for running work when stopping.
@@ -35,62 +34,6 @@ const LEASE: &str = "controllers-leader-election-azinfra-generated";
 
 /// What a replica does that leads, or is alone.
 const MANAGES: &str = "manages objects";
-
-/// Why an operator does not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// No connection to Kubernetes can be made.
-    #[error(transparent)]
-    Client(#[from] ClientError),
-    /// The CRD pattern names nothing.
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    /// There is nothing to manage.
-    #[error(
-        "no CRD is installed and no CRD pattern is given; name the kinds to install, for example \
-         --crd-pattern 'resources.azure.com/*;storage.azure.com/*'"
-    )]
-    NoKinds,
-    /// CRDs cannot be installed.
-    #[error(transparent)]
-    Crd(#[from] CrdError),
-    /// Objects would be lost.
-    #[error(transparent)]
-    UnknownVersions(#[from] UnknownVersions),
-    /// Other replicas cannot be told that this one is there.
-    #[error(transparent)]
-    Announce(#[from] AnnounceError),
-    /// The webhook has no certificate.
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
-    /// The settings for Azure cannot be used.
-    #[error(transparent)]
-    Arm(#[from] azure::ClientError),
-    /// Handwritten extensions contradict each other; a defect of this program.
-    #[error(transparent)]
-    Extensions(#[from] RegisterError),
-    /// TLS cannot be set up.
-    #[error("TLS cannot be set up: {0}")]
-    Tls(#[from] rustls::Error),
-    /// The URL of the webhook cannot be used.
-    #[error("the webhook's URL {url} cannot be used: {reason}; expected https://HOST:PORT/convert")]
-    WebhookUrl {
-        /// As given.
-        url: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// An address is taken or not ours.
-    #[error("cannot listen on {address} for {purpose}: {source}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// What would be served there.
-        purpose: &'static str,
-        /// What the system said.
-        source: std::io::Error,
-    },
-}
 
 /// A running operator. Dropping it stops it without waiting.
 pub struct Operator {
@@ -233,12 +176,40 @@ impl Operator {
         let bound = listener.local_addr().unwrap_or(config.webhook_listen);
         self.webhook = Some(bound);
         let endpoint = webhook::endpoint(config, bound);
+        let client = clients.requests();
+        let certificates = self.certificates(config, client, &endpoint).await?;
+        let webhook = Webhook::new(
+            listener,
+            Arc::clone(&certificates.serving),
+            config.kinds,
+            config.conversion_memory,
+        )?;
+        let replica = Replica::new(client.clone(), &config.namespace, &host(), config.kinds);
+        replica.announce().await?;
+        let serving = webhook::serve(
+            webhook,
+            replica.clone(),
+            config.shutdown_delay,
+            self.stop.clone(),
+        );
+        self.tasks.spawn(serving);
+        let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
+        self.keep_crds(config, clients, installer, certificates, replica)
+            .await
+    }
+
+    /// The certificate that the webhook serves, kept in its Secret.
+    async fn certificates(
+        &mut self,
+        config: &OperatorConfig,
+        client: &kube::Client,
+        endpoint: &WebhookEndpoint,
+    ) -> Result<Certificates, StartError> {
         let names =
-            webhook::certificate_names(&endpoint).map_err(|reason| StartError::WebhookUrl {
+            webhook::certificate_names(endpoint).map_err(|reason| StartError::WebhookUrl {
                 url: format!("{endpoint:?}"),
                 reason,
             })?;
-        let client = clients.requests();
         let store = CertificateStore::new(
             client.clone(),
             &config.namespace,
@@ -252,30 +223,24 @@ impl Operator {
         let current = store.ensure((config.today)()).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
         self.certificate = Some(Arc::clone(&serving));
-        let webhook = Webhook::new(
-            listener,
-            Arc::clone(&serving),
-            config.kinds,
-            config.conversion_memory,
-        )?;
-        let certificates = Certificates {
+        Ok(Certificates {
             store,
             serving,
             current,
             today: config.today,
-        };
-        let replica = Replica::new(client.clone(), &config.namespace, &host(), config.kinds);
-        replica.announce().await?;
-        let serving = webhook::serve(
-            webhook,
-            replica.clone(),
-            config.shutdown_delay,
-            self.stop.clone(),
-        );
-        self.tasks.spawn(serving);
+        })
+    }
 
-        let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
-        let migration = StorageMigration::new(client.clone());
+    /// Keeps the CRDs, and migrates stored objects where that is this operator's to do. Returns when there are CRDs.
+    async fn keep_crds(
+        &mut self,
+        config: &OperatorConfig,
+        clients: &Clients,
+        installer: CrdInstaller,
+        certificates: Certificates,
+        replica: Replica,
+    ) -> Result<(), StartError> {
+        let migration = StorageMigration::new(clients.requests().clone());
         let namespaces = &config.target_namespaces;
         let (migrator, told) = migrates_storage(config.mode, config.crd_management, namespaces)
             .then(|| Migrator::new(migration, config.storage_migration_delay))

@@ -279,33 +279,13 @@ impl RunArguments {
 
     /// The configuration that flags and environment describe.
     async fn config(self) -> anyhow::Result<OperatorConfig> {
-        let variable = |name: &str| std::env::var(name).ok();
-        let webhook_reach = match self.webhook_url {
-            Some(url) => WebhookReach::Url(url),
-            None => WebhookReach::Service {
-                name: self.webhook_service,
-                port: self.webhook_service_port,
-            },
-        };
         let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         Ok(OperatorConfig {
             kubernetes: kube::Config::infer().await.context(
                 "cannot find out how to reach Kubernetes; set KUBECONFIG or run inside a cluster",
             )?,
             kinds: armature_generated::KINDS,
-            arm: ClientSettings {
-                cloud: Cloud::from_variables(variable)?,
-                identity: match self.credential_folder {
-                    Some(folder) => OperatorIdentity::folder(folder, variable),
-                    None => operator_identity(variable)?.into(),
-                },
-                ca_file: self.arm_ca_file,
-                user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
-                token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
-                other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
-                    .is_some_and(|value| value.eq_ignore_ascii_case("true")),
-                metadata_endpoint: metadata_endpoint(variable)?,
-            },
+            arm: azure(self.credential_folder, self.arm_ca_file)?,
             mode: self.operator_mode,
             namespace: self.namespace,
             target_namespaces: self
@@ -321,7 +301,13 @@ impl RunArguments {
             webhook_listen: self
                 .webhook_listen
                 .unwrap_or(SocketAddr::new(any, self.webhook_port)),
-            webhook_reach,
+            webhook_reach: match self.webhook_url {
+                Some(url) => WebhookReach::Url(url),
+                None => WebhookReach::Service {
+                    name: self.webhook_service,
+                    port: self.webhook_service_port,
+                },
+            },
             webhook_secret: self.webhook_secret,
             certificate_check: self.certificate_check,
             storage_migration_delay: self.storage_migration_delay,
@@ -345,6 +331,27 @@ impl RunArguments {
             conversion_memory: self.conversion_memory,
         })
     }
+}
+
+/// How Azure is reached, by the environment or by the files of a credential.
+fn azure(
+    credential_folder: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
+) -> anyhow::Result<ClientSettings> {
+    let variable = |name: &str| std::env::var(name).ok();
+    Ok(ClientSettings {
+        cloud: Cloud::from_variables(variable)?,
+        identity: match credential_folder {
+            Some(folder) => OperatorIdentity::folder(folder, variable),
+            None => operator_identity(variable)?.into(),
+        },
+        ca_file,
+        user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
+        token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
+        other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        metadata_endpoint: metadata_endpoint(variable)?,
+    })
 }
 
 /// The service that gives managed identities their tokens, when it is not at Azure's address.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::port::Cluster;
+use super::cluster::Cluster;
 use armature_azure::credential::{SecretData, SecretReader};
 use armature_reconcile::port::{DataKind, KubernetesPort};
 

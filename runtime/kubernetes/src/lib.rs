@@ -1,5 +1,5 @@
-//! The Kubernetes side: clients, the cache and its watches, the driver's port, CRD installation, leader
-//! election and the conversion webhook.
+//! The Kubernetes side: clients, the cluster as the driver sees it, its cache and watches, CRD installation, the
+//! replicas of the operator and the conversion webhook.
 //!
 //! What does not live here: what to do with an object ([`armature_reconcile`]), what a CRD contains and how
 //! versions convert ([`armature_engine`]). kube's types end here; no other module of the runtime needs them.
@@ -8,6 +8,7 @@ mod admission;
 mod cache;
 mod certificate;
 mod client;
+mod cluster;
 mod crd;
 mod credential;
 mod digest_key;
@@ -18,20 +19,19 @@ mod filter;
 mod https;
 mod installed;
 mod labels;
-mod lease;
+mod members;
 mod migration;
 mod names;
 mod namespace;
 mod namespace_credential;
 mod pattern;
-mod port;
 mod protection;
 mod reader;
 mod references;
-mod replicas;
 mod review;
 mod stored;
 mod versions;
+mod wake;
 mod watch;
 mod webhook;
 mod written;
@@ -39,17 +39,17 @@ mod written;
 pub use cache::ObjectCache;
 pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
 pub use client::{ClientError, Clients, WatchClient};
+pub use cluster::Cluster;
 pub use crd::{Conversion, CrdError, CrdInstaller};
 pub use https::HttpsServer;
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
 pub use labels::{CrdLabels, LabelsError};
-pub use lease::{Election, LeaseLost, LeaseTimes};
+pub use members::{AnnounceError, Election, LeaseLost, LeaseTimes, Replica, Strangers};
 pub use migration::{Migrated, MigrationError, StorageMigration};
 pub use pattern::{CrdPattern, PatternError};
-pub use port::Cluster;
 pub use reader::{Readers, Refused};
-pub use replicas::{AnnounceError, Replica, Strangers};
 pub use stored::StoredObject;
 pub use versions::{CrdVersions, UnknownVersions};
-pub use watch::{Wake, Watches};
+pub use wake::Wake;
+pub use watch::Watches;
 pub use webhook::Webhook;

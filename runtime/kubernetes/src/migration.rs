@@ -15,9 +15,9 @@ use kube::api::{Api, ListParams, Patch};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::cluster::patch_parameters;
 use super::error::{message, request};
 use super::installed::InstalledCrd;
-use super::port::patch_parameters;
 use super::stored::StoredObject;
 use armature_engine::crd::name;
 use armature_reconcile::port::KubernetesError;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::Api;
 use kube::core::{NamespaceResourceScope, PartialObjectMeta};
 use kube::runtime::WatchStreamExt;
@@ -20,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::client::WatchClient;
+use super::cluster::Cluster;
 use super::export_watch::{self, ListedTargets};
 use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
-use super::port::Cluster;
 use super::stored::StoredObject;
 use armature_reconcile::port::DataKind;
 use armature_shapes::names::NAMESPACE_CREDENTIAL;
@@ -37,23 +38,6 @@ const PAGE: u32 = 500;
 
 /// CRDs in one page: they are large, and only a few bytes of each are kept.
 const CRD_PAGE: u32 = 20;
-
-/// Who is told that an object needs to be reconciled now.
-pub trait Wake: Send + Sync {
-    /// The object changed, or something that it waits for did. Called often; must not block.
-    fn wake(&self, key: ObjectKey);
-
-    /// The object is new to us, and nobody waits for what comes of a look at it.
-    fn wake_idle(&self, key: ObjectKey) {
-        self.wake(key);
-    }
-}
-
-impl<F: Fn(ObjectKey) + Send + Sync> Wake for F {
-    fn wake(&self, key: ObjectKey) {
-        self(key);
-    }
-}
 
 /// All watches of one operator.
 pub struct Watches {
@@ -321,11 +305,6 @@ async fn watch_data<K>(
     let mut first = true;
     let mut listed = HashSet::new();
     let mut targets = ListedTargets::default();
-    let wake_all = |keys: Vec<ObjectKey>| {
-        for key in keys {
-            cluster.wake.wake(key);
-        }
-    };
     let label = match kind {
         DataKind::Secret => "Secret",
         DataKind::ConfigMap => "ConfigMap",
@@ -353,23 +332,28 @@ async fn watch_data<K>(
             }
             Event::InitDone => {
                 if !std::mem::take(&mut first) {
-                    wake_all(targets.end(&cluster.cache, kind, namespace.as_deref()));
+                    cluster.wake_all(targets.end(&cluster.cache, kind, namespace.as_deref()));
                 }
                 return;
             }
             Event::Init => return targets.begin(),
             Event::InitApply(_) => return,
         };
-        wake_all(writers);
-        let namespace = data.metadata.namespace.unwrap_or_default();
-        let name = data.metadata.name.unwrap_or_default();
-        wake_all(cluster.cache.users_of_data(kind, &namespace, &name));
-        if kind == DataKind::Secret && name == NAMESPACE_CREDENTIAL {
-            let waiting = waits_for_namespace_credential;
-            wake_all(cluster.cache.in_namespace(&namespace, waiting));
-        }
+        cluster.wake_all(writers);
+        wake_readers(&cluster, kind, data.metadata);
     })
     .await;
+}
+
+/// Wakes the objects that read a Secret or ConfigMap, and those that wait for what it is as a credential.
+fn wake_readers(cluster: &Cluster, kind: DataKind, metadata: ObjectMeta) {
+    let namespace = metadata.namespace.unwrap_or_default();
+    let name = metadata.name.unwrap_or_default();
+    cluster.wake_all(cluster.cache.users_of_data(kind, &namespace, &name));
+    if kind == DataKind::Secret && name == NAMESPACE_CREDENTIAL {
+        let waiting = waits_for_namespace_credential;
+        cluster.wake_all(cluster.cache.in_namespace(&namespace, waiting));
+    }
 }
 
 /// Notes which namespaces have a credential of their own. `listed` collects those of a list that is under way.

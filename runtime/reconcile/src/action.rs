@@ -2,9 +2,9 @@
 
 use super::annotations::Adoption;
 use super::backoff::Requeue;
-use super::classify::Failure;
 use super::condition::Verdict;
 use super::observed::Differences;
+use super::outcome::Failure;
 use super::port::EventNote;
 use crate::extension::Prerequisite;
 use armature_shapes::names;

@@ -3,8 +3,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::classify::Failure;
-
 /// Reasons that the operator itself gives; Azure's error codes are reasons too.
 pub mod reason {
     /// All is as the spec says.
@@ -107,17 +105,6 @@ impl Verdict {
             severity: Severity::Info,
             reason: reason.to_owned(),
             message: message.into(),
-        }
-    }
-}
-
-impl From<&Failure> for Verdict {
-    fn from(failure: &Failure) -> Self {
-        Self {
-            ready: false,
-            severity: failure.severity,
-            reason: failure.reason.clone(),
-            message: failure.message.clone(),
         }
     }
 }
@@ -259,6 +246,7 @@ fn generation_of(condition: &Value) -> i64 {
 mod tests {
     use super::*;
     use crate::backoff::RetryClass;
+    use crate::outcome::Failure;
 
     const EARLY: &str = "2030-01-01T00:00:00Z";
     const LATE: &str = "2030-01-01T01:00:00Z";

@@ -5,6 +5,7 @@
 //! | [`decide`](mod@decide) | the state machine: from [`view`] and [`observed`] to one [`action`] |
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
+//! | [`outcome`] | what one thing that was tried has come to |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`claim`] | what the finalizer vouches for |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
@@ -31,6 +32,7 @@ pub mod export_target;
 pub mod extension;
 pub mod fence;
 pub mod observed;
+pub mod outcome;
 pub mod policy;
 pub mod port;
 pub mod queue;

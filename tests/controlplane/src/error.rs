@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::process::LogTail;
+use crate::log_tail::LogTail;
 
 /// An error of the control plane.
 #[derive(Debug, thiserror::Error)]

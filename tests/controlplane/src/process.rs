@@ -5,7 +5,6 @@
 //! handler alone could not promise that, and the kernel's parent-death signal needs unsafe code.
 
 use std::{
-    fmt,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     time::Duration,
@@ -46,42 +45,6 @@ exit "$status"
 
 /// A killed process is gone at once unless the machine is very busy.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The last lines of a log, for error messages.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LogTail(String);
-
-impl LogTail {
-    const LINES: usize = 25;
-
-    /// The last lines of `text`.
-    #[must_use]
-    pub fn of(text: &str) -> Self {
-        let lines: Vec<&str> = text.lines().collect();
-        Self(lines[lines.len().saturating_sub(Self::LINES)..].join("\n"))
-    }
-
-    /// The last lines of a file, or a note that it cannot be read.
-    #[must_use]
-    pub fn of_file(path: &Path) -> Self {
-        match std::fs::read(path) {
-            Ok(bytes) => Self::of(&String::from_utf8_lossy(&bytes)),
-            Err(error) => Self(format!("(no log at {}: {error})", path.display())),
-        }
-    }
-
-    /// Whether the tail contains `text`.
-    #[must_use]
-    pub fn contains(&self, text: &str) -> bool {
-        self.0.contains(text)
-    }
-}
-
-impl fmt::Display for LogTail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// A running child with its log file. Killed, with everything in its process group, when
 /// dropped or when the owner dies.
@@ -197,6 +160,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::LogTail;
 
     fn shell(script: &str, folder: &Path, remove: Option<&Path>) -> Supervised {
         let arguments = ["-c".to_owned(), script.to_owned()];

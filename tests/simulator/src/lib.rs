@@ -44,7 +44,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub use behaviour::{ConnectionDecision, Normalise};
+pub use behaviour::ConnectionDecision;
 pub use control::ClusterState;
 pub use duration::parse as parse_duration;
 pub use error::ArmError;
@@ -52,7 +52,7 @@ pub use exchange::{Answer, Reply, Request};
 pub use fault::{Chaos, FaultRule, Spoil};
 pub use log::{LoggedRequest, Query};
 pub use operation::{Failure, OperationRule, Style};
-pub use options::{Client, Federation, Settings};
+pub use options::{Client, Federation, Normalise, Settings};
 pub use server::Service;
 pub use throttle::Limits;
 
@@ -258,7 +258,11 @@ impl Simulator {
     /// Answers one request without a socket.
     pub fn handle(&self, request: &Request) -> Reply {
         let now = (self.clock)();
-        self.state().handle(request, now)
+        let mut state = self.state();
+        if control::is_control(&request.path) {
+            return control::answer(&mut state, request, now).into();
+        }
+        state.handle(request, now)
     }
 
     /// The requests that match, oldest first. Requests to the control endpoints are not among them.

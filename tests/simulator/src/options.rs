@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::behaviour::Normalise;
 use crate::fault::{Chaos, FaultRule};
 use crate::operation::OperationRule;
 use crate::throttle::Limits;
@@ -40,6 +39,33 @@ pub struct Settings {
     pub log_limit: usize,
     /// Items on one page of a list.
     pub page_size: usize,
+}
+
+/// Which values services rewrite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Normalise {
+    /// `westus2` comes back as `West US 2`, `West US 2` as `westus2`.
+    pub locations: bool,
+    /// Ids come back with `resourcegroups` in lower case.
+    pub ids: bool,
+    /// Names of resources come back as the provider has them: a Kusto database's as `cluster/database`.
+    pub names: bool,
+    /// Lists of strings come back sorted.
+    pub order: bool,
+    /// Absent tags come back as an empty object.
+    pub tags: bool,
+}
+
+impl Normalise {
+    /// Everything is rewritten.
+    pub const ALL: Self = Self {
+        locations: true,
+        ids: true,
+        names: true,
+        order: true,
+        tags: true,
+    };
 }
 
 /// A client (service principal) and what it proves itself with.

@@ -16,8 +16,7 @@ use crate::operation::Operation;
 use crate::options::Settings;
 use crate::store::{Store, stable_uuid};
 use crate::throttle::Throttle;
-use crate::token::Tokens;
-use crate::{control, token};
+use crate::token::{self, Tokens};
 
 /// Everything that the simulated Azure knows.
 #[derive(Debug)]
@@ -84,11 +83,8 @@ impl State {
         stable_uuid(&format!("operation/{}", self.counter))
     }
 
-    /// Answers one request.
+    /// Answers one request to Azure. Those to the control endpoints do not come here.
     pub fn handle(&mut self, request: &Request, now: Timestamp) -> Reply {
-        if control::is_control(&request.path) {
-            return control::answer(self, request, now).into();
-        }
         if let Some(answer) = token::answer(&self.settings, &mut self.tokens, request, now) {
             self.record(request, "", "", &answer, None, now);
             return answer.into();

@@ -217,29 +217,7 @@ impl Record {
             .map(|look| look.rewritten.iter().map(|(entry, _)| *entry).collect())
             .unwrap_or_default();
         let alike = before.filter(|before| before.desired.body == now.body);
-        let seen = alike.map(|before| before.rewritten.as_slice());
-        let known = alike.map(|before| before.unstable.as_slice());
-        let (seen, known) = (seen.unwrap_or_default(), known.unwrap_or_default());
-        let mut rewritten = Vec::new();
-        let (mut unstable, mut told) = (Vec::new(), Vec::new());
-        for (entry, path) in look.rewritten {
-            let mut others = again.iter().chain(seen);
-            if let Some(known) = known.iter().find(|known| known.path == entry.path)
-                && known.is_current(at)
-            {
-                unstable.push(*known);
-            } else if others.any(|other| other.path == entry.path && other.value != entry.value) {
-                unstable.push(Unstable {
-                    path: entry.path,
-                    since: minutes(at),
-                });
-                told.push(path);
-            } else {
-                rewritten.push(entry);
-            }
-        }
-        rewritten.truncate(REWRITTEN);
-        unstable.truncate(REWRITTEN);
+        let (rewritten, unstable, told) = told_apart(look.rewritten, &again, alike, at);
         let mut paths = Former::of(comparison, keyed, before.map(|before| &before.paths));
         let kept = paths.give_up(comparison, keyed);
         let record = Self {
@@ -397,6 +375,40 @@ impl Unstable {
         let age = minutes(at).saturating_sub(self.since);
         i64::from(age) < UNSTABLE_FOR.as_mins()
     }
+}
+
+/// Tells what the service has rewritten once and for all from what changes by itself, and names the paths that were
+/// found to do so just now. `again` is what another look found, `alike` the record of the same body until now.
+fn told_apart(
+    found: Vec<(Rewritten, Place)>,
+    again: &[Rewritten],
+    alike: Option<&Record>,
+    at: Timestamp,
+) -> (Vec<Rewritten>, Vec<Unstable>, Vec<Place>) {
+    let seen = alike.map(|before| before.rewritten.as_slice());
+    let known = alike.map(|before| before.unstable.as_slice());
+    let (seen, known) = (seen.unwrap_or_default(), known.unwrap_or_default());
+    let mut rewritten = Vec::new();
+    let (mut unstable, mut told) = (Vec::new(), Vec::new());
+    for (entry, path) in found {
+        let mut others = again.iter().chain(seen);
+        if let Some(known) = known.iter().find(|known| known.path == entry.path)
+            && known.is_current(at)
+        {
+            unstable.push(*known);
+        } else if others.any(|other| other.path == entry.path && other.value != entry.value) {
+            unstable.push(Unstable {
+                path: entry.path,
+                since: minutes(at),
+            });
+            told.push(path);
+        } else {
+            rewritten.push(entry);
+        }
+    }
+    rewritten.truncate(REWRITTEN);
+    unstable.truncate(REWRITTEN);
+    (rewritten, unstable, told)
 }
 
 /// Tells whose key the digests are of, and of which object.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use cel::common::ast::operators;
 
-use super::functions::{Function, MISMATCH, row};
+use super::function::{Function, MISMATCH, row};
 use super::types::Type;
 use super::value::{Budget, Value};
 

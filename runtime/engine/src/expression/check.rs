@@ -6,7 +6,8 @@ use cel::IdedExpr;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, ListExpr, LiteralValue, MapExpr, operators};
 
 use super::comprehension::{self, Comprehension, Purpose};
-use super::functions::{self, Function, Parameter};
+use super::function::{Function, Parameter};
+use super::functions;
 use super::types::{ObjectType, Type};
 use super::{Fault, Scope, literal_text};
 use armature_shapes::shape::nearest;

@@ -1,6 +1,6 @@
 //! `"…".format([…])`: `%s`, `%d`, `%f` with a precision, `%b`, `%o`, `%x` and `%X`.
 
-use super::text::Builder;
+use super::builder::Builder;
 use super::value::{Budget, Key, Value};
 
 /// Digits behind the point when a clause names none.

@@ -1,89 +1,15 @@
-//! Functions and operators: what they take, what they give, what they do. One table serves the check and the
+//! All functions and operators: what they take, what they give, what they do. One table serves the check and the
 //! evaluation.
 //!
 //! Contents: the standard functions and operators of CEL for the types in [`super::types`], the strings
 //! extension of version 3, and `aso.parseResourceId` (ASO behaviour §3.4). Calls that bind variables are in
 //! [`super::comprehension`].
 
+use super::builder::Builder;
+use super::function::{Function, MISMATCH, Parameter, row};
 use super::types::{ObjectType, Type};
 use super::value::{Budget, Value};
 use super::{arithmetic, resource_id, text};
-
-/// One way to call a function.
-pub(super) struct Function {
-    /// Name; operators have the names that the parser gives them.
-    pub name: &'static str,
-    /// Called as `receiver.name(…)`; the receiver is the first parameter.
-    pub receiver: bool,
-    pub parameters: &'static [Parameter],
-    /// Type of the result, or `None` when these arguments do not go together.
-    pub result: fn(&[Type]) -> Option<Type>,
-    /// What it does. Messages name no values.
-    pub run: for<'a> fn(&[Value<'a>], &mut Budget) -> Result<Value<'a>, String>,
-}
-
-/// What a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parameter {
-    Any,
-    Bool,
-    Int,
-    /// `int`, `uint` or `double`.
-    Number,
-    String,
-    List,
-    Map,
-    Optional,
-}
-
-impl Parameter {
-    /// Whether a value of this type may be given.
-    pub fn takes(self, ty: &Type) -> bool {
-        match (self, ty) {
-            (Parameter::Any, _) | (_, Type::Dyn | Type::Unknown) => true,
-            (Parameter::Number, _) => ty.is_numeric(),
-            (Parameter::Bool, Type::Bool)
-            | (Parameter::Int, Type::Int)
-            | (Parameter::String, Type::String)
-            | (Parameter::List, Type::List(_))
-            | (Parameter::Map, Type::Map(..))
-            | (Parameter::Optional, Type::Optional(_)) => true,
-            _ => false,
-        }
-    }
-
-    /// Whether this value may be given.
-    pub fn takes_value(self, value: &Value<'_>) -> bool {
-        matches!(
-            (self, value),
-            (Parameter::Any, _)
-                | (
-                    Parameter::Number,
-                    Value::Int(_) | Value::Uint(_) | Value::Double(_)
-                )
-                | (Parameter::Bool, Value::Bool(_))
-                | (Parameter::Int, Value::Int(_))
-                | (Parameter::String, Value::String(_))
-                | (Parameter::List, Value::List(_))
-                | (Parameter::Map, Value::Map(_))
-                | (Parameter::Optional, Value::Optional(_))
-        )
-    }
-
-    /// Name of the type, for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Parameter::Any => "any value",
-            Parameter::Bool => "bool",
-            Parameter::Int => "int",
-            Parameter::Number => "number",
-            Parameter::String => "string",
-            Parameter::List => "list",
-            Parameter::Map => "map",
-            Parameter::Optional => "optional",
-        }
-    }
-}
 
 /// All ways to call a function of this name.
 pub(super) fn named(name: &str, receiver: bool) -> impl Iterator<Item = &'static Function> {
@@ -103,23 +29,6 @@ pub(super) fn names(receiver: bool) -> impl Iterator<Item = &'static str> {
     rows.filter(move |row| row.receiver == receiver)
         .map(|row| row.name)
 }
-
-/// Writes a row: `name(parameters) -> result { arguments => value }`.
-macro_rules! row {
-    ($name:expr, $receiver:expr, [$($parameter:ident),*], $result:expr, $run:expr) => {
-        crate::expression::functions::Function {
-            name: $name,
-            receiver: $receiver,
-            parameters: &[$(crate::expression::functions::Parameter::$parameter),*],
-            result: $result,
-            run: $run,
-        }
-    };
-}
-pub(super) use row;
-
-/// What a row is called with although its parameters say otherwise; the caller has checked them.
-pub(super) const MISMATCH: &str = "the arguments are of other types";
 
 /// Sizes, conversions and resource ids.
 static STANDARD: &[Function] = &[
@@ -291,7 +200,7 @@ fn to_bool<'a>(values: &[Value<'a>], _: &mut Budget) -> Result<Value<'a>, String
 }
 
 fn to_string<'a>(values: &[Value<'a>], budget: &mut Budget) -> Result<Value<'a>, String> {
-    let mut out = text::Builder::new(budget);
+    let mut out = Builder::new(budget);
     out.push_scalar(&values[0])?;
     Ok(out.finish())
 }

@@ -6,6 +6,7 @@
 //! | `evaluate` | values, within a budget |
 //! | `comprehension` | calls that bind variables, such as `map` |
 //! | `functions`, `arithmetic`, `text`, `format`, `resource_id` | functions and operators: types and meaning |
+//! | `function`, `builder` | what each of them is made of: a row of a table, and text within the budget |
 //! | `types`, `value` | what both work on |
 //! | `cache` | compiled expressions |
 //!
@@ -15,11 +16,13 @@
 //! What does not live here: which fields are expressions and where results go (see `armature_reconcile`).
 
 mod arithmetic;
+mod builder;
 mod cache;
 mod check;
 mod comprehension;
 mod evaluate;
 mod format;
+mod function;
 mod functions;
 mod resource_id;
 #[cfg(test)]

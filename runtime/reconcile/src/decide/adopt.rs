@@ -8,9 +8,9 @@ use std::ops::ControlFlow::{Break, Continue};
 use crate::action::{Action, Finish, normal};
 use crate::annotations::{Adopt, Adoption};
 use crate::backoff::{Requeue, RetryClass};
-use crate::classify::Failure;
 use crate::condition::{Verdict, reason};
 use crate::observed::{Comparison, Observed, Provisioning};
+use crate::outcome::Failure;
 use crate::view::ResourceView;
 use armature_shapes::names;
 

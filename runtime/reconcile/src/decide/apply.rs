@@ -4,13 +4,12 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use crate::action::{Action, Finish, drifted, normal, warning};
 use crate::backoff::{Requeue, RetryClass};
-use crate::classify::Failure;
 use crate::condition::{Verdict, reason};
 use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::observed::{
-    Comparison, Differences, Identity, Observed, OwnerState, Poll, Provisioning, Recorded,
-    Resource, Write,
+    Comparison, Differences, Identity, Observed, OwnerState, Provisioning, Recorded, Resource,
 };
+use crate::outcome::{Failure, Poll, Write};
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
 use armature_shapes::names;
 

@@ -4,9 +4,9 @@ use std::ops::ControlFlow::{Break, Continue};
 
 use crate::action::{Action, Finish};
 use crate::backoff::{Requeue, RetryClass};
-use crate::classify::Failure;
 use crate::condition::{Verdict, reason};
-use crate::observed::{Identity, Observed, Poll, Provisioning, Resource, Write};
+use crate::observed::{Identity, Observed, Provisioning, Resource};
+use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
 use crate::view::{ResourceView, StoredOperation};
 use armature_shapes::names;

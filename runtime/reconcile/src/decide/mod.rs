@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use super::action::{Action, Finish};
 use super::backoff::{Requeue, RetryClass};
-use super::classify::Failure;
 use super::condition::{Verdict, reason};
 use super::observed::{Holder, Identity, Observed};
+use super::outcome::Failure;
 use super::view::{Manager, ResourceView};
 use armature_shapes::names;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::action::{Action, Finish};
 use crate::backoff::Requeue;
-use crate::classify::Failure;
 use crate::condition::reason;
+use crate::outcome::Failure;
 use crate::view::ResourceView;
 
 /// Longest time until a paused object is looked at again, which costs no request.

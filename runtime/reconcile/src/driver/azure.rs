@@ -5,14 +5,16 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::cluster::{clear_operation, set};
-use super::pass::{Pass, document};
+use super::object::{document, parse};
+use super::pass::Pass;
 use crate::action::normal;
 use crate::backoff::RetryClass;
 use crate::claim;
-use crate::classify::{Failure, classify};
+use crate::classify::classify;
 use crate::condition::reason;
 use crate::extension::{ExtensionError, Next, Prerequisite};
-use crate::observed::{Credential, Poll, Provisioning, Resource, Write};
+use crate::observed::{Credential, Provisioning, Resource};
+use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError, MetadataPatch};
 use armature_azure::operation::{self, Begun, Progress};
 use armature_azure::{
@@ -170,8 +172,8 @@ impl Pass<'_> {
         body: &Value,
     ) -> Result<Value, Failure> {
         let kind = object.kind.0;
-        let spec = super::pass::parse(object.spec.as_deref(), "spec").unwrap_or_default();
-        let old = super::pass::parse(object.status.as_deref(), "status").unwrap_or_default();
+        let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
+        let old = parse(object.status.as_deref(), "status").unwrap_or_default();
         let mut status = status_from_arm(version, body);
         if let Some(conditions) = old.get("conditions") {
             status["conditions"] = conditions.clone();

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::cluster::owner_gone;
-use super::pass::{Pass, parse, raw};
+use super::object::{parse, raw};
+use super::pass::Pass;
 use crate::claim;
-use crate::classify::Failure;
 use crate::condition::reason;
 use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
+use crate::outcome::Failure;
 use crate::port::{KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
 use armature_azure::{Method, absence};

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::pass::{Pass, Unreadable, parse};
+use super::object::parse;
+use super::pass::{Pass, Unreadable};
 use crate::action::{Finish, normal};
 use crate::backoff::Requeue;
 use crate::claim;
-use crate::classify::Failure;
 use crate::condition::{self, Verdict, reason};
 use crate::extension::Next;
 use crate::observed::{Identity, OwnerState};
+use crate::outcome::Failure;
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
 use armature_azure::CredentialKey;

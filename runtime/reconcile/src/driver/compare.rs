@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::cluster::{clear_operation, set};
 use super::pass::Pass;
 use crate::action::warning;
-use crate::observed::{Comparison, Differences, Recorded, Write};
+use crate::observed::{Comparison, Differences, Recorded};
+use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{

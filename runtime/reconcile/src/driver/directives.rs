@@ -1,20 +1,17 @@
 //! What annotations ask for, as the pass has it: read from object and namespace, kept where it must be, shown in conditions.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::cluster::{set, whole_seconds};
-use super::pass::{Pass, annotation};
-use crate::annotations::{Adoption, Annotations, Directives, Mistake, Pause};
+use super::object::read;
+use super::pass::Pass;
+use crate::annotations::{Adoption, Directives, Mistake, Pause};
 use crate::condition::{self, Verdict, reason};
-use crate::policy::Policy;
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::side_condition::{self, Told};
 use crate::view::Paused;
 use armature_azure::CredentialKey;
 use armature_shapes::names;
-use armature_shapes::resource::Object;
 
 /// Values of the annotation [`names::CLAIMED_WITH`].
 mod claimed_with {
@@ -174,31 +171,4 @@ impl Pass<'_> {
             self.set_verdict(&Verdict::progress(reason::PAUSED, message));
         }
     }
-}
-
-/// Whether object or namespace ask for a pass that has not been.
-pub(super) fn is_requested(object: &Object, conditions: &Value, namespace: &Annotations) -> bool {
-    let asks = |annotations: &Annotations| annotations.contains_key(names::RECONCILE_NOW);
-    let asked = asks(namespace) || annotation(object, names::RECONCILE_NOW).is_some();
-    asked
-        && read(object, namespace, Policy::default())
-            .is_ok_and(|directives| side_condition::is_requested(conditions, &directives))
-}
-
-/// What holds for an object, with the annotations of its namespace and the operator's policy.
-pub(super) fn read(
-    object: &Object,
-    namespace: &Annotations,
-    default: Policy,
-) -> Result<Directives, Vec<Mistake>> {
-    let none = BTreeMap::new();
-    let own = object.metadata.annotations.as_ref().unwrap_or(&none);
-    let name = object.metadata.namespace.as_deref().unwrap_or_default();
-    Directives::read(own, (name, namespace), default)
-}
-
-/// All mistakes in one text.
-pub(super) fn joined(mistakes: &[Mistake]) -> String {
-    let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-    texts.join("; ")
 }

@@ -6,18 +6,15 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
 use super::expressions::DynamicExport;
-use super::pass::{Pass, document};
-use crate::backoff::RetryClass;
-use crate::classify::Failure;
-use crate::condition::reason;
+use super::object::document;
+use super::pass::Pass;
+use super::unwritten::{Missing, Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
 use crate::extension::{ExtensionError, Next, SecretValues};
+use crate::outcome::Failure;
 use crate::port::{DataExport, DataKind, KeyedData, KubernetesError};
 use crate::secret_source;
 use armature_shapes::conversion;
-
-/// Messages named in one condition.
-const SHOWN: usize = 8;
 
 /// Fields of `operatorSpec` with one destination for each value, and what they write.
 const FIELDS: [(&str, DataKind); 2] = [
@@ -249,60 +246,6 @@ impl Pass<'_> {
     }
 }
 
-/// Why an export cannot be written.
-pub(super) enum Unwritten {
-    /// The manifest has to change.
-    Wrong(Failure),
-    /// Azure may have it later.
-    Missing(String),
-}
-
-/// What could not be written and may be later.
-#[derive(Default)]
-struct Missing {
-    messages: Vec<String>,
-    /// An answer of Azure, which has a reason and a class of its own.
-    failure: Option<Failure>,
-}
-
-impl Missing {
-    fn add(&mut self, message: String) {
-        self.messages.push(message);
-    }
-
-    /// The values; without them the rest is written all the same.
-    fn unless_failed<T>(&mut self, values: Result<T, Failure>) -> Option<T> {
-        let failure = match values {
-            Ok(values) => return Some(values),
-            Err(failure) => failure,
-        };
-        self.failure.get_or_insert(failure);
-        None
-    }
-
-    fn outcome(mut self) -> Result<(), Failure> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        if self.messages.is_empty() {
-            return Ok(());
-        }
-        let more = self
-            .messages
-            .split_off(self.messages.len().min(SHOWN))
-            .len();
-        let mut message = self.messages.join("; ");
-        if more > 0 {
-            message.push_str(&format!("; and {more} more"));
-        }
-        Err(Failure::warning(
-            reason::EXPORT_FAILED,
-            RetryClass::Slow,
-            message,
-        ))
-    }
-}
-
 /// Why an expression cannot be evaluated: a secret that it reads has no value, or could not be read.
 fn unread(
     expression: &DynamicExport,
@@ -358,8 +301,4 @@ fn texts(value: &Value) -> BTreeMap<String, String> {
     members
         .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
         .collect()
-}
-
-pub(super) fn export_failure(message: impl Into<String>) -> Failure {
-    Failure::error(reason::EXPORT_FAILED, message)
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::export::{Unwritten, export_failure};
-use super::pass::{Pass, document};
-use crate::classify::Failure;
+use super::object::document;
+use super::pass::Pass;
+use super::unwritten::{Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
+use crate::outcome::Failure;
 use crate::port::DataKind;
 use armature_engine::expression::{Expression, Output, Produced, Scope};
 use armature_shapes::conversion;

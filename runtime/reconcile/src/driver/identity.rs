@@ -1,13 +1,13 @@
 //! Whose resource it is: the id that the object recorded against the one that its spec stands for, and other objects for
 //! the same id.
 
-use super::directives::read;
-use super::pass::{Pass, annotation};
+use super::object::{annotation, read};
+use super::pass::Pass;
 use crate::annotations::Adoption;
 use crate::claim;
-use crate::classify::Failure;
 use crate::condition::reason;
 use crate::observed::{Holder, Identity};
+use crate::outcome::Failure;
 use crate::port::KubernetesError;
 use crate::view::StoredOperation;
 use armature_shapes::id::ResourceId;

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::cluster::owner_gone;
-use super::pass::{Pass, document};
+use super::object::document;
+use super::pass::Pass;
 use crate::backoff::RetryClass;
 use crate::claim;
-use crate::classify::Failure;
 use crate::condition::reason;
+use crate::outcome::Failure;
 use crate::port::{DataKind, KeyedData, KubernetesError};
 use crate::view::OwnerForm;
 use armature_engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};

@@ -2,7 +2,9 @@
 //!
 //! | module | steps |
 //! |---|---|
-//! | `pass` | working memory of one pass, and the view of the object |
+//! | `pass` | working memory of one pass |
+//! | `object` | what is read from an object by itself |
+//! | `view` | the object as the decision sees it |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
 //! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
@@ -13,7 +15,7 @@
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
 //! | `directives` | what annotations ask for, and what is noted in the object |
-//! | `export`, `expressions` | Secrets and ConfigMaps |
+//! | `export`, `expressions`, `unwritten` | Secrets and ConfigMaps, and why one cannot be written |
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
 
@@ -28,10 +30,13 @@ mod gate;
 mod identity;
 mod inputs;
 mod notes;
+mod object;
 mod pass;
 mod put;
 #[cfg(test)]
 mod tests;
+mod unwritten;
+mod view;
 
 use std::sync::Arc;
 use std::time::Duration;

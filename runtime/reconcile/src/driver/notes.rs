@@ -19,7 +19,7 @@ use armature_shapes::names;
 
 /// How long a resource may stay invisible whose PUT Azure has taken, when its answer was lost. The longest in recorded
 /// traffic is 46 s.
-pub(super) const LONGEST_UNSEEN: SignedDuration = SignedDuration::from_mins(2);
+const LONGEST_UNSEEN: SignedDuration = SignedDuration::from_mins(2);
 
 /// Longest time between two operations when one after the other fails.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
@@ -103,6 +103,18 @@ impl Pass<'_> {
         let sent = sent.and_then(|text| text.parse::<Timestamp>().ok());
         let now = self.reconciler.clock.now();
         sent.is_some_and(|sent| now.duration_since(sent).abs() < LONGEST_UNSEEN)
+    }
+
+    /// Only a process that was killed leaves a PUT behind whose answer nobody noted. No object younger than this process has
+    /// one, and none whose resource Azure has shown.
+    pub(super) fn put_may_run(&self) -> bool {
+        let since = self.reconciler.since;
+        let created = self.object.metadata.creation_timestamp.as_ref();
+        self.annotation(names::LATEST_RECONCILED_GENERATION)
+            .is_none()
+            && created.is_some_and(|created| created.0 < since)
+            && !self.was_shown()
+            && self.reconciler.clock.now().duration_since(since) < LONGEST_UNSEEN
     }
 
     /// An operation failed that Azure had accepted: the write that forgets it counts it. How long the next one has to wait.

@@ -3,28 +3,23 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Reconciler;
-use super::directives::{is_requested, joined};
 use super::gate::Gate;
-use super::notes::LONGEST_UNSEEN;
-use crate::annotations::{Adoption, Annotations, Directives};
+use super::object::{annotation, name_in_azure, parse, raw, urgency};
+use crate::annotations::{Adoption, Annotations};
 use crate::claim;
-use crate::classify::Failure;
-use crate::condition::{self, reason};
+use crate::condition::reason;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::observed::Observed;
-use crate::policy::Policy;
-use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
-use armature_azure::budget::Urgency;
-use armature_azure::{CredentialKey, Method, Operation};
+use crate::outcome::Failure;
+use armature_azure::CredentialKey;
 use armature_engine::compare::SecretVersion;
 use armature_engine::payload::Resolved;
 use armature_shapes::conversion;
 use armature_shapes::id::ResourceId;
-use armature_shapes::kind::{KindInfo, OwnerRule, VersionInfo};
+use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::names;
 use armature_shapes::resource::Object;
 
@@ -157,55 +152,6 @@ impl<'a> Pass<'a> {
         annotation(&self.object, name)
     }
 
-    /// The object as the decision sees it.
-    pub fn view(&self) -> ResourceView {
-        let metadata = &self.object.metadata;
-        let (directives, mistakes) = match self.directives() {
-            Ok(directives) => (directives, None),
-            // Nothing of it counts; reading only is the safest of all.
-            Err(mistakes) => (Directives::of_policy(Policy::Skip), Some(joined(&mistakes))),
-        };
-        ResourceView {
-            generation: self.generation,
-            deleting: metadata.deletion_timestamp.is_some(),
-            claimed: self.is_claimed(),
-            manager: self.manager(),
-            mistakes,
-            paused: self.paused(&directives),
-            policy: directives.policy,
-            adopt: directives.adopt,
-            adoption: self.adoption(),
-            protected: directives.protect,
-            observe: directives.observe,
-            always_put: directives.always_put,
-            owner: self.owner_form(),
-            has_resource_id: claim::resource_id(&self.object).is_some(),
-            subscription: self
-                .id
-                .as_ref()
-                .and_then(|id| id.subscription().map(str::to_owned)),
-            operation: self.stored_operation(),
-            put_generation: self.put_generation(),
-            put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
-            hold: self.hold(),
-            pause: self.pause(),
-            verbs: self.version.verbs,
-            steps: self.steps(),
-        }
-    }
-
-    /// Only a process that was killed leaves a PUT behind whose answer nobody noted. No object younger than this process has
-    /// one, and none whose resource Azure has shown.
-    pub fn put_may_run(&self) -> bool {
-        let since = self.reconciler.since;
-        let created = self.object.metadata.creation_timestamp.as_ref();
-        self.annotation(names::LATEST_RECONCILED_GENERATION)
-            .is_none()
-            && created.is_some_and(|created| created.0 < since)
-            && !self.was_shown()
-            && self.reconciler.clock.now().duration_since(since) < LONGEST_UNSEEN
-    }
-
     /// Whether Azure has shown the resource before: then the status has more than what we say of the object.
     pub fn was_shown(&self) -> bool {
         let mut members = self.status.as_object().into_iter().flatten();
@@ -215,82 +161,6 @@ impl<'a> Pass<'a> {
     /// Whether the object has our finalizer.
     pub fn is_claimed(&self) -> bool {
         claim::is_claimed(&self.object)
-    }
-
-    fn manager(&self) -> Manager {
-        if self.takes_ownership {
-            return Manager::Us;
-        }
-        match self.annotation(names::OPERATOR_NAMESPACE) {
-            None | Some("") => Manager::Nobody,
-            Some(namespace) if namespace == self.reconciler.settings.operator_namespace => {
-                Manager::Us
-            }
-            Some(namespace) => Manager::Other(namespace.to_owned()),
-        }
-    }
-
-    pub fn owner_form(&self) -> OwnerForm {
-        if self.kind().owner == OwnerRule::None {
-            return OwnerForm::None;
-        }
-        let arm_id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
-        match arm_id {
-            Some(id) if !id.is_empty() => OwnerForm::ArmId,
-            _ => OwnerForm::Named,
-        }
-    }
-
-    /// The running operation, as far as its annotations can be read.
-    pub fn operation(&self) -> Option<Operation> {
-        let id = self.annotation(names::POLLER_RESUME_ID)?;
-        let token = self.annotation(names::POLLER_RESUME_TOKEN)?;
-        Operation::resume(id, token).ok()
-    }
-
-    pub fn stored_operation(&self) -> StoredOperation {
-        let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
-        let is_set = set(names::POLLER_RESUME_ID) || set(names::POLLER_RESUME_TOKEN);
-        if self.forgets_operation || !is_set {
-            return StoredOperation::None;
-        }
-        match self.operation() {
-            Some(operation) => match operation.method {
-                Method::Delete => StoredOperation::Delete,
-                Method::Post => StoredOperation::Prerequisite,
-                _ => StoredOperation::Put,
-            },
-            None => StoredOperation::Unreadable,
-        }
-    }
-
-    fn steps(&self) -> Steps {
-        Steps {
-            owner_check: self.points.has_owner_checker() && self.kind().owner != OwnerRule::None,
-            pre_check: self.points.has_pre_checker(),
-            post_check: self.points.has_post_checker(),
-            export: self.wants_exports(),
-            success_hook: self.points.has_success_handler(),
-        }
-    }
-
-    fn wants_exports(&self) -> bool {
-        let Some(operator_spec) = self.spec.get("operatorSpec").and_then(Value::as_object) else {
-            return false;
-        };
-        let filled = |value: &Value| match value {
-            Value::Array(items) => !items.is_empty(),
-            Value::Object(members) => !members.is_empty(),
-            _ => false,
-        };
-        [
-            "secrets",
-            "configMaps",
-            "secretExpressions",
-            "configMapExpressions",
-        ]
-        .iter()
-        .any(|name| operator_spec.get(*name).is_some_and(filled))
     }
 
     /// The last segment of the ARM id.
@@ -349,70 +219,4 @@ impl<'a> Pass<'a> {
             .map(|(key, _)| key.clone())
             .collect()
     }
-}
-
-/// Where the user names nothing, the resource has the object's name: whoever reads the spec finds it there.
-fn name_in_azure(object: &Object, spec: &mut Value) {
-    const FIELD: &str = "azureName";
-    let is_set = |name: &Value| name.as_str().is_some_and(|name| !name.is_empty());
-    if object.kind.0.hub.spec.field(FIELD).is_some()
-        && !spec.get(FIELD).is_some_and(is_set)
-        && let (Value::Object(members), Some(name)) = (spec, &object.metadata.name)
-    {
-        members.insert(FIELD.to_owned(), Value::from(name.as_str()));
-    }
-}
-
-/// The whole object as one JSON document in stored form.
-pub(super) fn document(object: &Object, spec: &Value, status: &Value) -> Value {
-    let kind = object.kind.0;
-    let mut document = json!({
-        "apiVersion": format!("{}/{}", kind.group, kind.hub.storage_version),
-        "kind": kind.kind,
-        "metadata": {
-            "name": object.metadata.name,
-            "namespace": object.metadata.namespace,
-        },
-        "spec": spec,
-    });
-    if !status.is_null() {
-        document["status"] = status.clone();
-    }
-    document
-}
-
-/// Whether somebody waits for this pass: not when it looks at an object that is ready and unchanged.
-fn urgency(object: &Object, status: &Value, namespace: &Annotations) -> Urgency {
-    let conditions = status.get("conditions").unwrap_or(&Value::Null);
-    let is_ready = condition::ready(conditions).is_some_and(|(status, _)| status == "True");
-    let observed = status.get("observedGeneration").and_then(Value::as_i64);
-    let is_unchanged = observed.is_some() && observed == object.metadata.generation;
-    let is_busy = annotation(object, names::POLLER_RESUME_ID).is_some()
-        || object.metadata.deletion_timestamp.is_some()
-        || is_requested(object, conditions, namespace);
-    if is_ready && is_unchanged && !is_busy {
-        Urgency::Background
-    } else {
-        Urgency::Foreground
-    }
-}
-
-pub(super) fn annotation<'o>(object: &'o Object, name: &str) -> Option<&'o str> {
-    let annotations = object.metadata.annotations.as_ref()?;
-    annotations.get(name).map(String::as_str)
-}
-
-pub(super) fn parse(text: Option<&RawValue>, field: &str) -> Result<Value, String> {
-    match text {
-        None => Ok(Value::Null),
-        Some(text) => serde_json::from_str(text.get())
-            .map_err(|error| format!("{field} cannot be read: {error}")),
-    }
-}
-
-/// JSON as text. Serialising a value that was parsed cannot fail; if it does, the field is left out.
-pub(super) fn raw(value: &Value) -> Option<Box<RawValue>> {
-    (!value.is_null())
-        .then(|| to_raw_value(value).ok())
-        .flatten()
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::azure::transport_failure;
 use super::pass::Pass;
-use crate::observed::Write;
+use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
 use armature_azure::{Method, Operation, Transport};
 use armature_shapes::id::ResourceId;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
-use crate::classify::Failure;
+use crate::outcome::Failure;
 use armature_azure::CloudError;
 use armature_shapes::kind::TypedKind;
 use armature_shapes::resource::TypedObject;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
-use crate::observed::Write;
+use crate::outcome::Write;
 use armature_shapes::kind::TypedKind;
 use armature_shapes::resource::TypedObject;
 

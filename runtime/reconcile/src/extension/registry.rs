@@ -17,8 +17,7 @@ use super::{
     PostReconciliationChecker, PreCheck, PreReconciliationChecker, PreReconciliationOwnerChecker,
     SecretValues, SuccessfulCreationHandler,
 };
-use crate::classify::Failure;
-use crate::observed::Write;
+use crate::outcome::{Failure, Write};
 use crate::port::MetadataPatch;
 
 /// A line: `slot (question, registration): Trait<type of the object>::method(further arguments; next) -> result`.

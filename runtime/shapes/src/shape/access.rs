@@ -1,89 +1,43 @@
-//! Reaching into typed values by table: the only `unsafe` code of the workspace.
+//! Reaching into typed values by table: with the pointers that tables keep (`slot`) the only `unsafe` code of the
+//! workspace.
 //!
 //! Why unsafe: a safe generated visitor per struct costs two to three times the compile time and code size of
 //! a table of offsets, and there are thousands of structs. Why sound: a [`Field`] can only be made by
 //! [`crate::field!`], which takes the offset and the type from the same Rust field of the same struct, and a
-//! [`StructShape`] only from fields of its own struct; everything else here is reached through function
+//! [`StructShape`] only here and from fields of its own struct; everything else here is reached through function
 //! pointers that were instantiated with the right Rust type. The rest of the crate sees the cursors
 //! [`StructRef`], [`StructMut`] and their parts, which are safe.
 #![allow(unsafe_code)]
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::marker::PhantomData;
 
-use super::{Field, FieldOf, Json, ListShape, MapShape, Shaped, StringEnum, StructShape, Type};
+use super::field::{FieldOf, Json, Shaped, StringEnum};
+use super::slot::{EnumAccess, Get, Put, StructAccess, get_option, put_option};
+use super::table::{EnumShape, Field, ListShape, MapShape, Semantic, StructShape, Type};
 
-/// Makes a slot hold a default value and returns a pointer to the value.
-type Put = unsafe fn(*mut u8) -> *mut u8;
-/// Pointer to the value in a slot, null when the slot is empty.
-type Get = unsafe fn(*const u8) -> *const u8;
-
-unsafe fn put_option<T: Default>(slot: *mut u8) -> *mut u8 {
-    // SAFETY: callers pass a pointer to a live `Option<T>`; the table that holds this function says so.
-    let slot = unsafe { &mut *slot.cast::<Option<T>>() };
-    std::ptr::from_mut(slot.insert(T::default())).cast()
-}
-
-unsafe fn get_option<T>(slot: *const u8) -> *const u8 {
-    // SAFETY: as in `put_option`.
-    match unsafe { &*slot.cast::<Option<T>>() } {
-        Some(value) => std::ptr::from_ref(value).cast(),
-        None => std::ptr::null(),
-    }
-}
-
-unsafe fn put_boxed<T: Default>(slot: *mut u8) -> *mut u8 {
-    // SAFETY: callers pass a pointer to a live `Option<Box<T>>`.
-    let slot = unsafe { &mut *slot.cast::<Option<Box<T>>>() };
-    std::ptr::from_mut(&mut **slot.insert(Box::default())).cast()
-}
-
-unsafe fn get_boxed<T>(slot: *const u8) -> *const u8 {
-    // SAFETY: as in `put_boxed`.
-    match unsafe { &*slot.cast::<Option<Box<T>>>() } {
-        Some(value) => std::ptr::from_ref(&**value).cast(),
-        None => std::ptr::null(),
-    }
-}
-
-unsafe fn clear_boxed<T>(slot: *mut u8) {
-    // SAFETY: as in `put_boxed`.
-    unsafe { *slot.cast::<Option<Box<T>>>() = None }
-}
-
-/// How to reach a struct behind `Option<Box<T>>`.
-#[derive(Clone, Copy)]
-pub struct StructAccess {
-    put: Put,
-    get: Get,
-    clear: unsafe fn(*mut u8),
-}
-
-impl StructAccess {
-    /// Access for the struct `T`.
-    pub const fn of<T: Shaped>() -> Self {
+impl StructShape {
+    /// The shape of `S`, from its own fields.
+    pub const fn of<S: Shaped>(name: &'static str, fields: &'static [FieldOf<S>]) -> Self {
         Self {
-            put: put_boxed::<T>,
-            get: get_boxed::<T>,
-            clear: clear_boxed::<T>,
+            name,
+            fields: erase(fields),
+            semantic: Semantic::Plain,
+            one_of: None,
+            descriptions: &[],
+            access: StructAccess::of::<S>(),
         }
     }
 }
 
-impl fmt::Debug for StructAccess {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("StructAccess")
+impl EnumShape {
+    /// The shape of `T`.
+    pub const fn of<T: StringEnum>(name: &'static str, values: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            values,
+            access: EnumAccess::of::<T>(),
+        }
     }
-}
-
-/// How to reach a newtype over a string.
-#[derive(Clone, Copy)]
-pub struct EnumAccess {
-    put: Put,
-    get: Get,
-    set: unsafe fn(*mut u8, &str),
-    text: unsafe fn(*const u8) -> *const str,
 }
 
 impl EnumAccess {
@@ -106,95 +60,10 @@ impl EnumAccess {
     }
 }
 
-impl fmt::Debug for EnumAccess {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("EnumAccess")
-    }
-}
-
-/// How to reach a `Vec<T>`.
-#[derive(Clone, Copy)]
-pub struct ListAccess {
-    put: Put,
-    get: Get,
-    push: Put,
-    len: unsafe fn(*const u8) -> usize,
-    at: unsafe fn(*const u8, usize) -> *const u8,
-}
-
-impl ListAccess {
-    /// Access for `Vec<T>`.
-    pub const fn of<T: Default + 'static>() -> Self {
-        unsafe fn push<T: Default>(list: *mut u8) -> *mut u8 {
-            // SAFETY: callers pass a pointer to a live `Vec<T>`.
-            let list = unsafe { &mut *list.cast::<Vec<T>>() };
-            list.push(T::default());
-            let last = list.len() - 1;
-            std::ptr::from_mut(&mut list[last]).cast()
-        }
-        unsafe fn len<T>(list: *const u8) -> usize {
-            // SAFETY: as in `push`.
-            unsafe { &*list.cast::<Vec<T>>() }.len()
-        }
-        unsafe fn at<T>(list: *const u8, index: usize) -> *const u8 {
-            // SAFETY: as in `push`; the index is checked by the slice.
-            std::ptr::from_ref(&unsafe { &*list.cast::<Vec<T>>() }[index]).cast()
-        }
-        Self {
-            put: put_option::<Vec<T>>,
-            get: get_option::<Vec<T>>,
-            push: push::<T>,
-            len: len::<T>,
-            at: at::<T>,
-        }
-    }
-}
-
-impl fmt::Debug for ListAccess {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ListAccess")
-    }
-}
-
-/// How to reach a `BTreeMap<String, T>`.
-#[derive(Clone, Copy)]
-pub struct MapAccess {
-    put: Put,
-    get: Get,
-    insert: unsafe fn(*mut u8, &str) -> *mut u8,
-    each: unsafe fn(*const u8, &mut dyn FnMut(*const str, *const u8)),
-}
-
-impl MapAccess {
-    /// Access for `BTreeMap<String, T>`.
-    pub const fn of<T: Default + 'static>() -> Self {
-        unsafe fn insert<T: Default>(map: *mut u8, key: &str) -> *mut u8 {
-            // SAFETY: callers pass a pointer to a live `BTreeMap<String, T>`.
-            let map = unsafe { &mut *map.cast::<BTreeMap<String, T>>() };
-            std::ptr::from_mut(map.entry(key.to_owned()).or_default()).cast()
-        }
-        unsafe fn each<T>(map: *const u8, visit: &mut dyn FnMut(*const str, *const u8)) {
-            // SAFETY: as in `insert`.
-            for (key, value) in unsafe { &*map.cast::<BTreeMap<String, T>>() } {
-                visit(
-                    std::ptr::from_ref(key.as_str()),
-                    std::ptr::from_ref(value).cast(),
-                );
-            }
-        }
-        Self {
-            put: put_option::<BTreeMap<String, T>>,
-            get: get_option::<BTreeMap<String, T>>,
-            insert: insert::<T>,
-            each: each::<T>,
-        }
-    }
-}
-
-impl fmt::Debug for MapAccess {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("MapAccess")
-    }
+/// The fields of one struct without the mark of whose they are.
+const fn erase<S>(fields: &'static [FieldOf<S>]) -> &'static [Field] {
+    // SAFETY: `FieldOf<S>` is `repr(transparent)` over `Field`, so the slices have the same layout.
+    unsafe { std::slice::from_raw_parts(fields.as_ptr().cast::<Field>(), fields.len()) }
 }
 
 /// A struct of any shape on the heap, all fields absent at first: the Rust type without naming it.
@@ -341,12 +210,6 @@ impl<'a> MapRef<'a> {
         }
         entries
     }
-}
-
-/// The fields of one struct without the mark of whose they are.
-pub(super) const fn erase<S>(fields: &'static [FieldOf<S>]) -> &'static [Field] {
-    // SAFETY: `FieldOf<S>` is `repr(transparent)` over `Field`, so the slices have the same layout.
-    unsafe { std::slice::from_raw_parts(fields.as_ptr().cast::<Field>(), fields.len()) }
 }
 
 fn slot_functions(ty: Type) -> (Put, Get) {

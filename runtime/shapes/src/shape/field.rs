@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use super::access::{EnumAccess, ListAccess, MapAccess, StructAccess};
-use super::{
+use super::slot::{ListAccess, MapAccess};
+use super::table::{
     ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
     StructShape, Type,
 };
@@ -234,18 +234,6 @@ impl<S> FieldOf<S> {
 }
 
 impl StructShape {
-    /// The shape of `S`, from its own fields.
-    pub const fn of<S: Shaped>(name: &'static str, fields: &'static [FieldOf<S>]) -> Self {
-        Self {
-            name,
-            fields: super::access::erase(fields),
-            semantic: Semantic::Plain,
-            one_of: None,
-            descriptions: &[],
-            access: StructAccess::of::<S>(),
-        }
-    }
-
     /// The same shape with another meaning.
     pub const fn meaning(mut self, semantic: Semantic) -> Self {
         self.semantic = semantic;
@@ -262,17 +250,6 @@ impl StructShape {
     pub const fn one_of(mut self, one_of: OneOf) -> Self {
         self.one_of = Some(one_of);
         self
-    }
-}
-
-impl EnumShape {
-    /// The shape of `T`.
-    pub const fn of<T: StringEnum>(name: &'static str, values: &'static [&'static str]) -> Self {
-        Self {
-            name,
-            values,
-            access: EnumAccess::of::<T>(),
-        }
     }
 }
 

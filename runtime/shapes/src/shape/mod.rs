@@ -15,6 +15,7 @@ mod field;
 pub mod path;
 mod problem;
 mod rules;
+mod slot;
 mod suggest;
 mod table;
 

@@ -1,6 +1,6 @@
 //! The tables themselves: plain `'static` data without behaviour beyond lookups.
 
-use super::access::{EnumAccess, ListAccess, MapAccess, StructAccess};
+use super::slot::{EnumAccess, ListAccess, MapAccess, StructAccess};
 
 /// The type of one value, as a reference into static tables.
 ///

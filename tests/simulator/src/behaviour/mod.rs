@@ -22,12 +22,11 @@ use serde_json::Value;
 use crate::error::ArmError;
 use crate::id::ResourceId;
 use crate::operation::{OperationRule, Verb};
-use crate::options::Settings;
+use crate::options::{Normalise, Settings};
 use crate::store::{Resource, Store};
 
 pub use key_vault::{DeletedVaults, deleted_vault_not_found, deleted_vaults, is_deleted_vault};
 pub use kusto::{CLUSTER as KUSTO_CLUSTER, set_cluster_state};
-pub use normalise::Normalise;
 pub use private_endpoint::{ConnectionDecision, PRIVATE_ENDPOINT, decide as decide_connections};
 
 /// What surrounds a resource while a behaviour looks at it.

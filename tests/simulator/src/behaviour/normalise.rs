@@ -1,37 +1,10 @@
 //! Rewriting what a client sent, as many real services do. Off unless asked for: it is what a comparison of
 //! desired and observed state must not take for drift.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Behaviour, Scene};
-
-/// Which values are rewritten.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Normalise {
-    /// `westus2` comes back as `West US 2`, `West US 2` as `westus2`.
-    pub locations: bool,
-    /// Ids come back with `resourcegroups` in lower case.
-    pub ids: bool,
-    /// Names of resources come back as the provider has them: a Kusto database's as `cluster/database`.
-    pub names: bool,
-    /// Lists of strings come back sorted.
-    pub order: bool,
-    /// Absent tags come back as an empty object.
-    pub tags: bool,
-}
-
-impl Normalise {
-    /// Everything is rewritten.
-    pub const ALL: Self = Self {
-        locations: true,
-        ids: true,
-        names: true,
-        order: true,
-        tags: true,
-    };
-}
+use crate::options::Normalise;
 
 /// Applies [`Normalise`] to every type.
 #[derive(Debug)]

@@ -19,6 +19,7 @@ use crate::annotations::{Adopt, Adoption};
 use crate::condition::Verdict;
 use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::observed::*;
+use crate::outcome::{Poll, Write};
 use crate::policy::Policy;
 use crate::port::Protection;
 use crate::view::{Hold, OwnerForm, Paused, Steps, StoredOperation};

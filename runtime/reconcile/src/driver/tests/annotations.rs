@@ -165,7 +165,7 @@ async fn a_request_goes_before_looks_and_is_served_once() {
             let object = world.cluster.object(&store).unwrap();
             let status = world.cluster.status(&store);
             let namespace = world.cluster.namespace("default");
-            super::super::directives::is_requested(&object, &status["conditions"], &namespace)
+            super::super::object::is_requested(&object, &status["conditions"], &namespace)
         };
         assert!(requested(&world));
         assert_eq!(world.pass(&store).await, Requeue::Sync);

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 
 use super::*;
-use crate::classify::Failure;
 use crate::extension::*;
-use crate::observed::Write;
+use crate::outcome::{Failure, Write};
 use crate::port::{DataKind, MetadataPatch};
 use armature_azure::{CloudError, Method};
 use armature_shapes::resource::TypedObject;

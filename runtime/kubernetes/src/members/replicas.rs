@@ -1,23 +1,22 @@
 //! Who else serves conversion: each replica keeps a Lease that says what it can convert.
 //!
 //! CRDs may only name versions that every replica behind the webhook's Service can convert. So a replica that
-//! wants to change CRDs looks here whether others know other versions, and waits until they are gone. As in an
-//! election, clocks are never compared: who looks measures how long a Lease has not changed.
+//! wants to change CRDs looks here whether others know other versions, and waits until they are gone: until their
+//! Leases are deleted, or have not changed for long.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::error::message;
-use super::lease::parameters;
+use super::lease::{Change, now, parameters};
+use crate::error::message;
 use armature_shapes::digest::short_digest;
 use armature_shapes::kind::KindInfo;
 
@@ -98,7 +97,7 @@ impl Replica {
             // Somebody took us for gone.
             return self.create().await;
         };
-        lease.spec.get_or_insert_default().renew_time = Some(MicroTime(Timestamp::now()));
+        lease.spec.get_or_insert_default().renew_time = Some(now());
         self.leases
             .replace(&self.name, &parameters(), &lease)
             .await
@@ -116,7 +115,7 @@ impl Replica {
             spec: Some(LeaseSpec {
                 holder_identity: Some(self.name.clone()),
                 lease_duration_seconds: i32::try_from(GONE_AFTER.as_secs()).ok(),
-                renew_time: Some(MicroTime(Timestamp::now())),
+                renew_time: Some(now()),
                 ..LeaseSpec::default()
             }),
         }
@@ -126,13 +125,7 @@ impl Replica {
 /// Replicas that convert other versions than this one, as seen over time.
 #[derive(Default)]
 pub struct Strangers {
-    seen: HashMap<String, Seen>,
-}
-
-/// A Lease as it was when it changed last.
-struct Seen {
-    version: Option<String>,
-    at: Instant,
+    seen: HashMap<String, Change>,
 }
 
 impl Strangers {
@@ -160,10 +153,10 @@ impl Strangers {
 
     fn is_gone(&mut self, name: &str, version: Option<String>, now: Instant) -> bool {
         match self.seen.get(name) {
-            Some(seen) if seen.version == version => now.duration_since(seen.at) >= GONE_AFTER,
+            Some(change) if change.led_to(version.as_ref()) => change.age(now) >= GONE_AFTER,
             _ => {
-                let at = now;
-                self.seen.insert(name.to_owned(), Seen { version, at });
+                self.seen
+                    .insert(name.to_owned(), Change::seen(version, now));
                 false
             }
         }

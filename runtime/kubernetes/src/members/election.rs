@@ -1,22 +1,20 @@
 //! Leader election through a Lease: of several replicas one works, the others wait for it to go.
 //!
-//! The clocks of replicas are never compared. Who waits measures with its own clock how long the Lease has not
-//! changed (as client-go does), and writes on the condition that nobody else did. Who leads counts from before the
-//! request that renewed the Lease, because nobody knows when within a late answer's time it was renewed, and is fenced
-//! off before others may take the Lease.
+//! Who waits measures how long the Lease has not changed (as client-go does), and writes on the condition that nobody
+//! else did. Who leads counts from before the request that renewed the Lease, because nobody knows when within a late
+//! answer's time it was renewed, and is fenced off before others may take the Lease.
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
-use kube::api::{Api, PostParams};
+use kube::api::Api;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::error::message;
-use super::names::FIELD_MANAGER;
+use super::lease::{Change, now, parameters};
+use crate::error::message;
 use armature_reconcile::fence::Fence;
 
 /// Longest wait for the Lease to be given back.
@@ -88,14 +86,13 @@ pub struct Election {
 /// The Lease as it was when it changed last.
 struct Seen {
     holder: String,
-    version: Option<String>,
-    at: Instant,
+    change: Change,
 }
 
 impl Seen {
     /// Whether this replica may write the Lease at this moment.
     fn is_free_for(&self, identity: &str, lease: Duration, now: Instant) -> bool {
-        self.holder.is_empty() || self.holder == identity || now.duration_since(self.at) >= lease
+        self.holder.is_empty() || self.holder == identity || self.change.age(now) >= lease
     }
 }
 
@@ -228,7 +225,7 @@ impl Election {
             }
             let spec = lease.spec.get_or_insert_default();
             spec.holder_identity = Some(String::new());
-            spec.renew_time = Some(MicroTime(Timestamp::now()));
+            spec.renew_time = Some(now());
             let written = self.leases.replace(&self.name, &parameters(), &lease).await;
             match written {
                 // A renewal of our own was still under way.
@@ -250,24 +247,22 @@ impl Election {
         }
         let found = self.leases.get_opt(&self.name).await;
         let found = found.map_err(|error| message(&error))?;
-        let now = Instant::now();
+        let looked = Instant::now();
         if let Some(lease) = &found {
             let version = lease.metadata.resource_version.clone();
             let holder = holder(lease).to_owned();
             if self
                 .seen
                 .as_ref()
-                .is_none_or(|seen| seen.version != version)
+                .is_none_or(|seen| !seen.change.led_to(version.as_ref()))
             {
-                let at = now;
                 self.seen = Some(Seen {
                     holder,
-                    version,
-                    at,
+                    change: Change::seen(version, looked),
                 });
             }
             if let Some(seen) = &self.seen
-                && !seen.is_free_for(&self.identity, self.times.lease, now)
+                && !seen.is_free_for(&self.identity, self.times.lease, looked)
             {
                 return Ok(Attempt::HeldBy(seen.holder.clone()));
             }
@@ -299,7 +294,7 @@ impl Election {
             .unwrap_or_default();
         let is_ours = old.holder_identity.as_ref() == Some(&self.identity);
         let transitions = old.lease_transitions.unwrap_or_default();
-        let now = MicroTime(Timestamp::now());
+        let now = now();
         Lease {
             metadata: ObjectMeta {
                 name: Some(self.name.clone()),
@@ -325,14 +320,6 @@ fn holder(lease: &Lease) -> &str {
     let spec = lease.spec.as_ref();
     spec.and_then(|spec| spec.holder_identity.as_deref())
         .unwrap_or_default()
-}
-
-/// How the operator writes Leases.
-pub(super) fn parameters() -> PostParams {
-    PostParams {
-        field_manager: Some(FIELD_MANAGER.to_owned()),
-        ..PostParams::default()
-    }
 }
 
 #[cfg(test)]

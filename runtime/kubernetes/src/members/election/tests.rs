@@ -21,12 +21,12 @@ fn a_lease_is_free_when_given_back_our_own_or_unchanged_for_long() {
         ("them", 15, true),
     ];
     for (holder, seconds, expected) in rows {
+        let at = Instant::now();
         let seen = Seen {
             holder: holder.to_owned(),
-            version: None,
-            at: Instant::now(),
+            change: Change::seen(None, at),
         };
-        let now = seen.at + Duration::from_secs(seconds);
+        let now = at + Duration::from_secs(seconds);
         assert_eq!(
             seen.is_free_for("us", lease, now),
             expected,

@@ -1,4 +1,4 @@
-//! The driver's port over the API server and the cache.
+//! The cluster as the driver sees it: its port, over the API server and the cache.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -23,7 +23,7 @@ use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
 use super::protection::protection_below;
 use super::stored::StoredObject;
-use super::watch::Wake;
+use super::wake::Wake;
 use armature_engine::compare::DigestKey;
 use armature_reconcile::fence::Fence;
 use armature_reconcile::port::{
@@ -132,7 +132,7 @@ impl Cluster {
         self.wake_all(self.cache.remove(key));
     }
 
-    fn wake_all(&self, keys: Vec<ObjectKey>) {
+    pub(super) fn wake_all(&self, keys: Vec<ObjectKey>) {
         for key in keys {
             self.wake.wake(key);
         }

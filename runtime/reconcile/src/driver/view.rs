@@ -1,0 +1,133 @@
+//! The object as the decision sees it, from what the pass has of it.
+
+use serde_json::Value;
+
+use super::pass::Pass;
+use crate::annotations::{Directives, Mistake};
+use crate::claim;
+use crate::policy::Policy;
+use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
+use armature_azure::{Method, Operation};
+use armature_shapes::kind::OwnerRule;
+use armature_shapes::names;
+
+impl Pass<'_> {
+    /// The object as the decision sees it.
+    pub(super) fn view(&self) -> ResourceView {
+        let metadata = &self.object.metadata;
+        let (directives, mistakes) = match self.directives() {
+            Ok(directives) => (directives, None),
+            // Nothing of it counts; reading only is the safest of all.
+            Err(mistakes) => (Directives::of_policy(Policy::Skip), Some(joined(&mistakes))),
+        };
+        ResourceView {
+            generation: self.generation,
+            deleting: metadata.deletion_timestamp.is_some(),
+            claimed: self.is_claimed(),
+            manager: self.manager(),
+            mistakes,
+            paused: self.paused(&directives),
+            policy: directives.policy,
+            adopt: directives.adopt,
+            adoption: self.adoption(),
+            protected: directives.protect,
+            observe: directives.observe,
+            always_put: directives.always_put,
+            owner: self.owner_form(),
+            has_resource_id: claim::resource_id(&self.object).is_some(),
+            subscription: self
+                .id
+                .as_ref()
+                .and_then(|id| id.subscription().map(str::to_owned)),
+            operation: self.stored_operation(),
+            put_generation: self.put_generation(),
+            put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
+            hold: self.hold(),
+            pause: self.pause(),
+            verbs: self.version.verbs,
+            steps: self.steps(),
+        }
+    }
+
+    fn manager(&self) -> Manager {
+        if self.takes_ownership {
+            return Manager::Us;
+        }
+        match self.annotation(names::OPERATOR_NAMESPACE) {
+            None | Some("") => Manager::Nobody,
+            Some(namespace) if namespace == self.reconciler.settings.operator_namespace => {
+                Manager::Us
+            }
+            Some(namespace) => Manager::Other(namespace.to_owned()),
+        }
+    }
+
+    pub(super) fn owner_form(&self) -> OwnerForm {
+        if self.kind().owner == OwnerRule::None {
+            return OwnerForm::None;
+        }
+        let arm_id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
+        match arm_id {
+            Some(id) if !id.is_empty() => OwnerForm::ArmId,
+            _ => OwnerForm::Named,
+        }
+    }
+
+    /// The running operation, as far as its annotations can be read.
+    pub(super) fn operation(&self) -> Option<Operation> {
+        let id = self.annotation(names::POLLER_RESUME_ID)?;
+        let token = self.annotation(names::POLLER_RESUME_TOKEN)?;
+        Operation::resume(id, token).ok()
+    }
+
+    pub(super) fn stored_operation(&self) -> StoredOperation {
+        let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
+        let is_set = set(names::POLLER_RESUME_ID) || set(names::POLLER_RESUME_TOKEN);
+        if self.forgets_operation || !is_set {
+            return StoredOperation::None;
+        }
+        match self.operation() {
+            Some(operation) => match operation.method {
+                Method::Delete => StoredOperation::Delete,
+                Method::Post => StoredOperation::Prerequisite,
+                _ => StoredOperation::Put,
+            },
+            None => StoredOperation::Unreadable,
+        }
+    }
+
+    fn steps(&self) -> Steps {
+        Steps {
+            owner_check: self.points.has_owner_checker() && self.kind().owner != OwnerRule::None,
+            pre_check: self.points.has_pre_checker(),
+            post_check: self.points.has_post_checker(),
+            export: self.wants_exports(),
+            success_hook: self.points.has_success_handler(),
+        }
+    }
+
+    fn wants_exports(&self) -> bool {
+        let Some(operator_spec) = self.spec.get("operatorSpec").and_then(Value::as_object) else {
+            return false;
+        };
+        let filled = |value: &Value| match value {
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(members) => !members.is_empty(),
+            _ => false,
+        };
+        [
+            "secrets",
+            "configMaps",
+            "secretExpressions",
+            "configMapExpressions",
+        ]
+        .iter()
+        .any(|name| operator_spec.get(*name).is_some_and(filled))
+    }
+}
+
+/// All mistakes in one text.
+fn joined(mistakes: &[Mistake]) -> String {
+    let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    texts.join("; ")
+}
