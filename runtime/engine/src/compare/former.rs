@@ -173,7 +173,7 @@ mod tests {
 
     use super::super::DigestKey;
     use super::*;
-    use crate::engine::testing::VERSION;
+    use armature_shapes::testing::gadget::VERSION;
 
     #[test]
     fn an_identity_is_taken_out_of_a_list_by_itself() {
