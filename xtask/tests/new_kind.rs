@@ -22,11 +22,11 @@ commit = \"main\"
 
 const ALBUMS: &str = "\
 group = \"music\"
-specs = \"specification/music/resource-manager/Example.Music\"
 naming = \"new\"
 
-[versions]
-\"2023-01-01\" = [\"music.json\"]
+[sources.music]
+folder = \"specification/music/resource-manager/Example.Music\"
+versions = { \"2023-01-01\" = [\"music.json\"] }
 
 # What people collect.
 [kinds.Album]
@@ -102,8 +102,8 @@ fn lines_are_written_behind_what_is_there() {
     assert_eq!(workspace.tree(), expected);
     let done = workspace.new_kind("music/labels");
     assert!(done.status.success(), "{}", err(&done));
-    let versions = "\"2023-01-01\" = [\"music.json\"]\n";
-    let grown = ALBUMS.replace(versions, &format!("{versions}\"2025-01-01\" = \"bicep\"\n"));
+    let versions = "\"2023-01-01\" = [\"music.json\"]";
+    let grown = ALBUMS.replace(versions, &format!("{versions}, \"2025-01-01\" = \"bicep\""));
     let labels = "\n[kinds.Label]\ntype = \"Example.Music/labels\"\n";
     expected.insert("music.toml".to_owned(), format!("{grown}{tracks}{labels}"));
     assert_eq!(workspace.tree(), expected);
@@ -120,8 +120,9 @@ fn a_new_group_gets_a_new_file() {
         "{}",
         err(&done)
     );
-    let radio = "group = \"radio\"\nspecs = \"specification/radio/resource-manager/Example.Radio\"\nnaming = \"new\"\n\n\
-                 [versions]\n\"2025-01-01\" = \"bicep\"\n\n[kinds.Station]\ntype = \"Example.Radio/stations\"\n\n\
+    let radio = "group = \"radio\"\nnaming = \"new\"\n\n[sources.radio]\n\
+                 folder = \"specification/radio/resource-manager/Example.Radio\"\n\
+                 versions = { \"2025-01-01\" = \"bicep\" }\n\n[kinds.Station]\ntype = \"Example.Radio/stations\"\n\n\
                  # [types.Station]\n# accessKey = \"secret\" # named like a secret\n";
     expected.insert("radio.toml".to_owned(), radio.to_owned());
     assert_eq!(workspace.tree(), expected);

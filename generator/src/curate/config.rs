@@ -3,7 +3,7 @@
 //! Here is what a file says, once [`super::form`] has found nothing wrong with its form. Whether a rule matches
 //! anything is known once types are built: see [`super::rules`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -12,8 +12,7 @@ use toml::Spanned;
 
 use super::error::Problem;
 use super::text::Text;
-use super::{CurateError, SecretRule, consistency, form};
-use crate::load::BICEP_FOLDER;
+use super::{CurateError, SecretRule, SourceRules, consistency, form};
 use crate::model::{ApiVersion, ErrorClass};
 
 /// One curation file.
@@ -32,12 +31,8 @@ pub struct GroupConfig {
 pub struct GroupRules {
     /// Short name of the group: `storage`.
     pub group: String,
-    /// Folder of the provider's specs, relative to the root of the spec tree; the folders `stable` and
-    /// `preview` are below it. Tells where the provider's Bicep types are, too.
-    pub specs: String,
-    /// Spec files of each api-version that is read from OpenAPI and lists no others.
-    #[serde(default)]
-    pub files: Vec<Spanned<String>>,
+    /// Where the specs are, by a name of our choice.
+    pub sources: BTreeMap<Spanned<String>, SourceRules>,
     /// How versions are named (ASO behaviour §3.1).
     pub naming: Naming,
     /// First api-version that is named as new groups are, whatever [`Self::naming`] says.
@@ -46,11 +41,6 @@ pub struct GroupRules {
     /// (ASO's `$payloadType: explicitCollections`).
     #[serde(default)]
     pub explicit_collections: bool,
-    /// What each api-version is read from.
-    pub versions: BTreeMap<Spanned<String>, Spanned<VersionSource>>,
-    /// api-versions of the specs that no kind is exported from, and that tell what Bicep types of near ones leave out.
-    #[serde(default)]
-    pub inherit_from: Vec<Spanned<String>>,
     /// Exported kinds.
     pub kinds: BTreeMap<Spanned<String>, KindRules>,
     /// Types that look like ARM resources and yet are plain parts of the resource around them.
@@ -79,32 +69,6 @@ pub struct ErrorRules {
     pub class: ErrorClass,
     /// Why, for readers.
     pub because: Option<String>,
-}
-
-/// What an api-version is read from: a word, or spec files of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub enum VersionSource {
-    /// A source by its name.
-    Named(NamedSource),
-    /// These spec files.
-    Files(Vec<String>),
-}
-
-impl From<NamedSource> for VersionSource {
-    fn from(source: NamedSource) -> Self {
-        Self::Named(source)
-    }
-}
-
-/// A source that gives an api-version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NamedSource {
-    /// The specs: [`GroupRules::files`].
-    OpenApi,
-    /// Bicep types, and what these leave out from the nearest api-version that is read from specs.
-    Bicep,
 }
 
 /// How the versions of a group are named (ASO behaviour §3.1).
@@ -139,6 +103,8 @@ pub struct KindRules {
     /// ARM type.
     #[serde(rename = "type")]
     pub arm_type: Spanned<String>,
+    /// The only source that it is read from, where several have its ARM type in one api-version.
+    pub source: Option<Spanned<String>>,
     /// api-versions that export the kind; all that have the ARM type when absent. `2023-01-01..` stands for all from
     /// that one on.
     pub versions: Option<Vec<Spanned<String>>>,
@@ -163,18 +129,6 @@ impl KindRules {
             Some(versions) => covers(versions, version),
         }
     }
-}
-
-/// The file of Bicep types beside a folder of specs. Its folders are named after those of the specs:
-/// `generated/<service>/<provider>/<api-version>`.
-pub(crate) fn bicep_file(specs: &str, version: &ApiVersion) -> String {
-    let folders = || specs.split('/').skip(1);
-    let service = folders().next().unwrap_or_default();
-    // Some providers have folders below their own: `Microsoft.ContainerService/aks`.
-    let provider = folders().find(|folder| folder.contains('.'));
-    let provider = provider.or(folders().last()).unwrap_or(service);
-    let provider = provider.to_lowercase();
-    format!("{BICEP_FOLDER}/{service}/{provider}/{version}/types.json")
 }
 
 /// What follows the first api-version of an open range.
@@ -368,40 +322,14 @@ impl GroupConfig {
         self.text.place(spanned.span().start).0
     }
 
-    /// Files of an api-version, relative to the root of their source.
-    pub fn files(&self, version: &ApiVersion) -> Vec<String> {
-        let stage = if version.is_preview() {
-            "preview"
-        } else {
-            "stable"
-        };
-        let path = |file: &String| format!("{}/{stage}/{version}/{file}", self.rules.specs);
-        match self.source(version) {
-            VersionSource::Named(NamedSource::Bicep) => {
-                vec![bicep_file(&self.rules.specs, version)]
-            }
-            VersionSource::Named(NamedSource::OpenApi) => {
-                let files = self.rules.files.iter();
-                files.map(|file| path(file.get_ref())).collect()
-            }
-            VersionSource::Files(files) => files.iter().map(path).collect(),
-        }
-    }
-
-    /// What an api-version is read from; specs, where the file does not say.
-    fn source(&self, version: &ApiVersion) -> &VersionSource {
-        let mut versions = self.rules.versions.iter();
-        versions
-            .find(|(name, _)| name.get_ref() == version.as_str())
-            .map_or(
-                &VersionSource::Named(NamedSource::OpenApi),
-                |(_, source)| source.get_ref(),
-            )
-    }
-
-    /// Whether an api-version is read from Bicep types.
-    pub fn is_bicep(&self, version: &ApiVersion) -> bool {
-        *self.source(version) == VersionSource::Named(NamedSource::Bicep)
+    /// Sources in the order of the file, which decides whose types get a name that several want.
+    pub fn sources(&self) -> Vec<(&str, &SourceRules)> {
+        let mut sources = self.rules.sources.iter().collect::<Vec<_>>();
+        sources.sort_by_key(|(name, _)| name.span().start);
+        let sources = sources.into_iter();
+        sources
+            .map(|(name, source)| (name.get_ref().as_str(), source))
+            .collect()
     }
 
     /// Names under which an api-version is served.
@@ -416,34 +344,20 @@ impl GroupConfig {
         naming.names(version)
     }
 
-    /// Line (from 1) that names an api-version.
-    pub fn version_line(&self, version: &ApiVersion) -> usize {
-        let mut names = self.rules.versions.keys().chain(&self.rules.inherit_from);
-        names
-            .find(|name| name.get_ref() == version.as_str())
-            .map_or(1, |name| self.line(name))
-    }
-
-    /// api-versions that kinds are exported from, oldest first.
-    pub fn api_versions(&self) -> BTreeSet<ApiVersion> {
-        let names = self.rules.versions.keys();
-        names.map(|name| ApiVersion::new(name.get_ref())).collect()
-    }
-
-    /// api-versions that are read from specs, oldest first; also those that no kind is exported from.
-    pub fn openapi_versions(&self) -> BTreeSet<ApiVersion> {
-        let further = self.rules.inherit_from.iter();
-        let mut versions = self.api_versions();
-        versions.extend(further.map(|name| ApiVersion::new(name.get_ref())));
-        versions.retain(|version| !self.is_bicep(version));
-        versions
-    }
-
-    /// Whether a kind of the file has this ARM type and exports it from the api-version.
-    pub fn exports(&self, arm_type: &str, version: &ApiVersion) -> bool {
+    /// Whether a kind of the file has this ARM type, exports it from the api-version and reads it from this source.
+    /// `arm_types` are those of each source in the api-version.
+    pub fn reads(
+        &self,
+        arm_type: &str,
+        version: &ApiVersion,
+        source: &str,
+        arm_types: &BTreeMap<String, Vec<String>>,
+    ) -> bool {
         let mut kinds = self.rules.kinds.values();
         kinds.any(|kind| {
-            kind.arm_type.get_ref().eq_ignore_ascii_case(arm_type) && kind.exports(version)
+            kind.arm_type.get_ref().eq_ignore_ascii_case(arm_type)
+                && kind.exports(version)
+                && kind.candidates(arm_types) == [source]
         })
     }
 
@@ -467,10 +381,11 @@ mod tests {
 
     const MINIMAL: &str = r#"
 group = "storage"
-specs = "specification/storage/resource-manager/Microsoft.Storage"
 naming = "hybrid"
 
-[versions]
+[sources.storage]
+folder = "specification/storage/resource-manager/Microsoft.Storage"
+[sources.storage.versions]
 "2023-01-01" = ["storage.json"]
 "2022-01-01-preview" = ["storage.json"]
 
@@ -488,20 +403,24 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
     fn reads_words_tables_and_lines() {
         let config = GroupConfig::parse("specs/storage.toml", MINIMAL).unwrap();
         let (name, properties) = config.rules.types.iter().next().unwrap();
-        assert_eq!((name.get_ref().as_str(), config.line(name)), ("IPRule", 13));
+        assert_eq!((name.get_ref().as_str(), config.line(name)), ("IPRule", 14));
         let (_, rule) = properties.iter().next().unwrap();
         assert_eq!(rule.treatment, Some(Treatment::ConfigMap));
         let (_, properties) = config.rules.types.iter().nth(1).unwrap();
         let (_, rule) = properties.iter().next().unwrap();
         assert_eq!(rule.ty, Some(PlainType::String));
+        let [(name, source)] = config.sources()[..] else {
+            panic!("one source");
+        };
+        assert_eq!(name, "storage");
         assert_eq!(
-            config.files(&ApiVersion::new("2022-01-01-preview")),
+            source.files(&ApiVersion::new("2022-01-01-preview")),
             [
                 "specification/storage/resource-manager/Microsoft.Storage/preview/2022-01-01-preview/storage.json"
             ]
         );
         assert_eq!(
-            config
+            source
                 .api_versions()
                 .iter()
                 .map(ApiVersion::as_str)
@@ -515,14 +434,15 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
         let text = MINIMAL
             .replace("naming", "new-naming-from = \"2025-06-01\"\nnaming")
             .replace(
-                "naming =",
-                "files = [\"blob.json\"]\ninherit-from = [\"2023-05-01\"]\nnaming =",
+                "folder =",
+                "files = [\"blob.json\"]\ninherit-from = [\"2023-05-01\"]\nfolder =",
             )
             .replace(
                 "[kinds.",
                 "\"2022-09-01\" = \"openapi\"\n\"2025-06-01\" = \"bicep\"\n\n[kinds.",
             );
         let config = GroupConfig::parse("specs/storage.toml", text).unwrap();
+        let (_, source) = config.sources()[0];
         let version = |name: &str| ApiVersion::new(name);
         let specs = "specification/storage/resource-manager/Microsoft.Storage/stable";
         for (name, file, names) in [
@@ -542,18 +462,28 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
                 &["v20250601"],
             ),
         ] {
-            assert_eq!(config.files(&version(name)), [file]);
+            assert_eq!(source.files(&version(name)), [file]);
             assert_eq!(config.version_names(&version(name)), names);
         }
-        let openapi = config.openapi_versions();
-        let openapi: Vec<&str> = openapi.iter().map(ApiVersion::as_str).collect();
+        let read = source.read_versions();
+        let read: Vec<&str> = read.iter().map(ApiVersion::as_str).collect();
         let expected = [
             "2022-01-01-preview",
             "2022-09-01",
             "2023-01-01",
             "2023-05-01",
+            "2025-06-01",
         ];
-        assert_eq!(openapi, expected);
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn sources_have_the_order_of_the_file() {
+        let dns = "[sources.dns]\nfolder = \"dns\"\nversions = { \"2018-05-01\" = [\"dns.json\"] }\n\n[kinds.";
+        let text = MINIMAL.replace("[kinds.", dns);
+        let config = GroupConfig::parse("specs/storage.toml", text).unwrap();
+        let names: Vec<&str> = config.sources().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["storage", "dns"]);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Rules that contradict themselves or each other, or say nothing: told from the file alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::GroupConfig;
 use super::aspect::Aspect;
-use super::config::{KindRules, NamedSource, PropertyRule, Side, Treatment, VersionSource};
-use super::error::Problem;
+use super::config::{KindRules, PropertyRule, Side, Treatment};
+use super::error::{Problem, hint};
+use super::source::{ReadFrom, SourceRules, SpecFormat};
+use super::{GroupConfig};
 
 /// Everything of that sort in a file.
 pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {
@@ -36,16 +37,50 @@ pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {
     problems
 }
 
-/// Sources of api-versions that say nothing or the same twice.
+/// Sources that say nothing or the same as others.
 fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>, String)) {
-    let rules = &config.rules;
-    repeated(&rules.files, "files", report);
-    repeated(&rules.inherit_from, "inherit-from", report);
-    let uses_files = |source: &VersionSource| *source == NamedSource::OpenApi.into();
-    let sources = || rules.versions.values().map(Spanned::get_ref);
-    let has_bicep = sources().any(|it| *it == NamedSource::Bicep.into());
-    for (version, source) in &rules.versions {
-        if uses_files(source.get_ref()) && rules.files.is_empty() {
+    let mut folders = BTreeMap::<&str, &str>::new();
+    for (name, source) in &config.rules.sources {
+        let folder = source.folder.trim_end_matches('/');
+        if let Some(other) = folders.insert(folder, name.get_ref()) {
+            let message = format!(
+                "source `{other}` reads the folder `{folder}`, too; list the files and api-versions of both in one"
+            );
+            report(name, message);
+        }
+        if source.versions.is_empty() {
+            let message = format!(
+                "`versions` of source `{}` lists none; add one, for example `versions = {{ \"2023-01-01\" = \"openapi\" }}`",
+                name.get_ref()
+            );
+            report(name, message);
+        }
+        check_source(source, report);
+    }
+    for kind in config.rules.kinds.values() {
+        let names = || config.rules.sources.keys().map(|it| it.get_ref().as_str());
+        if let Some(source) = &kind.source
+            && !names().any(|name| name == source.get_ref())
+        {
+            let message = format!(
+                "no source is named `{}`; {}",
+                source.get_ref(),
+                hint(source.get_ref(), names())
+            );
+            report(source, message);
+        }
+    }
+}
+
+/// What of one source says nothing.
+fn check_source(source: &SourceRules, report: &mut impl FnMut(&Spanned<String>, String)) {
+    repeated(&source.files, "files", report);
+    repeated(&source.inherit_from, "inherit-from", report);
+    let uses_files = |from: &ReadFrom| *from == SpecFormat::OpenApi.into();
+    let read_from = || source.versions.values().map(Spanned::get_ref);
+    let has_bicep = read_from().any(|it| *it == SpecFormat::Bicep.into());
+    for (version, from) in &source.versions {
+        if uses_files(from.get_ref()) && source.files.is_empty() {
             let message = format!(
                 "`{}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`",
                 version.get_ref()
@@ -53,20 +88,25 @@ fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>,
             report(version, message);
         }
     }
-    let is_used = sources().any(uses_files) || !rules.inherit_from.is_empty();
-    if let Some(file) = rules.files.first().filter(|_| !is_used) {
+    let is_used = read_from().any(uses_files) || !source.inherit_from.is_empty();
+    if let Some(file) = source.files.first().filter(|_| !is_used) {
         let message = "`files` has no effect: every api-version lists its own; remove it";
         report(file, message.to_owned());
     }
-    for version in &rules.inherit_from {
+    for version in &source.inherit_from {
         let named = version.get_ref();
-        if rules.versions.keys().any(|known| known.get_ref() == named) {
+        if source.versions.contains_key(named.as_str()) {
             let message =
                 format!("`{named}` is in `versions`, and inherited from anyway; remove it here");
             report(version, message);
         } else if !has_bicep {
             let message = format!(
                 "`{named}` has no effect: no api-version is read from Bicep types; remove it"
+            );
+            report(version, message);
+        } else if source.files.is_empty() {
+            let message = format!(
+                "`{named}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`"
             );
             report(version, message);
         }

@@ -62,14 +62,13 @@ const fn required(name: &'static str, form: Form, example: &'static str) -> Key 
 }
 
 /// Keys of a file.
-pub static FILE: [Key; 12] = [
+pub static FILE: [Key; 9] = [
     required("group", Form::Text, r#"group = "storage""#),
     required(
-        "specs",
-        Form::Text,
-        r#"specs = "specification/storage/resource-manager/Microsoft.Storage""#,
+        "sources",
+        Form::Map(&Form::Table(&SOURCE)),
+        "[sources.storage]",
     ),
-    key("files", Form::Texts, r#"files = ["storage.json"]"#),
     required(
         "naming",
         Form::Word(&["legacy", "hybrid", "new"]),
@@ -81,19 +80,9 @@ pub static FILE: [Key; 12] = [
         r#"new-naming-from = "2025-06-01""#,
     ),
     key(
-        "inherit-from",
-        Form::Texts,
-        r#"inherit-from = ["2023-05-01"]"#,
-    ),
-    key(
         "explicit-collections",
         Form::Flag,
         "explicit-collections = true",
-    ),
-    required(
-        "versions",
-        Form::Map(&Form::WordOrTexts(&["openapi", "bicep"])),
-        r#""2023-01-01" = "openapi""#,
     ),
     required(
         "kinds",
@@ -107,6 +96,25 @@ pub static FILE: [Key; 12] = [
         r#"[types.VirtualNetworkRule]"#,
     ),
     key("errors", Form::Tables(&ERROR), "[[errors]]"),
+];
+
+static SOURCE: [Key; 4] = [
+    required(
+        "folder",
+        Form::Text,
+        r#"folder = "specification/storage/resource-manager/Microsoft.Storage""#,
+    ),
+    key("files", Form::Texts, r#"files = ["storage.json"]"#),
+    required(
+        "versions",
+        Form::Map(&Form::WordOrTexts(&["openapi", "bicep"])),
+        r#"versions = { "2023-01-01" = "openapi" }"#,
+    ),
+    key(
+        "inherit-from",
+        Form::Texts,
+        r#"inherit-from = ["2023-05-01"]"#,
+    ),
 ];
 
 static ERROR: [Key; 5] = [
@@ -129,12 +137,13 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 6] = [
+static KIND: [Key; 7] = [
     required(
         "type",
         Form::Text,
         r#"type = "Microsoft.Storage/storageAccounts""#,
     ),
+    key("source", Form::Text, r#"source = "storage""#),
     key("versions", Form::Texts, r#"versions = ["2023-01-01"]"#),
     key(
         "secrets",

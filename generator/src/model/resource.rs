@@ -24,10 +24,10 @@ pub struct Group {
 pub struct Version {
     /// ARM api-version.
     pub api_version: ApiVersion,
-    /// Spec files this version was read from, for headers and error messages; sorted.
+    /// Spec files of all sources this version was read from, for headers and error messages; sorted.
     pub sources: Vec<SourceFile>,
-    /// Every ARM type that the files describe, exported or not; sorted.
-    pub arm_types: Vec<String>,
+    /// Every ARM type that the files of each source describe, exported or not; sorted.
+    pub arm_types: BTreeMap<String, Vec<String>>,
     /// Resources in order of ARM type.
     pub resources: Vec<Resource>,
     /// Every type that the resources reach.

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use crate::curate::{GroupConfig, nearest};
 use crate::load::{LoadError, SpecRoot};
 use crate::pipeline::{GeneratorError, curated_group};
-use find::Found;
+use find::{Found, source_in};
 use suspect::Suspicion;
 use versions::Versions;
 
@@ -23,7 +23,9 @@ pub struct Proposal {
     pub path: String,
     /// First lines of the file, where it is new.
     head: Option<String>,
-    /// What becomes of the table `[versions]`.
+    /// First lines of the source, where it is new.
+    source: Option<String>,
+    /// What becomes of the api-versions of the source.
     versions: Versions,
     /// Lines for the end of the file.
     tail: String,
@@ -68,21 +70,21 @@ pub enum ProposeError {
         /// Its kind.
         kind: String,
     },
-    /// The group reads the api-versions that have the type from a source that does not have it.
+    /// The group reads the api-versions that have the type from a format that does not have it.
     #[error(
-        "only {has} have `{arm_type}` in {versions}, which {path} reads from {reads}; change the source of one, or list \
-         another api-version"
+        "only {has} have `{arm_type}` in {versions}, which {path} reads from {reads}; change what one is read from, or \
+         list another api-version"
     )]
-    OtherSource {
+    OtherFormat {
         /// The type.
         arm_type: String,
         /// api-versions that have it.
         versions: String,
         /// Curation file.
         path: String,
-        /// The source that has it there.
+        /// The format that has it there.
         has: &'static str,
-        /// The source that the file names.
+        /// The format that the file names.
         reads: &'static str,
     },
     /// A spec file cannot be read.
@@ -104,9 +106,10 @@ pub fn propose(
     wanted: &str,
 ) -> Result<Proposal, ProposeError> {
     let found = find::find(specs, configs, wanted)?;
-    let home = configs
-        .iter()
-        .find(|(config, _)| config.rules.specs == found.folder);
+    let reads = |(config, _): &&(GroupConfig, String)| source_in(config, &found.folder).is_some();
+    let is_group = |(config, _): &&(GroupConfig, String)| config.rules.group == found.group;
+    let reading = configs.iter().find(reads);
+    let home = reading.or_else(|| configs.iter().find(is_group));
     let config = home.map(|(config, _)| config);
     if let Some(config) = config {
         check_unknown(config, &found)?;
@@ -117,12 +120,13 @@ pub fn propose(
             |it| it.path.clone(),
         ),
         head: config.is_none().then(|| head(&found)),
-        versions: Versions::choose(config, &found)?,
+        source: reading.is_none().then(|| source_head(config, &found)),
+        versions: Versions::choose(reading.map(|(config, _)| config), &found)?,
         tail: String::new(),
         notes: Vec::new(),
     };
     if !specs.folder().join(&found.folder).is_dir() {
-        let note = "there are no specs of the provider here: check the folder in `specs` against Azure's repository";
+        let note = "there are no specs of the provider here: check `folder` against Azure's repository";
         proposal.notes.push(note.to_owned());
     }
     let kinds = found.with_parents(config);
@@ -161,10 +165,20 @@ fn check_unknown(config: &GroupConfig, found: &Found) -> Result<(), ProposeError
 
 /// The keys at the top of a new file. New groups have no names of old to keep.
 fn head(found: &Found) -> String {
-    format!(
-        "group = \"{}\"\nspecs = \"{}\"\nnaming = \"new\"\n",
-        found.group, found.folder
-    )
+    format!("group = \"{}\"\nnaming = \"new\"\n", found.group)
+}
+
+/// The first lines of a new source, under the name of the last folder that is no provider's.
+fn source_head(config: Option<&GroupConfig>, found: &Found) -> String {
+    let is_name = |part: &&str| !part.contains('.') && *part != "resource-manager";
+    let name = found.folder.rsplit('/').find(is_name);
+    let name = name.unwrap_or(&found.group).to_lowercase();
+    let is_taken =
+        |name: &str| config.is_some_and(|config| config.rules.sources.contains_key(name));
+    let numbered = (2..).map(|number| format!("{name}{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    let free = names.find(|name| !is_taken(name)).unwrap_or(name);
+    format!("[sources.{free}]\nfolder = \"{}\"\n", found.folder)
 }
 
 impl Proposal {
@@ -197,13 +211,28 @@ impl Proposal {
 
     /// The curation file with the proposal in it. `text` is the file as it is, if it exists.
     pub fn merged(&self, text: Option<&str>) -> String {
-        let Some(text) = text else {
-            let head = self.head.as_deref().unwrap_or_default();
-            let versions = self.versions.added();
-            return format!("{head}\n[versions]\n{versions}{}", self.tail);
-        };
-        let merged = self.versions.merged(text);
-        format!("{}\n{}", merged.trim_end(), self.tail)
+        let source = self.source();
+        match (text, source) {
+            (Some(text), None) => {
+                let merged = self.versions.merged(text);
+                format!("{}\n{}", merged.trim_end(), self.tail)
+            }
+            (Some(text), Some(source)) => {
+                let (before, after) = text.split_at(end_of_sources(text));
+                let merged = format!("{before}\n{source}{after}");
+                format!("{}\n{}", merged.trim_end(), self.tail)
+            }
+            (None, source) => {
+                let head = self.head.as_deref().unwrap_or_default();
+                format!("{head}\n{}{}", source.unwrap_or_default(), self.tail)
+            }
+        }
+    }
+
+    /// The lines of the source, where it is new.
+    fn source(&self) -> Option<String> {
+        let head = self.source.as_ref()?;
+        Some(format!("{head}{}", self.versions.table()))
     }
 
     /// What to add where.
@@ -216,10 +245,30 @@ impl Proposal {
             let _ = writeln!(text, "# {}, a new file:", self.path);
             return text + &self.merged(None);
         }
-        text += &self.versions.text(&self.path);
+        if let Some(source) = self.source() {
+            let _ = write!(text, "# {}, behind the other sources:\n{source}", self.path);
+        } else {
+            text += &self.versions.text(&self.path);
+        }
         let _ = writeln!(text, "# {}, at the end:", self.path);
         text + &self.tail
     }
+}
+
+/// Offset behind the last line of the last source.
+fn end_of_sources(text: &str) -> usize {
+    let mut is_in_source = false;
+    let (mut end, mut offset) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        offset += line.len();
+        if line.starts_with('[') {
+            is_in_source = line.starts_with("[sources");
+        }
+        if is_in_source && !line.trim().is_empty() && !line.starts_with('#') {
+            end = offset;
+        }
+    }
+    end
 }
 
 /// The nearest of some names, else some of them.

@@ -13,11 +13,11 @@ use super::render;
 
 const HEAD: &str = r#"
 group = "test"
-specs = "specification/test"
 naming = "hybrid"
 
-[versions]
-"2023-01-01" = ["test.json"]
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
 
 [kinds.Thing]
 type = "Microsoft.Test/things"

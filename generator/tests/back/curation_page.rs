@@ -2,6 +2,7 @@
 
 use armature_generator::curate::{FILE, Form, GroupConfig, Key};
 use armature_generator::load::SpecRoot;
+use armature_generator::model::{ApiVersion, TypeDef, TypeName};
 use armature_generator::pipeline::curated_group;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -120,4 +121,14 @@ fn the_small_group_can_be_generated() {
     let config = GroupConfig::parse("music.toml", text).expect("form");
     let group = curated_group(&SpecRoot::new(folder), &config).expect("group");
     assert_eq!(group.versions.len(), 2);
+    let newer = &group.versions[&ApiVersion::new("2024-01-01")];
+    let kinds: Vec<&str> = newer.resources.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(kinds, ["Album", "AlbumsTrack", "Singer", "Stage"]);
+    let Some(TypeDef::Object(singer)) = newer.types.get(&TypeName::new("SingerSpec")) else {
+        panic!("no singer");
+    };
+    let is_singer = |name: &str| singer.properties.iter().any(|it| it.name == name);
+    assert!(is_singer("voice") && !is_singer("fee"), "{singer:?}");
+    let files: Vec<&str> = newer.sources.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(files.len(), 3, "{files:?}");
 }

@@ -181,8 +181,8 @@ pub fn specs() -> Option<String> {
 
 #[test]
 fn what_bicep_types_leave_out_is_told_with_the_version_that_told_it() {
-    let text = "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\
-                [versions]\n\"2023-01-01\" = [\"music.json\"]\n\"2024-01-01\" = [\"music.json\"]\n\"2025-01-01\" = \"bicep\"\n\
+    let text = "group = \"music\"\nnaming = \"new\"\n[sources.music]\n\
+                folder = \"specification/music/resource-manager/Example.Music\"\n[sources.music.versions]\n\"2023-01-01\" = [\"music.json\"]\n\"2024-01-01\" = [\"music.json\"]\n\"2025-01-01\" = \"bicep\"\n\
                 [kinds.Album]\ntype = \"Example.Music/albums\"\n[kinds.Label]\ntype = \"Example.Music/labels\"\n";
     let config = GroupConfig::parse("music.toml", text).expect("form");
     let specs = SpecRoot::new(FOLDER).with_bicep(format!("{FOLDER}/bicep"));

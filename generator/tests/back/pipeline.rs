@@ -41,10 +41,10 @@ const SPEC: &str = r##"{
 }"##;
 
 const CONFIG: &str = r#"group = "test"
-specs = "specification/test"
 naming = "new"
-[versions]
-"2023-01-01" = ["test.json"]
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
 [kinds.Thing]
 type = "Microsoft.Test/things"
 "#;

@@ -17,8 +17,9 @@ fn albums() -> Files {
 /// A file of the small group with albums only, in these api-versions.
 fn music(versions: &str) -> Files {
     let text = format!(
-        "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\n\
-         [versions]\n{versions}\n\n[kinds.Album]\ntype = \"Example.Music/albums\"\n"
+        "group = \"music\"\nnaming = \"new\"\n\n[sources.music]\n\
+         folder = \"specification/music/resource-manager/Example.Music\"\n\
+         [sources.music.versions]\n{versions}\n\n[kinds.Album]\ntype = \"Example.Music/albums\"\n"
     );
     let config = GroupConfig::parse("specs/music.toml", &text).expect("form");
     vec![(config, text)]
@@ -96,9 +97,9 @@ fn a_list_of_files_without_the_type_gets_its_file() {
     let found = propose(&specs, &files, "music/albums/tracks").expect("proposal");
     assert_eq!(
         found.text(),
-        "# specs/music.toml:6, in place of that line:\n\
+        "# specs/music.toml:7, in place of what is there:\n\
          \"2023-01-01\" = [\"music.json\", \"tracks.json\"]\n\
-         # specs/music.toml:7, in place of that line:\n\
+         # specs/music.toml:8, in place of what is there:\n\
          \"2024-01-01\" = [\"music.json\", \"tracks.json\"]\n\
          # specs/music.toml, at the end:\n\
          \n[kinds.AlbumsTrack]\ntype = \"Example.Music/albums/tracks\"\n"
@@ -127,7 +128,7 @@ fn types_that_are_not_there_name_what_is_near() {
         ),
         (
             "Example.Music/albums",
-            "specs/music.toml:8 exports `Example.Music/albums` already, as `Album`",
+            "specs/music.toml:9 exports `Example.Music/albums` already, as `Album`",
         ),
     ] {
         assert_eq!(proposal(&albums(), wanted).trim_end(), expected);
@@ -180,13 +181,13 @@ fn a_real_type_that_only_bicep_types_have_gets_a_group() {
         (
             "Microsoft.DatabaseWatcher/watchers",
             vec![
-                "specs = \"specification/databasewatcher/resource-manager/Microsoft.DatabaseWatcher\"",
+                "folder = \"specification/databasewatcher/resource-manager/Microsoft.DatabaseWatcher\"",
             ],
         ),
         (
             "Microsoft.ContainerService/managedClusters",
             vec![
-                "specs = \"specification/containerservice/resource-manager/Microsoft.ContainerService/aks\"",
+                "folder = \"specification/containerservice/resource-manager/Microsoft.ContainerService/aks\"",
                 "\"2024-05-01\" = [\"managedClusters.json\"]",
                 "\"2025-08-01\" = \"bicep\"",
             ],

@@ -93,10 +93,12 @@ pub fn spec_root(
 /// Files that the curation files list, relative to the root of their source.
 pub fn listed_files(configs: &[GroupConfig]) -> Vec<String> {
     let files = configs.iter().flat_map(|config| {
-        let mut versions = config.api_versions();
-        versions.extend(config.openapi_versions());
-        let files = versions.iter().map(|version| config.files(version));
-        files.flatten().collect::<Vec<_>>()
+        let sources = config.sources().into_iter();
+        let files = sources.flat_map(|(_, source)| {
+            let versions = source.read_versions().into_iter();
+            versions.flat_map(|version| source.files(&version))
+        });
+        files.collect::<Vec<_>>()
     });
     files.collect()
 }
