@@ -347,6 +347,7 @@ fn version(
         .collect();
     let embedding = Embedding {
         whole: config.parts(),
+        envelope: config.kept_envelopes(),
         ..Embedding::default()
     };
     let arm_types = arm_types(&described);

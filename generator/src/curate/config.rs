@@ -1,9 +1,9 @@
-//! The form of `specs/<group>.toml`: what of Azure's API a group exports, and what its specs leave unsaid.
+//! The form of `specs/<group>/group.toml`: what of Azure's API a group exports, and what its specs leave unsaid.
 //!
 //! Here is what a file says, once [`super::form`] has found nothing wrong with its form. Whether a rule matches
 //! anything is known once types are built: see [`super::rules`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use super::error::Problem;
 use super::text::Text;
 use super::{CurateError, SecretRule, SourceRules, consistency, form};
 use crate::model::{ApiVersion, ErrorClass};
+use crate::types::embedded::ENVELOPE;
 
 /// One curation file.
 #[derive(Clone, Debug)]
@@ -367,6 +368,24 @@ impl GroupConfig {
         parts
             .map(|part| (part.get_ref().clone(), Vec::new()))
             .collect()
+    }
+
+    /// Members of ARM's envelope that rules of a kind keep in its spec, as pass 3 takes them.
+    pub fn kept_envelopes(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut kept = BTreeMap::<String, BTreeSet<String>>::new();
+        for (kind, rules) in &self.rules.kinds {
+            let properties = self.rules.types.get(kind.get_ref().as_str());
+            for (name, rule) in properties.into_iter().flatten() {
+                let is_kept = rule.treatment == Some(Treatment::Plain);
+                if is_kept && ENVELOPE.contains(&name.get_ref().as_str()) {
+                    let arm_type = rules.arm_type.get_ref().to_lowercase();
+                    kept.entry(arm_type)
+                        .or_default()
+                        .insert(name.get_ref().clone());
+                }
+            }
+        }
+        kept
     }
 
     /// Kubernetes API group.

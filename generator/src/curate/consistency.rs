@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
+use super::GroupConfig;
 use super::aspect::Aspect;
 use super::config::{KindRules, PropertyRule, Side, Treatment};
 use super::error::{Problem, hint};
 use super::source::{ReadFrom, SourceRules, SpecFormat};
-use super::{GroupConfig};
 
 /// Everything of that sort in a file.
 pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {

@@ -118,6 +118,7 @@ impl<'a> Transform<'a> {
             types: &self.before,
             owner: draft.name,
             side: draft.side,
+            is_root: self.kinds.contains_key(draft.name),
             explicit_collections: self.config.rules.explicit_collections,
         };
         let here = (draft.side, &self.api_version);

@@ -199,8 +199,7 @@ struct Provider<'f, 'p> {
 impl<'f, 'p> Provider<'f, 'p> {
     /// The provider of this name, or of this last word.
     fn read(all: &'f [SpecFile<'p>], named: &str) -> Result<Self, ProposeError> {
-        let is_meant =
-            |file: &&SpecFile<'_>| file.provider().is_some_and(|it| is_named(it, named));
+        let is_meant = |file: &&SpecFile<'_>| file.provider().is_some_and(|it| is_named(it, named));
         let files: Vec<&SpecFile<'_>> = all.iter().filter(is_meant).collect();
         if let Some(name) = files.first().and_then(|file| file.provider()) {
             return Ok(Self { name, files });
@@ -238,9 +237,8 @@ fn home(
         configs.any(|(config, _)| source_in(config, folder).is_some())
     };
     let in_specs = found.iter().filter(|place| !place.is_bicep());
-    let is_read = |place: &&Place| {
-        SpecFile::read(&place.path).is_some_and(|file| has_group(file.folder))
-    };
+    let is_read =
+        |place: &&Place| SpecFile::read(&place.path).is_some_and(|file| has_group(file.folder));
     let read = newest(in_specs.clone().filter(is_read));
     if let Some(place) = read.or_else(|| newest(in_specs)) {
         return SpecFile::read(&place.path).map(|file| file.folder.to_owned());

@@ -130,7 +130,11 @@ impl Versions {
             let _ = writeln!(text, "\"{}\" = {}", edit.version, edit.files);
         }
         if !self.entries.is_empty() {
-            let _ = writeln!(text, "# {path}, in `versions` of [sources.{}]:", self.source);
+            let _ = writeln!(
+                text,
+                "# {path}, in `versions` of [sources.{}]:",
+                self.source
+            );
             let _ = writeln!(text, "{}", self.entries.join("\n"));
         }
         text

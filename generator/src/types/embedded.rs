@@ -31,7 +31,12 @@ pub struct Embedding {
     pub whole: BTreeMap<String, Vec<String>>,
     /// Definitions of which only the id stays, wherever they stand.
     pub id_only: BTreeSet<String>,
+    /// Members of [`ENVELOPE`] that the spec of a resource keeps, by ARM type in lower case.
+    pub envelope: BTreeMap<String, BTreeSet<String>>,
 }
+
+/// Members of ARM's envelope that a spec does without: the operator makes them of name and owner.
+pub const ENVELOPE: [&str; 3] = ["id", "name", "type"];
 
 /// What becomes of a schema inside a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +82,13 @@ impl<'a> Rule<'a> {
             homes,
             choices,
         }
+    }
+
+    /// Whether the spec of a resource does without a member because the operator makes it of name and owner.
+    pub fn derives(&self, member: &str, resource: &DiscoveredResource<'_>) -> bool {
+        let arm_type = resource.arm_type.to_lowercase();
+        let kept = self.choices.envelope.get(&arm_type);
+        ENVELOPE.contains(&member) && !kept.is_some_and(|kept| kept.contains(member))
     }
 
     /// What becomes of `schema` inside `resource`. `read_only` tells whether it stands below something that Azure

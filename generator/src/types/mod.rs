@@ -138,9 +138,8 @@ pub fn build_all(
     is_wanted: impl Fn(&str, &DiscoveredResource<'_>) -> bool,
 ) -> Result<Version, TypesError> {
     let mut table = Table::default();
-    let wanted = |part: &Described<'_>, resource: &DiscoveredResource<'_>| {
-        is_wanted(part.source, resource)
-    };
+    let wanted =
+        |part: &Described<'_>, resource: &DiscoveredResource<'_>| is_wanted(part.source, resource);
     for part in described {
         for resource in part.resources.iter().filter(|it| wanted(part, it)) {
             table.reserve(format!("{}Spec", resource.kind));
@@ -154,7 +153,8 @@ pub fn build_all(
             resources.push(sides(part.set, &rule, &mut table, resource)?);
         }
     }
-    resources.sort_by(|left, right| (&left.arm_type, &left.path).cmp(&(&right.arm_type, &right.path)));
+    resources
+        .sort_by(|left, right| (&left.arm_type, &left.path).cmp(&(&right.arm_type, &right.path)));
     let files: BTreeSet<SourceFile> = described
         .iter()
         .flat_map(|part| part.set.documents())

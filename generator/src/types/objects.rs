@@ -123,7 +123,7 @@ impl<'a> Builder<'a, '_> {
         match (self.side, position) {
             (Side::Spec, _) if facts.read_only => Some(read_only()),
             // The name has rules of its own, and ARM knows the rest from the path.
-            (Side::Spec, Position::Root) if matches!(member, "id" | "name" | "type") => Some(
+            (Side::Spec, Position::Root) if self.rule.derives(member, self.resource) => Some(
                 Decision::heuristic("the operator makes it of name and owner"),
             ),
             // A part is told by its name, and Azure makes an id of that.

@@ -91,8 +91,11 @@ fn version(root: &SpecRoot, subject: &Subject) -> Result<Version, (Reached, Stri
     let mut set = set.map_err(|error| at(Reached::Nothing, &error))?;
     let openapi = &subject.read().openapi;
     if !openapi.is_empty() {
-        let openapi = openapi.iter().map(|(version, set)| (version.clone(), vec![set]));
-        set = inherit(&set, &newer, &openapi.collect()).map_err(|error| at(Reached::Loaded, &error))?;
+        let openapi = openapi
+            .iter()
+            .map(|(version, set)| (version.clone(), vec![set]));
+        set = inherit(&set, &newer, &openapi.collect())
+            .map_err(|error| at(Reached::Loaded, &error))?;
     }
     let found = discover(&set).map_err(|error| at(Reached::Loaded, &error))?;
     build(&set, newer, &found).map_err(|error| at(Reached::Discovered, &error))
