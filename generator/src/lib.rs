@@ -8,7 +8,7 @@
 //! | 1 load | [`load`] | spec files → documents with resolved references |
 //! | 2 discover | [`discover`] | documents → resources with their verbs, scope, owner and name rules |
 //! | 3 types | [`types`] | schemas → [`model::TypeTable`]: merged, flattened, discriminated |
-//! | 4 curate | [`curate`] | heuristics and `specs/<group>.toml` → exported kinds with references and secrets |
+//! | 4 curate | [`curate`] | heuristics and `specs/<group>/group.toml` → exported kinds with references and secrets |
 //! | 5 share | [`share`] | equal types across versions → one definition |
 //! | 6 hub | [`hub`] | versions of a kind → hub type and one conversion plan per version |
 //! | 7 emit | [`emit`] | model → files in memory, deterministic to the byte |

@@ -1,4 +1,4 @@
-//! Pass 4: applies `specs/<group>.toml`. After it, a group holds the exported kinds only, named and shaped as
+//! Pass 4: applies `specs/<group>/group.toml`. After it, a group holds the exported kinds only, named and shaped as
 //! Kubernetes users see them: references in place of ARM ids, secrets, config map inputs, `owner`,
 //! `operatorSpec`, `conditions`.
 //!

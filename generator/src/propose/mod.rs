@@ -19,7 +19,7 @@ use versions::Versions;
 /// Lines that export an ARM type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// Curation file that they are for: `specs/network.toml`.
+    /// Curation file that they are for: `specs/network/group.toml`.
     pub path: String,
     /// First lines of the file, where it is new.
     head: Option<String>,
@@ -116,7 +116,7 @@ pub fn propose(
     }
     let mut proposal = Proposal {
         path: config.map_or_else(
-            || format!("specs/{}.toml", found.group),
+            || format!("specs/{}/group.toml", found.group),
             |it| it.path.clone(),
         ),
         head: config.is_none().then(|| head(&found)),

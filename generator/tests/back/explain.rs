@@ -129,12 +129,12 @@ fn real_kinds_are_explained() {
         (
             "storage",
             "StorageAccount.spec.networkAcls.ipRules.value",
-            "as = \"config-map\" (specs/storage.toml:",
+            "as = \"config-map\" (specs/storage/group.toml:",
         ),
         (
             "network",
             "network/VirtualNetwork.spec.subnets",
-            "as = \"child-kind\" (specs/network.toml:",
+            "as = \"child-kind\" (specs/network/group.toml:",
         ),
         (
             "network",
@@ -158,7 +158,7 @@ fn real_kinds_are_explained() {
             "Microsoft.Resources/resourceGroups",
         ),
     ] {
-        let path = format!("specs/{group}.toml");
+        let path = format!("specs/{group}/group.toml");
         let file = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(file).expect("file");
         let config = GroupConfig::parse(path, text).expect("form");

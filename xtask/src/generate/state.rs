@@ -4,7 +4,7 @@ use anyhow::Context;
 use armature_generator::{curate::GroupConfig, load::SpecRoot, model::Group, pipeline};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{group_configs, parse_configs};
+use super::{curation_paths, group_configs, parse_configs};
 use crate::{git, specs};
 
 /// What groups are built from.
@@ -23,7 +23,7 @@ impl State {
     pub fn committed(root: &Utf8Path, revision: &str, groups: &[String]) -> anyhow::Result<Self> {
         let lock = specs::Lock::committed(root, revision)?;
         let mut files = Vec::new();
-        for path in git::files_in(root, revision, "specs")? {
+        for path in curation_paths(git::files_in(root, revision, "specs")?)? {
             let text = git::read(root, revision, &path)?;
             files.push((path, text));
         }

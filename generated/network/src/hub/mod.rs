@@ -7,13 +7,9 @@
 mod dns_resolver_spec;
 mod dns_zone_spec;
 mod network_security_group_spec;
-mod network_security_group_status;
 mod network_security_groups_security_rule_spec;
-mod network_security_groups_security_rule_status;
 mod private_dns_zone_spec;
-mod private_dns_zone_status;
 mod private_endpoint_spec;
-mod private_endpoint_status;
 mod private_endpoints_private_dns_zone_group_spec;
 mod private_link_service_spec;
 mod private_link_service_status;
@@ -21,7 +17,6 @@ mod public_ip_address_spec;
 mod public_ip_address_status;
 mod traffic_manager_profile_spec;
 mod virtual_network_spec;
-mod virtual_network_status;
 mod virtual_networks_subnet_spec;
 mod virtual_networks_subnet_status;
 
@@ -31,32 +26,26 @@ use armature_runtime::resource::TypedObject;
 pub use dns_resolver_spec::DnsResolverSpec;
 pub use dns_zone_spec::DnsZoneSpec;
 pub use network_security_group_spec::NetworkSecurityGroupSpec;
-pub use network_security_group_status::NetworkSecurityGroupStatus;
 pub use network_security_groups_security_rule_spec::NetworkSecurityGroupsSecurityRuleSpec;
-pub use network_security_groups_security_rule_status::NetworkSecurityGroupsSecurityRuleStatus;
 pub use private_dns_zone_spec::PrivateDnsZoneSpec;
-pub use private_dns_zone_status::PrivateDnsZoneStatus;
 pub use private_endpoint_spec::PrivateEndpointSpec;
-pub use private_endpoint_status::PrivateEndpointStatus;
 pub use private_endpoints_private_dns_zone_group_spec::PrivateEndpointsPrivateDnsZoneGroupSpec;
 pub use private_link_service_spec::PrivateLinkServiceSpec;
-pub use private_link_service_status::{
-    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServiceStatus,
-};
+pub use private_link_service_status::PrivateLinkServiceStatus;
 pub use public_ip_address_spec::{DdosSettings, PublicIPAddressSpec};
 pub use public_ip_address_status::{DdosSettingsStatus, PublicIPAddressStatus};
 pub use traffic_manager_profile_spec::TrafficManagerProfileSpec;
 pub use virtual_network_spec::VirtualNetworkSpec;
-pub use virtual_network_status::VirtualNetworkStatus;
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
 pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
 pub use super::v20180501::{DnsZoneStatus, OperatorSpec, SubResource, SubResourceStatus, ZoneType};
 pub use super::v20201101::{
     DdosSettingsProtectionCoverage, Delegation, DelegationStatus, DhcpOptions, DhcpOptionsStatus,
     ExtendedLocationStatus, ExtendedLocationType, IpTag, IpTagStatus,
-    SubResourceStatus as NetworkSecurityGroupSubResourceStatus, PublicIPAddressSkuStatus,
-    PublicIPAddressSkuTier, VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus,
-    VirtualNetworkSubResource, VirtualNetworkSubResourceStatus,
+    SubResourceStatus as NetworkSecurityGroupSubResourceStatus,
+    NetworkSecurityGroupsSecurityRuleStatus, PublicIPAddressSkuStatus, PublicIPAddressSkuTier,
+    VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkSubResource,
+    VirtualNetworkSubResourceStatus,
 };
 pub use super::v20220401::{
     AllowedEndpointRecordType, DnsConfig, DnsConfigStatus, EndpointPropertiesCustomHeadersStatus,
@@ -74,12 +63,12 @@ pub use super::v20220701::{
     PrivateEndpointIPConfigurationStatus, PrivateEndpointOperatorConfigMaps,
     PrivateEndpointOperatorSpec, PrivateLinkServiceConnection, PrivateLinkServiceConnectionState,
     PrivateLinkServiceConnectionStateStatus, PrivateLinkServiceConnectionStatus,
-    PrivateLinkServiceOperatorConfigMaps, PrivateLinkServiceOperatorSpec, RecordSetStatus,
-    SystemDataStatus,
+    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServiceOperatorConfigMaps,
+    PrivateLinkServiceOperatorSpec, RecordSetStatus, SystemDataStatus,
 };
 pub use super::v20240301::{
-    DdosSettingsProtectionMode, PrivateEndpointsPrivateDnsZoneGroupStatus,
-    PrivateLinkServiceIpConfiguration,
+    DdosSettingsProtectionMode, NetworkSecurityGroupStatus,
+    PrivateEndpointsPrivateDnsZoneGroupStatus, PrivateLinkServiceIpConfiguration,
     PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion,
     PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod,
     PrivateLinkServicePropertiesAutoApproval, PrivateLinkServicePropertiesAutoApprovalStatus,
@@ -94,11 +83,14 @@ pub use super::v20240301::{
     VirtualNetworkEncryption, VirtualNetworkEncryptionEnforcement, VirtualNetworkEncryptionStatus,
     VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
 };
-pub use super::v20240601::SystemDataStatus as PrivateDnsZoneSystemDataStatus;
+pub use super::v20240601::{
+    PrivateDnsZoneStatus, SystemDataStatus as PrivateDnsZoneSystemDataStatus,
+};
 pub use super::v20250301::{
     AddressSpace, AddressSpaceStatus, IpamPoolPrefixAllocation, IpamPoolPrefixAllocationStatus,
-    PrivateEndpointPropertiesIpVersionType, PrivateLinkServicePropertiesAccessMode,
-    PublicIPAddressSku, PublicIPAddressSkuName,
+    PrivateEndpointPropertiesIpVersionType, PrivateEndpointStatus,
+    PrivateLinkServicePropertiesAccessMode, PublicIPAddressSku, PublicIPAddressSkuName,
+    VirtualNetworkStatus,
 };
 
 /// Names `DnsResolver` in version `v1api20220701storage`.

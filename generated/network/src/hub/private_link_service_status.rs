@@ -6,7 +6,7 @@ use armature_runtime::{resource, shaped};
 
 use super::{
     ExtendedLocationStatus, NetworkSecurityGroupSubResourceStatus,
-    PrivateLinkServicePropertiesAutoApprovalStatus,
+    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServicePropertiesAutoApprovalStatus,
 };
 
 shaped! {
@@ -67,35 +67,5 @@ shaped! {
         /// Object; ARM `properties.visibility`.
         visibility: Box<PrivateLinkServicePropertiesAutoApprovalStatus> = "visibility"
             .at(&["properties", "visibility"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PrivateLinkServiceIpConfigurationStatus {
-        /// String; set by Azure; ARM `etag`.
-        etag: String = "etag".at(&["etag"]).read_only();
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Boolean; ARM `properties.primary`.
-        primary: bool = "primary".at(&["properties", "primary"]);
-        /// String; ARM `properties.privateIPAddress`.
-        private_ip_address: String = "privateIPAddress".at(&["properties", "privateIPAddress"]);
-        /// String; ARM `properties.privateIPAddressVersion`.
-        private_ip_address_version: String = "privateIPAddressVersion"
-            .at(&["properties", "privateIPAddressVersion"]);
-        /// String; ARM `properties.privateIPAllocationMethod`.
-        private_ip_allocation_method: String = "privateIPAllocationMethod"
-            .at(&["properties", "privateIPAllocationMethod"]);
-        /// String; set by Azure; ARM `properties.provisioningState`.
-        provisioning_state: String = "provisioningState"
-            .at(&["properties", "provisioningState"])
-            .read_only();
-        /// Object; ARM `properties.subnet`.
-        subnet: Box<NetworkSecurityGroupSubResourceStatus> = "subnet".at(&["properties", "subnet"]);
-        /// String; set by Azure; ARM `type`.
-        type_: String = "type".at(&["type"]).read_only();
     }
 }
