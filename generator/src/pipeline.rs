@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
-use crate::curate::{CurateError, GroupConfig, SourceRules, curate};
+use crate::curate::curate;
+use crate::curation::{CurateError, GroupConfig, SourceRules};
 use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover};
 use crate::emit::{FormatError, emit, kind_constants, umbrella};
 use crate::hub::hubs;

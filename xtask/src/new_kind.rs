@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-use armature_generator::{curate::GroupConfig, propose::propose};
+use armature_generator::{curation::GroupConfig, propose::propose};
 use clap::Args;
 
 use crate::generate::{curation_files, state::spec_root};

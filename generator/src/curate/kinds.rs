@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::config::{KindRules, version_named};
-use super::error::{Problem, hint};
-use super::{GroupConfig, naming};
+use super::naming;
+use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
     ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
 };

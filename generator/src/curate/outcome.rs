@@ -1,14 +1,14 @@
 //! What a rule, or the heuristics alone, make of one property.
 
-use super::config::{PlainType, PropertyRule, Side, Treatment};
 use super::naming;
 use super::pattern::keep_re2;
+use crate::curation::{PlainType, PropertyRule, Side, Treatment};
 use crate::model::{
     ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
     TypeRef, TypeTable,
 };
+use crate::naming::pascal;
 use crate::types::embedded::ENVELOPE;
-use crate::types::naming::pascal;
 
 /// Where a property stands.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::config::Side;
+use crate::curation::Side;
 use crate::model::{
     CommonType, Decision, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource,
     Rules, TypeDef, TypeName, TypeRef, TypeTable, Version, reachable,

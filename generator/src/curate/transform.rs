@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::GroupConfig;
-use super::config::{Side, Treatment};
 use super::outcome::{Site, misfit, object_of, outcome};
 use super::roots;
 use super::rules::{Entry, RuleBook, rule_names};
+use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
     ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeTable,
     Version, reachable,

@@ -10,10 +10,11 @@ mod classes;
 mod combine;
 mod merge;
 mod plan;
+mod step;
 
 use std::collections::BTreeMap;
 
-pub use plan::{Plan, Step};
+pub use step::{Plan, Step};
 
 use crate::model::{
     ApiVersion, Group, Meaning, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,

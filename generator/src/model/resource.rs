@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::{ApiVersion, TypeName, TypeTable};
 
 /// One Azure group, the unit of curation and of generated crates.
@@ -91,8 +89,7 @@ pub struct ErrorRule {
 }
 
 /// What to do about an error (ASO behaviour §1.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// Wait for a change of the object.
     Fatal,

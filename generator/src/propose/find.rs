@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::{ProposeError, hint};
-use crate::curate::{GroupConfig, ReadFrom, SourceRules, SpecFormat, bicep_file};
+use super::error::{ProposeError, hint};
+use crate::curation::{GroupConfig, ReadFrom, SourceRules, SpecFormat, bicep_file};
 use crate::discover::discover;
 use crate::load::{SpecRoot, SpecSet, is_bicep_file, load};
 use crate::model::{ApiVersion, Owner};

@@ -5,9 +5,9 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::ProposeError;
+use super::error::ProposeError;
 use super::find::{self, Found, newest, source_in};
-use crate::curate::{GroupConfig, SourceRules};
+use crate::curation::{GroupConfig, SourceRules};
 use crate::model::ApiVersion;
 
 /// What becomes of the api-versions of a source.

@@ -101,7 +101,7 @@ impl<'a> Rule<'a> {
         suffix: &str,
     ) -> Standing {
         let schema = self.set.resolve(schema);
-        let name = super::variants::definition_name(schema);
+        let name = schema.definition_name();
         let sided = format!("{name}{suffix}");
         let names = [name, sided.as_str()];
         if names

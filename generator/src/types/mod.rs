@@ -5,14 +5,15 @@
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
 //! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening
-//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`naming`]) and the table itself
+//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`crate::naming`]) and the table itself
 //! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
 
+mod bounds;
 mod build;
 pub mod embedded;
+mod error;
 pub(crate) mod flatten;
 pub(crate) mod merge;
-pub mod naming;
 mod objects;
 mod table;
 pub(crate) mod variants;
@@ -20,67 +21,13 @@ pub(crate) mod variants;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::discover::DiscoveredResource;
-use crate::load::{Source, SpecSet};
+use crate::load::SpecSet;
 use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
-use build::{Builder, DEEPEST, MOST_OBJECTS, Side};
+use build::{Builder, Side};
 use embedded::Embedding;
+pub use error::TypesError;
 use table::Table;
 pub(crate) use table::is_taken;
-
-/// Why types could not be built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TypesError {
-    /// A schema has a type that neither Swagger nor we know.
-    #[error(
-        "{at}: unknown type `{ty}`; expected object, array, string, integer, number or boolean"
-    )]
-    UnknownType {
-        /// The schema.
-        at: Source,
-        /// What it says.
-        ty: String,
-    },
-    /// A resource's body or answer is not an object.
-    #[error("{at}: the schema of resource {kind} is not an object")]
-    NotAnObject {
-        /// The schema.
-        at: Source,
-        /// The resource.
-        kind: String,
-    },
-    /// Two variants of a schema cannot be told apart.
-    #[error(
-        "{at}: `{value}` also means the variant at {first}; give each its own discriminator value"
-    )]
-    VariantsAlike {
-        /// One variant.
-        at: Source,
-        /// The other.
-        first: Source,
-        /// Their value.
-        value: String,
-    },
-    /// Schemas stand in each other too deep.
-    #[error(
-        "{at}: schemas are nested more than {DEEPEST} deep in resource {kind}; expected far less of any API"
-    )]
-    TooDeep {
-        /// The schema at which the walk ended.
-        at: Source,
-        /// The resource.
-        kind: String,
-    },
-    /// Schemas branch so that a resource has too many types.
-    #[error(
-        "{at}: resource {kind} has more than {MOST_OBJECTS} objects, each counted as often as schemas lead to it"
-    )]
-    TooManyObjects {
-        /// The schema at which the walk ended.
-        at: Source,
-        /// The resource.
-        kind: String,
-    },
-}
 
 /// Name of a source where there is only one and no curation file has given it another.
 pub const ONLY_SOURCE: &str = "specs";

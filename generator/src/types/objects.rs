@@ -1,7 +1,8 @@
 //! Objects: their properties, and what specs say of each.
 
-use super::TypesError;
-use super::build::{Builder, DEEPEST, Place, Position, Side, definition};
+use super::bounds::DEEPEST;
+use super::build::{Builder, Place, Position, Side, definition};
+use super::error::TypesError;
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
 use crate::load::{Additional, Schema, Source};

@@ -1,6 +1,7 @@
 //! Pass 4: what rules and heuristics make of a model.
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
     ApiVersion, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef, TypeName,
     TypeRef, VariantType,

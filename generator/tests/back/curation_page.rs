@@ -1,6 +1,6 @@
 //! `docs/curation.md`: every key of the form is in it, and every example stands in the file that it names.
 
-use armature_generator::curate::{FILE, Form, GroupConfig, Key};
+use armature_generator::curation::{ErrorWord, FILE, Form, GroupConfig, Key, Treatment};
 use armature_generator::load::SpecRoot;
 use armature_generator::model::{ApiVersion, TypeDef, TypeName};
 use armature_generator::pipeline::curated_group;
@@ -66,6 +66,42 @@ fn every_key_and_word_is_on_the_page() {
             page.contains(&format!("`{name}`")),
             "`{name}` is not explained"
         );
+    }
+}
+
+/// Rows that the page has for keys.
+fn rows(keys: &'static [Key], found: &mut Vec<String>) {
+    for key in keys {
+        found.push(format!("| `{}` | {} |", key.name, key.meaning));
+        rows_below(&key.form, found);
+    }
+}
+
+fn rows_below(form: &'static Form, found: &mut Vec<String>) {
+    match form {
+        Form::Table(keys) | Form::Tables(keys) | Form::WordOrTable(_, keys) => rows(keys, found),
+        Form::Map(form) => rows_below(form, found),
+        Form::Word(_) | Form::WordOrTexts(_) | Form::Text | Form::Flag | Form::Texts => {}
+    }
+}
+
+#[test]
+fn the_page_says_of_each_key_and_word_what_its_table_says() {
+    let page = page();
+    let mut wanted = Vec::new();
+    rows(&FILE, &mut wanted);
+    let treatments = Treatment::MEANINGS.iter();
+    wanted.extend(treatments.map(|(word, meaning)| format!("| `{word}` | {meaning} |")));
+    assert!(wanted.len() > 45, "{wanted:#?}");
+    for row in wanted {
+        let is_there = page.lines().any(|line| line.starts_with(&row));
+        assert!(is_there, "docs/curation.md needs the row: {row}");
+    }
+    for (word, meaning) in ErrorWord::MEANINGS {
+        let is_it = |line: &str| {
+            line.starts_with(&format!("| `{word}` |")) && line.ends_with(&format!("| {meaning} |"))
+        };
+        assert!(page.lines().any(is_it), "`{word}`: {meaning}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Explanations: on a small group with one case of everything, and on real specs.
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::explain::{Explanation, Question, explain, unknown_kind};
 use armature_generator::load::SpecRoot;
 use armature_generator::model::Group;

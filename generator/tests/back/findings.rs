@@ -1,6 +1,7 @@
 //! What fuzzing found in passes 4 to 7, each as the smallest model that shows it.
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::emit::emit;
 use armature_generator::hub::hubs;
 use armature_generator::model::{ApiVersion, Group, NameRule, TypeDef, TypeName, TypeRef, Version};

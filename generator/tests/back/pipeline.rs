@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::{
     Generated, GroupSummary, NoProgress, Options, Progress, generate,

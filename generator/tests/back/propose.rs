@@ -1,6 +1,6 @@
 //! Proposals for ARM types that no curation file exports.
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::curated_group;
 use armature_generator::propose::propose;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeName, TypeRef};
 
 use super::models::{
@@ -166,7 +167,9 @@ fn told_of_two(arm_types: &[&str], source: &str, line: &str) -> String {
     let mut group = model();
     if let Some(version) = group.versions.values_mut().next_back() {
         let arm_types = arm_types.iter().map(|it| (*it).to_owned());
-        version.arm_types.insert("other".to_owned(), arm_types.collect());
+        version
+            .arm_types
+            .insert("other".to_owned(), arm_types.collect());
     }
     let text = format!("{HEAD}{line}\n[sources.other]\n{source}\n");
     let applied = GroupConfig::parse("test.toml", text).and_then(|it| curate(group, &it));

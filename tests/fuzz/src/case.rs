@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::discover::discover;
 use armature_generator::emit::{emit, kind_constants, umbrella};
 use armature_generator::hub::hubs;

@@ -13,7 +13,7 @@ use std::{process::ExitCode, time::Instant};
 
 use armature_controlplane::Progress;
 use armature_generator::{
-    curate::GroupConfig,
+    curation::GroupConfig,
     pipeline::{self, Generated, GroupSummary, Options},
 };
 use camino::{Utf8Path, Utf8PathBuf};

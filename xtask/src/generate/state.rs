@@ -1,7 +1,7 @@
 //! One side of a comparison: curation files and copies of the spec sources.
 
 use anyhow::Context;
-use armature_generator::{curate::GroupConfig, load::SpecRoot, model::Group, pipeline};
+use armature_generator::{curation::GroupConfig, load::SpecRoot, model::Group, pipeline};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{curation_paths, group_configs, parse_configs};

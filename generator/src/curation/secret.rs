@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, de};
 
+use super::words::IdPart;
 use crate::model::{AnswerStep, SecretSource};
 
 /// The source of a secret value. In TOML one of `{ status = "a.b" }`, `{ id = "subscription" }`,
@@ -16,13 +17,6 @@ struct Table {
     id: Option<IdPart>,
     action: Option<String>,
     value: Option<String>,
-}
-
-/// Parts of an ARM id.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum IdPart {
-    Subscription,
 }
 
 impl<'de> Deserialize<'de> for SecretRule {

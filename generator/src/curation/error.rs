@@ -24,7 +24,7 @@ pub struct Problem {
 
 impl CurateError {
     /// An error of these problems, or none if there are none.
-    pub(super) fn check(path: &str, mut problems: Vec<Problem>) -> Result<(), Box<Self>> {
+    pub(crate) fn check(path: &str, mut problems: Vec<Problem>) -> Result<(), Box<Self>> {
         if problems.is_empty() {
             return Ok(());
         }
@@ -74,7 +74,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// What to do about a name that was not found.
-pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(name, known) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => "remove the line, or check the name against the spec".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::config::KindRules;
+use super::words::SpecFormat;
 use crate::load::BICEP_FOLDER;
 use crate::model::ApiVersion;
 
@@ -40,16 +40,6 @@ impl From<SpecFormat> for ReadFrom {
     fn from(format: SpecFormat) -> Self {
         Self::Named(format)
     }
-}
-
-/// A format in which Azure publishes an api-version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SpecFormat {
-    /// The specs: [`SourceRules::files`].
-    OpenApi,
-    /// Bicep types, and what these leave out from the nearest api-version that is read from specs.
-    Bicep,
 }
 
 impl SourceRules {
@@ -101,29 +91,6 @@ impl SourceRules {
         let mut versions = self.api_versions();
         versions.extend(further.map(|name| ApiVersion::new(name.get_ref())));
         versions
-    }
-}
-
-impl KindRules {
-    /// Which of the sources of an api-version the kind may be read from: those that have its ARM type, and only the one
-    /// that the kind names, if it names one. `arm_types` are those of each source.
-    pub(super) fn candidates<'v>(
-        &self,
-        arm_types: &'v BTreeMap<String, Vec<String>>,
-    ) -> Vec<&'v str> {
-        let named = self.source.as_ref().map(Spanned::get_ref);
-        arm_types
-            .iter()
-            .filter(|(source, _)| named.is_none_or(|named| named == *source))
-            .filter(|(_, arm_types)| self.is_among(arm_types))
-            .map(|(source, _)| source.as_str())
-            .collect()
-    }
-
-    /// Whether the kind's ARM type is one of these.
-    pub(super) fn is_among(&self, arm_types: &[String]) -> bool {
-        let mut known = arm_types.iter();
-        known.any(|known| known.eq_ignore_ascii_case(self.arm_type.get_ref()))
     }
 }
 

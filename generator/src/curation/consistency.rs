@@ -4,24 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::GroupConfig;
-use super::aspect::Aspect;
-use super::config::{KindRules, PropertyRule, Side, Treatment};
 use super::error::{Problem, hint};
-use super::source::{ReadFrom, SourceRules, SpecFormat};
+use super::group::{GroupRules, KindRules};
+use super::property::{Aspect, PropertyRule};
+use super::source::{ReadFrom, SourceRules};
+use super::text::Text;
+use super::words::{Side, SpecFormat, Treatment};
 
 /// Everything of that sort in a file.
-pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {
+pub(super) fn check(rules: &GroupRules, text: &Text) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut report = |place: &Spanned<String>, message: String| {
-        problems.push(config.problem(place, message));
+        problems.push(text.problem(place.span(), message));
     };
-    for kind in config.rules.kinds.values() {
+    for kind in rules.kinds.values() {
         check_kind(kind, &mut report);
     }
-    repeated(&config.rules.parts, "parts", &mut report);
-    check_sources(config, &mut report);
-    for (type_name, properties) in &config.rules.types {
+    repeated(&rules.parts, "parts", &mut report);
+    check_sources(rules, &mut report);
+    for (type_name, properties) in &rules.types {
         if properties.is_empty() {
             let message = format!("`{}` has no rule; remove the line", type_name.get_ref());
             report(type_name, message);
@@ -38,9 +39,9 @@ pub(super) fn check(config: &GroupConfig) -> Vec<Problem> {
 }
 
 /// Sources that say nothing or the same as others.
-fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>, String)) {
+fn check_sources(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, String)) {
     let mut folders = BTreeMap::<&str, &str>::new();
-    for (name, source) in &config.rules.sources {
+    for (name, source) in &rules.sources {
         let folder = source.folder.trim_end_matches('/');
         if let Some(other) = folders.insert(folder, name.get_ref()) {
             let message = format!(
@@ -57,8 +58,8 @@ fn check_sources(config: &GroupConfig, report: &mut impl FnMut(&Spanned<String>,
         }
         check_source(source, report);
     }
-    for kind in config.rules.kinds.values() {
-        let names = || config.rules.sources.keys().map(|it| it.get_ref().as_str());
+    for kind in rules.kinds.values() {
+        let names = || rules.sources.keys().map(|it| it.get_ref().as_str());
         if let Some(source) = &kind.source
             && !names().any(|name| name == source.get_ref())
         {
