@@ -7,7 +7,7 @@
 //! [`armature_runtime::extension`].
 //!
 //! What does not live here: plumbing (requests, retries, conditions: `armature_runtime`), and behaviour that is
-//! only data, which is a row in the group's `specs/<group>.toml`.
+//! only data, which is a row in the group's `specs/<group>/group.toml`.
 
 #[cfg(feature = "keyvault")]
 pub mod keyvault;

@@ -8,12 +8,13 @@
 //! | 1 load | [`load`] | spec files → documents with resolved references |
 //! | 2 discover | [`discover`] | documents → resources with their verbs, scope, owner and name rules |
 //! | 3 types | [`types`] | schemas → [`model::TypeTable`]: merged, flattened, discriminated |
-//! | 4 curate | [`curate`] | heuristics and `specs/<group>.toml` → exported kinds with references and secrets |
+//! | 4 curate | [`curate`] | heuristics and `specs/<group>/group.toml` → exported kinds with references and secrets |
 //! | 5 share | [`share`] | equal types across versions → one definition |
 //! | 6 hub | [`hub`] | versions of a kind → hub type and one conversion plan per version |
 //! | 7 emit | [`emit`] | model → files in memory, deterministic to the byte |
 //!
-//! Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
+//! What a curation file may say, and reading it, is [`curation`]: passes 1 to 3 ask it which specs to read and what to keep
+//! whole. Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
 //!
 //! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree. [`diff`] compares what pass 4 returns
 //! before and after a change, [`explain`] tells what the passes noted of their decisions,
@@ -22,6 +23,7 @@
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
 pub mod curate;
+pub mod curation;
 pub mod diff;
 pub mod discover;
 pub mod emit;
@@ -30,6 +32,7 @@ pub mod hub;
 pub mod inherit;
 pub mod load;
 pub mod model;
+pub mod naming;
 pub mod pipeline;
 pub mod propose;
 pub mod share;

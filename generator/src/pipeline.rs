@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
-use crate::curate::{CurateError, GroupConfig, curate};
-use crate::discover::{DiscoverError, DiscoveredResource, discover};
+use crate::curate::curate;
+use crate::curation::{CurateError, GroupConfig, SourceRules};
+use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover};
 use crate::emit::{FormatError, emit, kind_constants, umbrella};
 use crate::hub::hubs;
 use crate::inherit::inherit;
@@ -15,7 +16,7 @@ use crate::load::{LoadError, SpecRoot, SpecSet, load};
 use crate::model::{ApiVersion, Group, TypeDef, Version};
 use crate::share::{share, unite};
 use crate::types::embedded::Embedding;
-use crate::types::{TypesError, build_with};
+use crate::types::{Described, TypesError, arm_types, build_all};
 
 /// Why nothing was generated.
 #[derive(Debug, thiserror::Error)]
@@ -238,8 +239,8 @@ fn drop_descriptions(group: &mut Group) {
 /// As [`generate`].
 pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
     let sets = spec_sets(specs, config)?;
-    let versions = sets.par_iter().map(|(api_version, set)| {
-        let version = version(config, api_version, set)?;
+    let versions = sets.par_iter().map(|(api_version, sets)| {
+        let version = version(config, api_version, sets)?;
         Ok((api_version.clone(), version))
     });
     // All are built before the first error is told, so that it is the same one in every run.
@@ -256,47 +257,74 @@ pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, Ge
     Ok(curate(group, config)?)
 }
 
+/// Files of an api-version by the name of their source, in the order of the curation file.
+type VersionSets<'c> = BTreeMap<ApiVersion, Vec<(&'c str, SpecSet)>>;
+
 /// What each api-version is built from: specs, or Bicep types with what the nearest specs add to them.
-fn spec_sets(
+fn spec_sets<'c>(
     specs: &SpecRoot,
-    config: &GroupConfig,
-) -> Result<BTreeMap<ApiVersion, SpecSet>, GeneratorError> {
-    let exported = config.api_versions();
-    let (bicep, openapi) = exported
-        .union(&config.openapi_versions())
-        .cloned()
-        .partition::<Vec<_>, _>(|version| config.is_bicep(version));
-    let load_all = |versions: &[ApiVersion]| {
-        versions
-            .par_iter()
-            .map(|version| Ok((version.clone(), load_version(specs, config, version)?)))
-            .collect::<Result<BTreeMap<_, _>, GeneratorError>>()
-    };
-    let mut sets = load_all(&openapi)?;
-    let inherited = load_all(&bicep)?
+    config: &'c GroupConfig,
+) -> Result<VersionSets<'c>, GeneratorError> {
+    let sources = config.sources();
+    let read = sources.iter().enumerate().flat_map(|(at, (_, source))| {
+        let versions = source.read_versions().into_iter();
+        versions.map(move |version| (at, version))
+    });
+    let read: Vec<(usize, ApiVersion)> = read.collect();
+    let mut sets = read
         .into_par_iter()
-        .map(|(version, set)| {
-            let set = inherit(&set, &version, &sets)?;
-            Ok((version, set))
+        .map(|(at, version)| {
+            let set = load_version(specs, config, sources[at].1, &version)?;
+            Ok(((version, at), set))
+        })
+        .collect::<Result<BTreeMap<_, _>, GeneratorError>>()?;
+    let bicep = sets.extract_if(.., |(version, at), _| sources[*at].1.is_bicep(version));
+    let bicep: Vec<((ApiVersion, usize), SpecSet)> = bicep.collect();
+    let inherited = bicep
+        .into_par_iter()
+        .map(|((version, at), set)| {
+            let set = inherit(&set, &version, &nearest_first(&sets, at))?;
+            Ok(((version, at), set))
         })
         .collect::<Result<Vec<_>, GeneratorError>>()?;
     sets.extend(inherited);
-    sets.retain(|version, _| exported.contains(version));
-    Ok(sets)
+    let mut versions = VersionSets::new();
+    for ((version, at), set) in sets {
+        let (name, source) = sources[at];
+        if source.versions.contains_key(version.as_str()) {
+            versions.entry(version).or_default().push((name, set));
+        }
+    }
+    Ok(versions)
+}
+
+/// Sets by api-version, those of the source at `own` before others: a type may have been in another folder once.
+fn nearest_first(
+    sets: &BTreeMap<(ApiVersion, usize), SpecSet>,
+    own: usize,
+) -> BTreeMap<ApiVersion, Vec<&SpecSet>> {
+    let mut found = BTreeMap::<ApiVersion, Vec<&SpecSet>>::new();
+    for ((version, at), set) in sets {
+        let sets = found.entry(version.clone()).or_default();
+        let place = if *at == own { 0 } else { sets.len() };
+        sets.insert(place, set);
+    }
+    found
 }
 
 fn load_version(
     specs: &SpecRoot,
     config: &GroupConfig,
+    source: &SourceRules,
     version: &ApiVersion,
 ) -> Result<SpecSet, GeneratorError> {
-    load(specs, &config.files(version)).map_err(|error| match error {
+    load(specs, &source.files(version)).map_err(|error| match error {
         LoadError::MissingFile {
             referenced_from: None,
             ..
         } => GeneratorError::Listed {
             path: config.path.clone(),
-            line: config.version_line(version),
+            line: source.place(version).map_or(1, |place| config.line(place)),
             error: Box::new(error),
         },
         error => error.into(),
@@ -306,22 +334,33 @@ fn load_version(
 fn version(
     config: &GroupConfig,
     api_version: &ApiVersion,
-    set: &SpecSet,
+    sets: &[(&str, SpecSet)],
 ) -> Result<Version, GeneratorError> {
-    let discovered = discover(set)?;
+    let found = sets.iter().map(|(_, set)| discover(set));
+    let found = found.collect::<Result<Vec<_>, DiscoverError>>()?;
+    let described = sets.iter().zip(&found);
+    let described: Vec<Described<'_>> = described
+        .map(|((source, set), resources)| Described {
+            source,
+            set,
+            resources,
+        })
+        .collect();
     let embedding = Embedding {
         whole: config.parts(),
+        envelope: config.kept_envelopes(),
         ..Embedding::default()
     };
-    let is_exported =
-        |resource: &DiscoveredResource<'_>| config.exports(&resource.arm_type, api_version);
-    let version = build_with(
-        set,
-        api_version.clone(),
-        &discovered,
-        &embedding,
-        is_exported,
-    )?;
+    let arm_types = arm_types(&described);
+    let is_wanted = |source: &str, resource: &DiscoveredResource<'_>| {
+        config.reads(&resource.arm_type, api_version, source, &arm_types)
+    };
+    let wanted = described.iter().flat_map(|part| {
+        let resources = part.resources.iter();
+        resources.filter(|resource| is_wanted(part.source, resource))
+    });
+    check_kinds(wanted)?;
+    let version = build_all(&described, api_version.clone(), &embedding, is_wanted)?;
     Ok(version)
 }
 
@@ -331,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_spec_file_that_does_not_exist_is_told_with_the_line_that_lists_it() {
-        let text = "group = \"g\"\nspecs = \"nowhere\"\nnaming = \"new\"\n[kinds]\n[versions]\n\"2023-01-01\" = [\"a.json\"]\n";
+        let text = "group = \"g\"\nnaming = \"new\"\n[kinds]\n[sources.g]\nfolder = \"nowhere\"\nversions = { \"2023-01-01\" = [\"a.json\"] }\n";
         let config = GroupConfig::parse("specs/g.toml", text).unwrap();
         let specs = SpecRoot::new("/no/specs");
         let error = curated_group(&specs, &config).unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! What changes between two small spec trees of our own (`tests/changes`), in words and for machines.
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::diff::{Report, What, compare, compare_versions};
 use armature_generator::load::SpecRoot;
 use armature_generator::model::{ApiVersion, Group};

@@ -13,11 +13,17 @@ pub fn read(root: &Utf8Path, revision: &str, file: &Utf8Path) -> anyhow::Result<
     git(root, &["show", &format!("{revision}:./{file}")])
 }
 
-/// Files directly in a folder, both relative to `root`, at a revision.
+/// Files below a folder, both relative to `root`, at a revision.
 pub fn files_in(root: &Utf8Path, revision: &str, folder: &str) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let listed = git(
         root,
-        &["ls-tree", "--name-only", revision, &format!("{folder}/")],
+        &[
+            "ls-tree",
+            "-r",
+            "--name-only",
+            revision,
+            &format!("{folder}/"),
+        ],
     )?;
     Ok(listed.lines().map(Utf8PathBuf::from).collect())
 }

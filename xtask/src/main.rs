@@ -37,9 +37,9 @@ enum Command {
     Bench(bench::BenchArguments),
     /// Run a real API server, a simulated Azure, the operator and the samples, and watch them.
     Dev(dev::DevArguments),
-    /// Generate `generated/` and the reference pages from Azure's specs and specs/*.toml.
+    /// Generate `generated/` and the reference pages from Azure's specs and specs/*/group.toml.
     Gen(generate::GenerateArguments),
-    /// Propose the lines of specs/*.toml that export an ARM type.
+    /// Propose the lines of specs/*/group.toml that export an ARM type.
     NewKind(new_kind::NewKindArguments),
     /// Build a container image from scratch with the static operator.
     Image(image::ImageArguments),

@@ -4,11 +4,11 @@
 
 use std::process::ExitCode;
 
-use armature_generator::{curate::GroupConfig, propose::propose};
-use camino::Utf8PathBuf;
+use armature_generator::{curation::GroupConfig, propose::propose};
 use clap::Args;
 
-use crate::{generate::state::spec_root, output, specs, workspace};
+use crate::generate::{curation_files, state::spec_root};
+use crate::{output, specs, workspace};
 
 /// Arguments of `new-kind`.
 #[derive(Debug, Args)]
@@ -30,12 +30,8 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     let from = arguments.copy.from.as_deref();
     let spec_root = spec_root(&lock, |source| Ok(specs::locate(&root, source, from)?.path))?;
     let mut configs = Vec::new();
-    for file in workspace::files_below(&root.join("specs"))? {
-        let path = Utf8PathBuf::from("specs").join(file);
-        if path != specs::LOCK_FILE && path.extension() == Some("toml") {
-            let text = workspace::read(&root.join(&path))?;
-            configs.push((GroupConfig::parse(path.as_str(), &text)?, text));
-        }
+    for (path, text) in curation_files(&root)? {
+        configs.push((GroupConfig::parse(path.as_str(), &text)?, text));
     }
     let proposal = propose(&spec_root, &configs, &arguments.arm_type)?;
     output::print(&proposal.text())?;

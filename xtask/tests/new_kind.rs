@@ -22,11 +22,11 @@ commit = \"main\"
 
 const ALBUMS: &str = "\
 group = \"music\"
-specs = \"specification/music/resource-manager/Example.Music\"
 naming = \"new\"
 
-[versions]
-\"2023-01-01\" = [\"music.json\"]
+[sources.music]
+folder = \"specification/music/resource-manager/Example.Music\"
+versions = { \"2023-01-01\" = [\"music.json\"] }
 
 # What people collect.
 [kinds.Album]
@@ -51,9 +51,9 @@ impl Workspace {
         link("specification", "azure-rest-api-specs/specification");
         link("bicep", "bicep-types");
         let workspace = Self { folder };
-        std::fs::create_dir_all(workspace.specs()).expect("folder");
+        std::fs::create_dir_all(workspace.specs().join("music")).expect("folder");
         std::fs::write(workspace.specs().join("specs.lock.toml"), LOCK).expect("file");
-        std::fs::write(workspace.specs().join("music.toml"), albums).expect("file");
+        std::fs::write(workspace.specs().join("music/group.toml"), albums).expect("file");
         workspace
     }
 
@@ -71,19 +71,23 @@ impl Workspace {
             .expect("a program that runs")
     }
 
-    /// The files of the folder `specs`.
+    /// The files below the folder `specs`.
     fn tree(&self) -> BTreeMap<String, String> {
-        let entries = std::fs::read_dir(self.specs()).expect("folder");
-        let read = |entry: std::io::Result<std::fs::DirEntry>| {
-            let path = entry.expect("entry").path();
-            let name = path
-                .file_name()
-                .expect("name")
-                .to_string_lossy()
-                .into_owned();
-            (name, std::fs::read_to_string(&path).expect("file"))
-        };
-        entries.map(read).collect()
+        let mut found = BTreeMap::new();
+        let mut waiting = vec![self.specs()];
+        while let Some(folder) = waiting.pop() {
+            for entry in std::fs::read_dir(folder).expect("folder") {
+                let path = entry.expect("entry").path();
+                if path.is_dir() {
+                    waiting.push(path);
+                    continue;
+                }
+                let name = path.strip_prefix(self.specs()).expect("below the folder");
+                let name = name.to_string_lossy().into_owned();
+                found.insert(name, std::fs::read_to_string(&path).expect("file"));
+            }
+        }
+        found
     }
 }
 
@@ -98,14 +102,17 @@ fn lines_are_written_behind_what_is_there() {
     let done = workspace.new_kind("music/albums/tracks");
     assert!(done.status.success(), "{}", err(&done));
     let tracks = "\n[kinds.AlbumsTrack]\ntype = \"Example.Music/albums/tracks\"\n";
-    expected.insert("music.toml".to_owned(), format!("{ALBUMS}{tracks}"));
+    expected.insert("music/group.toml".to_owned(), format!("{ALBUMS}{tracks}"));
     assert_eq!(workspace.tree(), expected);
     let done = workspace.new_kind("music/labels");
     assert!(done.status.success(), "{}", err(&done));
-    let versions = "\"2023-01-01\" = [\"music.json\"]\n";
-    let grown = ALBUMS.replace(versions, &format!("{versions}\"2025-01-01\" = \"bicep\"\n"));
+    let versions = "\"2023-01-01\" = [\"music.json\"]";
+    let grown = ALBUMS.replace(versions, &format!("{versions}, \"2025-01-01\" = \"bicep\""));
     let labels = "\n[kinds.Label]\ntype = \"Example.Music/labels\"\n";
-    expected.insert("music.toml".to_owned(), format!("{grown}{tracks}{labels}"));
+    expected.insert(
+        "music/group.toml".to_owned(),
+        format!("{grown}{tracks}{labels}"),
+    );
     assert_eq!(workspace.tree(), expected);
 }
 
@@ -116,14 +123,15 @@ fn a_new_group_gets_a_new_file() {
     let done = workspace.new_kind("Example.Radio/stations");
     assert!(done.status.success(), "{}", err(&done));
     assert!(
-        err(&done).contains("specs/radio.toml is written"),
+        err(&done).contains("specs/radio/group.toml is written"),
         "{}",
         err(&done)
     );
-    let radio = "group = \"radio\"\nspecs = \"specification/radio/resource-manager/Example.Radio\"\nnaming = \"new\"\n\n\
-                 [versions]\n\"2025-01-01\" = \"bicep\"\n\n[kinds.Station]\ntype = \"Example.Radio/stations\"\n\n\
+    let radio = "group = \"radio\"\nnaming = \"new\"\n\n[sources.radio]\n\
+                 folder = \"specification/radio/resource-manager/Example.Radio\"\n\
+                 versions = { \"2025-01-01\" = \"bicep\" }\n\n[kinds.Station]\ntype = \"Example.Radio/stations\"\n\n\
                  # [types.Station]\n# accessKey = \"secret\" # named like a secret\n";
-    expected.insert("radio.toml".to_owned(), radio.to_owned());
+    expected.insert("radio/group.toml".to_owned(), radio.to_owned());
     assert_eq!(workspace.tree(), expected);
 }
 
@@ -137,11 +145,15 @@ fn nothing_is_written_when_nothing_can_be_proposed() {
             "music/label",
             "did you mean `Example.Music/labels`?",
         ),
-        (ALBUMS, "Example.Music/albums", "specs/music.toml:9 exports"),
+        (
+            ALBUMS,
+            "Example.Music/albums",
+            "specs/music/group.toml:9 exports",
+        ),
         (
             &broken,
             "music/albums/tracks",
-            "the proposed lines do not work yet: specs/music.toml:13",
+            "the proposed lines do not work yet: specs/music/group.toml:13",
         ),
         (
             &other_source,

@@ -34,13 +34,13 @@ impl Workspace {
             &changes().join("before"),
             &path.join("data/azure-rest-api-specs"),
         );
-        std::fs::create_dir_all(path.join("clone/specs")).expect("folder");
+        std::fs::create_dir_all(path.join("clone/specs/shop")).expect("folder");
         std::fs::create_dir_all(path.join("clone/docs")).expect("folder");
         let book = "# Summary\n\n- [Reference](reference/index.md)\n";
         std::fs::write(path.join("clone/docs/SUMMARY.md"), book).expect("book");
         std::fs::copy(
             changes().join("before/shop.toml"),
-            path.join("clone/specs/shop.toml"),
+            path.join("clone/specs/shop/group.toml"),
         )
         .expect("file");
         let mut specs = files(&path.join("data/azure-rest-api-specs"));
@@ -59,10 +59,10 @@ impl Workspace {
         let lock = workspace.lock() + "\n" + &pin("bicep-types", BICEP_REPOSITORY, &types);
         let specs = workspace.clone_folder().join("specs");
         std::fs::write(specs.join("specs.lock.toml"), lock).expect("lock");
-        let curation = std::fs::read_to_string(specs.join("shop.toml")).expect("file");
-        let versions = "[versions]\n\"2025-01-01\" = \"bicep\"\n";
-        let curation = curation.replace("[versions]\n", versions);
-        std::fs::write(specs.join("shop.toml"), curation).expect("file");
+        let curation = std::fs::read_to_string(specs.join("shop/group.toml")).expect("file");
+        let versions = "versions = { \"2025-01-01\" = \"bicep\", ";
+        let curation = curation.replace("versions = { ", versions);
+        std::fs::write(specs.join("shop/group.toml"), curation).expect("file");
         workspace
     }
 
@@ -290,7 +290,7 @@ fn a_commit_that_does_not_build_leaves_everything_as_it_was() {
         files
     };
     let table = [
-        (without(SHOP), vec!["specs/shop.toml:7:", SHOP]),
+        (without(SHOP), vec!["specs/shop/group.toml:6:", SHOP]),
         (
             without("specification/common/v2/hours.json"),
             vec!["specification/common/v2/hours.json", "referenced by", SHOP],
@@ -308,7 +308,7 @@ fn a_commit_that_does_not_build_leaves_everything_as_it_was() {
         ),
         (
             edited("Microsoft.Shop/tills", "Microsoft.Shop/desks"),
-            vec!["specs/shop.toml:16:", "Microsoft.Shop/tills"],
+            vec!["specs/shop/group.toml:15:", "Microsoft.Shop/tills"],
         ),
     ];
     for (files, expected) in table {
@@ -417,7 +417,7 @@ fn a_source_that_fails_or_is_unknown_leaves_everything_as_it_was() {
             "bicep",
             "has no source named `bicep`; it has: azure-rest-api-specs, bicep-types",
         ),
-        ("bicep-types", "specs/shop.toml:6:"),
+        ("bicep-types", "specs/shop/group.toml:6:"),
     ] {
         let done = workspace.xtask(&[
             "specs", "update", NEW, "--mirror", &mirror, "--source", source,
@@ -472,7 +472,7 @@ fn what_is_committed_is_compared_with_what_would_be_generated() {
     };
     assert_eq!(out(&diff(&[])), "nothing changes for users\n");
     // Edited curation.
-    let file = workspace.clone_folder().join("specs/shop.toml");
+    let file = workspace.clone_folder().join("specs/shop/group.toml");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(
         &file,

@@ -34,9 +34,15 @@ pub static KINDS: &[&KindInfo] = &[
     #[cfg(feature = "managedidentity")]
     &managedidentity::kinds::USER_ASSIGNED_IDENTITY,
     #[cfg(feature = "network")]
+    &network::kinds::DNS_RESOLVER,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONE,
+    #[cfg(feature = "network")]
     &network::kinds::NETWORK_SECURITY_GROUP,
     #[cfg(feature = "network")]
     &network::kinds::NETWORK_SECURITY_GROUPS_SECURITY_RULE,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONE,
     #[cfg(feature = "network")]
     &network::kinds::PRIVATE_ENDPOINT,
     #[cfg(feature = "network")]
@@ -45,6 +51,8 @@ pub static KINDS: &[&KindInfo] = &[
     &network::kinds::PRIVATE_LINK_SERVICE,
     #[cfg(feature = "network")]
     &network::kinds::PUBLIC_IP_ADDRESS,
+    #[cfg(feature = "network")]
+    &network::kinds::TRAFFIC_MANAGER_PROFILE,
     #[cfg(feature = "network")]
     &network::kinds::VIRTUAL_NETWORK,
     #[cfg(feature = "network")]

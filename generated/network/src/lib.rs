@@ -9,15 +9,27 @@ pub mod hub;
 #[rustfmt::skip]
 pub mod kinds;
 #[rustfmt::skip]
+pub mod v20180501;
+#[rustfmt::skip]
+pub mod v20180901;
+#[rustfmt::skip]
 pub mod v20201101;
+#[rustfmt::skip]
+pub mod v20220401;
 #[rustfmt::skip]
 pub mod v20220701;
 #[rustfmt::skip]
 pub mod v20240301;
 #[rustfmt::skip]
+pub mod v20240601;
+#[rustfmt::skip]
 pub mod v20250301;
 
 // Names under which Kubernetes serves the versions.
+pub use v20180501 as v1api20180501;
+pub use v20180901 as v1api20180901;
 pub use v20201101 as v1api20201101;
+pub use v20220401 as v1api20220401;
 pub use v20220701 as v1api20220701;
 pub use v20240301 as v1api20240301;
+pub use v20240601 as v1api20240601;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::{NoProgress, generate};
 use armature_generator_fuzz::SPECS;

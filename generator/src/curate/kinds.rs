@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::config::{KindRules, version_named};
-use super::error::{Problem, hint};
-use super::{GroupConfig, naming};
+use super::naming;
+use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
     ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
 };
@@ -65,11 +64,6 @@ fn is_kind(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-fn has_type(version: &Version, arm_type: &str) -> bool {
-    let mut known = version.arm_types.iter();
-    known.any(|known| known.eq_ignore_ascii_case(arm_type))
-}
-
 struct Check<'c> {
     group: &'c Group,
     config: &'c GroupConfig,
@@ -84,23 +78,19 @@ impl Check<'_> {
     fn kind(&mut self, kind: &str, rules: &KindRules) {
         let arm_type = rules.arm_type.get_ref();
         let (group, config) = (self.group, self.config);
-        let has = |version: &&ApiVersion| {
-            let found = group.versions.get(*version);
-            found.is_some_and(|found| has_type(found, arm_type))
-        };
-        let having: Vec<&ApiVersion> = group.versions.keys().filter(has).collect();
+        let versions = group.versions.iter();
+        let having: Vec<&ApiVersion> = versions
+            .filter(|(_, found)| !rules.candidates(&found.arm_types).is_empty())
+            .map(|(version, _)| version)
+            .collect();
+        if let Some(source) = &rules.source {
+            self.source(kind, rules, source);
+        }
         if having.is_empty() {
-            let known = group
-                .versions
-                .values()
-                .flat_map(|version| &version.arm_types);
-            let known = known.map(String::as_str);
-            let hint = hint(arm_type, known);
-            let message =
-                format!("no ARM type `{arm_type}` in any api-version of the group; {hint}");
-            self.report(&rules.arm_type, message);
+            self.no_version(rules);
             return;
         }
+        self.one_source(rules);
         let names = || having.iter().map(|version| version.as_str());
         for version in rules.versions.iter().flatten() {
             if !names().any(|name| name == version_named(version.get_ref())) {
@@ -137,6 +127,56 @@ impl Check<'_> {
         self.one_path(kind, rules);
     }
 
+    /// No api-version of the group, or of the source that the kind names, has its ARM type.
+    fn no_version(&mut self, rules: &KindRules) {
+        let arm_type = rules.arm_type.get_ref();
+        let named = rules.source.as_ref().map(|source| source.get_ref());
+        let versions = self.group.versions.values();
+        let known = versions
+            .flat_map(|version| &version.arm_types)
+            .filter(|(source, _)| named.is_none_or(|named| named == *source))
+            .flat_map(|(_, arm_types)| arm_types)
+            .map(String::as_str);
+        let hint = hint(arm_type, known);
+        let of = named.map_or("the group".to_owned(), |name| format!("source `{name}`"));
+        let message = format!("no ARM type `{arm_type}` in any api-version of {of}; {hint}");
+        self.report(&rules.arm_type, message);
+    }
+
+    /// A kind names its source only to choose between several.
+    fn source(&mut self, kind: &str, rules: &KindRules, source: &Spanned<String>) {
+        let versions = self.group.versions.values();
+        let mut others = versions
+            .flat_map(|version| &version.arm_types)
+            .filter(|(name, _)| *name != source.get_ref());
+        if !others.any(|(_, arm_types)| rules.is_among(arm_types)) {
+            let message = format!(
+                "`source` of `{kind}` has no effect: no other source has `{}`; remove it",
+                rules.arm_type.get_ref()
+            );
+            self.report(source, message);
+        }
+    }
+
+    /// Where two sources have the ARM type in one api-version, the kind says which one is meant.
+    fn one_source(&mut self, rules: &KindRules) {
+        for (version, found) in &self.group.versions {
+            let candidates = rules.candidates(&found.arm_types);
+            if let [first, .., last] = candidates.as_slice()
+                && rules.exports(version)
+            {
+                let message = format!(
+                    "sources `{}` have `{}` in api-version `{version}`; say which one is meant: `source = \"{first}\"` \
+                     or `source = \"{last}\"`",
+                    candidates.join("` and `"),
+                    rules.arm_type.get_ref()
+                );
+                self.report(&rules.arm_type, message);
+                return;
+            }
+        }
+    }
+
     /// An ARM type is a kind by its path. Some types have several: one for each scope, or for each of a few names.
     fn one_path(&mut self, kind: &str, rules: &KindRules) {
         let arm_type = rules.arm_type.get_ref();
@@ -159,17 +199,26 @@ impl Check<'_> {
 
     /// An api-version that no kind is exported from is listed for nothing.
     fn versions(&mut self) {
-        for version in self.config.rules.versions.keys() {
-            let api_version = ApiVersion::new(version.get_ref());
-            let exports =
-                |resource: &Resource| self.config.exports(&resource.arm_type, &api_version);
-            let found = self.group.versions.get(&api_version);
-            if !found.is_some_and(|found| found.resources.iter().any(exports)) {
-                let message = format!(
-                    "no kind is exported from api-version `{}`; remove the line, or let a kind name it in `versions`",
-                    version.get_ref()
-                );
-                self.report(version, message);
+        for (source, rules) in &self.config.rules.sources {
+            for version in rules.versions.keys() {
+                let api_version = ApiVersion::new(version.get_ref());
+                let found = self.group.versions.get(&api_version);
+                let is_used = found.is_some_and(|found| {
+                    let is_read = |resource: &Resource| {
+                        let (arm_type, arm_types) = (&resource.arm_type, &found.arm_types);
+                        let config = self.config;
+                        config.reads(arm_type, &api_version, source.get_ref(), arm_types)
+                    };
+                    found.resources.iter().any(is_read)
+                });
+                if !is_used {
+                    let message = format!(
+                        "no kind is exported from api-version `{api_version}` of source `{}`; remove the line, or let a \
+                         kind name it in `versions`",
+                        source.get_ref()
+                    );
+                    self.report(version, message);
+                }
             }
         }
     }

@@ -1,43 +1,27 @@
-//! Pass 4: applies `specs/<group>.toml`. After it, a group holds the exported kinds only, named and shaped as
+//! Pass 4: applies `specs/<group>/group.toml`. After it, a group holds the exported kinds only, named and shaped as
 //! Kubernetes users see them: references in place of ARM ids, secrets, config map inputs, `owner`,
 //! `operatorSpec`, `conditions`.
 //!
 //! What a spec says by itself is done by heuristics here; TOML adds and overrules. A rule that matches or changes
 //! nothing is an error, so that curation cannot rot.
 //!
-//! Here: the form of a file ([`form`], [`config`], [`consistency`]), which resources are kinds ([`kinds`], [`select`]),
-//! what becomes of a property ([`outcome`]) and of a version ([`transform`], [`roots`]), and what each rule did
-//! ([`rules`]). Not here: what the specs say (`types`).
+//! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`outcome`]) and of a version
+//! ([`transform`], [`roots`]), and what each rule did ([`rules`]). Not here: what a file may say and how it is read
+//! ([`crate::curation`]), and what the specs say (`types`).
 
-mod aspect;
-mod config;
-mod consistency;
-mod error;
-mod form;
 mod kinds;
 mod naming;
 mod outcome;
 mod pattern;
 mod roots;
 mod rules;
-mod secret;
 mod select;
-mod text;
 mod transform;
-
-pub(crate) use config::bicep_file;
-pub use config::{
-    ErrorRules, GroupConfig, GroupRules, KindRules, NamedSource, Naming, PlainType, PropertyRule,
-    Side, Treatment, VersionSource,
-};
-pub(crate) use error::nearest;
-pub use error::{CurateError, Problem};
-pub use form::{FILE, Form, Key};
-pub use secret::SecretRule;
 
 use rules::RuleBook;
 use transform::Transform;
 
+use crate::curation::{CurateError, GroupConfig};
 use crate::model::Group;
 
 /// Curates a group.

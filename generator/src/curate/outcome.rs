@@ -1,13 +1,14 @@
 //! What a rule, or the heuristics alone, make of one property.
 
-use super::config::{PlainType, PropertyRule, Side, Treatment};
 use super::naming;
 use super::pattern::keep_re2;
+use crate::curation::{PlainType, PropertyRule, Side, Treatment};
 use crate::model::{
     ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
     TypeRef, TypeTable,
 };
-use crate::types::naming::pascal;
+use crate::naming::pascal;
+use crate::types::embedded::ENVELOPE;
 
 /// Where a property stands.
 #[derive(Clone, Copy)]
@@ -18,6 +19,8 @@ pub(super) struct Site<'a> {
     pub owner: &'a TypeName,
     /// Side of that type.
     pub side: Side,
+    /// Whether that type is the root of a kind.
+    pub is_root: bool,
     /// Whether absent lists and maps are sent.
     pub explicit_collections: bool,
 }
@@ -76,6 +79,12 @@ pub(super) fn outcome(site: Site<'_>, property: &Property, rule: Option<&Propert
         outcome.is_flattened = true;
         return outcome;
     }
+    let is_kept = rule.is_some_and(|rule| treatment.is_some() || rule.rename.is_some());
+    if !is_kept && is_envelope(site, property) {
+        let why = "the operator makes it of name and owner";
+        outcome.decisions.push(Decision::heuristic(why));
+        return outcome;
+    }
     let mut property = property.clone();
     if site.side == Side::Status {
         property.required = false;
@@ -109,6 +118,14 @@ pub(super) fn outcome(site: Site<'_>, property: &Property, rule: Option<&Propert
     };
     finish(site, rule, &mut outcome.properties);
     outcome
+}
+
+/// Whether a spec does without the property because the operator makes it of name and owner. A rule may keep it.
+fn is_envelope(site: Site<'_>, property: &Property) -> bool {
+    site.is_root
+        && site.side == Side::Spec
+        && property.arm.len() == 1
+        && ENVELOPE.contains(&property.name.as_str())
 }
 
 fn finish(site: Site<'_>, rule: Option<&PropertyRule>, properties: &mut [Property]) {

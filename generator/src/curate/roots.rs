@@ -3,14 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::config::Side;
+use crate::curation::Side;
 use crate::model::{
     CommonType, Decision, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource,
     Rules, TypeDef, TypeName, TypeRef, TypeTable, Version, reachable,
 };
-
-/// Members of ARM's envelope that a spec never holds: the operator derives them.
-const ENVELOPE: [&str; 3] = ["id", "name", "type"];
 
 /// What a root has of the operator's own, in any version of any kind or in the stored form: no property of ARM's can have
 /// such a name there.
@@ -57,9 +54,6 @@ fn complete_spec(resource: &Resource, types: &mut TypeTable) {
     let Some(TypeDef::Object(root)) = types.get_mut(&resource.spec) else {
         return;
     };
-    let is_envelope =
-        |property: &Property| ENVELOPE.contains(&property.name.as_str()) && property.arm.len() == 1;
-    root.properties.retain(|property| !is_envelope(property));
     root.properties.extend(added);
 }
 

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::GroupConfig;
-use super::aspect::Aspect;
-use super::config::{PropertyRule, Side, covers, version_named};
-use super::error::{Problem, hint};
+use crate::curation::{
+    Aspect, GroupConfig, Problem, PropertyRule, Side, covers, hint, version_named,
+};
 use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeName};
 
 /// Suffix that tells a status type from the spec type of the same schema.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use super::error::Problem;
+use super::naming;
 use super::pattern::keep_re2;
-use super::{GroupConfig, KindRules, naming};
-use crate::model::{ApiVersion, ErrorRule, Group, NameRule, Owner, Resource};
+use crate::curation::{ErrorWord, GroupConfig, KindRules, Problem};
+use crate::model::{ApiVersion, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource};
 
 /// Keeps the resources that the file exports, gives them their names and takes over what errors mean.
 pub(super) fn select(group: &mut Group, config: &GroupConfig) {
@@ -19,7 +19,7 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) {
             .collect(),
         code: rule.code.get_ref().clone(),
         message: rule.message.clone(),
-        class: rule.class,
+        class: class(rule.class),
     });
     group.errors = errors.collect();
     let kinds = config
@@ -42,6 +42,15 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) {
     group
         .versions
         .retain(|_, version| !version.resources.is_empty());
+}
+
+fn class(word: ErrorWord) -> ErrorClass {
+    match word {
+        ErrorWord::Fatal => ErrorClass::Fatal,
+        ErrorWord::RetryFast => ErrorClass::RetryFast,
+        ErrorWord::RetrySlow => ErrorClass::RetrySlow,
+        ErrorWord::RetryVerySlow => ErrorClass::RetryVerySlow,
+    }
 }
 
 /// `spec.owner` names a kind, so the owner of an exported kind must be one.

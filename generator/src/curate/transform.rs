@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::GroupConfig;
-use super::config::{Side, Treatment};
 use super::outcome::{Site, misfit, object_of, outcome};
 use super::roots;
 use super::rules::{Entry, RuleBook, rule_names};
+use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
     ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeTable,
     Version, reachable,
@@ -118,6 +117,7 @@ impl<'a> Transform<'a> {
             types: &self.before,
             owner: draft.name,
             side: draft.side,
+            is_root: self.kinds.contains_key(draft.name),
             explicit_collections: self.config.rules.explicit_collections,
         };
         let here = (draft.side, &self.api_version);

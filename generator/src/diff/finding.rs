@@ -4,27 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Change;
-
-/// Desired or observed state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// What users write.
-    Spec,
-    /// What the operator writes.
-    Status,
-}
-
-impl Side {
-    /// First segment of the paths on this side.
-    pub fn root(self) -> &'static str {
-        match self {
-            Self::Spec => "spec",
-            Self::Status => "status",
-        }
-    }
-}
+use super::{Change, Side};
 
 /// The type that a change is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

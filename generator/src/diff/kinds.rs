@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Collector, Place, Side};
+use super::finding::{Collector, Place};
+use super::side::Side;
 use super::types::{Types, Walk};
 use super::{Change, What, resource};
 use crate::hub::storage_version;

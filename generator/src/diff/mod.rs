@@ -13,6 +13,7 @@ mod kinds;
 mod property;
 mod resource;
 mod rules;
+mod side;
 mod types;
 mod words;
 
@@ -21,7 +22,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use change::{Change, What};
-pub use finding::{Finding, Place, Side, Subject};
+pub use finding::{Finding, Place, Subject};
+pub use side::Side;
 
 use crate::model::{ApiVersion, Group};
 use finding::Collector;

@@ -1,6 +1,6 @@
 //! Two properties side by side: what is true of them beside what their types hold.
 
-use super::finding::Side;
+use super::side::Side;
 use super::{Change, What, rules};
 use crate::emit::facts::type_words;
 use crate::model::{Meaning, Property, TypeDef, TypeRef, TypeTable};

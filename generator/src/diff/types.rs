@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Collector, Place, Side, Subject};
+use super::finding::{Collector, Place, Subject};
+use super::side::Side;
 use super::{Change, What, property};
 use crate::emit::facts::type_words;
 use crate::model::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::DiscoveredResource;
 use crate::model::{NameRule, Scope};
-use crate::types::naming::{pascal, singular};
+use crate::naming::{pascal, singular};
 
 /// Kind for an ARM type: parents as the path has them, the last segment in the singular; `Resource` where that leaves no
 /// letter.

@@ -108,7 +108,13 @@ pub fn discover(set: &SpecSet) -> Result<Vec<DiscoveredResource<'_>>, DiscoverEr
     Ok(found)
 }
 
-fn check_kinds(found: &[DiscoveredResource<'_>]) -> Result<(), DiscoverError> {
+/// Checks that each kind is proposed for one resource.
+///
+/// # Errors
+/// [`DiscoverError::DuplicateKind`] when it is not.
+pub(crate) fn check_kinds<'r, 'a: 'r>(
+    found: impl IntoIterator<Item = &'r DiscoveredResource<'a>>,
+) -> Result<(), DiscoverError> {
     let mut by_kind: BTreeMap<&str, &Source> = BTreeMap::new();
     for resource in found {
         if let Some(first) = by_kind.insert(&resource.kind, &resource.source) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use toml::Spanned;
 
-use crate::curate::{GroupConfig, KindRules};
+use crate::curation::{GroupConfig, KindRules};
 use crate::model::{ApiVersion, Group, NameRule, Owner, Resource, Rules, Scope, SecretSource};
 
 /// All about a kind.

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use kind::{KindExplanation, KindFacts, KindVersion};
 pub use path::{Form, Part, PropertyExplanation, Reason};
 
-use crate::curate::{GroupConfig, nearest};
+use crate::curation::{GroupConfig, nearest};
 use crate::model::Group;
 
 /// What is asked about: `[GROUP/]KIND[.spec|.status[.PROPERTY]…]`.

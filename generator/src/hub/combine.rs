@@ -18,13 +18,14 @@ pub(super) fn combine(hubs: BTreeMap<String, (KindHub, TypeTable)>) -> Hubs {
             let key = (name.clone(), *print);
             let is_taken = chosen.values().any(|taken| taken == name);
             let final_name = chosen.entry(key.clone()).or_insert_with(|| {
-                if is_taken {
-                    let name = TypeName::new(format!("{kind}{name}"));
-                    combined.origins.insert(name.clone(), key);
-                    name
+                let free = if is_taken {
+                    TypeName::new(format!("{kind}{name}"))
                 } else {
                     name.clone()
-                }
+                };
+                // Also of a type that keeps its name: one that it leads to may not.
+                combined.origins.insert(free.clone(), key);
+                free
             });
             names.insert(name.clone(), final_name.clone());
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Member;
 use super::classes::{ClassId, Classes, Node, hub_names, object};
-use super::plan::Step;
+use super::step::Step;
 use crate::model::{
     Discriminated, EnumType, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
     TypeTable,

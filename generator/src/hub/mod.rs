@@ -10,10 +10,11 @@ mod classes;
 mod combine;
 mod merge;
 mod plan;
+mod step;
 
 use std::collections::BTreeMap;
 
-pub use plan::{Plan, Step};
+pub use step::{Plan, Step};
 
 use crate::model::{
     ApiVersion, Group, Meaning, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,
@@ -27,7 +28,8 @@ pub struct Hubs {
     pub types: TypeTable,
     /// Hubs by kind.
     pub kinds: BTreeMap<String, KindHub>,
-    /// Types that gave way to another kind's of the same name: what they were called and how they were built then.
+    /// What each type was called and how it was built before types of other kinds took names from it or from what it
+    /// leads to.
     pub origins: BTreeMap<TypeName, (TypeName, Fingerprint)>,
 }
 

@@ -19,25 +19,29 @@ use crate::model::{ApiVersion, NameRule, Rules, Verbs};
 use news::Said;
 use pair::{Facts, Pairing};
 
-/// `set` (of `api_version`) with what the OpenAPI sets in `openapi` add to it. A resource that none of them has only gets
-/// ARM's own envelope, `properties`, flattened.
+/// `set` (of `api_version`) with what the OpenAPI sets in `openapi` add to it. Where several sets of one api-version have
+/// a resource, the first tells. A resource that none of them has only gets ARM's own envelope, `properties`, flattened.
 ///
 /// # Errors
 /// When the resources of a set cannot be told apart.
 pub fn inherit(
     set: &SpecSet,
     api_version: &ApiVersion,
-    openapi: &BTreeMap<ApiVersion, SpecSet>,
+    openapi: &BTreeMap<ApiVersion, Vec<&SpecSet>>,
 ) -> Result<SpecSet, DiscoverError> {
     let mut known = BTreeMap::new();
-    for (version, set) in openapi {
-        known.insert(version, (set, discover(set)?));
+    for (version, sets) in openapi {
+        let found = sets.iter().map(|set| Ok((*set, discover(set)?)));
+        known.insert(version, found.collect::<Result<Vec<_>, DiscoverError>>()?);
     }
     let mut schemas: BTreeMap<Source, Facts> = BTreeMap::new();
     let mut paths: BTreeMap<Source, PathFacts> = BTreeMap::new();
     for ours in discover(set)? {
-        let having = known.iter().filter_map(|(version, (set, found))| {
-            Some((*version, (*version, *set, same(&ours, found)?)))
+        let having = known.iter().filter_map(|(version, sets)| {
+            let mut found = sets.iter();
+            let found = found.find_map(|(set, found)| Some((*set, same(&ours, found)?)));
+            let (set, theirs) = found?;
+            Some((*version, (*version, set, theirs)))
         });
         match nearest(api_version, having) {
             Some((version, theirs_set, theirs)) => {

@@ -6,7 +6,7 @@ use crate::discover::item::is_resource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
 use crate::model::{ApiVersion, Rules};
 use crate::types::merge::merge;
-use crate::types::variants::{definition_name, value, variants};
+use crate::types::variants::{value, variants};
 
 /// What OpenAPI says of a schema at its place.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -187,7 +187,7 @@ impl<'a, 'f> Pairing<'a, 'f> {
             let known = value(variant);
             if let Some(other) = theirs.iter().find(|other| value(other) == known) {
                 let facts = self.facts.entry(variant.source.clone()).or_default();
-                facts.variant_name = Some(definition_name(other).to_owned());
+                facts.variant_name = Some(other.definition_name().to_owned());
                 self.inside(variant, other);
             }
         }

@@ -4,15 +4,10 @@
 use std::collections::HashMap;
 use std::ptr;
 
+use super::bounds::{LONGEST_CHAIN, MOST_PARTS};
 use super::document::Additional;
 use super::set::{SpecSet, find_schema};
 use super::{Document, LoadError, Parameter, Schema, Source};
-
-/// Most references and `allOf`s that lead on, one after the other. Azure's longest have 10.
-pub(super) const LONGEST_CHAIN: usize = 64;
-
-/// Most schemas that one may be made of, each counted as often as references and `allOf`s lead to it.
-pub(super) const MOST_PARTS: usize = 1024;
 
 /// Checks a set.
 pub(super) fn check(set: &SpecSet) -> Result<(), LoadError> {

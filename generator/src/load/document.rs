@@ -192,6 +192,12 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Name of the definition: its own, else the last part of its pointer.
+    pub(crate) fn definition_name(&self) -> &str {
+        let place = || self.source.pointer.rsplit('/').next();
+        self.name.as_deref().or_else(place).unwrap_or_default()
+    }
+
     /// An empty schema that says nothing: any value.
     pub fn empty(source: Source) -> Self {
         Self {

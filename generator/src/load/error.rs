@@ -1,7 +1,7 @@
 //! Errors of pass 1.
 
 use super::Source;
-use super::check::{LONGEST_CHAIN, MOST_PARTS};
+use super::bounds::{LONGEST_CHAIN, MOST_PARTS};
 
 /// Why a set of spec files could not be loaded. Names the file, and the place in it where there is one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use super::json::broken;
 use super::{Document, LoadError, bicep, openapi3, swagger};
 
 /// A format, told by what stands at the top of a file.
@@ -91,27 +92,5 @@ pub(super) fn document(file: &str, text: &[u8]) -> Result<Document, LoadError> {
         None => Err(LoadError::UnknownFormat {
             file: file.to_owned(),
         }),
-    }
-}
-
-/// Most letters of a parser's message that are passed on.
-const LONGEST_REASON: usize = 300;
-
-/// The parser's error, with the position apart from the message.
-pub(super) fn broken(file: &str, error: &serde_json::Error) -> LoadError {
-    let text = error.to_string();
-    let reason = text
-        .rfind(" at line ")
-        .map_or(text.as_str(), |end| &text[..end]);
-    // The parser quotes what it found, however long that is.
-    let reason = match reason.char_indices().nth(LONGEST_REASON) {
-        Some((end, _)) => format!("{}…", &reason[..end]),
-        None => reason.to_owned(),
-    };
-    LoadError::BrokenJson {
-        file: file.to_owned(),
-        line: error.line(),
-        column: error.column(),
-        reason,
     }
 }

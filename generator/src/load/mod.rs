@@ -6,12 +6,16 @@
 //! alike is in [`schema`]. Not here: what an ARM resource is (`discover`) and what its types are (`types`).
 
 mod bicep;
+mod bounds;
 mod check;
 pub mod document;
 mod error;
 mod format;
+mod gather;
+mod json;
 mod members;
 mod openapi3;
+mod relative;
 mod root;
 mod schema;
 mod set;
@@ -22,5 +26,6 @@ pub use document::{
     Target, Verb,
 };
 pub use error::LoadError;
+pub use gather::load;
 pub use root::{BICEP_FOLDER, SpecRoot, is_bicep_file, path_in_copy};
-pub use set::{SpecSet, load};
+pub use set::SpecSet;

@@ -247,33 +247,11 @@ pub fn path_in_copy(folder: &Utf8Path, file: &str) -> Utf8PathBuf {
     }
 }
 
-/// Path of the file that `relative` names from within `file`, without `.` and `..`; `None` if it leaves the tree.
-pub(super) fn resolve_file(file: &str, relative: &str) -> Option<String> {
-    if relative.is_empty() {
-        return Some(file.to_owned());
-    }
-    if relative.contains("://") || relative.starts_with('/') {
-        return None;
-    }
-    let mut parts: Vec<&str> = file.split('/').collect();
-    parts.pop();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{SpecRoot, path_in_copy, resolve_file};
+    use super::{SpecRoot, path_in_copy};
 
     #[test]
     fn a_file_that_two_threads_want_is_parsed_once() {
@@ -313,24 +291,5 @@ mod tests {
         assert!(Arc::ptr_eq(&common, &same));
         let before = root.document("widgets/widgets.json").expect("a document");
         assert_ne!(before.api_version, document.api_version);
-    }
-
-    #[test]
-    fn relative_files_resolve_within_the_tree() {
-        let table = [
-            ("a/b/c.json", "", Some("a/b/c.json")),
-            ("a/b/c.json", "./d.json", Some("a/b/d.json")),
-            ("a/b/c.json", "../../x/d.json", Some("x/d.json")),
-            ("a/c.json", "../../d.json", None),
-            ("a/c.json", "https://example.com/d.json", None),
-            ("a/c.json", "/etc/d.json", None),
-        ];
-        for (file, relative, expected) in table {
-            assert_eq!(
-                resolve_file(file, relative).as_deref(),
-                expected,
-                "{relative}"
-            );
-        }
     }
 }

@@ -1,15 +1,14 @@
 //! A set of documents in which every reference resolves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::check::check;
 use super::document::Additional;
-use super::{Document, LoadError, Parameter, Schema, Source, SpecRoot, Target};
+use super::{Document, Parameter, Schema, Source, Target};
 
 /// The files of one api-version of one group, and every file that these refer to.
 ///
-/// [`load`] has checked all references, so resolving one cannot fail.
+/// [`load`](super::load) has checked all references, so resolving one cannot fail.
 #[derive(Clone, Debug)]
 pub struct SpecSet {
     listed: Vec<Arc<Document>>,
@@ -17,42 +16,20 @@ pub struct SpecSet {
     derived: BTreeMap<Source, Vec<Source>>,
 }
 
-/// Loads `files` (relative to the root of the tree) and what they refer to.
-///
-/// # Errors
-/// The first fault found, in order of `files`: see [`LoadError`].
-pub fn load(root: &SpecRoot, files: &[String]) -> Result<SpecSet, LoadError> {
-    let mut set = SpecSet {
-        listed: Vec::new(),
-        documents: BTreeMap::new(),
-        derived: BTreeMap::new(),
-    };
-    let mut waiting = Vec::new();
-    for file in files {
-        let document = root.document(file)?;
-        set.listed.push(Arc::clone(&document));
-        waiting.push(document);
-    }
-    while let Some(document) = waiting.pop() {
-        if set.documents.contains_key(&document.file) {
-            continue;
-        }
-        set.documents
-            .insert(Arc::clone(&document.file), Arc::clone(&document));
-        let mut seen = BTreeSet::new();
-        for (from, target) in &document.references {
-            if seen.insert(Arc::clone(&target.file)) && !set.documents.contains_key(&target.file) {
-                waiting.push(root.referenced(&target.file, from)?);
-            }
-        }
-    }
-    check(&set)?;
-    set.index_derived();
-    Ok(set)
-}
-
 impl SpecSet {
-    /// The listed documents, in the order given to [`load`].
+    /// A set of these documents, which has not been checked yet.
+    pub(super) fn new(
+        listed: Vec<Arc<Document>>,
+        documents: BTreeMap<Arc<str>, Arc<Document>>,
+    ) -> Self {
+        Self {
+            listed,
+            documents,
+            derived: BTreeMap::new(),
+        }
+    }
+
+    /// The listed documents, in the order given to [`load`](super::load).
     pub fn listed(&self) -> impl Iterator<Item = &Document> {
         self.listed.iter().map(AsRef::as_ref)
     }
@@ -124,7 +101,8 @@ impl SpecSet {
         self.document(&target.file)?.parameters.get(&target.pointer)
     }
 
-    fn index_derived(&mut self) {
+    /// Notes which schemas include which, once references are known to lead somewhere.
+    pub(super) fn index_derived(&mut self) {
         let mut derived: BTreeMap<Source, Vec<Source>> = BTreeMap::new();
         for document in self.documents.values() {
             for schema in document.schemas.values() {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
 use super::{ApiVersion, TypeName, TypeTable};
 
 /// One Azure group, the unit of curation and of generated crates.
@@ -24,10 +22,10 @@ pub struct Group {
 pub struct Version {
     /// ARM api-version.
     pub api_version: ApiVersion,
-    /// Spec files this version was read from, for headers and error messages; sorted.
+    /// Spec files of all sources this version was read from, for headers and error messages; sorted.
     pub sources: Vec<SourceFile>,
-    /// Every ARM type that the files describe, exported or not; sorted.
-    pub arm_types: Vec<String>,
+    /// Every ARM type that the files of each source describe, exported or not; sorted.
+    pub arm_types: BTreeMap<String, Vec<String>>,
     /// Resources in order of ARM type.
     pub resources: Vec<Resource>,
     /// Every type that the resources reach.
@@ -91,8 +89,7 @@ pub struct ErrorRule {
 }
 
 /// What to do about an error (ASO behaviour §1.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
     /// Wait for a change of the object.
     Fatal,

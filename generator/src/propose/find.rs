@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::{ProposeError, hint};
-use crate::curate::{GroupConfig, NamedSource, VersionSource, bicep_file};
+use super::error::{ProposeError, hint};
+use crate::curation::{GroupConfig, ReadFrom, SourceRules, SpecFormat, bicep_file};
 use crate::discover::discover;
 use crate::load::{SpecRoot, SpecSet, is_bicep_file, load};
 use crate::model::{ApiVersion, Owner};
@@ -15,7 +15,7 @@ use crate::model::{ApiVersion, Owner};
 pub(super) struct Found {
     /// The type with the casing of the newest spec.
     pub arm_type: String,
-    /// Short name for a group of the provider.
+    /// Group that was named, else a short name for one of the provider.
     pub group: String,
     /// Folder above `stable` and `preview`.
     pub folder: String,
@@ -36,7 +36,7 @@ pub(super) struct Place {
     owner: Owner,
     /// Bicep types, or the spec files that describe it and the resources that it reaches, its own first, relative to the
     /// version's folder.
-    pub source: VersionSource,
+    pub read_from: ReadFrom,
     /// The file that has it.
     path: String,
 }
@@ -49,13 +49,13 @@ impl Place {
 
     /// Its spec files; none where it was found in Bicep types.
     pub fn files(&self) -> &[String] {
-        match &self.source {
-            VersionSource::Files(files) => files,
-            VersionSource::Named(_) => &[],
+        match &self.read_from {
+            ReadFrom::Files(files) => files,
+            ReadFrom::Named(_) => &[],
         }
     }
 
-    /// Whether it is what a group whose specs are in `folder` would read.
+    /// Whether it is what a source with this folder would read.
     fn is_in(&self, specs: &SpecRoot, folder: &str) -> bool {
         if self.is_bicep() {
             let file = bicep_file(folder, &self.version);
@@ -151,58 +151,100 @@ pub(super) fn find(
     all.extend(specs.bicep_files()?);
     let all: Vec<SpecFile<'_>> = all.iter().filter_map(|path| SpecFile::read(path)).collect();
     let group = configs.iter().find(|(it, _)| it.rules.group == provider);
-    let folder = group.map(|(config, _)| config.rules.specs.as_str());
-    let provider = folder.and_then(provider_of).unwrap_or(provider);
-    let is_of_provider = |file: &&SpecFile<'_>| {
-        let is_other = folder.is_some_and(|folder| !file.is_bicep() && file.folder != folder);
-        !is_other && file.provider().is_some_and(|it| is_named(it, provider))
-    };
-    let files: Vec<&SpecFile<'_>> = all.iter().filter(is_of_provider).collect();
-    let Some(full) = files.first().and_then(|file| file.provider()) else {
+    let mut providers = group.map_or(Vec::new(), |(config, _)| providers_of(config));
+    if providers.is_empty() {
+        providers.push(provider);
+    }
+    let mut unknown = None;
+    for provider in providers {
+        let of = Provider::read(&all, provider)?;
+        let arm_type = format!("{}/{name}", of.name);
+        let mut places = places(specs, &of.files, &arm_type)?;
+        let folder = home(specs, configs, &of.files, &places);
+        places.retain(|place| folder.as_ref().is_some_and(|it| place.is_in(specs, it)));
+        if let (Some(folder), Some(newest)) = (folder, newest(places.iter())) {
+            let short = || short(of.name).to_lowercase();
+            return Ok(Found {
+                arm_type: newest.arm_type.clone(),
+                group: group.map_or_else(short, |(config, _)| config.rules.group.clone()),
+                folder,
+                lineage: lineage(specs, &of.files, newest)?,
+                places,
+            });
+        }
+        unknown.get_or_insert_with(|| unknown_type(specs, &of.files, of.name, arm_type));
+    }
+    Err(unknown.unwrap_or_else(|| ProposeError::NotAType(wanted.to_owned())))
+}
+
+/// Providers whose specs a group reads, each once, in the order of its file.
+fn providers_of(config: &GroupConfig) -> Vec<&str> {
+    let mut providers = Vec::new();
+    for (_, source) in config.sources() {
+        if let Some(provider) = provider_of(&source.folder)
+            && !providers.contains(&provider)
+        {
+            providers.push(provider);
+        }
+    }
+    providers
+}
+
+/// A provider and its files.
+struct Provider<'f, 'p> {
+    name: &'p str,
+    files: Vec<&'f SpecFile<'p>>,
+}
+
+impl<'f, 'p> Provider<'f, 'p> {
+    /// The provider of this name, or of this last word.
+    fn read(all: &'f [SpecFile<'p>], named: &str) -> Result<Self, ProposeError> {
+        let is_meant = |file: &&SpecFile<'_>| file.provider().is_some_and(|it| is_named(it, named));
+        let files: Vec<&SpecFile<'_>> = all.iter().filter(is_meant).collect();
+        if let Some(name) = files.first().and_then(|file| file.provider()) {
+            return Ok(Self { name, files });
+        }
         let known: BTreeSet<&str> = all.iter().filter_map(SpecFile::provider).collect();
         let short = known.iter().map(|it| short(it));
         let short: Vec<&str> = short.chain(known.iter().copied()).collect();
-        return Err(ProposeError::UnknownProvider {
-            provider: provider.to_owned(),
-            hint: hint(provider, &short),
-        });
-    };
-    let arm_type = format!("{full}/{name}");
-    let mut found = places(specs, &files, &arm_type)?;
-    let Some(folder) = folder
-        .map(str::to_owned)
-        .or_else(|| home(specs, configs, &files, &found))
-    else {
-        return Err(unknown_type(specs, &files, full, arm_type));
-    };
-    found.retain(|place| place.is_in(specs, &folder));
-    let Some(newest) = newest(found.iter()) else {
-        return Err(unknown_type(specs, &files, full, arm_type));
-    };
-    Ok(Found {
-        arm_type: newest.arm_type.clone(),
-        group: short(full).to_lowercase(),
-        folder,
-        lineage: lineage(specs, &files, newest)?,
-        places: found,
-    })
+        Err(ProposeError::UnknownProvider {
+            provider: named.to_owned(),
+            hint: hint(named, &short),
+        })
+    }
 }
 
-/// The folder of specs that a type belongs to: that of the newest api-version in the specs. For one that only Bicep types
-/// have, a folder of its provider beside which they are, one that has a group before others, else one that is named after
-/// theirs.
+/// The source of a group's file that has this folder.
+pub(super) fn source_in<'c>(
+    config: &'c GroupConfig,
+    folder: &str,
+) -> Option<(&'c str, &'c SourceRules)> {
+    let mut sources = config.sources().into_iter();
+    sources.find(|(_, source)| source.folder == folder)
+}
+
+/// The folder of specs that a type belongs to: that of the newest api-version in the specs, where a group reads its
+/// folder already the newest of those. For one that only Bicep types have, a folder of its provider beside which they are,
+/// one that a group reads before others, else one that is named after theirs.
 fn home(
     specs: &SpecRoot,
     configs: &[(GroupConfig, String)],
     files: &[&SpecFile<'_>],
     found: &[Place],
 ) -> Option<String> {
-    if let Some(place) = newest(found.iter().filter(|place| !place.is_bicep())) {
+    let has_group = |folder: &str| {
+        let mut configs = configs.iter();
+        configs.any(|(config, _)| source_in(config, folder).is_some())
+    };
+    let in_specs = found.iter().filter(|place| !place.is_bicep());
+    let is_read =
+        |place: &&Place| SpecFile::read(&place.path).is_some_and(|file| has_group(file.folder));
+    let read = newest(in_specs.clone().filter(is_read));
+    if let Some(place) = read.or_else(|| newest(in_specs)) {
         return SpecFile::read(&place.path).map(|file| file.folder.to_owned());
     }
     let place = newest(found.iter())?;
     let provider = provider_of(&place.arm_type)?;
-    let has_group = |folder: &str| configs.iter().any(|(it, _)| it.rules.specs == folder);
     let is_namesake = |folder: &str| {
         let service = folder.split('/').nth(1);
         service.is_some_and(|service| service.eq_ignore_ascii_case(short(provider)))
@@ -283,17 +325,17 @@ fn place(
     let Some(resource) = resources.iter().find(|it| is_wanted(&it.arm_type)) else {
         return Ok(None);
     };
-    let source = if file.is_bicep() {
-        NamedSource::Bicep.into()
+    let read_from = if file.is_bicep() {
+        SpecFormat::Bicep.into()
     } else {
-        VersionSource::Files(spec_files(specs, file.path, &set)?)
+        ReadFrom::Files(spec_files(specs, file.path, &set)?)
     };
     Ok(Some(Place {
         version: ApiVersion::new(file.version),
         arm_type: resource.arm_type.clone(),
         kind: resource.kind.clone(),
         owner: resource.owner.clone(),
-        source,
+        read_from,
         path: file.path.to_owned(),
     }))
 }

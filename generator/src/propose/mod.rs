@@ -3,94 +3,36 @@
 //! Here: what is proposed and its text. Finding the type is [`find`]'s part, choosing api-versions that of [`versions`],
 //! guessing what the specs leave unsaid that of [`suspect`].
 
+mod error;
 mod find;
 mod suspect;
 mod versions;
 
 use std::fmt::Write as _;
 
-use crate::curate::{GroupConfig, nearest};
-use crate::load::{LoadError, SpecRoot};
+use crate::curation::GroupConfig;
+use crate::load::SpecRoot;
 use crate::pipeline::{GeneratorError, curated_group};
-use find::Found;
+pub use error::ProposeError;
+use find::{Found, source_in};
 use suspect::Suspicion;
 use versions::Versions;
 
 /// Lines that export an ARM type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// Curation file that they are for: `specs/network.toml`.
+    /// Curation file that they are for: `specs/network/group.toml`.
     pub path: String,
     /// First lines of the file, where it is new.
     head: Option<String>,
-    /// What becomes of the table `[versions]`.
+    /// First lines of the source, where it is new.
+    source: Option<String>,
+    /// What becomes of the api-versions of the source.
     versions: Versions,
     /// Lines for the end of the file.
     tail: String,
     /// Remarks, one a line.
     pub notes: Vec<String>,
-}
-
-/// Why nothing can be proposed.
-#[derive(Debug, thiserror::Error)]
-pub enum ProposeError {
-    /// The text is no ARM type.
-    #[error(
-        "`{0}` is no ARM type; expected a provider and a type, such as `Microsoft.Network/routeTables` or \
-         `network/routeTables`"
-    )]
-    NotAType(String),
-    /// No specs of the provider are here.
-    #[error("there are no specs of a provider `{provider}`; {hint}")]
-    UnknownProvider {
-        /// What was asked for.
-        provider: String,
-        /// The nearest providers.
-        hint: String,
-    },
-    /// The provider's specs do not have the type.
-    #[error("no api-version of `{provider}` has `{arm_type}`; {hint}")]
-    UnknownType {
-        /// Provider.
-        provider: String,
-        /// What was asked for.
-        arm_type: String,
-        /// The nearest ARM types.
-        hint: String,
-    },
-    /// A file exports the type already.
-    #[error("{at} exports `{arm_type}` already, as `{kind}`")]
-    Known {
-        /// File and line.
-        at: String,
-        /// The type.
-        arm_type: String,
-        /// Its kind.
-        kind: String,
-    },
-    /// The group reads the api-versions that have the type from a source that does not have it.
-    #[error(
-        "only {has} have `{arm_type}` in {versions}, which {path} reads from {reads}; change the source of one, or list \
-         another api-version"
-    )]
-    OtherSource {
-        /// The type.
-        arm_type: String,
-        /// api-versions that have it.
-        versions: String,
-        /// Curation file.
-        path: String,
-        /// The source that has it there.
-        has: &'static str,
-        /// The source that the file names.
-        reads: &'static str,
-    },
-    /// A spec file cannot be read.
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    /// With the proposed lines nothing can be generated.
-    #[error("the proposed lines do not work yet: {0}")]
-    Generate(#[from] Box<GeneratorError>),
 }
 
 /// Proposes lines for `wanted`, `PROVIDER/TYPE` or `GROUP/TYPE`. `texts` has the text of each curation file in
@@ -104,25 +46,28 @@ pub fn propose(
     wanted: &str,
 ) -> Result<Proposal, ProposeError> {
     let found = find::find(specs, configs, wanted)?;
-    let home = configs
-        .iter()
-        .find(|(config, _)| config.rules.specs == found.folder);
+    let reads = |(config, _): &&(GroupConfig, String)| source_in(config, &found.folder).is_some();
+    let is_group = |(config, _): &&(GroupConfig, String)| config.rules.group == found.group;
+    let reading = configs.iter().find(reads);
+    let home = reading.or_else(|| configs.iter().find(is_group));
     let config = home.map(|(config, _)| config);
     if let Some(config) = config {
         check_unknown(config, &found)?;
     }
     let mut proposal = Proposal {
         path: config.map_or_else(
-            || format!("specs/{}.toml", found.group),
+            || format!("specs/{}/group.toml", found.group),
             |it| it.path.clone(),
         ),
         head: config.is_none().then(|| head(&found)),
-        versions: Versions::choose(config, &found)?,
+        source: reading.is_none().then(|| source_head(config, &found)),
+        versions: Versions::choose(reading.map(|(config, _)| config), &found)?,
         tail: String::new(),
         notes: Vec::new(),
     };
     if !specs.folder().join(&found.folder).is_dir() {
-        let note = "there are no specs of the provider here: check the folder in `specs` against Azure's repository";
+        let note =
+            "there are no specs of the provider here: check `folder` against Azure's repository";
         proposal.notes.push(note.to_owned());
     }
     let kinds = found.with_parents(config);
@@ -161,10 +106,20 @@ fn check_unknown(config: &GroupConfig, found: &Found) -> Result<(), ProposeError
 
 /// The keys at the top of a new file. New groups have no names of old to keep.
 fn head(found: &Found) -> String {
-    format!(
-        "group = \"{}\"\nspecs = \"{}\"\nnaming = \"new\"\n",
-        found.group, found.folder
-    )
+    format!("group = \"{}\"\nnaming = \"new\"\n", found.group)
+}
+
+/// The first lines of a new source, under the name of the last folder that is no provider's.
+fn source_head(config: Option<&GroupConfig>, found: &Found) -> String {
+    let is_name = |part: &&str| !part.contains('.') && *part != "resource-manager";
+    let name = found.folder.rsplit('/').find(is_name);
+    let name = name.unwrap_or(&found.group).to_lowercase();
+    let is_taken =
+        |name: &str| config.is_some_and(|config| config.rules.sources.contains_key(name));
+    let numbered = (2..).map(|number| format!("{name}{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    let free = names.find(|name| !is_taken(name)).unwrap_or(name);
+    format!("[sources.{free}]\nfolder = \"{}\"\n", found.folder)
 }
 
 impl Proposal {
@@ -197,13 +152,28 @@ impl Proposal {
 
     /// The curation file with the proposal in it. `text` is the file as it is, if it exists.
     pub fn merged(&self, text: Option<&str>) -> String {
-        let Some(text) = text else {
-            let head = self.head.as_deref().unwrap_or_default();
-            let versions = self.versions.added();
-            return format!("{head}\n[versions]\n{versions}{}", self.tail);
-        };
-        let merged = self.versions.merged(text);
-        format!("{}\n{}", merged.trim_end(), self.tail)
+        let source = self.source();
+        match (text, source) {
+            (Some(text), None) => {
+                let merged = self.versions.merged(text);
+                format!("{}\n{}", merged.trim_end(), self.tail)
+            }
+            (Some(text), Some(source)) => {
+                let (before, after) = text.split_at(end_of_sources(text));
+                let merged = format!("{before}\n{source}{after}");
+                format!("{}\n{}", merged.trim_end(), self.tail)
+            }
+            (None, source) => {
+                let head = self.head.as_deref().unwrap_or_default();
+                format!("{head}\n{}{}", source.unwrap_or_default(), self.tail)
+            }
+        }
+    }
+
+    /// The lines of the source, where it is new.
+    fn source(&self) -> Option<String> {
+        let head = self.source.as_ref()?;
+        Some(format!("{head}{}", self.versions.table()))
     }
 
     /// What to add where.
@@ -216,22 +186,28 @@ impl Proposal {
             let _ = writeln!(text, "# {}, a new file:", self.path);
             return text + &self.merged(None);
         }
-        text += &self.versions.text(&self.path);
+        if let Some(source) = self.source() {
+            let _ = write!(text, "# {}, behind the other sources:\n{source}", self.path);
+        } else {
+            text += &self.versions.text(&self.path);
+        }
         let _ = writeln!(text, "# {}, at the end:", self.path);
         text + &self.tail
     }
 }
 
-/// The nearest of some names, else some of them.
-fn hint(name: &str, known: &[&str]) -> String {
-    const SOME: usize = 8;
-    match nearest(name, known.iter().copied()) {
-        Some(candidate) => format!("did you mean `{candidate}`?"),
-        None if known.is_empty() => "there are none here".to_owned(),
-        None => {
-            let more = if known.len() > SOME { ", …" } else { "" };
-            let some: Vec<&str> = known.iter().take(SOME).copied().collect();
-            format!("there are: {}{more}", some.join(", "))
+/// Offset behind the last line of the last source.
+fn end_of_sources(text: &str) -> usize {
+    let mut is_in_source = false;
+    let (mut end, mut offset) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        offset += line.len();
+        if line.starts_with('[') {
+            is_in_source = line.starts_with("[sources");
+        }
+        if is_in_source && !line.trim().is_empty() && !line.starts_with('#') {
+            end = offset;
         }
     }
+    end
 }

@@ -98,7 +98,8 @@ fn suspect(
         let child = format!("{}/{}", resource.arm_type, property.name);
         if version
             .arm_types
-            .iter()
+            .values()
+            .flatten()
             .any(|it| it.eq_ignore_ascii_case(&child))
         {
             return Some(("child-kind", "its items are an ARM type of their own", true));

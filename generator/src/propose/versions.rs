@@ -1,27 +1,38 @@
-//! api-versions for a type: those that the group lists already, with the type's spec files where a list lacks them, else
+//! api-versions for a type: those that its source lists already, with the type's spec files where a list lacks them, else
 //! the newest stable one. Where that is one of Bicep types, the newest of the specs joins it: it tells what they leave
 //! out.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::ProposeError;
-use super::find::{Found, Place, newest};
-use crate::curate::GroupConfig;
+use super::error::ProposeError;
+use super::find::{self, Found, newest, source_in};
+use crate::curation::{GroupConfig, SourceRules};
 use crate::model::ApiVersion;
 
-/// What becomes of the table `[versions]`.
+/// What becomes of the api-versions of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Versions {
-    /// Lines to add.
-    lines: Vec<String>,
-    /// Sources of listed api-versions to replace, by place.
+    /// Name of the source, where the file has it.
+    source: String,
+    /// Entries to add.
+    entries: Vec<String>,
+    /// Where they go, where the file has the source.
+    place: Option<LastEntry>,
+    /// What listed api-versions are read from, to replace, by place.
     edits: Vec<Edit>,
     /// Where else the type is.
     pub notes: Vec<String>,
 }
 
-/// A source to replace.
+/// The last api-version of a source in its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LastEntry {
+    key: usize,
+    end: usize,
+}
+
+/// What an api-version is read from, to replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Edit {
     version: ApiVersion,
@@ -31,90 +42,116 @@ struct Edit {
 }
 
 impl Versions {
-    /// Chooses api-versions for a type, of a group that exists or of a new one.
+    /// Chooses api-versions for a type, of a group that reads its folder or for a source that is new.
     pub fn choose(config: Option<&GroupConfig>, found: &Found) -> Result<Self, ProposeError> {
         let mut versions = Self::default();
+        let home = config.and_then(|config| Some((config, source_in(config, &found.folder)?)));
+        if let Some((_, (name, source))) = home {
+            name.clone_into(&mut versions.source);
+            let last = source.versions.iter().max_by_key(|(_, it)| it.span().end);
+            versions.place = last.map(|(key, it)| LastEntry {
+                key: key.span().start,
+                end: it.span().end,
+            });
+        }
         let mut others = Vec::new();
         let mut served = 0;
-        for place in &found.places {
-            let Some((config, source)) = listed(config, &place.version) else {
-                others.push(place);
+        for found_at in &found.places {
+            let listed = home.and_then(|(config, (_, source))| {
+                let read_from = source.versions.get(found_at.version.as_str())?;
+                Some((config, source, read_from.span()))
+            });
+            let Some((config, source, span)) = listed else {
+                others.push(found_at);
                 continue;
             };
-            if config.is_bicep(&place.version) != place.is_bicep() {
+            if source.is_bicep(&found_at.version) != found_at.is_bicep() {
                 continue;
             }
             served += 1;
-            let files = lacking(config, place, found);
+            let files = lacking(source, found_at, found);
             if !files.is_empty() {
+                let named = source.place(&found_at.version);
                 versions.edits.push(Edit {
-                    version: place.version.clone(),
-                    line: config.version_line(&place.version),
-                    span: source,
-                    files: list(&[listed_files(config, &place.version), files].concat()),
+                    version: found_at.version.clone(),
+                    line: named.map_or(1, |named| config.line(named)),
+                    span,
+                    files: list(&[listed_files(source, &found_at.version), files].concat()),
                 });
             }
         }
         versions.edits.sort_by_key(|edit| edit.span.start);
         if served == 0 {
-            let added = additions(&others).ok_or_else(|| other_source(config, found))?;
+            let added = additions(&others).ok_or_else(|| other_format(config, found))?;
             others.retain(|place| !added.iter().any(|it| it.version == place.version));
-            versions.lines = added.iter().map(|place| line(place, found)).collect();
+            versions.entries = added.iter().map(|place| entry(place, found)).collect();
         }
         versions.notes = notes(&found.arm_type, &others);
         Ok(versions)
     }
 
-    /// The lines to add.
-    pub fn added(&self) -> String {
-        self.lines.iter().map(|line| format!("{line}\n")).collect()
+    /// The key `versions` of a source that is new.
+    pub fn table(&self) -> String {
+        format!("versions = {{ {} }}\n", self.entries.join(", "))
     }
 
-    /// The text of a curation file with the lines and replacements in it.
+    /// The text of a curation file with the entries and replacements in it.
     pub fn merged(&self, text: &str) -> String {
         let mut merged = text.to_owned();
+        if let Some(place) = &self.place {
+            let (at, added) = self.addition(text, place);
+            merged.insert_str(at, &added);
+        }
+        // From the last one back, so that places stay what they are.
         for edit in self.edits.iter().rev() {
             merged.replace_range(edit.span.clone(), &edit.files);
         }
-        merged.insert_str(end_of_versions(&merged), &self.added());
         merged
+    }
+
+    /// The entries as the file writes its own, and where: in the braces of one line, or as a line each.
+    fn addition(&self, text: &str, place: &LastEntry) -> (usize, String) {
+        let start = text[..place.key].rfind('\n').map_or(0, |at| at + 1);
+        let before = &text[start..place.key];
+        let entries = self.entries.iter();
+        if before.contains('{') {
+            return (place.end, entries.map(|it| format!(", {it}")).collect());
+        }
+        let end = text[place.end..].find('\n');
+        let added = entries.map(|it| format!("\n{before}{it}")).collect();
+        (end.map_or(text.len(), |at| place.end + at), added)
     }
 
     /// What to add and to replace where.
     pub fn text(&self, path: &str) -> String {
         let mut text = String::new();
         for edit in &self.edits {
-            let _ = writeln!(text, "# {path}:{}, in place of that line:", edit.line);
+            let _ = writeln!(text, "# {path}:{}, in place of what is there:", edit.line);
             let _ = writeln!(text, "\"{}\" = {}", edit.version, edit.files);
         }
-        if !self.lines.is_empty() {
-            let _ = write!(text, "# {path}, under [versions]:\n{}", self.added());
+        if !self.entries.is_empty() {
+            let _ = writeln!(
+                text,
+                "# {path}, in `versions` of [sources.{}]:",
+                self.source
+            );
+            let _ = writeln!(text, "{}", self.entries.join("\n"));
         }
         text
     }
 }
 
-/// Where a file names the source of an api-version, if it lists that.
-fn listed<'c>(
-    config: Option<&'c GroupConfig>,
-    version: &ApiVersion,
-) -> Option<(&'c GroupConfig, Range<usize>)> {
-    let config = config?;
-    let source = config.rules.versions.get(version.as_str())?;
-    Some((config, source.span()))
-}
-
-/// Spec files that a group reads an api-version from, relative to its folder.
-fn listed_files(config: &GroupConfig, version: &ApiVersion) -> Vec<String> {
+/// Spec files that a source reads an api-version from, relative to its folder.
+fn listed_files(source: &SourceRules, version: &ApiVersion) -> Vec<String> {
     let folder = format!("/{version}/");
-    let files = config.files(version).into_iter();
+    let files = source.files(version).into_iter();
     let relative = files.filter_map(|file| Some(file.split_once(&folder)?.1.to_owned()));
     relative.collect()
 }
 
-/// Spec files of a type that a group does not list for an api-version; none if it lists the type's own.
-fn lacking(config: &GroupConfig, place: &Place, found: &Found) -> Vec<String> {
-    let known = listed_files(config, &place.version);
+/// Spec files of a type that a source does not list for an api-version; none if it lists the type's own.
+fn lacking(source: &SourceRules, place: &find::Place, found: &Found) -> Vec<String> {
+    let known = listed_files(source, &place.version);
     let is_known = |file: &str| known.iter().any(|it| it == file);
     if place.files().first().is_none_or(|own| is_known(own)) {
         return Vec::new();
@@ -127,7 +164,7 @@ fn lacking(config: &GroupConfig, place: &Place, found: &Found) -> Vec<String> {
 }
 
 /// The newest stable api-version; before it the newest of the specs, where Bicep types have the former only.
-fn additions<'f>(others: &[&'f Place]) -> Option<Vec<&'f Place>> {
+fn additions<'f>(others: &[&'f find::Place]) -> Option<Vec<&'f find::Place>> {
     let last = newest(others.iter().copied())?;
     let base = newest(others.iter().copied().filter(|place| !place.is_bicep()));
     Some(match base {
@@ -136,7 +173,7 @@ fn additions<'f>(others: &[&'f Place]) -> Option<Vec<&'f Place>> {
     })
 }
 
-fn line(place: &Place, found: &Found) -> String {
+fn entry(place: &find::Place, found: &Found) -> String {
     let source = if place.is_bicep() {
         "\"bicep\"".to_owned()
     } else {
@@ -151,12 +188,12 @@ fn list(files: &[impl AsRef<str>]) -> String {
     format!("[{}]", files.collect::<Vec<_>>().join(", "))
 }
 
-fn notes(arm_type: &str, others: &[&Place]) -> Vec<String> {
+fn notes(arm_type: &str, others: &[&find::Place]) -> Vec<String> {
     let is_in_specs = |version: &ApiVersion| {
         let mut others = others.iter();
         others.any(|place| !place.is_bicep() && place.version == *version)
     };
-    let (bicep, openapi): (Vec<&Place>, Vec<&Place>) =
+    let (bicep, openapi): (Vec<&find::Place>, Vec<&find::Place>) =
         others.iter().copied().partition(|place| place.is_bicep());
     let mut notes = Vec::new();
     if !openapi.is_empty() {
@@ -166,45 +203,25 @@ fn notes(arm_type: &str, others: &[&Place]) -> Vec<String> {
     for place in bicep.iter().filter(|place| !is_in_specs(&place.version)) {
         let version = &place.version;
         notes.push(format!(
-            "only Bicep types have it in {version}; to serve that, under [versions]: \"{version}\" = \"bicep\""
+            "only Bicep types have it in {version}; to serve that, in `versions` of its source: \"{version}\" = \"bicep\""
         ));
     }
     notes
 }
 
-/// Every api-version that has the type is listed, with a source that lacks it.
-fn other_source(config: Option<&GroupConfig>, found: &Found) -> ProposeError {
+/// Every api-version that has the type is listed, and read from a format that lacks it.
+fn other_format(config: Option<&GroupConfig>, found: &Found) -> ProposeError {
     let place = newest(found.places.iter());
     let versions = found.places.iter().map(|place| place.version.as_str());
-    ProposeError::OtherSource {
+    ProposeError::OtherFormat {
         arm_type: found.arm_type.clone(),
         versions: versions.collect::<Vec<_>>().join(", "),
         path: config.map(|it| it.path.clone()).unwrap_or_default(),
-        has: source_words(place.is_some_and(Place::is_bicep)),
-        reads: source_words(place.is_none_or(|place| !place.is_bicep())),
+        has: format_words(place.is_some_and(find::Place::is_bicep)),
+        reads: format_words(place.is_none_or(|place| !place.is_bicep())),
     }
 }
 
-fn source_words(is_bicep: bool) -> &'static str {
+fn format_words(is_bicep: bool) -> &'static str {
     if is_bicep { "Bicep types" } else { "specs" }
-}
-
-/// Offset behind the last line of the table `[versions]`.
-fn end_of_versions(text: &str) -> usize {
-    let start = text
-        .find("[versions]")
-        .map_or(text.len(), |at| at + "[versions]".len());
-    let is_header = |line: &str| line.starts_with('[');
-    let mut end = start;
-    let mut offset = start;
-    for line in text[start..].split_inclusive('\n') {
-        if is_header(line) {
-            break;
-        }
-        offset += line.len();
-        if !line.trim().is_empty() && !line.starts_with('#') {
-            end = offset;
-        }
-    }
-    end
 }

@@ -84,7 +84,7 @@ mod tests {
         let version = Version {
             api_version: api_version.clone(),
             sources: Vec::new(),
-            arm_types: Vec::new(),
+            arm_types: BTreeMap::new(),
             resources: Vec::new(),
             types,
         };

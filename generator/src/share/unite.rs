@@ -103,7 +103,7 @@ mod tests {
             api_version: ApiVersion::new("2024-01-01"),
             sources: Vec::new(),
             resources: Vec::new(),
-            arm_types: Vec::new(),
+            arm_types: BTreeMap::new(),
             types: types
                 .into_iter()
                 .map(|(name, definition)| (TypeName::new(name), definition))

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::TypesError;
+use super::bounds::{DEEPEST, MOST_OBJECTS};
 use super::embedded::{Rule, Standing};
+use super::error::TypesError;
 use super::merge::{Merged, merge};
-use super::naming::pascal;
 use super::table::Table;
-use super::variants::definition_name;
 use crate::discover::DiscoveredResource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
 use crate::model::{
     Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
 };
+use crate::naming::pascal;
 
 /// Which side of a resource is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +22,6 @@ pub(super) enum Side {
     /// Observed state: everything, unchecked.
     Status,
 }
-
-/// Deepest nesting of schemas: Azure's go to 20, and the stack of a thread holds several times as many.
-pub(super) const DEEPEST: usize = 64;
-
-/// Most objects on one side of a resource, each counted as often as it is built: Azure's largest has some thousands.
-pub(super) const MOST_OBJECTS: usize = 10_000;
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
@@ -228,7 +222,7 @@ impl<'a, 'b> Builder<'a, 'b> {
         let inline = format!("{}{}", place.owner, pascal(place.property));
         let mut names = Vec::new();
         if is_definition(schema) {
-            names.push(pascal(definition_name(schema)));
+            names.push(pascal(schema.definition_name()));
         } else if let Some(name) = &schema.enum_name {
             names.push(pascal(name));
         }
@@ -303,7 +297,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             Standing::Kept => {
                 let what = format!(
                     "stays whole: `{}` is among `parts`",
-                    definition_name(merged.schema)
+                    merged.schema.definition_name()
                 );
                 self.decisions.push(Decision::part(what));
                 Some(Position::Inside)
@@ -374,7 +368,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     fn id_only(&mut self, merged: &Merged<'a>) -> Option<TypeRef> {
         let what = format!(
             "only the id is left: `{}` is a resource with a life of its own",
-            definition_name(merged.schema)
+            merged.schema.definition_name()
         );
         self.decisions.push(Decision::heuristic(what));
         let (name, schema) = merged
@@ -409,7 +403,7 @@ impl<'a, 'b> Builder<'a, 'b> {
 
 /// Name of a schema that has one of its own.
 pub(super) fn definition(schema: &Schema) -> Option<String> {
-    is_definition(schema).then(|| definition_name(schema).to_owned())
+    is_definition(schema).then(|| schema.definition_name().to_owned())
 }
 
 /// Whether a schema has a name of its own.
@@ -420,7 +414,7 @@ fn is_definition(schema: &Schema) -> bool {
 /// Name of an object's type: its definition's, else after the place that holds it.
 fn object_name(merged: &Merged<'_>, place: &Place<'_>, times: usize) -> String {
     let mut name = if is_definition(merged.schema) {
-        pascal(definition_name(merged.schema))
+        pascal(merged.schema.definition_name())
     } else {
         format!("{}{}", place.owner, pascal(place.property))
     };

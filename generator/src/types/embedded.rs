@@ -31,7 +31,12 @@ pub struct Embedding {
     pub whole: BTreeMap<String, Vec<String>>,
     /// Definitions of which only the id stays, wherever they stand.
     pub id_only: BTreeSet<String>,
+    /// Members of [`ENVELOPE`] that the spec of a resource keeps, by ARM type in lower case.
+    pub envelope: BTreeMap<String, BTreeSet<String>>,
 }
+
+/// Members of ARM's envelope that a spec does without: the operator makes them of name and owner.
+pub const ENVELOPE: [&str; 3] = ["id", "name", "type"];
 
 /// What becomes of a schema inside a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +84,13 @@ impl<'a> Rule<'a> {
         }
     }
 
+    /// Whether the spec of a resource does without a member because the operator makes it of name and owner.
+    pub fn derives(&self, member: &str, resource: &DiscoveredResource<'_>) -> bool {
+        let arm_type = resource.arm_type.to_lowercase();
+        let kept = self.choices.envelope.get(&arm_type);
+        ENVELOPE.contains(&member) && !kept.is_some_and(|kept| kept.contains(member))
+    }
+
     /// What becomes of `schema` inside `resource`. `read_only` tells whether it stands below something that Azure
     /// sets; `suffix` is that of the side's type names.
     pub fn standing(
@@ -89,7 +101,7 @@ impl<'a> Rule<'a> {
         suffix: &str,
     ) -> Standing {
         let schema = self.set.resolve(schema);
-        let name = super::variants::definition_name(schema);
+        let name = schema.definition_name();
         let sided = format!("{name}{suffix}");
         let names = [name, sided.as_str()];
         if names

@@ -5,79 +5,42 @@
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
 //! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening
-//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`naming`]) and the table itself
+//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`crate::naming`]) and the table itself
 //! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
 
+mod bounds;
 mod build;
 pub mod embedded;
+mod error;
 pub(crate) mod flatten;
 pub(crate) mod merge;
-pub mod naming;
 mod objects;
 mod table;
 pub(crate) mod variants;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::discover::DiscoveredResource;
-use crate::load::{Source, SpecSet};
+use crate::load::SpecSet;
 use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
-use build::{Builder, DEEPEST, MOST_OBJECTS, Side};
+use build::{Builder, Side};
 use embedded::Embedding;
+pub use error::TypesError;
 use table::Table;
 pub(crate) use table::is_taken;
 
-/// Why types could not be built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TypesError {
-    /// A schema has a type that neither Swagger nor we know.
-    #[error(
-        "{at}: unknown type `{ty}`; expected object, array, string, integer, number or boolean"
-    )]
-    UnknownType {
-        /// The schema.
-        at: Source,
-        /// What it says.
-        ty: String,
-    },
-    /// A resource's body or answer is not an object.
-    #[error("{at}: the schema of resource {kind} is not an object")]
-    NotAnObject {
-        /// The schema.
-        at: Source,
-        /// The resource.
-        kind: String,
-    },
-    /// Two variants of a schema cannot be told apart.
-    #[error(
-        "{at}: `{value}` also means the variant at {first}; give each its own discriminator value"
-    )]
-    VariantsAlike {
-        /// One variant.
-        at: Source,
-        /// The other.
-        first: Source,
-        /// Their value.
-        value: String,
-    },
-    /// Schemas stand in each other too deep.
-    #[error(
-        "{at}: schemas are nested more than {DEEPEST} deep in resource {kind}; expected far less of any API"
-    )]
-    TooDeep {
-        /// The schema at which the walk ended.
-        at: Source,
-        /// The resource.
-        kind: String,
-    },
-    /// Schemas branch so that a resource has too many types.
-    #[error(
-        "{at}: resource {kind} has more than {MOST_OBJECTS} objects, each counted as often as schemas lead to it"
-    )]
-    TooManyObjects {
-        /// The schema at which the walk ended.
-        at: Source,
-        /// The resource.
-        kind: String,
-    },
+/// Name of a source where there is only one and no curation file has given it another.
+pub const ONLY_SOURCE: &str = "specs";
+
+/// What one source describes of an api-version.
+#[derive(Clone, Copy, Debug)]
+pub struct Described<'a> {
+    /// Name of the source.
+    pub source: &'a str,
+    /// Its files.
+    pub set: &'a SpecSet,
+    /// The resources in them.
+    pub resources: &'a [DiscoveredResource<'a>],
 }
 
 /// Builds every type that the resources reach.
@@ -89,13 +52,10 @@ pub fn build(
     api_version: ApiVersion,
     discovered: &[DiscoveredResource<'_>],
 ) -> Result<Version, TypesError> {
-    build_with(set, api_version, discovered, &Embedding::default(), |_| {
-        true
-    })
+    build_with(set, api_version, discovered, &Embedding::default())
 }
 
-/// As [`build`], with choices that the group's TOML makes: about resources within resources, and which resources
-/// to build at all.
+/// As [`build`], with choices that the group's TOML makes about resources within resources.
 ///
 /// # Errors
 /// As [`build`].
@@ -104,40 +64,81 @@ pub fn build_with(
     api_version: ApiVersion,
     discovered: &[DiscoveredResource<'_>],
     embedding: &Embedding,
-    is_wanted: impl Fn(&DiscoveredResource<'_>) -> bool,
+) -> Result<Version, TypesError> {
+    let described = Described {
+        source: ONLY_SOURCE,
+        set,
+        resources: discovered,
+    };
+    build_all(&[described], api_version, embedding, |_, _| true)
+}
+
+/// As [`build_with`], of several sources, and only the resources that are wanted of each. A name that types of several
+/// sources want is that of the first.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_all(
+    described: &[Described<'_>],
+    api_version: ApiVersion,
+    embedding: &Embedding,
+    is_wanted: impl Fn(&str, &DiscoveredResource<'_>) -> bool,
 ) -> Result<Version, TypesError> {
     let mut table = Table::default();
-    let wanted = discovered.iter().filter(|resource| is_wanted(resource));
-    for resource in wanted.clone() {
-        table.reserve(format!("{}Spec", resource.kind));
-        table.reserve(format!("{}Status", resource.kind));
+    let wanted =
+        |part: &Described<'_>, resource: &DiscoveredResource<'_>| is_wanted(part.source, resource);
+    for part in described {
+        for resource in part.resources.iter().filter(|it| wanted(part, it)) {
+            table.reserve(format!("{}Spec", resource.kind));
+            table.reserve(format!("{}Status", resource.kind));
+        }
     }
-    let rule = embedded::Rule::new(set, discovered, embedding);
     let mut resources = Vec::new();
-    for resource in wanted {
-        let spec = match resource.body {
-            Some(body) => Builder::new(set, &rule, &mut table, resource, Side::Spec).root(body)?,
-            None => table.root(&format!("{}Spec", resource.kind), Default::default()),
-        };
-        let status =
-            Builder::new(set, &rule, &mut table, resource, Side::Status).root(resource.item)?;
-        resources.push(finish(resource, spec, status));
+    for part in described {
+        let rule = embedded::Rule::new(part.set, part.resources, embedding);
+        for resource in part.resources.iter().filter(|it| wanted(part, it)) {
+            resources.push(sides(part.set, &rule, &mut table, resource)?);
+        }
     }
-    let mut sources: Vec<SourceFile> = set
-        .documents()
+    resources
+        .sort_by(|left, right| (&left.arm_type, &left.path).cmp(&(&right.arm_type, &right.path)));
+    let files: BTreeSet<SourceFile> = described
+        .iter()
+        .flat_map(|part| part.set.documents())
         .map(|document| SourceFile(document.file.to_string()))
         .collect();
-    sources.sort();
-    let mut arm_types: Vec<String> = discovered.iter().map(|it| it.arm_type.clone()).collect();
-    arm_types.sort();
-    arm_types.dedup();
     Ok(Version {
         api_version,
-        sources,
-        arm_types,
+        sources: files.into_iter().collect(),
+        arm_types: arm_types(described),
         resources,
         types: table.finish(),
     })
+}
+
+/// The ARM types of each source.
+pub fn arm_types(described: &[Described<'_>]) -> BTreeMap<String, Vec<String>> {
+    let of = |part: &Described<'_>| {
+        let types = part.resources.iter().map(|it| it.arm_type.clone());
+        let types: BTreeSet<String> = types.collect();
+        (part.source.to_owned(), types.into_iter().collect())
+    };
+    described.iter().map(of).collect()
+}
+
+/// A resource with both of its root types.
+fn sides<'a>(
+    set: &'a SpecSet,
+    rule: &embedded::Rule<'a>,
+    table: &mut Table,
+    resource: &DiscoveredResource<'a>,
+) -> Result<Resource, TypesError> {
+    let spec = match resource.body {
+        Some(body) => Builder::new(set, rule, table, resource, Side::Spec).root(body)?,
+        None => table.root(&format!("{}Spec", resource.kind), Default::default()),
+    };
+    let status = Builder::new(set, rule, table, resource, Side::Status).root(resource.item)?;
+    Ok(finish(resource, spec, status))
 }
 
 fn finish(resource: &DiscoveredResource<'_>, spec: TypeName, status: TypeName) -> Resource {

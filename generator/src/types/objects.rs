@@ -1,7 +1,8 @@
 //! Objects: their properties, and what specs say of each.
 
-use super::TypesError;
-use super::build::{Builder, DEEPEST, Place, Position, Side, definition};
+use super::bounds::DEEPEST;
+use super::build::{Builder, Place, Position, Side, definition};
+use super::error::TypesError;
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
 use crate::load::{Additional, Schema, Source};
@@ -123,7 +124,7 @@ impl<'a> Builder<'a, '_> {
         match (self.side, position) {
             (Side::Spec, _) if facts.read_only => Some(read_only()),
             // The name has rules of its own, and ARM knows the rest from the path.
-            (Side::Spec, Position::Root) if matches!(member, "id" | "name" | "type") => Some(
+            (Side::Spec, Position::Root) if self.rule.derives(member, self.resource) => Some(
                 Decision::heuristic("the operator makes it of name and owner"),
             ),
             // A part is told by its name, and Azure makes an id of that.

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::TypesError;
 use super::build::{Builder, Position, Side, definition};
+use super::error::TypesError;
 use super::merge::{Merged, merge};
-use super::naming::{lower_camel, pascal};
 use crate::load::{Schema, Source, SpecSet};
 use crate::model::{
     Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef, VariantType,
 };
+use crate::naming::{lower_camel, pascal};
 
 /// Schemas that stand for one variant each of `base`, nearest first: all that include it, directly or not.
 /// A variant with a discriminator of its own is one variant here and tells its own ones apart inside.
@@ -36,13 +36,7 @@ pub(crate) fn value(schema: &Schema) -> String {
     schema
         .discriminator_value
         .clone()
-        .unwrap_or_else(|| definition_name(schema).to_owned())
-}
-
-/// Name of a schema: its own, else the last part of its pointer.
-pub(crate) fn definition_name(schema: &Schema) -> &str {
-    let place = || schema.source.pointer.rsplit('/').next();
-    schema.name.as_deref().or_else(place).unwrap_or_default()
+        .unwrap_or_else(|| schema.definition_name().to_owned())
 }
 
 /// The name, or the name with a number where it is taken.
@@ -124,7 +118,7 @@ impl<'a> Builder<'a, '_> {
             return Ok(None);
         }
         let variant = merge(self.set, schema);
-        let mut name = pascal(definition_name(schema));
+        let mut name = pascal(schema.definition_name());
         if times == 1 {
             name.push_str("Unrolled");
         }
@@ -145,7 +139,7 @@ impl<'a> Builder<'a, '_> {
     /// ASO names a variant after its type in the spec of a resource, and after the discriminator's value elsewhere.
     fn variant_name(&self, schema: &Schema, position: Position) -> String {
         if position == Position::Root && self.side == Side::Spec {
-            lower_camel(&pascal(definition_name(schema)))
+            lower_camel(&pascal(schema.definition_name()))
         } else {
             lower_camel(&pascal(&value(schema)))
         }

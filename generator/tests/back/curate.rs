@@ -1,6 +1,7 @@
 //! Pass 4: what rules and heuristics make of a model.
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
     ApiVersion, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef, TypeName,
     TypeRef, VariantType,
@@ -13,11 +14,11 @@ use super::render;
 
 const HEAD: &str = r#"
 group = "test"
-specs = "specification/test"
 naming = "hybrid"
 
-[versions]
-"2023-01-01" = ["test.json"]
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
 
 [kinds.Thing]
 type = "Microsoft.Test/things"

@@ -1,7 +1,8 @@
 //! `docs/curation.md`: every key of the form is in it, and every example stands in the file that it names.
 
-use armature_generator::curate::{FILE, Form, GroupConfig, Key};
+use armature_generator::curation::{ErrorWord, FILE, Form, GroupConfig, Key, Treatment};
 use armature_generator::load::SpecRoot;
+use armature_generator::model::{ApiVersion, TypeDef, TypeName};
 use armature_generator::pipeline::curated_group;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -68,6 +69,42 @@ fn every_key_and_word_is_on_the_page() {
     }
 }
 
+/// Rows that the page has for keys.
+fn rows(keys: &'static [Key], found: &mut Vec<String>) {
+    for key in keys {
+        found.push(format!("| `{}` | {} |", key.name, key.meaning));
+        rows_below(&key.form, found);
+    }
+}
+
+fn rows_below(form: &'static Form, found: &mut Vec<String>) {
+    match form {
+        Form::Table(keys) | Form::Tables(keys) | Form::WordOrTable(_, keys) => rows(keys, found),
+        Form::Map(form) => rows_below(form, found),
+        Form::Word(_) | Form::WordOrTexts(_) | Form::Text | Form::Flag | Form::Texts => {}
+    }
+}
+
+#[test]
+fn the_page_says_of_each_key_and_word_what_its_table_says() {
+    let page = page();
+    let mut wanted = Vec::new();
+    rows(&FILE, &mut wanted);
+    let treatments = Treatment::MEANINGS.iter();
+    wanted.extend(treatments.map(|(word, meaning)| format!("| `{word}` | {meaning} |")));
+    assert!(wanted.len() > 45, "{wanted:#?}");
+    for row in wanted {
+        let is_there = page.lines().any(|line| line.starts_with(&row));
+        assert!(is_there, "docs/curation.md needs the row: {row}");
+    }
+    for (word, meaning) in ErrorWord::MEANINGS {
+        let is_it = |line: &str| {
+            line.starts_with(&format!("| `{word}` |")) && line.ends_with(&format!("| {meaning} |"))
+        };
+        assert!(page.lines().any(is_it), "`{word}`: {meaning}");
+    }
+}
+
 #[test]
 fn every_key_has_an_example_on_the_page() {
     let examples: String = examples(&page())
@@ -120,4 +157,14 @@ fn the_small_group_can_be_generated() {
     let config = GroupConfig::parse("music.toml", text).expect("form");
     let group = curated_group(&SpecRoot::new(folder), &config).expect("group");
     assert_eq!(group.versions.len(), 2);
+    let newer = &group.versions[&ApiVersion::new("2024-01-01")];
+    let kinds: Vec<&str> = newer.resources.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(kinds, ["Album", "AlbumsTrack", "Singer", "Stage"]);
+    let Some(TypeDef::Object(singer)) = newer.types.get(&TypeName::new("SingerSpec")) else {
+        panic!("no singer");
+    };
+    let is_singer = |name: &str| singer.properties.iter().any(|it| it.name == name);
+    assert!(is_singer("voice") && !is_singer("fee"), "{singer:?}");
+    let files: Vec<&str> = newer.sources.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(files.len(), 3, "{files:?}");
 }

@@ -1,6 +1,6 @@
 //! Explanations: on a small group with one case of everything, and on real specs.
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::explain::{Explanation, Question, explain, unknown_kind};
 use armature_generator::load::SpecRoot;
 use armature_generator::model::Group;
@@ -129,12 +129,12 @@ fn real_kinds_are_explained() {
         (
             "storage",
             "StorageAccount.spec.networkAcls.ipRules.value",
-            "as = \"config-map\" (specs/storage.toml:",
+            "as = \"config-map\" (specs/storage/group.toml:",
         ),
         (
             "network",
             "network/VirtualNetwork.spec.subnets",
-            "as = \"child-kind\" (specs/network.toml:",
+            "as = \"child-kind\" (specs/network/group.toml:",
         ),
         (
             "network",
@@ -158,7 +158,7 @@ fn real_kinds_are_explained() {
             "Microsoft.Resources/resourceGroups",
         ),
     ] {
-        let path = format!("specs/{group}.toml");
+        let path = format!("specs/{group}/group.toml");
         let file = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(file).expect("file");
         let config = GroupConfig::parse(path, text).expect("form");
@@ -181,8 +181,8 @@ pub fn specs() -> Option<String> {
 
 #[test]
 fn what_bicep_types_leave_out_is_told_with_the_version_that_told_it() {
-    let text = "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\
-                [versions]\n\"2023-01-01\" = [\"music.json\"]\n\"2024-01-01\" = [\"music.json\"]\n\"2025-01-01\" = \"bicep\"\n\
+    let text = "group = \"music\"\nnaming = \"new\"\n[sources.music]\n\
+                folder = \"specification/music/resource-manager/Example.Music\"\n[sources.music.versions]\n\"2023-01-01\" = [\"music.json\"]\n\"2024-01-01\" = [\"music.json\"]\n\"2025-01-01\" = \"bicep\"\n\
                 [kinds.Album]\ntype = \"Example.Music/albums\"\n[kinds.Label]\ntype = \"Example.Music/labels\"\n";
     let config = GroupConfig::parse("music.toml", text).expect("form");
     let specs = SpecRoot::new(FOLDER).with_bicep(format!("{FOLDER}/bicep"));

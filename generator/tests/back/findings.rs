@@ -1,6 +1,7 @@
 //! What fuzzing found in passes 4 to 7, each as the smallest model that shows it.
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::emit::emit;
 use armature_generator::hub::hubs;
 use armature_generator::model::{ApiVersion, Group, NameRule, TypeDef, TypeName, TypeRef, Version};
@@ -9,10 +10,10 @@ use armature_generator::share::share;
 use super::models::{enumeration, group, inner, named, object, resource, string, version};
 
 const HEAD: &str = r#"group = "test"
-specs = "specification/test"
 naming = "new"
-[versions]
-"2023-01-01" = ["test.json"]
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
 [kinds.Thing]
 type = "Microsoft.Test/things"
 "#;
@@ -82,7 +83,8 @@ fn kinds_leave_rusts_names_alone() {
 fn a_type_leaves_the_name_of_a_kind_of_another_version_alone() {
     let mut older = thing(TypeRef::String, Vec::new());
     let part = resource("Part", "Microsoft.Test/parts");
-    older.arm_types.push(part.arm_type.clone());
+    let arm_types = older.arm_types.values_mut();
+    arm_types.for_each(|it| it.push(part.arm_type.clone()));
     older.resources.push(part);
     older.types.extend([
         object("PartSpec", vec![string("colour")]),
@@ -93,7 +95,7 @@ fn a_type_leaves_the_name_of_a_kind_of_another_version_alone() {
     newer.api_version = ApiVersion::new("2024-01-01");
     let text = HEAD.replace(
         "[kinds.Thing]",
-        "\"2024-01-01\" = [\"test.json\"]\n[kinds.Part]\ntype = \"Microsoft.Test/parts\"\n[kinds.Thing]",
+        "versions.\"2024-01-01\" = [\"test.json\"]\n[kinds.Part]\ntype = \"Microsoft.Test/parts\"\n[kinds.Thing]",
     );
     let config = GroupConfig::parse("test.toml", text).expect("a form");
     let group = curate(group(vec![older, newer]), &config).expect("curated");

@@ -6,6 +6,7 @@ use armature_generator::model::{
     ApiVersion, EnumType, Group, NameRule, ObjectType, Owner, Property, Resource, Rules, Scope,
     SourceFile, TypeDef, TypeName, TypeRef, TypeTable, Verbs, Version,
 };
+use armature_generator::types::ONLY_SOURCE;
 
 pub fn string(name: &str) -> Property {
     Property::new(name, &[name], TypeRef::String)
@@ -89,12 +90,13 @@ pub fn version(
     resources: Vec<Resource>,
     types: Vec<(TypeName, TypeDef)>,
 ) -> Version {
+    let arm_types = resources.iter().map(|it| it.arm_type.clone());
     Version {
         api_version: ApiVersion::new(api_version),
         sources: vec![SourceFile(format!(
             "specification/test/{api_version}/test.json"
         ))],
-        arm_types: resources.iter().map(|it| it.arm_type.clone()).collect(),
+        arm_types: BTreeMap::from([(ONLY_SOURCE.to_owned(), arm_types.collect())]),
         resources,
         types: types.into_iter().collect::<TypeTable>(),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::{
     Generated, GroupSummary, NoProgress, Options, Progress, generate,
@@ -41,10 +41,10 @@ const SPEC: &str = r##"{
 }"##;
 
 const CONFIG: &str = r#"group = "test"
-specs = "specification/test"
 naming = "new"
-[versions]
-"2023-01-01" = ["test.json"]
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
 [kinds.Thing]
 type = "Microsoft.Test/things"
 "#;

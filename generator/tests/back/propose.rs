@@ -1,6 +1,6 @@
 //! Proposals for ARM types that no curation file exports.
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::curated_group;
 use armature_generator::propose::propose;
@@ -17,10 +17,11 @@ fn albums() -> Files {
 /// A file of the small group with albums only, in these api-versions.
 fn music(versions: &str) -> Files {
     let text = format!(
-        "group = \"music\"\nspecs = \"specification/music/resource-manager/Example.Music\"\nnaming = \"new\"\n\n\
-         [versions]\n{versions}\n\n[kinds.Album]\ntype = \"Example.Music/albums\"\n"
+        "group = \"music\"\nnaming = \"new\"\n\n[sources.music]\n\
+         folder = \"specification/music/resource-manager/Example.Music\"\n\
+         [sources.music.versions]\n{versions}\n\n[kinds.Album]\ntype = \"Example.Music/albums\"\n"
     );
-    let config = GroupConfig::parse("specs/music.toml", &text).expect("form");
+    let config = GroupConfig::parse("specs/music/group.toml", &text).expect("form");
     vec![(config, text)]
 }
 
@@ -96,17 +97,44 @@ fn a_list_of_files_without_the_type_gets_its_file() {
     let found = propose(&specs, &files, "music/albums/tracks").expect("proposal");
     assert_eq!(
         found.text(),
-        "# specs/music.toml:6, in place of that line:\n\
+        "# specs/music/group.toml:7, in place of what is there:\n\
          \"2023-01-01\" = [\"music.json\", \"tracks.json\"]\n\
-         # specs/music.toml:7, in place of that line:\n\
+         # specs/music/group.toml:8, in place of what is there:\n\
          \"2024-01-01\" = [\"music.json\", \"tracks.json\"]\n\
-         # specs/music.toml, at the end:\n\
+         # specs/music/group.toml, at the end:\n\
          \n[kinds.AlbumsTrack]\ntype = \"Example.Music/albums/tracks\"\n"
     );
     let merged = found.merged(Some(&files[0].1));
     let lines = "\"2023-01-01\" = [\"music.json\", \"tracks.json\"] # by hand\n\
                  \"2024-01-01\" = [\"music.json\", \"tracks.json\"]\n\n[kinds.Album]\n";
     assert!(merged.contains(lines), "{merged}");
+}
+
+#[test]
+fn a_type_in_another_folder_of_the_group_gets_a_source() {
+    let files = albums();
+    let found = propose(&SpecRoot::new(FOLDER), &files, "music/stages").expect("proposal");
+    let source = "[sources.stages]\n\
+                  folder = \"specification/stages/resource-manager/Example.Music\"\n\
+                  versions = { \"2024-01-01\" = [\"stages.json\"] }\n";
+    assert_eq!(
+        found.text(),
+        format!(
+            "# specs/music/group.toml, behind the other sources:\n{source}\
+             # specs/music/group.toml, at the end:\n\n[kinds.Stage]\ntype = \"Example.Music/stages\"\n"
+        )
+    );
+    let merged = found.merged(Some(&files[0].1));
+    let place = format!("\"2023-01-01\" = [\"music.json\"]\n\n{source}\n[kinds.Album]\n");
+    assert!(merged.contains(&place), "{merged}");
+    // A folder that the group reads already is not read twice.
+    let config = GroupConfig::parse("specs/music/group.toml", &merged).expect("form");
+    let again = propose(&SpecRoot::new(FOLDER), &[(config, merged)], "music/singers");
+    let again = again.expect("proposal").text();
+    assert!(
+        again.starts_with("# specs/music/group.toml, at the end:"),
+        "{again}"
+    );
 }
 
 #[test]
@@ -127,7 +155,7 @@ fn types_that_are_not_there_name_what_is_near() {
         ),
         (
             "Example.Music/albums",
-            "specs/music.toml:8 exports `Example.Music/albums` already, as `Album`",
+            "specs/music/group.toml:9 exports `Example.Music/albums` already, as `Album`",
         ),
     ] {
         assert_eq!(proposal(&albums(), wanted).trim_end(), expected);
@@ -142,9 +170,9 @@ fn a_real_proposal_passes_through_the_generator() {
     };
     let bicep = format!("{specs}/../bicep-types");
     let specs = SpecRoot::new(specs).with_bicep(bicep);
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../specs/network.toml");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../specs/network/group.toml");
     let text = std::fs::read_to_string(file).expect("file");
-    let config = GroupConfig::parse("specs/network.toml", &text).expect("form");
+    let config = GroupConfig::parse("specs/network/group.toml", &text).expect("form");
     let files = vec![(config, text)];
     let found = propose(&specs, &files, "Microsoft.Network/routeTables").expect("proposal");
     assert!(
@@ -153,7 +181,7 @@ fn a_real_proposal_passes_through_the_generator() {
         found.text()
     );
     let merged = found.merged(Some(&files[0].1));
-    let config = GroupConfig::parse("specs/network.toml", merged).expect("form");
+    let config = GroupConfig::parse("specs/network/group.toml", merged).expect("form");
     let group = curated_group(&specs, &config).expect("group");
     let kinds = || {
         group
@@ -180,13 +208,13 @@ fn a_real_type_that_only_bicep_types_have_gets_a_group() {
         (
             "Microsoft.DatabaseWatcher/watchers",
             vec![
-                "specs = \"specification/databasewatcher/resource-manager/Microsoft.DatabaseWatcher\"",
+                "folder = \"specification/databasewatcher/resource-manager/Microsoft.DatabaseWatcher\"",
             ],
         ),
         (
             "Microsoft.ContainerService/managedClusters",
             vec![
-                "specs = \"specification/containerservice/resource-manager/Microsoft.ContainerService/aks\"",
+                "folder = \"specification/containerservice/resource-manager/Microsoft.ContainerService/aks\"",
                 "\"2024-05-01\" = [\"managedClusters.json\"]",
                 "\"2025-08-01\" = \"bicep\"",
             ],

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeName, TypeRef};
 
 use super::models::{
@@ -10,11 +11,11 @@ use super::models::{
 };
 
 const HEAD: &str = r#"group = "test"
-specs = "specification/test"
 naming = "legacy"
-[versions]
-"2022-01-01" = ["test.json"]
-"2023-01-01" = ["test.json"]
+[sources.specs]
+folder = "specification/test"
+versions."2022-01-01" = ["test.json"]
+versions."2023-01-01" = ["test.json"]
 [kinds.Thing]
 type = "Microsoft.Test/things"
 "#;
@@ -151,12 +152,52 @@ fn sources_of_versions_that_say_nothing() {
     let mut table = String::new();
     for (from, to) in [
         ("= [\"test.json\"]", "= \"openapi\""),
-        ("naming", "files = [\"test.json\"]\nnaming"),
-        ("naming", "inherit-from = [\"2021-01-01\"]\nnaming"),
-        ("naming", "inherit-from = [\"2023-01-01\"]\nnaming"),
+        ("folder", "files = [\"test.json\"]\nfolder"),
+        ("folder", "inherit-from = [\"2021-01-01\"]\nfolder"),
+        ("folder", "inherit-from = [\"2023-01-01\"]\nfolder"),
     ] {
         let told = fault(&HEAD.replacen(from, to, 1));
         let _ = writeln!(table, "{from:?} -> {to:?}\n  => {told}\n");
+    }
+    insta::assert_snapshot!(table);
+}
+
+/// What is told about a second source, whose api-version of 2023 has these ARM types, for a kind with this line.
+fn told_of_two(arm_types: &[&str], source: &str, line: &str) -> String {
+    let mut group = model();
+    if let Some(version) = group.versions.values_mut().next_back() {
+        let arm_types = arm_types.iter().map(|it| (*it).to_owned());
+        version
+            .arm_types
+            .insert("other".to_owned(), arm_types.collect());
+    }
+    let text = format!("{HEAD}{line}\n[sources.other]\n{source}\n");
+    let applied = GroupConfig::parse("test.toml", text).and_then(|it| curate(group, &it));
+    applied.map_or_else(|error| error.to_string(), |_| "no error".to_owned())
+}
+
+#[test]
+fn a_kind_is_read_from_one_source() {
+    let other = "folder = \"other\"\nversions = { \"2023-01-01\" = [\"other.json\"] }";
+    let same = "folder = \"specification/test/\"\nversions = { \"2023-01-01\" = [\"other.json\"] }";
+    let both = &["Microsoft.Test/things"][..];
+    let mut table = String::new();
+    for (arm_types, source, line) in [
+        (both, other, ""),
+        (both, other, "source = \"specs\""),
+        (both, other, "source = \"other\""),
+        (both, other, "source = \"others\""),
+        (&["Microsoft.Test/others"], other, "source = \"specs\""),
+        (&["Microsoft.Test/others"], other, "source = \"other\""),
+        (&["Microsoft.Test/others"], other, ""),
+        (&[], same, ""),
+        (&[], "folder = \"other\"\nversions = {}", ""),
+        (&[], "folder = \"other\"", ""),
+        (&[], "versions = { \"2023-01-01\" = [\"other.json\"] }", ""),
+    ] {
+        let told = told_of_two(arm_types, source, line).replace('\n', "\n  => ");
+        let source = source.replace('\n', "; ");
+        let _ = writeln!(table, "{arm_types:?} in {source}; {line}\n  => {told}\n");
     }
     insta::assert_snapshot!(table);
 }
@@ -261,19 +302,19 @@ fn rules_that_do_something_are_fine() {
 #[test]
 fn parts_must_exist_and_matter() {
     let told =
-        |part: &str| fault(&HEAD.replace("[versions]", &format!("parts = [{part}]\n[versions]")));
+        |part: &str| fault(&HEAD.replace("[sources", &format!("parts = [{part}]\n[sources")));
     for (part, expected) in [
         (
             "\"IPRul\"",
-            "test.toml:4:10: no type `IPRul` in any api-version of the group; did you mean `IpRule`?",
+            "test.toml:3:10: no type `IPRul` in any api-version of the group; did you mean `IpRule`?",
         ),
         (
             "\"IpRule\"",
-            "test.toml:4:10: `IpRule` stays whole anyway; remove it",
+            "test.toml:3:10: `IpRule` stays whole anyway; remove it",
         ),
         (
             "\"IpRule\", \"IpRule\"",
-            "test.toml:4:20: `parts` lists `IpRule` twice; remove one",
+            "test.toml:3:20: `parts` lists `IpRule` twice; remove one",
         ),
     ] {
         assert_eq!(told(part), expected);

@@ -50,7 +50,7 @@ fn faults_name_their_place() {
 fn openapi_adds_what_bicep_does_not_say() {
     let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
     let openapi = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
-    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), openapi)]);
+    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), vec![&openapi])]);
     let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
     let (before, after) = (rendered(&set), rendered(&inherited));
     let lines_of = |text: &str| -> Vec<String> {
@@ -74,7 +74,7 @@ fn openapi_adds_what_bicep_does_not_say() {
 fn properties_tell_what_they_inherited() {
     let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
     let openapi = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
-    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), openapi)]);
+    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), vec![&openapi])]);
     let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
     let found = discover(&inherited).expect("resources");
     let version = build(&inherited, ApiVersion::new(VERSION), &found).expect("types");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use armature_generator::curate::GroupConfig;
+use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::{NoProgress, Options, generate};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,9 +14,8 @@ fn configs() -> Vec<GroupConfig> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
     let mut files = std::fs::read_dir(folder)
         .expect("folder")
-        .map(|entry| entry.expect("entry").path())
-        .filter(|path| path.extension().is_some_and(|it| it == "toml"))
-        .filter(|path| !path.ends_with("specs.lock.toml"))
+        .map(|entry| entry.expect("entry").path().join("group.toml"))
+        .filter(|path| path.is_file())
         .collect::<Vec<_>>();
     files.sort();
     let parse = |path: &std::path::PathBuf| {

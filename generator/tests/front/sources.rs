@@ -238,7 +238,10 @@ fn compare(pair: &Pair, specs: &Path, bicep: &Path) -> Vec<Difference> {
         if openapi.is_empty() {
             continue;
         }
-        let inherited = inherit(&ours, &pair.api_version, &openapi).expect("resources");
+        let openapi = openapi
+            .iter()
+            .map(|(version, set)| (version.clone(), vec![set]));
+        let inherited = inherit(&ours, &pair.api_version, &openapi.collect()).expect("resources");
         let differing = differences(&facts(&inherited, &pair.api_version), &theirs);
         println!(
             "{} from {from:?}: {} facts, {} differ",

@@ -39,14 +39,8 @@ fn choices_overrule_the_embedding_rule() {
     let set = load_specs(&["embedded/network.json", "embedded/gateway.json"]).expect("loads");
     let found = discover(&set).expect("resources");
     let spec = |embedding: &Embedding| {
-        let version = build_with(
-            &set,
-            ApiVersion::new("2024-01-01"),
-            &found,
-            embedding,
-            |_| true,
-        )
-        .expect("types");
+        let api_version = ApiVersion::new("2024-01-01");
+        let version = build_with(&set, api_version, &found, embedding).expect("types");
         render::version(&version)
     };
     let plain = spec(&Embedding::default());

@@ -1,4 +1,4 @@
-//! The result as a page of the book: `docs/conformance.md`.
+//! The result as pages of the book: `docs/conformance.md` with the totals, `docs/conformance/<group>.md` with the rest.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ const HEAD: &str = "\
 What `armature render` makes of manifests, against the PUTs that Azure Service Operator v2 sent to the real Azure for the
 same manifests. Every recorded PUT of a kind that Armature has is here, whatever group it was recorded for. Written by
 `ARMATURE_WRITE_DOCS=1 cargo test -p armature-conformance --test render_recordings`; without the variable, that test
-fails when this page is stale.
+fails when a page is stale.
 
 Bodies are compared member by member. Not compared: `name`, which is in the URL too; the tag `CreatedAt`, which the
 recorded tests added; the casing of ARM ids; the text of values from Secrets and ConfigMaps that are in no sample.
@@ -60,12 +60,10 @@ impl Counts {
     }
 }
 
-/// The page.
-pub fn page(puts: &[Put], known: &[KnownDifference]) -> String {
+/// The page of totals.
+pub fn page(puts: &[Put]) -> String {
     let mut page = HEAD.to_owned();
-    page.push_str(
-        "\n| manifests | PUTs | equal | share | equal after the extension | different |\n|---|--:|--:|--:|--:|--:|\n",
-    );
+    head(&mut page, "manifests");
     for (title, source) in [
         ("samples", Source::Sample),
         ("scenarios", Source::Scenario),
@@ -75,8 +73,64 @@ pub fn page(puts: &[Put], known: &[KnownDifference]) -> String {
         row(&mut page, title, counts);
     }
     row(&mut page, "**all**", Counts::of(puts));
+    page.push_str("\n## Groups\n");
+    head(&mut page, "group");
+    for (group, puts) in groups(puts) {
+        let title = format!("[{group}](conformance/{group}.md)");
+        row(&mut page, &title, Counts::of(puts));
+    }
+    page
+}
+
+fn head(page: &mut String, first: &str) {
+    let _ = writeln!(
+        page,
+        "\n| {first} | PUTs | equal | share | equal after the extension | different |\n|---|--:|--:|--:|--:|--:|"
+    );
+}
+
+/// The page of each of these groups, by its short name.
+pub fn group_pages<'g>(
+    names: impl IntoIterator<Item = &'g str>,
+    puts: &[Put],
+    known: &[KnownDifference],
+) -> BTreeMap<String, String> {
+    let groups = groups(puts);
+    let page = |name: &str| {
+        let puts = groups.get(name).map_or(&[][..], Vec::as_slice);
+        (name.to_owned(), group_page(name, puts, known))
+    };
+    names.into_iter().map(page).collect()
+}
+
+fn groups(puts: &[Put]) -> BTreeMap<&str, Vec<&Put>> {
+    let mut groups = BTreeMap::<&str, Vec<&Put>>::new();
+    for put in puts {
+        groups.entry(&put.group).or_default().push(put);
+    }
+    groups
+}
+
+fn group_page(group: &str, puts: &[&Put], known: &[KnownDifference]) -> String {
+    let mut page = format!(
+        "# Conformance of {group}\n\n\
+         Part of [Conformance with recorded traffic](../conformance.md), which says what is compared.\n"
+    );
+    if puts.is_empty() {
+        page.push_str("\nNo PUT was recorded.\n");
+        return page;
+    }
     page.push_str("\n## Not equal\n");
-    for (reason, lines) in by_reason(puts, known) {
+    let reasons = by_reason(puts, known);
+    if reasons.is_empty() {
+        page.push_str("\nNothing.\n");
+    } else {
+        let _ = writeln!(
+            page,
+            "\nThe reasons are in `specs/{group}/conformance.yaml`."
+        );
+    }
+    for (reason, lines) in reasons {
         let _ = write!(page, "\nReason: {reason}\n\n");
         for line in lines {
             let _ = writeln!(page, "- {line}");
@@ -105,7 +159,7 @@ pub fn page(puts: &[Put], known: &[KnownDifference]) -> String {
 }
 
 /// What is not equal, below each reason.
-fn by_reason<'a>(puts: &[Put], known: &'a [KnownDifference]) -> BTreeMap<&'a str, Vec<String>> {
+fn by_reason<'a>(puts: &[&Put], known: &'a [KnownDifference]) -> BTreeMap<&'a str, Vec<String>> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for put in puts {
         let Verdict::Different { what, .. } = &put.verdict else {
@@ -142,6 +196,7 @@ mod tests {
     fn put(source: Source, times: usize, verdict: Verdict) -> Put {
         Put {
             recording: "storage-v1".to_owned(),
+            group: "storage".to_owned(),
             path: "Microsoft.Storage/storageAccounts/a".to_owned(),
             api_version: "2023-01-01".to_owned(),
             times,
@@ -170,22 +225,22 @@ mod tests {
             reason: "because".to_owned(),
             equal_after_modifier: false,
         }];
-        let with_reason = page(&puts, &known);
-        let without = page(&puts, &[]);
+        let totals = page(&puts);
+        let storage = |known: &[KnownDifference]| {
+            let mut pages = group_pages(["storage", "kusto"], &puts, known);
+            assert!(pages["kusto"].contains("No PUT was recorded."));
+            pages.remove("storage").unwrap_or_default()
+        };
+        let (with_reason, without) = (storage(&known), storage(&[]));
         let place =
             "storage-v1 `Microsoft.Storage/storageAccounts/a`: /sku: 1 is recorded, 2 rendered";
         for (page, line) in [
+            (&totals, "| samples | 4 | 3 | 75.0 % | 1 | 0 |".to_owned()),
+            (&totals, "| scenarios | 1 | 0 | 0.0 % | 0 | 1 |".to_owned()),
+            (&totals, "| **all** | 5 | 3 | 60.0 % | 1 | 1 |".to_owned()),
             (
-                &with_reason,
-                "| samples | 4 | 3 | 75.0 % | 1 | 0 |".to_owned(),
-            ),
-            (
-                &with_reason,
-                "| scenarios | 1 | 0 | 0.0 % | 0 | 1 |".to_owned(),
-            ),
-            (
-                &with_reason,
-                "| **all** | 5 | 3 | 60.0 % | 1 | 1 |".to_owned(),
+                &totals,
+                "| [storage](conformance/storage.md) | 5 | 3 | 60.0 % | 1 | 1 |".to_owned(),
             ),
             (&with_reason, format!("- {place}")),
             (&with_reason, "Reason: because".to_owned()),

@@ -1,6 +1,6 @@
 //! Every recorded PUT of our kinds, and what became of it. Nothing is left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
 use armature::render::manifest::{self, Document};
@@ -21,6 +21,8 @@ use crate::renaming;
 pub struct Put {
     /// Recording.
     pub recording: String,
+    /// Short name of the kind's group: `kusto`.
+    pub group: String,
     /// Path below the resource group; the name of a resource group itself.
     pub path: String,
     /// ARM api-version.
@@ -85,9 +87,10 @@ fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> 
         let Ok(id) = ResourceId::parse(renaming::path(&exchange.url)) else {
             continue;
         };
-        if exchange.method != "PUT" || !KINDS.iter().any(|kind| id.has_type(kind.arm_type)) {
+        let kind = KINDS.iter().find(|kind| id.has_type(kind.arm_type));
+        let Some(kind) = kind.filter(|_| exchange.method == "PUT") else {
             continue;
-        }
+        };
         let known = puts
             .iter_mut()
             .find(|(known, _)| (&known.url, &known.request) == (&exchange.url, &exchange.request));
@@ -98,6 +101,7 @@ fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> 
         let before = &recording.exchanges[..index];
         let put = Put {
             recording: recording.name.clone(),
+            group: short(kind.group).to_owned(),
             path: below_group(&id),
             api_version: api_version(&exchange.url).to_owned(),
             times: 1,
@@ -107,6 +111,16 @@ fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> 
         puts.push((exchange, put));
     }
     Ok(puts.into_iter().map(|(_, put)| put).collect())
+}
+
+/// Short names of the groups that there are.
+pub fn groups() -> BTreeSet<&'static str> {
+    KINDS.iter().map(|kind| short(kind.group)).collect()
+}
+
+/// Short name of an API group, which is that of its folder.
+fn short(group: &str) -> &str {
+    group.strip_suffix(".azure.com").unwrap_or(group)
 }
 
 fn source(recording: &Recording, id: &ResourceId) -> Source {

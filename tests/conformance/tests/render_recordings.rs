@@ -1,5 +1,5 @@
 //! `armature render` over manifests gives the PUT bodies that were recorded with the real Azure.
-//! `ARMATURE_WRITE_DOCS=1` writes the result to `docs/conformance.md`.
+//! `ARMATURE_WRITE_DOCS=1` writes the result to `docs/conformance.md` and a page for each group.
 
 use armature_conformance::page::{self, Counts};
 use armature_conformance::run::{self, Verdict};
@@ -17,7 +17,7 @@ fn rendered_bodies_equal_recorded_ones() {
     let recordings = data::recordings(&folder).expect("recordings");
     let registry = armature_customizations::registry().expect("extensions");
     let puts = run::all(&recordings, &registry).expect("manifests");
-    let known = differences::parse(include_str!("../differences.yaml")).expect("the list");
+    let known = differences::read("conformance.yaml").expect("the lists");
 
     let mut found = Vec::new();
     for put in &puts {
@@ -38,15 +38,20 @@ fn rendered_bodies_equal_recorded_ones() {
         counts.percent(),
         counts.equal_after_modifier
     );
-    book::keep("conformance.md", &page::page(&puts, &known)).expect("a page that is up to date");
+    book::keep("conformance.md", &page::page(&puts)).expect("a page that is up to date");
+    let pages = page::group_pages(run::groups(), &puts, &known);
+    book::keep_groups("conformance", &pages).expect("pages that are up to date");
 
     let listed: Vec<_> = known
         .iter()
         .map(|one| (&one.recording, &one.path, one.equal_after_modifier))
         .collect();
     let new: Vec<_> = found.iter().filter(|one| !listed.contains(one)).collect();
-    assert!(new.is_empty(), "not in differences.yaml: {new:#?}");
+    assert!(new.is_empty(), "not in specs/*/conformance.yaml: {new:#?}");
     let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
-    assert!(gone.is_empty(), "in differences.yaml, but equal: {gone:#?}");
+    assert!(
+        gone.is_empty(),
+        "in specs/*/conformance.yaml, but equal: {gone:#?}"
+    );
     assert!(counts.percent() >= BAR, "{counts:?} is below {BAR} percent");
 }

@@ -29,8 +29,7 @@ fn the_operator_does_what_was_recorded_and_no_more() {
     );
     let outcomes = replay(&recordings);
 
-    let mut known: Vec<KnownProblem> =
-        differences::parse(include_str!("../replay.yaml")).expect("the list");
+    let mut known: Vec<KnownProblem> = differences::read("replay.yaml").expect("the lists");
     known.retain(|one| one.recording.contains(&choice));
     let listed: Vec<_> = known
         .iter()
@@ -38,9 +37,12 @@ fn the_operator_does_what_was_recorded_and_no_more() {
         .collect();
     let found: Vec<_> = outcomes.iter().flat_map(problems).collect();
     let new: Vec<_> = found.iter().filter(|one| !listed.contains(one)).collect();
-    assert!(new.is_empty(), "not in replay.yaml: {new:#?}");
+    assert!(new.is_empty(), "not in specs/*/replay.yaml: {new:#?}");
     let gone: Vec<_> = listed.iter().filter(|one| !found.contains(one)).collect();
-    assert!(gone.is_empty(), "in replay.yaml, but no problem: {gone:#?}");
+    assert!(
+        gone.is_empty(),
+        "in specs/*/replay.yaml, but no problem: {gone:#?}"
+    );
     if choice.is_empty() {
         let page = page::page(&outcomes, &known);
         book::keep("replay.md", &page).expect("a page that is up to date");

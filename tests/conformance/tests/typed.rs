@@ -76,11 +76,15 @@ typed!(managedidentity {
     FederatedIdentityCredentialKind: v20220131preview v20230131;
 });
 typed!(network {
+    DnsResolverKind: v20220701;
+    DnsZoneKind: v20180501;
     NetworkSecurityGroupKind: v20201101 v20240301 v20250301;
     NetworkSecurityGroupsSecurityRuleKind: v20201101 v20240301 v20250301;
     PublicIPAddressKind: v20201101 v20240301 v20250301;
+    TrafficManagerProfileKind: v20220401;
     VirtualNetworkKind: v20201101 v20240301 v20250301;
     VirtualNetworksSubnetKind: v20201101 v20240301 v20250301;
+    PrivateDnsZoneKind: v20180901 v20240601;
     PrivateEndpointKind: v20220701 v20240301 v20250301;
     PrivateEndpointsPrivateDnsZoneGroupKind: v20220701 v20240301 v20250301;
     PrivateLinkServiceKind: v20220701 v20240301 v20250301;

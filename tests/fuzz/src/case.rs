@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_generator::curate::{GroupConfig, curate};
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
 use armature_generator::discover::discover;
 use armature_generator::emit::{emit, kind_constants, umbrella};
 use armature_generator::hub::hubs;
@@ -91,7 +92,11 @@ fn version(root: &SpecRoot, subject: &Subject) -> Result<Version, (Reached, Stri
     let mut set = set.map_err(|error| at(Reached::Nothing, &error))?;
     let openapi = &subject.read().openapi;
     if !openapi.is_empty() {
-        set = inherit(&set, &newer, openapi).map_err(|error| at(Reached::Loaded, &error))?;
+        let openapi = openapi
+            .iter()
+            .map(|(version, set)| (version.clone(), vec![set]));
+        set = inherit(&set, &newer, &openapi.collect())
+            .map_err(|error| at(Reached::Loaded, &error))?;
     }
     let found = discover(&set).map_err(|error| at(Reached::Loaded, &error))?;
     build(&set, newer, &found).map_err(|error| at(Reached::Discovered, &error))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use armature_generator::model::{Group, Owner, Resource, TypeDef, Version};
+use armature_generator::types::ONLY_SOURCE;
 use toml::{Table, Value};
 
 use crate::Choices;
@@ -38,14 +39,18 @@ pub(crate) fn file(group: &Group, choices: &mut Choices<'_>) -> String {
     }
     let versions = group.versions.keys();
     let versions = versions.map(|it| (it.to_string(), Value::from(vec!["spec.json"])));
+    let source = Table::from_iter([
+        ("folder".to_owned(), "specs".into()),
+        ("versions".to_owned(), Value::Table(versions.collect())),
+    ]);
+    let sources = Table::from_iter([(ONLY_SOURCE.to_owned(), source.into())]);
     let mut file = Table::from_iter([
         ("group".to_owned(), group.name.as_str().into()),
-        ("specs".to_owned(), "specs".into()),
         (
             "naming".to_owned(),
             (*choices.of(&["legacy", "hybrid", "new"])).into(),
         ),
-        ("versions".to_owned(), Value::Table(versions.collect())),
+        ("sources".to_owned(), Value::Table(sources)),
         ("kinds".to_owned(), kinds.into()),
     ]);
     if choices.once_in(4) {

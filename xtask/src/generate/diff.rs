@@ -20,7 +20,7 @@ use crate::output::{self, Format};
 #[derive(Debug, Args)]
 pub struct DiffArguments {
     /// Write nothing; say in words what would change for users since the last commit, by new specs (--from) or by
-    /// edited specs/*.toml, and which of it breaks them.
+    /// edited specs/*/group.toml, and which of it breaks them.
     #[arg(long, conflicts_with = "check")]
     diff: bool,
     /// Compare with this git revision.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use armature_generator::{
-    curate::GroupConfig,
+    curation::GroupConfig,
     explain::{Question, explain, unknown_kind},
     load::SpecRoot,
     pipeline,

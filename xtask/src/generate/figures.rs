@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context;
 use armature_generator::pipeline::GroupSummary;
 
 /// The page with the figures, relative to the workspace.
@@ -74,33 +73,44 @@ pub fn page(groups: &[GroupSummary]) -> String {
     text + AFTER
 }
 
-/// `summary` with the reference pages of `groups` below that of all kinds.
+/// Pages that have a page for each group below them, with the folder of these.
+const PARENTS: [(&str, &str); 3] = [
+    ("reference/index.md", "reference"),
+    ("parity.md", "parity"),
+    ("conformance.md", "conformance"),
+];
+
+/// `summary` with the pages of `groups` below those that have one for each.
 ///
 /// # Errors
 /// When the book has no page of all kinds.
 pub fn summary(summary: &str, groups: &[GroupSummary]) -> anyhow::Result<String> {
-    let is_index = |line: &str| line.ends_with("](reference/index.md)");
-    let lines = summary
-        .lines()
-        .filter(|line| is_index(line) || !line.contains("](reference/"))
-        .collect::<Vec<_>>();
-    let index = lines.iter().position(|line| is_index(line));
-    let index = index.with_context(|| {
-        format!(
-            "{SUMMARY} has no page of all kinds; add the line `- [Reference of kinds](reference/index.md)`"
-        )
-    })?;
-    let (before, after) = lines.split_at(index + 1);
-    let mut text = before.join("\n") + "\n";
-    for group in groups {
-        let name = &group.group;
-        let _ = writeln!(text, "  - [{name}](reference/{name}.md)");
-    }
-    for line in after {
-        text.push_str(line);
-        text.push('\n');
+    let (index, _) = PARENTS[0];
+    anyhow::ensure!(
+        summary.lines().any(|line| links_to(line, index)),
+        "{SUMMARY} has no page of all kinds; add the line `- [Reference of kinds]({index})`"
+    );
+    let mut text = String::new();
+    for line in summary.lines() {
+        let is_parent = |(page, _): &&(&str, &str)| links_to(line, page);
+        let parent = PARENTS.iter().find(is_parent);
+        let is_below = |(_, folder): &(&str, &str)| line.contains(&format!("]({folder}/"));
+        if parent.is_none() && PARENTS.iter().any(is_below) {
+            continue;
+        }
+        let _ = writeln!(text, "{line}");
+        for group in groups.iter().map(|group| &group.group) {
+            if let Some((_, folder)) = parent {
+                let _ = writeln!(text, "  - [{group}]({folder}/{group}.md)");
+            }
+        }
     }
     Ok(text)
+}
+
+/// Whether a line of the book's list is that of a page.
+fn links_to(line: &str, page: &str) -> bool {
+    line.ends_with(&format!("]({page})"))
 }
 
 #[cfg(test)]
@@ -143,12 +153,17 @@ mod tests {
 
     #[test]
     fn the_book_lists_the_groups_that_there_are() {
-        let book = "# Summary\n\n- [Reference](reference/index.md)\n  - [old](reference/old.md)\n- [More](more.md)\n";
+        let book = "# Summary\n\n- [Parity](parity.md)\n- [Reference](reference/index.md)\n  - [old](reference/old.md)\n\
+                    - [More](more.md)\n";
         let next = summary(book, &[group("a", 1), group("b", 1)]).unwrap();
         assert_eq!(
             next,
-            "# Summary\n\n- [Reference](reference/index.md)\n  - [a](reference/a.md)\n  - [b](reference/b.md)\n- \
-             [More](more.md)\n"
+            "# Summary\n\n- [Parity](parity.md)\n  - [a](parity/a.md)\n  - [b](parity/b.md)\n\
+             - [Reference](reference/index.md)\n  - [a](reference/a.md)\n  - [b](reference/b.md)\n- [More](more.md)\n"
+        );
+        assert_eq!(
+            summary(&next, &[group("a", 1), group("b", 1)]).unwrap(),
+            next
         );
         assert!(summary("# Summary\n", &[]).is_err());
     }

@@ -13,7 +13,7 @@ use std::{process::ExitCode, time::Instant};
 
 use armature_controlplane::Progress;
 use armature_generator::{
-    curate::GroupConfig,
+    curation::GroupConfig,
     pipeline::{self, Generated, GroupSummary, Options},
 };
 use camino::{Utf8Path, Utf8PathBuf};
@@ -119,18 +119,48 @@ fn check(changes: &[Change], groups: &[String]) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Name of the curation file in the folder of a group.
+const CURATION: &str = "group.toml";
+
 /// The curation files of `groups`, or all of them.
 pub fn group_configs(root: &Utf8Path, groups: &[String]) -> anyhow::Result<Vec<GroupConfig>> {
-    let mut files = Vec::new();
-    for file in workspace::files_below(&root.join("specs"))? {
-        let path = Utf8PathBuf::from("specs").join(file);
-        let text = workspace::read(&root.join(&path))?;
-        files.push((path, text));
-    }
-    parse_configs(files, groups)
+    parse_configs(curation_files(root)?, groups)
 }
 
-/// The curation files of `groups`, or all of them, among the files of the folder `specs`.
+/// The curation files of the workspace with their text.
+pub fn curation_files(root: &Utf8Path) -> anyhow::Result<Vec<(Utf8PathBuf, String)>> {
+    let files = workspace::files_below(&root.join("specs"))?.into_iter();
+    let paths: Vec<Utf8PathBuf> = files
+        .map(|file| Utf8Path::new("specs").join(file))
+        .collect();
+    let paths = curation_paths(paths)?.into_iter();
+    paths
+        .map(|path| {
+            let text = workspace::read(&root.join(&path))?;
+            Ok((path, text))
+        })
+        .collect()
+}
+
+/// The curation files among the files of the folder `specs`.
+///
+/// # Errors
+/// When a file is where curation files were before groups had folders.
+fn curation_paths(mut paths: Vec<Utf8PathBuf>) -> anyhow::Result<Vec<Utf8PathBuf>> {
+    for path in &paths {
+        let is_file_of_all = [specs::LOCK_FILE, specs::PARITY_FILE].contains(&path.as_str());
+        let is_above = path.parent() == Some(Utf8Path::new("specs"));
+        anyhow::ensure!(
+            !is_above || is_file_of_all || path.extension() != Some("toml"),
+            "{path} is not read: everything about a group is in its folder; move it to specs/{}/{CURATION}",
+            path.file_stem().unwrap_or_default()
+        );
+    }
+    paths.retain(|path| path.file_name() == Some(CURATION));
+    Ok(paths)
+}
+
+/// What the curation files of `groups`, or all of them, say.
 fn parse_configs(
     files: Vec<(Utf8PathBuf, String)>,
     groups: &[String],
@@ -138,10 +168,13 @@ fn parse_configs(
     let mut configs = Vec::new();
     let mut known = Vec::new();
     for (path, text) in files {
-        if path == specs::LOCK_FILE || path.extension() != Some("toml") {
-            continue;
-        }
         let config = GroupConfig::parse(path.as_str(), &text)?;
+        let folder = path.parent().and_then(Utf8Path::file_name);
+        anyhow::ensure!(
+            folder == Some(config.rules.group.as_str()),
+            "{path} is for group `{}`; name the folder so, for all about a group is found by it",
+            config.rules.group
+        );
         if groups.is_empty() || groups.contains(&config.rules.group) {
             configs.push(config);
         } else {
@@ -152,7 +185,7 @@ fn parse_configs(
         let found = configs.iter().any(|config| config.rules.group == *group);
         anyhow::ensure!(
             found,
-            "there is no group `{group}` in specs/*.toml; there are: {}",
+            "there is no group `{group}` in specs/*/{CURATION}; there are: {}",
             known.join(", ")
         );
     }

@@ -1,10 +1,10 @@
 //! One side of a comparison: curation files and copies of the spec sources.
 
 use anyhow::Context;
-use armature_generator::{curate::GroupConfig, load::SpecRoot, model::Group, pipeline};
+use armature_generator::{curation::GroupConfig, load::SpecRoot, model::Group, pipeline};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{group_configs, parse_configs};
+use super::{curation_paths, group_configs, parse_configs};
 use crate::{git, specs};
 
 /// What groups are built from.
@@ -23,7 +23,7 @@ impl State {
     pub fn committed(root: &Utf8Path, revision: &str, groups: &[String]) -> anyhow::Result<Self> {
         let lock = specs::Lock::committed(root, revision)?;
         let mut files = Vec::new();
-        for path in git::files_in(root, revision, "specs")? {
+        for path in curation_paths(git::files_in(root, revision, "specs")?)? {
             let text = git::read(root, revision, &path)?;
             files.push((path, text));
         }
@@ -93,10 +93,12 @@ pub fn spec_root(
 /// Files that the curation files list, relative to the root of their source.
 pub fn listed_files(configs: &[GroupConfig]) -> Vec<String> {
     let files = configs.iter().flat_map(|config| {
-        let mut versions = config.api_versions();
-        versions.extend(config.openapi_versions());
-        let files = versions.iter().map(|version| config.files(version));
-        files.flatten().collect::<Vec<_>>()
+        let sources = config.sources().into_iter();
+        let files = sources.flat_map(|(_, source)| {
+            let versions = source.read_versions().into_iter();
+            versions.flat_map(|version| source.files(&version))
+        });
+        files.collect::<Vec<_>>()
     });
     files.collect()
 }

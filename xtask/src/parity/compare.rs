@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::schema::{Definition, Facts, Group, Paths, Version, Versions};
 
 /// One version of a kind that we have, compared.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// API group.
     pub group: String,

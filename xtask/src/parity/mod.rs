@@ -5,9 +5,9 @@
 //! | [`target`] | reading the target |
 //! | [`schema`] | our CRDs in the same form |
 //! | [`compare`] | what differs |
-//! | [`reasons`] | why: the reviewed list `reasons.toml` |
+//! | [`reasons`] | why: the reviewed lists `specs/<group>/parity.toml` |
 //! | [`totals`] | sums, and the shares that are asked for |
-//! | [`report`], [`page`] | telling: text, data, `docs/parity.md` |
+//! | [`report`], [`page`] | telling: text, data, `docs/parity.md` and a page for each group |
 //!
 //! The target's data lie beside the clone (`crd-shapes/`), not in it.
 
@@ -29,10 +29,8 @@ use clap::Args;
 use crate::output::{self, Format};
 use crate::{specs, workspace};
 
-/// The page that `--write` writes.
-const PAGE: &str = "docs/parity.md";
-/// The reviewed reasons of differences.
-const REASONS: &str = "xtask/src/parity/reasons.toml";
+/// Folder of the pages that `--write` writes.
+const DOCS: &str = "docs";
 
 /// Arguments of `parity`.
 #[derive(Debug, Default, Args)]
@@ -46,10 +44,10 @@ pub struct ParityArguments {
     /// List every difference; without it, the first ten of each version.
     #[arg(long)]
     all: bool,
-    /// Also write docs/parity.md.
+    /// Also write docs/parity.md and docs/parity/.
     #[arg(long, conflicts_with = "check")]
     write: bool,
-    /// Fail also when docs/parity.md is not what --write would write.
+    /// Fail also when a page is not what --write would write.
     #[arg(long)]
     check: bool,
     /// CRDs to compare, as `armature crds -o json` prints them. Default: build and run that.
@@ -78,7 +76,7 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         let target = read_target(&folder.join(format!("{group}.json")))?;
         compared.extend(compare::group(group, kinds, &target));
     }
-    let reasons = reasons::parse(&workspace::read(&root.join(REASONS))?).context(REASONS)?;
+    let reasons = reasons::read(&root)?;
     let explanation = reasons::explain(&reasons, &compared);
     let text = match arguments.output {
         Format::Text => report::text(&compared, arguments.all),
@@ -87,12 +85,11 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
     };
     output::print(&text)?;
     let mut faults = report::faults(&compared, &explanation, arguments.group.is_empty());
-    let (file, page) = (root.join(PAGE), page::page(&compared, &explanation));
+    let pages = page::pages(&compared, &explanation);
     if arguments.write {
-        workspace::write(&file, page)?;
-        eprintln!("{PAGE} is written");
-    } else if arguments.check && workspace::read(&file).ok() != Some(page) {
-        faults.push(format!("{PAGE} is stale: run `cargo xtask parity --write`"));
+        write(&root, &pages)?;
+    } else if arguments.check {
+        faults.extend(stale(&root, &pages)?);
     }
     for fault in &faults {
         eprintln!("error: {fault}");
@@ -101,6 +98,37 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// Writes the pages, and deletes those of groups that are gone.
+fn write(root: &Utf8Path, pages: &BTreeMap<String, String>) -> anyhow::Result<()> {
+    for (name, page) in pages {
+        workspace::write(&root.join(DOCS).join(name), page)?;
+    }
+    for name in leftovers(root, pages)? {
+        workspace::remove(&root.join(DOCS).join(name))?;
+    }
+    eprintln!("{} pages are written in {DOCS}", pages.len());
+    Ok(())
+}
+
+/// What is wrong with the pages in the tree.
+fn stale(root: &Utf8Path, pages: &BTreeMap<String, String>) -> anyhow::Result<Vec<String>> {
+    let is_stale = |(name, page): &(&String, &String)| {
+        workspace::read(&root.join(DOCS).join(name)).ok().as_ref() != Some(*page)
+    };
+    let stale = pages.iter().filter(is_stale).map(|(name, _)| name.clone());
+    let wrong = stale.chain(leftovers(root, pages)?);
+    let told =
+        wrong.map(|name| format!("{DOCS}/{name} is stale: run `cargo xtask parity --write`"));
+    Ok(told.collect())
+}
+
+/// Pages of groups that are gone.
+fn leftovers(root: &Utf8Path, pages: &BTreeMap<String, String>) -> anyhow::Result<Vec<String>> {
+    let files = workspace::files_below(&root.join(DOCS).join(page::FOLDER))?;
+    let names = files.iter().map(|file| format!("{}/{file}", page::FOLDER));
+    Ok(names.filter(|name| !pages.contains_key(name)).collect())
 }
 
 /// Runs `parity --check` after other checks; says so plainly when there is nothing to compare with.

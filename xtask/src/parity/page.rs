@@ -1,18 +1,19 @@
-//! The comparison as a page of the book: `docs/parity.md`.
+//! The comparison as pages of the book: `docs/parity.md` with the totals, `docs/parity/<group>.md` with the rest.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::compare::{Compared, Counts, Presence};
-use super::reasons::{Explanation, Place};
+use super::reasons::{self, Explanation, Place, Reason};
 use super::totals::{Totals, percent};
 
 const HEAD: &str = "\
 # Parity with Azure Service Operator
 
 How far the CRDs agree with those of Azure Service Operator v2, path by path: `spec.subnets[].name` is one path. Written
-by `cargo xtask parity --write`. `cargo xtask parity --check` fails when this page is stale, when a difference has no
-reason, and when a reason has no difference. The reasons are in `xtask/src/parity/reasons.toml`.
+by `cargo xtask parity --write`. `cargo xtask parity --check` fails when a page is stale, when a difference has no reason,
+and when a reason has no difference. The reasons are in `specs/<group>/parity.toml`, those for all groups in
+`specs/parity.toml`.
 
 A path *matches* when both have it with the same type, the same enum values and the same required flag. *Limits* are
 patterns, formats, bounds and lengths; they are compared, too, but a path with another limit still matches. A version
@@ -20,8 +21,31 @@ that only Azure Service Operator has counts with all of its paths as missing. Na
 compared for every version. Storage versions are not: they are for the operators alone and have no field schema here.
 ";
 
-/// The page.
-pub fn page(compared: &[Compared], explanation: &Explanation<'_>) -> String {
+/// Folder of the pages of groups, beside the page of totals.
+pub const FOLDER: &str = "parity";
+
+/// The page of totals and one for each group, by name relative to the book.
+pub fn pages(compared: &[Compared], explanation: &Explanation<'_>) -> BTreeMap<String, String> {
+    let mut groups = BTreeMap::<&str, Vec<Compared>>::new();
+    for version in compared {
+        let of_group = groups.entry(reasons::short(&version.group)).or_default();
+        of_group.push(version.clone());
+    }
+    let mut pages =
+        BTreeMap::from([("parity.md".to_owned(), page(compared, explanation, &groups))]);
+    for (group, compared) in &groups {
+        let page = group_page(group, compared, explanation);
+        pages.insert(format!("{FOLDER}/{group}.md"), page);
+    }
+    pages
+}
+
+/// The page of totals.
+fn page(
+    compared: &[Compared],
+    explanation: &Explanation<'_>,
+    groups: &BTreeMap<&str, Vec<Compared>>,
+) -> String {
     let mut page = HEAD.to_owned();
     let totals = Totals::of(compared);
     let _ = write!(
@@ -38,20 +62,67 @@ pub fn page(compared: &[Compared], explanation: &Explanation<'_>) -> String {
             percent(&counts)
         );
     }
-    differences(&mut page, compared, explanation);
-    let groups: BTreeSet<&str> = compared.iter().map(|one| one.group.as_str()).collect();
-    for group in groups {
-        let _ = write!(
+    page.push_str(
+        "\n## Groups\n\n\
+         | group | versions | here | spec paths | match | status paths | match | differences of its own |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for (group, compared) in groups {
+        let totals = Totals::of(compared);
+        let own = explanation.of_group(group);
+        let _ = writeln!(
             page,
-            "\n## {group}\n\n\
-             Paths of the target, how many of them are here, how many of these agree in each fact, and paths beyond.\n\n\
-             | kind | version | side | paths | here | type | enum | required | match | limits | beyond |\n\
-             |---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+            "| [{group}]({FOLDER}/{group}.md) | {} | {} | {} | {:.2} % | {} | {:.2} % | {} |",
+            totals.versions,
+            totals.present,
+            totals.spec.total,
+            percent(&totals.spec),
+            totals.status.total,
+            percent(&totals.status),
+            own.iter().map(|(_, places)| places.len()).sum::<usize>()
         );
-        for version in compared.iter().filter(|one| one.group == group) {
-            row(&mut page, version, "spec", &version.spec);
-            row(&mut page, version, "status", &version.status);
-        }
+    }
+    page.push_str("\n## Differences of all groups\n\nIn brackets: how many, over all versions.\n");
+    for (reason, places) in explanation.for_all() {
+        difference(&mut page, compared, reason, places);
+    }
+    if !explanation.unexplained.is_empty() {
+        let count = explanation.unexplained.len();
+        let _ = write!(page, "\n**Without a reason ({count}).**\n\n");
+        list(&mut page, compared, &explanation.unexplained);
+    }
+    page
+}
+
+/// The page of a group.
+fn group_page(group: &str, compared: &[Compared], explanation: &Explanation<'_>) -> String {
+    let mut page = format!(
+        "# Parity of {group}\n\n\
+         Part of [Parity with Azure Service Operator](../parity.md), which says what is compared and what all groups differ in.\n"
+    );
+    page.push_str("\n## Differences\n\n");
+    let own = explanation.of_group(group);
+    if own.is_empty() {
+        page.push_str("None of its own.\n");
+    } else {
+        let _ = writeln!(
+            page,
+            "In brackets: how many, over all versions. The reasons are in `{}`.",
+            reasons::file_of(group)
+        );
+    }
+    for (reason, places) in own {
+        difference(&mut page, compared, reason, places);
+    }
+    page.push_str(
+        "\n## Paths\n\n\
+         Paths of the target, how many of them are here, how many of these agree in each fact, and paths beyond.\n\n\
+         | kind | version | side | paths | here | type | enum | required | match | limits | beyond |\n\
+         |---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for version in compared {
+        row(&mut page, version, "spec", &version.spec);
+        row(&mut page, version, "status", &version.status);
     }
     page
 }
@@ -78,25 +149,17 @@ fn row(page: &mut String, version: &Compared, side: &str, counts: &Counts) {
     );
 }
 
-/// Every difference, below its reason.
-fn differences(page: &mut String, compared: &[Compared], explanation: &Explanation<'_>) {
-    page.push_str("\n## Differences\n\nIn brackets: how many, over all versions.\n");
-    for (reason, places) in &explanation.reasons {
-        let because: Vec<&str> = reason.because.split_whitespace().collect();
-        let _ = write!(
-            page,
-            "\n**{:?} ({}).** {}\n\n",
-            reason.aspect,
-            places.len(),
-            because.join(" ")
-        );
-        list(page, compared, places);
-    }
-    if !explanation.unexplained.is_empty() {
-        let count = explanation.unexplained.len();
-        let _ = write!(page, "\n**Without a reason ({count}).**\n\n");
-        list(page, compared, &explanation.unexplained);
-    }
+/// Differences, below their reason.
+fn difference(page: &mut String, compared: &[Compared], reason: &Reason, places: &[Place<'_>]) {
+    let because: Vec<&str> = reason.because.split_whitespace().collect();
+    let _ = write!(
+        page,
+        "\n**{:?} ({}).** {}\n\n",
+        reason.aspect,
+        places.len(),
+        because.join(" ")
+    );
+    list(page, compared, places);
 }
 
 /// One line for each difference, with all the places that have it.
@@ -129,7 +192,6 @@ fn list(page: &mut String, compared: &[Compared], places: &[Place<'_>]) {
 mod tests {
     use super::*;
     use crate::parity::compare::{Aspect, Finding};
-    use crate::parity::reasons;
 
     fn version(kind: &str, presence: Presence, findings: Vec<Finding>) -> Compared {
         let spec = Counts {
@@ -153,8 +215,14 @@ mod tests {
         }
     }
 
+    fn reason(path: &str, because: &str, group: Option<&str>) -> Vec<Reason> {
+        let toml =
+            format!("[[reason]]\naspect = \"extra\"\npath = \"{path}\"\nbecause = \"{because}\"");
+        reasons::parse(&toml, "specs/parity.toml", group).unwrap()
+    }
+
     #[test]
-    fn the_page_has_totals_a_row_for_each_side_and_every_difference_below_its_reason() {
+    fn the_pages_have_totals_a_row_for_each_side_and_every_difference_below_its_reason() {
         let finding = |path: &str| Finding {
             aspect: Aspect::Extra,
             path: path.into(),
@@ -166,22 +234,42 @@ mod tests {
                 Presence::Both,
                 vec![finding("status.x"), finding("spec.y")],
             ),
-            version("Two", Presence::Both, vec![finding("status.x")]),
+            version(
+                "Two",
+                Presence::Both,
+                vec![finding("status.x"), finding("status.w")],
+            ),
             version("Two", Presence::OnlyTarget, Vec::new()),
         ];
-        let reasons = "[[reason]]\naspect = \"extra\"\npath = \"status.*\"\nbecause = \"Wanted.\"";
-        let reasons = reasons::parse(reasons).unwrap();
-        let page = page(&compared, &reasons::explain(&reasons, &compared));
-        for line in [
-            "2 of 3 versions are there.",
-            "| spec | 12 | 6 | 50.00 % | 99 % |",
-            "| One | v1 | spec | 4 | 3 | 3 | 3 | 2 | 2 | 1 | 5 |",
-            "| Two | v1 (not here) | spec | 4 | 3 | 3 | 3 | 2 | 2 | 1 | 5 |",
-            "**Extra (2).** Wanted.",
-            "- `status.x` only ours: every version of every kind",
-            "**Without a reason (1).**",
-            "- `spec.y` only ours: One v1",
+        let mut reasons = reason("status.w", "Ours.", Some("a"));
+        reasons.extend(reason("status.x", "Wanted.", None));
+        let pages = pages(&compared, &reasons::explain(&reasons, &compared));
+        for (page, line) in [
+            ("parity.md", "2 of 3 versions are there."),
+            ("parity.md", "| spec | 12 | 6 | 50.00 % | 99 % |"),
+            (
+                "parity.md",
+                "| [a](parity/a.md) | 3 | 2 | 12 | 50.00 % | 0 | 0.00 % | 1 |",
+            ),
+            ("parity.md", "**Extra (2).** Wanted."),
+            (
+                "parity.md",
+                "- `status.x` only ours: every version of every kind",
+            ),
+            ("parity.md", "**Without a reason (1).**"),
+            ("parity.md", "- `spec.y` only ours: One v1"),
+            ("parity/a.md", "**Extra (1).** Ours."),
+            ("parity/a.md", "- `status.w` only ours: Two v1"),
+            (
+                "parity/a.md",
+                "| One | v1 | spec | 4 | 3 | 3 | 3 | 2 | 2 | 1 | 5 |",
+            ),
+            (
+                "parity/a.md",
+                "| Two | v1 (not here) | spec | 4 | 3 | 3 | 3 | 2 | 2 | 1 | 5 |",
+            ),
         ] {
+            let page = &pages[page];
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }
     }

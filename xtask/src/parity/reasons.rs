@@ -1,17 +1,31 @@
-//! The reviewed reasons of differences: `reasons.toml`, and what they explain.
+//! The reviewed reasons of differences, `specs/<group>/parity.toml` and for all groups `specs/parity.toml`, and what they
+//! explain.
+
+use std::collections::BTreeSet;
 
 use anyhow::Context;
+use camino::Utf8Path;
 use serde::Deserialize;
 
 use super::compare::{Aspect, Compared, Finding};
+use crate::workspace;
+
+/// The file of a group's reasons, relative to its folder, and of those for all groups, relative to the folder of all.
+const FILE: &str = "parity.toml";
 
 /// Why differences of one sort are as they are. `*` in a pattern stands for any text.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
+    /// File that it stands in, relative to the workspace.
+    #[serde(skip)]
+    pub file: String,
+    /// Short name of the group that it is for; all when absent.
+    #[serde(skip)]
+    pub group: Option<String>,
     /// What differs.
     pub aspect: Aspect,
-    /// Pattern of `group/Kind`.
+    /// Pattern of the kind.
     #[serde(default = "anything")]
     pub kind: String,
     /// Pattern of the version.
@@ -40,8 +54,40 @@ pub struct Explanation<'a> {
     pub unexplained: Vec<Place<'a>>,
 }
 
-/// Reads the file.
-pub fn parse(toml: &str) -> anyhow::Result<Vec<Reason>> {
+/// The file that has the reasons of a group, relative to the workspace.
+pub fn file_of(group: &str) -> String {
+    format!("specs/{}/{FILE}", short(group))
+}
+
+/// Short name of an API group, which is that of its folder: `kusto`.
+pub fn short(group: &str) -> &str {
+    group.strip_suffix(".azure.com").unwrap_or(group)
+}
+
+/// Reads the reasons of all groups in the workspace at `root`, those of a group before those for all.
+pub fn read(root: &Utf8Path) -> anyhow::Result<Vec<Reason>> {
+    let mut reasons = Vec::new();
+    let mut for_all = Vec::new();
+    for file in workspace::files_below(&root.join("specs"))? {
+        if file.file_name() != Some(FILE) {
+            continue;
+        }
+        let path = Utf8Path::new("specs").join(&file);
+        let group = file.parent().filter(|group| !group.as_str().is_empty());
+        let text = workspace::read(&root.join(&path))?;
+        let parsed = parse(&text, path.as_str(), group.map(Utf8Path::as_str));
+        let parsed = parsed.context(path)?;
+        match group {
+            Some(_) => reasons.extend(parsed),
+            None => for_all.extend(parsed),
+        }
+    }
+    reasons.extend(for_all);
+    Ok(reasons)
+}
+
+/// Reads a file of a group, or the one for all groups.
+pub fn parse(toml: &str, path: &str, group: Option<&str>) -> anyhow::Result<Vec<Reason>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File {
@@ -49,7 +95,12 @@ pub fn parse(toml: &str) -> anyhow::Result<Vec<Reason>> {
         reason: Vec<Reason>,
     }
     let file: File = toml::from_str(toml).context("the reasons of differences")?;
-    Ok(file.reason)
+    let reasons = file.reason.into_iter().map(|reason| Reason {
+        file: path.to_owned(),
+        group: group.map(str::to_owned),
+        ..reason
+    });
+    Ok(reasons.collect())
 }
 
 /// Finds the reason of each difference.
@@ -73,19 +124,41 @@ pub fn explain<'a>(reasons: &'a [Reason], compared: &'a [Compared]) -> Explanati
     explanation
 }
 
-impl Explanation<'_> {
-    /// The reasons that explain nothing.
-    pub fn unused(&self) -> impl Iterator<Item = &Reason> {
+impl<'a> Explanation<'a> {
+    /// What the reasons of a group explain, for those that explain something.
+    pub fn of_group(&self, group: &str) -> Vec<&(&'a Reason, Vec<Place<'a>>)> {
+        let own = |reason: &Reason| reason.group.as_deref() == Some(group);
+        let reasons = self.reasons.iter();
+        reasons.filter(|(reason, _)| own(reason)).collect()
+    }
+
+    /// What the reasons for all groups explain.
+    pub fn for_all(&self) -> impl Iterator<Item = &(&'a Reason, Vec<Place<'a>>)> {
+        self.reasons
+            .iter()
+            .filter(|(reason, _)| reason.group.is_none())
+    }
+
+    /// The reasons that explain nothing, of those that had to: of groups in `compared`, and with `is_whole` also those
+    /// for all groups.
+    pub fn unused(&self, compared: &[Compared], is_whole: bool) -> Vec<&Reason> {
+        let groups: BTreeSet<&str> = compared.iter().map(|one| short(&one.group)).collect();
+        let had_to = |reason: &Reason| match &reason.group {
+            Some(group) => is_whole || groups.contains(group.as_str()),
+            None => is_whole,
+        };
         let unused = self.reasons.iter().filter(|(_, places)| places.is_empty());
-        unused.map(|(reason, _)| *reason)
+        let unused = unused.map(|(reason, _)| *reason);
+        unused.filter(|reason| had_to(reason)).collect()
     }
 }
 
 impl Reason {
     fn fits(&self, version: &Compared, finding: &Finding) -> bool {
-        let kind = format!("{}/{}", version.group, version.kind);
+        let group = self.group.as_deref();
         self.aspect == finding.aspect
-            && fits(&self.kind, &kind)
+            && group.is_none_or(|group| group == short(&version.group))
+            && fits(&self.kind, &version.kind)
             && fits(&self.version, &version.version)
             && fits(&self.path, &finding.path)
     }
@@ -160,9 +233,11 @@ mod tests {
             because = "Azure says so"
             [[reason]]
             aspect = "extra"
-            kind = "a.azure.com/Other"
+            kind = "Other"
             because = "never"
             "#,
+            "specs/a/parity.toml",
+            Some("a"),
         )
         .unwrap();
         let compared = compared(&[
@@ -175,16 +250,35 @@ mod tests {
         let paths = explanation.unexplained.iter();
         let paths: Vec<_> = paths.map(|(_, finding)| finding.path.as_str()).collect();
         assert_eq!(paths, ["spec.a", "status.a"]);
-        let unused: Vec<String> = explanation.unused().map(ToString::to_string).collect();
-        assert_eq!(
-            unused,
-            ["Extra of kind a.azure.com/Other, version *, path *"]
-        );
+        let unused = explanation.unused(&compared, false);
+        let unused: Vec<String> = unused.into_iter().map(ToString::to_string).collect();
+        assert_eq!(unused, ["Extra of kind Other, version *, path *"]);
+    }
+
+    #[test]
+    fn a_reason_is_for_its_group_alone_and_missed_where_that_is_compared() {
+        let reason = |group| {
+            let toml = "[[reason]]\naspect = \"extra\"\nbecause = \"so\"";
+            parse(toml, "specs/parity.toml", group).unwrap()
+        };
+        let compared = compared(&[(Aspect::Extra, "status.a")]);
+        for (group, fits, missed) in [
+            (None, true, [false, false]),
+            (Some("a"), true, [false, false]),
+            (Some("b"), false, [false, true]),
+        ] {
+            let reasons = reason(group);
+            let explanation = explain(&reasons, &compared);
+            assert_eq!(explanation.unexplained.is_empty(), fits, "{group:?}");
+            let unused = [false, true].map(|whole| explanation.unused(&compared, whole).len() == 1);
+            assert_eq!(unused, missed, "{group:?}");
+        }
     }
 
     #[test]
     fn an_unknown_key_is_an_error() {
-        let error = parse("[[reason]]\naspect = \"extra\"\nwhy = \"\"\nbecause = \"\"");
+        let toml = "[[reason]]\naspect = \"extra\"\nwhy = \"\"\nbecause = \"\"";
+        let error = parse(toml, "specs/parity.toml", None);
         let error = format!("{:#}", error.unwrap_err());
         assert!(error.contains("unknown field `why`"), "{error}");
     }

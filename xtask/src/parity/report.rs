@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::compare::{Compared, Counts, Presence};
-use super::reasons::Explanation;
+use super::reasons::{self, Explanation};
 use super::totals::{Totals, percent};
 
 /// Differences shown of each version, unless all are asked for.
@@ -72,7 +72,7 @@ pub fn document(compared: &[Compared]) -> Value {
 }
 
 /// What keeps the comparison from being accepted, one line each. `is_whole`: all groups were compared, so that a reason
-/// must explain something.
+/// for all of them must explain something.
 pub fn faults(compared: &[Compared], explanation: &Explanation<'_>, is_whole: bool) -> Vec<String> {
     let mut faults = Vec::new();
     for (name, counts, bar) in Totals::of(compared).bars() {
@@ -85,17 +85,20 @@ pub fn faults(compared: &[Compared], explanation: &Explanation<'_>, is_whole: bo
     }
     for (version, finding) in &explanation.unexplained {
         faults.push(format!(
-            "no reason for {}/{} {} {} {}: fix it, or say why in xtask/src/parity/reasons.toml",
-            version.group, version.kind, version.version, finding.path, finding.what
+            "no reason for {}/{} {} {} {}: fix it, or say why in {}",
+            version.group,
+            version.kind,
+            version.version,
+            finding.path,
+            finding.what,
+            reasons::file_of(&version.group)
         ));
     }
-    if is_whole {
-        faults.extend(explanation.unused().map(|reason| {
-            format!(
-                "a reason explains nothing, remove it from xtask/src/parity/reasons.toml: {reason}"
-            )
-        }));
-    }
+    let unused = explanation.unused(compared, is_whole).into_iter();
+    faults.extend(unused.map(|reason| {
+        let file = &reason.file;
+        format!("a reason explains nothing, remove it from {file}: {reason}")
+    }));
     faults
 }
 
@@ -103,7 +106,6 @@ pub fn faults(compared: &[Compared], explanation: &Explanation<'_>, is_whole: bo
 mod tests {
     use super::*;
     use crate::parity::compare::{Aspect, Finding};
-    use crate::parity::reasons;
 
     fn compared() -> Vec<Compared> {
         let finding = |i| Finding {
@@ -159,7 +161,7 @@ mod tests {
         let toml = "[[reason]]\naspect = \"missing\"\npath = \"spec.p*\"\nbecause = \"x\"\n";
         let low = "18.75 % of the spec paths match, expected 99 %";
         let found = |toml: &str, is_whole| {
-            let reasons = reasons::parse(toml).unwrap();
+            let reasons = reasons::parse(toml, "specs/parity.toml", None).unwrap();
             faults(&compared, &reasons::explain(&reasons, &compared), is_whole)
         };
         assert_eq!(found(toml, true), [low]);

@@ -20,6 +20,8 @@ pub use lock::{LOCK_FILE, Lock, Source, hash};
 
 use crate::workspace;
 
+/// Reasons for what all groups differ in from Azure Service Operator's, beside the folders of groups.
+pub const PARITY_FILE: &str = "specs/parity.toml";
 /// The source of OpenAPI documents.
 pub const AZURE_SPECS: &str = "azure-rest-api-specs";
 /// The source of Bicep types.

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use armature_controlplane::Progress;
 use armature_generator::{
-    curate::GroupConfig,
+    curation::GroupConfig,
     diff,
     load::SpecRoot,
     pipeline::{self, NoProgress, Options},

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shaped};
 
 use super::{
-    ExtendedLocationStatus, PrivateLinkServiceIpConfigurationStatus,
-    PrivateLinkServicePropertiesAutoApprovalStatus, SubResourceStatus,
+    ExtendedLocationStatus, NetworkSecurityGroupSubResourceStatus,
+    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServicePropertiesAutoApprovalStatus,
 };
 
 shaped! {
@@ -40,7 +40,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfigurationStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResourceStatus> =
+        load_balancer_frontend_ip_configurations: Vec<NetworkSecurityGroupSubResourceStatus> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -48,11 +48,12 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<SubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<NetworkSecurityGroupSubResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<NetworkSecurityGroupSubResourceStatus> =
+            "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.

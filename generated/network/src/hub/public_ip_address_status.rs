@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    ExtendedLocationStatus, IpTagStatus, PublicIPAddressDnsSettingsStatus, PublicIPAddressSkuStatus,
-    SubResourceStatus, VirtualNetworkSubResourceStatus,
+    ExtendedLocationStatus, IpTagStatus, NetworkSecurityGroupSubResourceStatus,
+    PublicIPAddressDnsSettingsStatus, PublicIPAddressSkuStatus, VirtualNetworkSubResourceStatus,
 };
 
 shaped! {
@@ -36,13 +36,14 @@ shaped! {
         /// String; ARM `properties.ipAddress`.
         ip_address: String = "ipAddress".at(&["properties", "ipAddress"]);
         /// Object; set by Azure; ARM `properties.ipConfiguration`.
-        ip_configuration: Box<SubResourceStatus> = "ipConfiguration"
+        ip_configuration: Box<NetworkSecurityGroupSubResourceStatus> = "ipConfiguration"
             .at(&["properties", "ipConfiguration"])
             .read_only();
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTagStatus> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResourceStatus> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<NetworkSecurityGroupSubResourceStatus> =
+            "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -51,7 +52,8 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<NetworkSecurityGroupSubResourceStatus> = "natGateway"
+            .at(&["properties", "natGateway"]);
         /// String; set by Azure; ARM `properties.provisioningState`.
         provisioning_state: String = "provisioningState"
             .at(&["properties", "provisioningState"])
@@ -68,7 +70,8 @@ shaped! {
         /// String; set by Azure; ARM `properties.resourceGuid`.
         resource_guid: String = "resourceGuid".at(&["properties", "resourceGuid"]).read_only();
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResourceStatus> = "servicePublicIPAddress"
+        service_public_ip_address: Box<NetworkSecurityGroupSubResourceStatus> =
+            "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSkuStatus> = "sku".at(&["sku"]);

@@ -3,8 +3,8 @@
 use armature_shapes::{resource, shaped};
 
 use super::{
-    DelegationStatus, IpamPoolPrefixAllocationStatus, ServiceEndpointPropertiesFormatStatus,
-    SubResourceStatus, VirtualNetworkSubResourceStatus,
+    DelegationStatus, IpamPoolPrefixAllocationStatus, NetworkSecurityGroupSubResourceStatus,
+    ServiceEndpointPropertiesFormatStatus, VirtualNetworkSubResourceStatus,
 };
 
 shaped! {
@@ -17,11 +17,11 @@ shaped! {
         /// List of strings; ARM `properties.addressPrefixes`.
         address_prefixes: Vec<String> = "addressPrefixes".at(&["properties", "addressPrefixes"]);
         /// List of objects; ARM `properties.applicationGatewayIPConfigurations`.
-        application_gateway_ip_configurations: Vec<SubResourceStatus> =
+        application_gateway_ip_configurations: Vec<NetworkSecurityGroupSubResourceStatus> =
             "applicationGatewayIPConfigurations"
             .at(&["properties", "applicationGatewayIPConfigurations"]);
         /// List of objects; not in the storage version; ARM `properties.applicationGatewayIpConfigurations`.
-        application_gateway_ip_configurations_2: Vec<SubResourceStatus> =
+        application_gateway_ip_configurations_2: Vec<NetworkSecurityGroupSubResourceStatus> =
             "applicationGatewayIpConfigurations"
             .at(&["properties", "applicationGatewayIpConfigurations"])
             .stashed();
@@ -38,11 +38,12 @@ shaped! {
         ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// List of objects; set by Azure; ARM `properties.ipConfigurationProfiles`.
-        ip_configuration_profiles: Vec<SubResourceStatus> = "ipConfigurationProfiles"
+        ip_configuration_profiles: Vec<NetworkSecurityGroupSubResourceStatus> =
+            "ipConfigurationProfiles"
             .at(&["properties", "ipConfigurationProfiles"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.ipConfigurations`.
-        ip_configurations: Vec<SubResourceStatus> = "ipConfigurations"
+        ip_configurations: Vec<NetworkSecurityGroupSubResourceStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"])
             .read_only();
         /// List of objects; ARM `properties.ipamPoolPrefixAllocations`.
@@ -55,13 +56,13 @@ shaped! {
         nat_gateway: Box<VirtualNetworkSubResourceStatus> = "natGateway"
             .at(&["properties", "natGateway"]);
         /// Object; ARM `properties.networkSecurityGroup`.
-        network_security_group: Box<SubResourceStatus> = "networkSecurityGroup"
+        network_security_group: Box<NetworkSecurityGroupSubResourceStatus> = "networkSecurityGroup"
             .at(&["properties", "networkSecurityGroup"]);
         /// String; ARM `properties.privateEndpointNetworkPolicies`.
         private_endpoint_network_policies: String = "privateEndpointNetworkPolicies"
             .at(&["properties", "privateEndpointNetworkPolicies"]);
         /// List of objects; set by Azure; ARM `properties.privateEndpoints`.
-        private_endpoints: Vec<SubResourceStatus> = "privateEndpoints"
+        private_endpoints: Vec<NetworkSecurityGroupSubResourceStatus> = "privateEndpoints"
             .at(&["properties", "privateEndpoints"])
             .read_only();
         /// String; ARM `properties.privateLinkServiceNetworkPolicies`.
@@ -74,17 +75,21 @@ shaped! {
         /// String; set by Azure; ARM `properties.purpose`.
         purpose: String = "purpose".at(&["properties", "purpose"]).read_only();
         /// List of objects; set by Azure; ARM `properties.resourceNavigationLinks`.
-        resource_navigation_links: Vec<SubResourceStatus> = "resourceNavigationLinks"
+        resource_navigation_links: Vec<NetworkSecurityGroupSubResourceStatus> =
+            "resourceNavigationLinks"
             .at(&["properties", "resourceNavigationLinks"])
             .read_only();
         /// Object; ARM `properties.routeTable`.
-        route_table: Box<SubResourceStatus> = "routeTable".at(&["properties", "routeTable"]);
+        route_table: Box<NetworkSecurityGroupSubResourceStatus> = "routeTable"
+            .at(&["properties", "routeTable"]);
         /// List of objects; set by Azure; ARM `properties.serviceAssociationLinks`.
-        service_association_links: Vec<SubResourceStatus> = "serviceAssociationLinks"
+        service_association_links: Vec<NetworkSecurityGroupSubResourceStatus> =
+            "serviceAssociationLinks"
             .at(&["properties", "serviceAssociationLinks"])
             .read_only();
         /// List of objects; ARM `properties.serviceEndpointPolicies`.
-        service_endpoint_policies: Vec<SubResourceStatus> = "serviceEndpointPolicies"
+        service_endpoint_policies: Vec<NetworkSecurityGroupSubResourceStatus> =
+            "serviceEndpointPolicies"
             .at(&["properties", "serviceEndpointPolicies"]);
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormatStatus> = "serviceEndpoints"

@@ -2,36 +2,56 @@
 
 //! Descriptors of the kinds of `network.azure.com`.
 
+mod dns_resolver;
+mod dns_zone;
 mod network_security_group;
 mod network_security_groups_security_rule;
+mod private_dns_zone;
 mod private_endpoint;
 mod private_endpoints_private_dns_zone_group;
 mod private_link_service;
 mod public_ip_address;
+mod traffic_manager_profile;
 mod virtual_network;
 mod virtual_networks_subnet;
 
 use armature_shapes::kind::KindInfo;
 
+pub use dns_resolver::DNS_RESOLVER;
+pub use dns_zone::DNS_ZONE;
 pub use network_security_group::NETWORK_SECURITY_GROUP;
 pub use network_security_groups_security_rule::NETWORK_SECURITY_GROUPS_SECURITY_RULE;
+pub use private_dns_zone::PRIVATE_DNS_ZONE;
 pub use private_endpoint::PRIVATE_ENDPOINT;
 pub use private_endpoints_private_dns_zone_group::PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP;
 pub use private_link_service::PRIVATE_LINK_SERVICE;
 pub use public_ip_address::PUBLIC_IP_ADDRESS;
+pub use traffic_manager_profile::TRAFFIC_MANAGER_PROFILE;
 pub use virtual_network::VIRTUAL_NETWORK;
 pub use virtual_networks_subnet::VIRTUAL_NETWORKS_SUBNET;
 
 /// Every kind of the group, by name.
 pub static KINDS: &[&KindInfo] = &[
+    &DNS_RESOLVER,
+    &DNS_ZONE,
     &NETWORK_SECURITY_GROUP,
     &NETWORK_SECURITY_GROUPS_SECURITY_RULE,
+    &PRIVATE_DNS_ZONE,
     &PRIVATE_ENDPOINT,
     &PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP,
     &PRIVATE_LINK_SERVICE,
     &PUBLIC_IP_ADDRESS,
+    &TRAFFIC_MANAGER_PROFILE,
     &VIRTUAL_NETWORK,
     &VIRTUAL_NETWORKS_SUBNET,
+];
+
+const SOURCES_20180501: &[&str] = &[
+    "specification/dns/resource-manager/Microsoft.Network/stable/2018-05-01/dns.json",
+];
+
+const SOURCES_20180901: &[&str] = &[
+    "specification/privatedns/resource-manager/Microsoft.Network/stable/2018-09-01/privatedns.json",
 ];
 
 const SOURCES_20201101: &[&str] = &[
@@ -53,7 +73,14 @@ const SOURCES_20201101: &[&str] = &[
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/virtualNetworkTap.json",
 ];
 
+const SOURCES_20220401: &[&str] = &[
+    "specification/common-types/resource-management/v3/types.json",
+    "specification/trafficmanager/resource-manager/Microsoft.Network/stable/2022-04-01/trafficmanager.json",
+];
+
 const SOURCES_20220701: &[&str] = &[
+    "specification/common-types/resource-management/v2/types.json",
+    "specification/dnsresolver/resource-manager/Microsoft.Network/stable/2022-07-01/dnsresolver.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/applicationGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/applicationSecurityGroup.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/loadBalancer.json",
@@ -74,6 +101,10 @@ const SOURCES_20220701: &[&str] = &[
 
 const SOURCES_20240301: &[&str] = &[
     "generated/network/microsoft.network/2024-03-01/types.json",
+];
+
+const SOURCES_20240601: &[&str] = &[
+    "generated/privatedns/microsoft.network/2024-06-01/types.json",
 ];
 
 const SOURCES_20250301: &[&str] = &[

@@ -31,6 +31,36 @@ pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[
         ErrorRule {
+            code: Some("InvalidGatewaySize"),
+            status: None,
+            message: None,
+            class: ErrorClass::Fatal,
+        },
+        ErrorRule {
+            code: Some("InvalidGatewaySkuProvidedForGatewayVpnType"),
+            status: None,
+            message: None,
+            class: ErrorClass::Fatal,
+        },
+        ErrorRule {
+            code: Some("PrivateIPAddressInReservedRange"),
+            status: None,
+            message: None,
+            class: ErrorClass::Fatal,
+        },
+        ErrorRule {
+            code: Some("PrivateIPAddressNotInSubnet"),
+            status: None,
+            message: None,
+            class: ErrorClass::Fatal,
+        },
+        ErrorRule {
+            code: Some("PublicIpForGatewayIsRequired"),
+            status: None,
+            message: None,
+            class: ErrorClass::Fatal,
+        },
+        ErrorRule {
             code: Some("NetcfgSubnetRangeOutsideVnet"),
             status: None,
             message: None,

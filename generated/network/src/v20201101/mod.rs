@@ -33,11 +33,11 @@ mod virtual_networks_subnet_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use network_security_group_spec::{NetworkSecurityGroupSpec, OperatorSpec};
+pub use network_security_group_spec::NetworkSecurityGroupSpec;
 pub use network_security_group_status::{NetworkSecurityGroupStatus, SubResourceStatus};
 pub use network_security_groups_security_rule_spec::{
     NetworkSecurityGroupsSecurityRuleSpec, SecurityRuleAccess, SecurityRuleDirection,
-    SecurityRuleProtocol, SubResource,
+    SecurityRuleProtocol,
 };
 pub use network_security_groups_security_rule_status::NetworkSecurityGroupsSecurityRuleStatus;
 pub use public_ip_address_spec::{
@@ -62,6 +62,7 @@ pub use virtual_networks_subnet_spec::{
 pub use virtual_networks_subnet_status::{
     DelegationStatus, ServiceEndpointPropertiesFormatStatus, VirtualNetworksSubnetStatus,
 };
+pub use super::v20180501::{OperatorSpec, SubResource};
 
 /// Names `NetworkSecurityGroup` in version `v1api20201101`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
+use super::OperatorSpec;
+
 shaped! {
     /// Object from `networkSecurityGroup.json#/definitions/NetworkSecurityGroup`.
     NetworkSecurityGroupSpec {
@@ -17,15 +19,5 @@ shaped! {
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    OperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
     }
 }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped, string_enum};
 
-use super::OperatorSpec;
+use super::{OperatorSpec, SubResource};
 
 shaped! {
     /// Object from `networkSecurityGroup.json#/definitions/SecurityRule`.
@@ -84,13 +84,5 @@ string_enum! {
         ESP = "Esp",
         ANY = "*",
         AH = "Ah",
-    }
-}
-
-shaped! {
-    /// Object from `networkSecurityGroup.json#/definitions/SecurityRule`.
-    SubResource {
-        /// Reference to a resource; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).arm_id();
     }
 }

@@ -60,13 +60,14 @@ pub use virtual_networks_subnet_spec::{
 pub use virtual_networks_subnet_status::{
     ServiceEndpointPropertiesFormatStatus, VirtualNetworksSubnetStatus,
 };
+pub use super::v20180501::{OperatorSpec, SubResource};
 pub use super::v20201101::{
     AddressSpace, AddressSpaceStatus, Delegation, DelegationStatus, DhcpOptions, DhcpOptionsStatus,
     ExtendedLocationStatus, ExtendedLocationType, IpTag, IpTagStatus,
-    NetworkSecurityGroupsSecurityRuleStatus, OperatorSpec, PublicIPAddressSku,
-    PublicIPAddressSkuName, PublicIPAddressSkuStatus, PublicIPAddressSkuTier, SubResource,
-    SubResourceStatus, VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus,
-    VirtualNetworkSubResource, VirtualNetworkSubResourceStatus,
+    NetworkSecurityGroupsSecurityRuleStatus, PublicIPAddressSku, PublicIPAddressSkuName,
+    PublicIPAddressSkuStatus, PublicIPAddressSkuTier, SubResourceStatus,
+    VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkSubResource,
+    VirtualNetworkSubResourceStatus,
 };
 pub use super::v20220701::{
     CustomDnsConfigPropertiesFormatStatus, ExtendedLocation, PrivateDnsZoneConfig,

@@ -30,10 +30,11 @@ pub use virtual_network_status::{
 };
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
 pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
+pub use super::v20180501::{OperatorSpec, SubResource};
 pub use super::v20201101::{
     Delegation, DelegationStatus, DhcpOptions, DhcpOptionsStatus, ExtendedLocationStatus,
-    ExtendedLocationType, IpTag, IpTagStatus, NetworkSecurityGroupsSecurityRuleStatus, OperatorSpec,
-    PublicIPAddressSkuStatus, PublicIPAddressSkuTier, SubResource, SubResourceStatus,
+    ExtendedLocationType, IpTag, IpTagStatus, NetworkSecurityGroupsSecurityRuleStatus,
+    PublicIPAddressSkuStatus, PublicIPAddressSkuTier, SubResourceStatus,
     VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkSubResource,
     VirtualNetworkSubResourceStatus,
 };

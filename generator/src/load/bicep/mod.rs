@@ -9,7 +9,7 @@ mod lower;
 mod paths;
 mod raw;
 
-use super::format::broken;
+use super::json::broken;
 use super::{Document, LoadError};
 
 /// Parses and lowers one file.

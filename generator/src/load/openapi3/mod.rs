@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::format::broken;
+use super::json::broken;
 use super::schema::child;
 use super::{Document, LoadError, Source};
 

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::raw::{RawAdditional, RawSchema};
-use crate::load::root::resolve_file;
+use crate::load::relative::resolve_file;
 use crate::load::{Additional, LoadError, Schema, SchemaType, Source, Target};
 use crate::model::Rules;
 

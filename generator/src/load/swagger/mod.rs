@@ -6,7 +6,7 @@
 mod lower;
 mod raw;
 
-use super::format::broken;
+use super::json::broken;
 use super::{Document, LoadError};
 
 /// Parses and lowers one file.

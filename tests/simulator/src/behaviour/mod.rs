@@ -117,6 +117,8 @@ impl Behaviours {
             Box::new(kusto::Database),
             Box::new(private_endpoint::PrivateEndpoint),
             Box::new(network::PublicIpAddress),
+            Box::new(network::DnsZone),
+            Box::new(network::TrafficManagerProfile),
             Box::new(network::Network),
             Box::new(key_vault::Vault),
             Box::new(normalise::Normaliser(normalise)),

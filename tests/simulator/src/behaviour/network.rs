@@ -1,4 +1,4 @@
-//! Networking: states while working, resource GUIDs, addresses of public IPs.
+//! Networking: states while working, resource GUIDs, addresses of public IPs, servers and names of zones and profiles.
 
 use serde_json::{Value, json};
 
@@ -58,6 +58,44 @@ impl Behaviour for PublicIpAddress {
                 &["properties", "ipAddress"],
                 json!(format!("203.0.113.{last}")),
             );
+        }
+    }
+}
+
+/// `Microsoft.Network/dnsZones`.
+#[derive(Debug)]
+pub struct DnsZone;
+
+impl Behaviour for DnsZone {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.Network/dnsZones")
+    }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        let pool = stable_bytes(&scene.id.key())[0] % 10;
+        let servers: Vec<String> = ["com", "net", "org", "info"]
+            .iter()
+            .zip(1..)
+            .map(|(domain, number)| format!("ns{number}-0{pool}.azure-dns.{domain}."))
+            .collect();
+        json::set_default(body, &["properties", "nameServers"], json!(servers));
+        json::set_default(body, &["properties", "zoneType"], json!("Public"));
+    }
+}
+
+/// `Microsoft.Network/trafficManagerProfiles`.
+#[derive(Debug)]
+pub struct TrafficManagerProfile;
+
+impl Behaviour for TrafficManagerProfile {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.Network/trafficManagerProfiles")
+    }
+
+    fn stored(&self, _scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        let name = json::text(body, &["properties", "dnsConfig", "relativeName"]);
+        if let Some(name) = name.map(|name| format!("{name}.trafficmanager.net")) {
+            json::set(body, &["properties", "dnsConfig", "fqdn"], json!(name));
         }
     }
 }

@@ -1,0 +1,213 @@
+//! Rules that contradict themselves or each other, or say nothing: told from the file alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::Spanned;
+
+use super::error::{Problem, hint};
+use super::group::{GroupRules, KindRules};
+use super::property::{Aspect, PropertyRule};
+use super::source::{ReadFrom, SourceRules};
+use super::text::Text;
+use super::words::{Side, SpecFormat, Treatment};
+
+/// Everything of that sort in a file.
+pub(super) fn check(rules: &GroupRules, text: &Text) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut report = |place: &Spanned<String>, message: String| {
+        problems.push(text.problem(place.span(), message));
+    };
+    for kind in rules.kinds.values() {
+        check_kind(kind, &mut report);
+    }
+    repeated(&rules.parts, "parts", &mut report);
+    check_sources(rules, &mut report);
+    for (type_name, properties) in &rules.types {
+        if properties.is_empty() {
+            let message = format!("`{}` has no rule; remove the line", type_name.get_ref());
+            report(type_name, message);
+        }
+        for (name, rule) in properties {
+            if let Some(message) = contradiction(name.get_ref(), rule) {
+                report(name, message);
+            }
+            let versions = rule.versions.as_deref().unwrap_or_default();
+            repeated(versions, "versions", &mut report);
+        }
+    }
+    problems
+}
+
+/// Sources that say nothing or the same as others.
+fn check_sources(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, String)) {
+    let mut folders = BTreeMap::<&str, &str>::new();
+    for (name, source) in &rules.sources {
+        let folder = source.folder.trim_end_matches('/');
+        if let Some(other) = folders.insert(folder, name.get_ref()) {
+            let message = format!(
+                "source `{other}` reads the folder `{folder}`, too; list the files and api-versions of both in one"
+            );
+            report(name, message);
+        }
+        if source.versions.is_empty() {
+            let message = format!(
+                "`versions` of source `{}` lists none; add one, for example `versions = {{ \"2023-01-01\" = \"openapi\" }}`",
+                name.get_ref()
+            );
+            report(name, message);
+        }
+        check_source(source, report);
+    }
+    for kind in rules.kinds.values() {
+        let names = || rules.sources.keys().map(|it| it.get_ref().as_str());
+        if let Some(source) = &kind.source
+            && !names().any(|name| name == source.get_ref())
+        {
+            let message = format!(
+                "no source is named `{}`; {}",
+                source.get_ref(),
+                hint(source.get_ref(), names())
+            );
+            report(source, message);
+        }
+    }
+}
+
+/// What of one source says nothing.
+fn check_source(source: &SourceRules, report: &mut impl FnMut(&Spanned<String>, String)) {
+    repeated(&source.files, "files", report);
+    repeated(&source.inherit_from, "inherit-from", report);
+    let uses_files = |from: &ReadFrom| *from == SpecFormat::OpenApi.into();
+    let read_from = || source.versions.values().map(Spanned::get_ref);
+    let has_bicep = read_from().any(|it| *it == SpecFormat::Bicep.into());
+    for (version, from) in &source.versions {
+        if uses_files(from.get_ref()) && source.files.is_empty() {
+            let message = format!(
+                "`{}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`",
+                version.get_ref()
+            );
+            report(version, message);
+        }
+    }
+    let is_used = read_from().any(uses_files) || !source.inherit_from.is_empty();
+    if let Some(file) = source.files.first().filter(|_| !is_used) {
+        let message = "`files` has no effect: every api-version lists its own; remove it";
+        report(file, message.to_owned());
+    }
+    for version in &source.inherit_from {
+        let named = version.get_ref();
+        if source.versions.contains_key(named.as_str()) {
+            let message =
+                format!("`{named}` is in `versions`, and inherited from anyway; remove it here");
+            report(version, message);
+        } else if !has_bicep {
+            let message = format!(
+                "`{named}` has no effect: no api-version is read from Bicep types; remove it"
+            );
+            report(version, message);
+        } else if source.files.is_empty() {
+            let message = format!(
+                "`{named}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`"
+            );
+            report(version, message);
+        }
+    }
+}
+
+fn check_kind(kind: &KindRules, report: &mut impl FnMut(&Spanned<String>, String)) {
+    let versions = kind.versions.as_deref().unwrap_or_default();
+    repeated(versions, "versions", report);
+    for (from, key, is_empty) in [
+        (&kind.secrets_from, "secrets", kind.secrets.is_empty()),
+        (
+            &kind.config_maps_from,
+            "config-maps",
+            kind.config_maps.is_empty(),
+        ),
+    ] {
+        if let Some(from) = from.as_ref().filter(|_| is_empty) {
+            let message =
+                format!("`{key}-from` has no effect without `{key}`; remove it, or list some");
+            report(from, message);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for key in kind.secrets.keys() {
+        if !seen.insert(key.get_ref().to_lowercase()) {
+            let message = format!(
+                "another secret has the key `{}`, too, but for its capitals; rename one of the two",
+                key.get_ref()
+            );
+            report(key, message);
+        }
+    }
+}
+
+/// Tells of items that a list has twice, and of nothing in a list that restricts.
+fn repeated(
+    items: &[Spanned<String>],
+    key: &str,
+    report: &mut impl FnMut(&Spanned<String>, String),
+) {
+    let mut seen = BTreeSet::new();
+    for item in items {
+        if !seen.insert(item.get_ref()) {
+            let message = format!("`{key}` lists `{}` twice; remove one", item.get_ref());
+            report(item, message);
+        }
+    }
+}
+
+/// What is wrong with a rule in itself.
+fn contradiction(name: &str, rule: &PropertyRule) -> Option<String> {
+    let stated: Vec<Aspect> = rule.aspects().collect();
+    if stated.iter().all(|aspect| aspect.is_restriction()) {
+        return Some(format!(
+            "the rule for `{name}` does nothing; add what to do, such as `as = \"reference\"`, or remove it"
+        ));
+    }
+    let written = |aspect| rule.written(aspect).unwrap_or_default();
+    let disagree = |left, right, why: &str| {
+        let (left, right) = (written(left), written(right));
+        Some(format!(
+            "`{left}` and `{right}` disagree for `{name}`: {why}; keep one of the two"
+        ))
+    };
+    let has = |aspect| stated.contains(&aspect);
+    if let Some(treatment) = rule.treatment {
+        let removes = matches!(
+            treatment,
+            Treatment::Remove | Treatment::ChildKind | Treatment::Flatten
+        );
+        let types = !matches!(treatment, Treatment::Plain | Treatment::ConfigMap);
+        for aspect in [
+            Aspect::Type,
+            Aspect::Values,
+            Aspect::Required,
+            Aspect::Rename,
+            Aspect::Was,
+        ] {
+            if has(aspect) && removes {
+                return disagree(Aspect::Treatment, aspect, "the property is left out");
+            }
+        }
+        for aspect in [Aspect::Type, Aspect::Values] {
+            if has(aspect) && types {
+                return disagree(Aspect::Treatment, aspect, "each gives another type");
+            }
+        }
+    }
+    if has(Aspect::Type) && has(Aspect::Values) {
+        return disagree(Aspect::Type, Aspect::Values, "each gives another type");
+    }
+    if has(Aspect::Required) && rule.side == Some(Side::Status) {
+        return disagree(Aspect::Required, Aspect::Side, "a status is never checked");
+    }
+    if rule.was.as_deref() == Some(rule.rename.as_deref().unwrap_or(name)) {
+        return Some(format!(
+            "`{}` is the name that `{name}` has anyway; remove it",
+            written(Aspect::Was)
+        ));
+    }
+    None
+}

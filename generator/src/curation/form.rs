@@ -1,0 +1,197 @@
+//! The form of a curation file as data: which keys may stand where, with which values and what they mean. A file is checked
+//! against it before it is read ([`super::check`]), so that everything wrong with its form is told at once and with a
+//! suggestion; `docs/curation.md` has a row for each key.
+
+use super::key::{Form, Key, key, required};
+use super::property::RULE;
+use super::words::{ErrorWord, IdPart, Naming, SpecFormat, Treatment};
+
+/// Keys of a file.
+pub static FILE: [Key; 9] = [
+    required(
+        "group",
+        Form::Text,
+        r#"group = "storage""#,
+        "short name; the API group is `<group>.azure.com`",
+    ),
+    required(
+        "sources",
+        Form::Map(&Form::Table(&SOURCE)),
+        "[sources.storage]",
+        "where the specs are, see below",
+    ),
+    required(
+        "naming",
+        Form::Word(Naming::WORDS),
+        r#"naming = "hybrid""#,
+        "how versions are named: `legacy` (`v1api20230101`), `new` (`v20230101`) or `hybrid` (both)",
+    ),
+    key(
+        "new-naming-from",
+        Form::Text,
+        r#"new-naming-from = "2025-06-01""#,
+        "first api-version that is named as in new groups, whatever `naming` says",
+    ),
+    key(
+        "explicit-collections",
+        Form::Flag,
+        "explicit-collections = true",
+        "whether absent lists and maps are sent as `null`, for providers that take a missing one as \"keep\"",
+    ),
+    required(
+        "kinds",
+        Form::Map(&Form::Table(&KIND)),
+        "[kinds.StorageAccount]",
+        "exported kinds",
+    ),
+    key(
+        "parts",
+        Form::Texts,
+        r#"parts = ["Delegation"]"#,
+        "definitions that are made on their own elsewhere and yet stay whole inside other resources",
+    ),
+    key(
+        "types",
+        Form::Map(&Form::Map(&Form::WordOrTable(Treatment::WORDS, RULE))),
+        "[types.VirtualNetworkRule]",
+        "rules per type and property",
+    ),
+    key(
+        "errors",
+        Form::Tables(&ERROR),
+        "[[errors]]",
+        "what errors of Azure mean",
+    ),
+];
+
+static SOURCE: [Key; 4] = [
+    required(
+        "folder",
+        Form::Text,
+        r#"folder = "specification/storage/resource-manager/Microsoft.Storage""#,
+        "folder of specs, above `stable` and `preview`",
+    ),
+    key(
+        "files",
+        Form::Texts,
+        r#"files = ["storage.json"]"#,
+        "spec files of each api-version that is read from `openapi`, relative to its folder",
+    ),
+    required(
+        "versions",
+        Form::Map(&Form::WordOrTexts(SpecFormat::WORDS)),
+        r#"versions = { "2023-01-01" = "openapi" }"#,
+        "what each api-version is read from: `openapi`, `bicep`, or a list of spec files of its own",
+    ),
+    key(
+        "inherit-from",
+        Form::Texts,
+        r#"inherit-from = ["2023-05-01"]"#,
+        "api-versions of the specs that serve no kind and tell what Bicep types leave out",
+    ),
+];
+
+static ERROR: [Key; 5] = [
+    key(
+        "kinds",
+        Form::Texts,
+        r#"kinds = ["PublicIPAddress"]"#,
+        "the only kinds that the rule is for; all of the group when absent",
+    ),
+    required(
+        "code",
+        Form::Text,
+        r#"code = "ReferencedResourceNotProvisioned""#,
+        "error code",
+    ),
+    key(
+        "message",
+        Form::Text,
+        r#"message = "was not found""#,
+        "part of the message, in any casing; texts change, so only where the code says too little",
+    ),
+    required(
+        "class",
+        Form::Word(ErrorWord::WORDS),
+        r#"class = "retry-slow""#,
+        "what to do, see below",
+    ),
+    key(
+        "because",
+        Form::Text,
+        r#"because = "the other resource is being made""#,
+        "why, for readers",
+    ),
+];
+
+static KIND: [Key; 7] = [
+    required(
+        "type",
+        Form::Text,
+        r#"type = "Microsoft.Storage/storageAccounts""#,
+        "ARM type",
+    ),
+    key(
+        "source",
+        Form::Text,
+        r#"source = "storage""#,
+        "the only source that it is read from; only where several have its type in one api-version",
+    ),
+    key(
+        "versions",
+        Form::Texts,
+        r#"versions = ["2023-01-01"]"#,
+        "api-versions that export the kind; all that have the type when absent; `2023-01-01..` stands for all from that one on",
+    ),
+    key(
+        "secrets",
+        Form::Map(&Form::Table(&SECRET)),
+        r#"subscriptionId = { id = "subscription" }"#,
+        "keys of `operatorSpec.secrets`, each with the place of its value",
+    ),
+    key(
+        "secrets-from",
+        Form::Text,
+        r#"secrets-from = "2023-01-31""#,
+        "first api-version that has the secrets",
+    ),
+    key(
+        "config-maps",
+        Form::Map(&Form::Text),
+        r#"config-maps = { alias = "alias" }"#,
+        "keys of `operatorSpec.configMaps`, each with a status path, or `\"\"` for a handwritten exporter",
+    ),
+    key(
+        "config-maps-from",
+        Form::Text,
+        r#"config-maps-from = "2024-04-13""#,
+        "first api-version that has the config maps",
+    ),
+];
+
+static SECRET: [Key; 4] = [
+    key(
+        "status",
+        Form::Text,
+        r#"status = "primaryEndpoints.blob""#,
+        "status path",
+    ),
+    key(
+        "id",
+        Form::Word(IdPart::WORDS),
+        r#"id = "subscription""#,
+        "part of the ARM id: `subscription`",
+    ),
+    key(
+        "action",
+        Form::Text,
+        r#"action = "listKeys""#,
+        "name of a POST below the resource, with `value`",
+    ),
+    key(
+        "value",
+        Form::Text,
+        r#"value = "keys[keyName=key1].value""#,
+        "way to the value in the answer; `[name=text]` picks an item of a list",
+    ),
+];

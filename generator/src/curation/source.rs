@@ -1,0 +1,107 @@
+//! Where specs of a group are. Azure keeps what makes up one group in several folders, each with api-versions of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::words::SpecFormat;
+use crate::load::BICEP_FOLDER;
+use crate::model::ApiVersion;
+
+/// One folder of specs and what of it is read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SourceRules {
+    /// The folder, relative to the root of the spec tree; the folders `stable` and `preview` are below it. Tells where
+    /// the Bicep types are, too.
+    pub folder: String,
+    /// Spec files of each api-version that is read from OpenAPI and lists no others.
+    #[serde(default)]
+    pub files: Vec<Spanned<String>>,
+    /// What each api-version is read from.
+    pub versions: BTreeMap<Spanned<String>, Spanned<ReadFrom>>,
+    /// api-versions of the specs that no kind is exported from, and that tell what Bicep types of near ones leave out.
+    #[serde(default)]
+    pub inherit_from: Vec<Spanned<String>>,
+}
+
+/// What an api-version is read from: a word, or spec files of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum ReadFrom {
+    /// A format by its name.
+    Named(SpecFormat),
+    /// These spec files.
+    Files(Vec<String>),
+}
+
+impl From<SpecFormat> for ReadFrom {
+    fn from(format: SpecFormat) -> Self {
+        Self::Named(format)
+    }
+}
+
+impl SourceRules {
+    /// Files of an api-version, relative to the root of their repository.
+    pub fn files(&self, version: &ApiVersion) -> Vec<String> {
+        let stage = if version.is_preview() {
+            "preview"
+        } else {
+            "stable"
+        };
+        let path = |file: &String| format!("{}/{stage}/{version}/{file}", self.folder);
+        match self.read_from(version) {
+            ReadFrom::Named(SpecFormat::Bicep) => vec![bicep_file(&self.folder, version)],
+            ReadFrom::Named(SpecFormat::OpenApi) => {
+                let files = self.files.iter();
+                files.map(|file| path(file.get_ref())).collect()
+            }
+            ReadFrom::Files(files) => files.iter().map(path).collect(),
+        }
+    }
+
+    /// What an api-version is read from; specs, where the file does not say.
+    fn read_from(&self, version: &ApiVersion) -> &ReadFrom {
+        self.versions
+            .get(version.as_str())
+            .map_or(&ReadFrom::Named(SpecFormat::OpenApi), Spanned::get_ref)
+    }
+
+    /// Whether an api-version is read from Bicep types.
+    pub fn is_bicep(&self, version: &ApiVersion) -> bool {
+        *self.read_from(version) == ReadFrom::Named(SpecFormat::Bicep)
+    }
+
+    /// Where the file names an api-version.
+    pub fn place(&self, version: &ApiVersion) -> Option<&Spanned<String>> {
+        let mut names = self.versions.keys().chain(&self.inherit_from);
+        names.find(|name| name.get_ref() == version.as_str())
+    }
+
+    /// api-versions that kinds are exported from, oldest first.
+    pub fn api_versions(&self) -> BTreeSet<ApiVersion> {
+        let names = self.versions.keys();
+        names.map(|name| ApiVersion::new(name.get_ref())).collect()
+    }
+
+    /// All api-versions that are read, oldest first; also those that no kind is exported from.
+    pub fn read_versions(&self) -> BTreeSet<ApiVersion> {
+        let further = self.inherit_from.iter();
+        let mut versions = self.api_versions();
+        versions.extend(further.map(|name| ApiVersion::new(name.get_ref())));
+        versions
+    }
+}
+
+/// The file of Bicep types beside a folder of specs. Its folders are named after those of the specs:
+/// `generated/<service>/<provider>/<api-version>`.
+pub(crate) fn bicep_file(folder: &str, version: &ApiVersion) -> String {
+    let folders = || folder.split('/').skip(1);
+    let service = folders().next().unwrap_or_default();
+    // Some providers have folders below their own: `Microsoft.ContainerService/aks`.
+    let provider = folders().find(|folder| folder.contains('.'));
+    let provider = provider.or(folders().last()).unwrap_or(service);
+    let provider = provider.to_lowercase();
+    format!("{BICEP_FOLDER}/{service}/{provider}/{version}/types.json")
+}
