@@ -9,7 +9,7 @@ use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
-use crate::{specs, survey, workspace};
+use crate::{sources, survey, workspace};
 
 /// Our small specs, relative to the workspace.
 const SMALL: &str = "generator/tests/specs";
@@ -21,7 +21,7 @@ pub struct FuzzArguments {
     #[arg(long)]
     small: bool,
     #[command(flatten)]
-    copy: specs::CopyArguments,
+    copy: sources::CopyArguments,
     /// Random histories of objects for the operator, in place of specs for the generator.
     #[arg(long, conflicts_with = "small")]
     histories: bool,

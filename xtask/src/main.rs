@@ -13,6 +13,7 @@ mod new_kind;
 mod output;
 mod parity;
 mod programs;
+mod sources;
 mod specs;
 mod survey;
 mod test;

@@ -8,7 +8,7 @@ use armature_generator::{curation::GroupConfig, propose::propose};
 use clap::Args;
 
 use crate::generate::{curation_files, state::spec_root};
-use crate::{output, specs, workspace};
+use crate::{output, sources, workspace};
 
 /// Arguments of `new-kind`.
 #[derive(Debug, Args)]
@@ -20,15 +20,15 @@ pub struct NewKindArguments {
     #[arg(long)]
     write: bool,
     #[command(flatten)]
-    copy: specs::CopyArguments,
+    copy: sources::CopyArguments,
 }
 
 /// Runs `new-kind`.
 pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
-    let lock = specs::Lock::read(&root)?;
+    let lock = sources::Lock::read(&root)?;
     let from = arguments.copy.from.as_deref();
-    let spec_root = spec_root(&lock, |source| Ok(specs::locate(&root, source, from)?.path))?;
+    let spec_root = spec_root(&lock, |source| Ok(sources::locate(&root, source, from)?.path))?;
     let mut configs = Vec::new();
     for (path, text) in curation_files(&root)? {
         configs.push((GroupConfig::parse(path.as_str(), &text)?, text));

@@ -15,7 +15,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::output::{self, Format};
-use crate::{specs, workspace};
+use crate::{sources, workspace};
 
 /// The page that `--write` writes.
 const PAGE: &str = "docs/survey.md";
@@ -30,7 +30,7 @@ pub struct SurveyArguments {
     #[arg(long)]
     write: bool,
     #[command(flatten)]
-    copy: specs::CopyArguments,
+    copy: sources::CopyArguments,
 }
 
 /// One tree and what became of its files.
@@ -77,10 +77,10 @@ pub fn folders(
     root: &Utf8Path,
     from: Option<&Utf8Path>,
 ) -> anyhow::Result<Vec<(&'static str, Utf8PathBuf)>> {
-    let lock = specs::Lock::read(root)?;
-    let openapi = specs::locate(root, lock.source(specs::AZURE_SPECS)?, from)?;
+    let lock = sources::Lock::read(root)?;
+    let openapi = sources::locate(root, lock.source(sources::AZURE_SPECS)?, from)?;
     let mut folders = vec![("OpenAPI specs", openapi.path)];
-    let bicep = specs::data_folder(root, from).0.join(specs::BICEP_TYPES);
+    let bicep = sources::data_folder(root, from).0.join(sources::BICEP_TYPES);
     if bicep.is_dir() {
         folders.push(("Bicep types", bicep));
     }

@@ -20,7 +20,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgGroup, Args};
 
 use self::tree::{Change, Scope};
-use crate::{output, specs, workspace};
+use crate::{output, sources, workspace};
 
 /// Arguments of `gen`.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub struct GenerateArguments {
     #[command(flatten)]
     diff: diff::DiffArguments,
     #[command(flatten)]
-    copy: specs::CopyArguments,
+    copy: sources::CopyArguments,
 }
 
 /// Runs `gen`.
@@ -63,8 +63,8 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
             arguments.output,
         );
     }
-    let lock = specs::Lock::read(&root)?;
-    let folder = |source: &specs::Source| anyhow::Ok(specs::current(&root, source, from)?.path);
+    let lock = sources::Lock::read(&root)?;
+    let folder = |source: &sources::Source| anyhow::Ok(sources::current(&root, source, from)?.path);
     let configs = group_configs(&root, &arguments.group)?;
     let spec_root = state::spec_root(&lock, folder)?;
     if let Some(question) = &arguments.explain {
@@ -86,7 +86,7 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
         let book = workspace::read(&root.join(figures::SUMMARY))?;
         let book = figures::summary(&book, &generated.groups)?;
         generated.files.extend([
-            (specs::LOCK_FILE.into(), next.render()?),
+            (sources::LOCK_FILE.into(), next.render()?),
             (figures::PAGE.into(), figures::page(&generated.groups)),
             (figures::SUMMARY.into(), book),
         ]);
@@ -148,7 +148,7 @@ pub fn curation_files(root: &Utf8Path) -> anyhow::Result<Vec<(Utf8PathBuf, Strin
 /// When a file is where curation files were before groups had folders.
 fn curation_paths(mut paths: Vec<Utf8PathBuf>) -> anyhow::Result<Vec<Utf8PathBuf>> {
     for path in &paths {
-        let is_file_of_all = [specs::LOCK_FILE, specs::PARITY_FILE].contains(&path.as_str());
+        let is_file_of_all = [sources::LOCK_FILE, sources::PARITY_FILE].contains(&path.as_str());
         let is_above = path.parent() == Some(Utf8Path::new("specs"));
         anyhow::ensure!(
             !is_above || is_file_of_all || path.extension() != Some("toml"),

@@ -5,7 +5,7 @@ use armature_generator::{curation::GroupConfig, load::SpecRoot, model::Group, pi
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{curation_paths, group_configs, parse_configs};
-use crate::{git, specs};
+use crate::{git, sources};
 
 /// What groups are built from.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct State {
 impl State {
     /// What is committed at a revision, with copies of exactly the files that are pinned there.
     pub fn committed(root: &Utf8Path, revision: &str, groups: &[String]) -> anyhow::Result<Self> {
-        let lock = specs::Lock::committed(root, revision)?;
+        let lock = sources::Lock::committed(root, revision)?;
         let mut files = Vec::new();
         for path in curation_paths(git::files_in(root, revision, "specs")?)? {
             let text = git::read(root, revision, &path)?;
@@ -29,7 +29,7 @@ impl State {
         }
         let configs = parse_configs(files, groups)
             .with_context(|| format!("the curation files of {revision} cannot be read"))?;
-        let specs = spec_root(&lock, |source| specs::pinned(root, source)).with_context(|| {
+        let specs = spec_root(&lock, |source| sources::pinned(root, source)).with_context(|| {
             format!("cannot compare with {revision}; `cargo xtask specs fetch --base {revision}` gets its files")
         })?;
         Ok(Self {
@@ -41,8 +41,8 @@ impl State {
 
     /// The working tree with copies of exactly the files that it pins.
     pub fn pinned(root: &Utf8Path) -> anyhow::Result<Self> {
-        let lock = specs::Lock::read(root)?;
-        let specs = spec_root(&lock, |source| specs::pinned(root, source)).context(
+        let lock = sources::Lock::read(root)?;
+        let specs = spec_root(&lock, |source| sources::pinned(root, source)).context(
             "cannot compare with what is pinned; `cargo xtask specs fetch` gets its files",
         )?;
         Ok(Self {
@@ -58,9 +58,9 @@ impl State {
         from: Option<&Utf8Path>,
         groups: &[String],
     ) -> anyhow::Result<Self> {
-        let lock = specs::Lock::read(root)?;
+        let lock = sources::Lock::read(root)?;
         let specs = spec_root(&lock, |source| {
-            let folder = specs::current(root, source, from)?;
+            let folder = sources::current(root, source, from)?;
             Ok(folder.path)
         })?;
         Ok(Self {
@@ -79,12 +79,12 @@ impl State {
 
 /// The sources of a lock as one tree, each in the folder that `folder` says.
 pub fn spec_root(
-    lock: &specs::Lock,
-    folder: impl Fn(&specs::Source) -> anyhow::Result<Utf8PathBuf>,
+    lock: &sources::Lock,
+    folder: impl Fn(&sources::Source) -> anyhow::Result<Utf8PathBuf>,
 ) -> anyhow::Result<SpecRoot> {
-    let specs = SpecRoot::new(folder(lock.source(specs::AZURE_SPECS)?)?);
+    let specs = SpecRoot::new(folder(lock.source(sources::AZURE_SPECS)?)?);
     // A lock without Bicep types is one of groups that need none.
-    Ok(match lock.source(specs::BICEP_TYPES) {
+    Ok(match lock.source(sources::BICEP_TYPES) {
         Ok(bicep) => specs.with_bicep(folder(bicep)?),
         Err(_) => specs,
     })

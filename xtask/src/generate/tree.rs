@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::{specs, workspace};
+use crate::{sources, workspace};
 
 /// Folders in which every file is generated.
 const FOLDERS: [&str; 2] = ["generated", "docs/reference"];
@@ -28,7 +28,7 @@ impl Scope {
     /// Whether a generated file, relative to the workspace, is part of it.
     pub fn contains(&self, path: &Utf8Path) -> bool {
         if self.is_everything() {
-            return path == specs::LOCK_FILE
+            return path == sources::LOCK_FILE
                 || FOLDERS.iter().any(|folder| path.starts_with(folder));
         }
         // Crates are named after groups, with a dash for a dot.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Platform;
-use crate::specs::hash as sha256;
+use crate::sources::hash as sha256;
 
 /// User that the chart runs the operator as, too.
 const USER: &str = "65532:65532";

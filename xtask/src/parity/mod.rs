@@ -27,7 +27,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use crate::output::{self, Format};
-use crate::{specs, workspace};
+use crate::{sources, workspace};
 
 /// Folder of the pages that `--write` writes.
 const DOCS: &str = "docs";
@@ -146,8 +146,8 @@ pub async fn check() -> anyhow::Result<ExitCode> {
 }
 
 /// Folder of the target's shapes, and where it comes from.
-fn shapes(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, specs::Origin) {
-    let (data, origin) = specs::data_folder(root, from);
+fn shapes(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, sources::Origin) {
+    let (data, origin) = sources::data_folder(root, from);
     (data.join("crd-shapes"), origin)
 }
 

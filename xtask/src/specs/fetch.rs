@@ -7,8 +7,9 @@ use armature_controlplane::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
-use super::{
-    CopyArguments, Lock, MirrorArguments, Source, hash, locate::cache_folder, upstream::Upstream,
+use super::MirrorArguments;
+use crate::sources::{
+    CopyArguments, Lock, Source, hash, locate::cache_folder, upstream::Upstream,
 };
 use crate::workspace;
 

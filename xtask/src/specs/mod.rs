@@ -1,31 +1,19 @@
-//! `cargo xtask specs`: which of Azure's spec files the project is generated from, and where they are here.
+//! `cargo xtask specs`: says how the copy of Azure's spec files here compares with what is pinned ([`status`]), gets one
+//! ([`fetch`]), and moves to another commit ([`update`]).
 //!
-//! The lock ([`lock`]) pins each source's repository, commit and files. Spec files are not committed: [`locate`] finds
-//! a copy on this machine, [`fetch`] gets one, [`update`] moves to another commit. Reading specs is the generator's part.
+//! What does not live here: what is pinned and where a copy is ([`crate::sources`]), and reading specs, which is the
+//! generator's part.
 
 mod fetch;
-mod locate;
-mod lock;
 mod status;
 mod update;
-mod upstream;
 
 use std::process::ExitCode;
 
-use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
-pub use locate::{Origin, current, data_folder, locate, pinned};
-pub use lock::{LOCK_FILE, Lock, Source, hash};
-
+use crate::sources::{CopyArguments, Lock, upstream};
 use crate::workspace;
-
-/// Reasons for what all groups differ in from Azure Service Operator's, beside the folders of groups.
-pub const PARITY_FILE: &str = "specs/parity.toml";
-/// The source of OpenAPI documents.
-pub const AZURE_SPECS: &str = "azure-rest-api-specs";
-/// The source of Bicep types.
-pub const BICEP_TYPES: &str = "bicep-types";
 
 /// Arguments of `specs`.
 #[derive(Debug, Args)]
@@ -45,15 +33,6 @@ enum SpecsCommand {
     /// Get another commit, say in words what it changes for users, and pin it. When anything is wrong with it, the lock
     /// stays as it is.
     Update(update::UpdateArguments),
-}
-
-/// Which copy to use.
-#[derive(Debug, Args)]
-pub struct CopyArguments {
-    /// Folder that holds azure-rest-api-specs and bicep-types. Default: $ARMATURE_AZURE_DATA, else ../shared/azure beside
-    /// the workspace, else what `specs fetch` put into the cache folder.
-    #[arg(long, value_name = "DIR")]
-    pub from: Option<Utf8PathBuf>,
 }
 
 /// Where files are downloaded from.

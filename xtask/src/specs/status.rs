@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use camino::Utf8Path;
 
-use super::{Lock, locate};
+use crate::sources::{Lock, locate};
 
 /// Prints what is pinned and how the copy here compares. Having no copy is a status, not an error.
 pub fn status(root: &Utf8Path, lock: &Lock, from: Option<&Utf8Path>) -> anyhow::Result<ExitCode> {

@@ -15,14 +15,15 @@ use armature_generator::{
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
-use super::{
-    AZURE_SPECS, CopyArguments, LOCK_FILE, Lock, MirrorArguments, Source, locate::cache_folder,
-    upstream::Upstream,
-};
+use super::MirrorArguments;
 use crate::generate::{
     diff::render,
     group_configs,
     state::{State, listed_files, spec_root},
+};
+use crate::sources::{
+    self, AZURE_SPECS, CopyArguments, LOCK_FILE, Lock, Source, locate::cache_folder,
+    upstream::Upstream,
 };
 use crate::{git, output, output::Format, workspace};
 
@@ -80,7 +81,7 @@ pub async fn update(
             if source.name == next.name {
                 return Ok(folder.clone());
             }
-            super::pinned(root, source)
+            sources::pinned(root, source)
         })?,
         configs,
     };
