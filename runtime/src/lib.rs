@@ -10,7 +10,7 @@
 //! | [`reconcile`] | `decide`, the driver and its ports, the queue, conditions, extension points | engine, azure |
 //! | [`kubernetes`] | the Kubernetes side: client, watches, CRD installation, conversion webhook | engine, azure, reconcile |
 //!
-//! No floor names an Azure service. Knowledge about a group lives in `specs/<group>.toml`, in the generated crates or
+//! No floor names an Azure service. Knowledge about a group lives in `specs/<group>/group.toml`, in the generated crates or
 //! in `customizations`; code here reads it from [`kind::KindInfo`] and [`shape::StructShape`] tables. No code lives in
 //! this crate.
 

@@ -28,7 +28,9 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     let lock = sources::Lock::read(&root)?;
     let from = arguments.copy.from.as_deref();
-    let spec_root = spec_root(&lock, |source| Ok(sources::locate(&root, source, from)?.path))?;
+    let spec_root = spec_root(&lock, |source| {
+        Ok(sources::locate(&root, source, from)?.path)
+    })?;
     let mut configs = Vec::new();
     for (path, text) in curation_files(&root)? {
         configs.push((GroupConfig::parse(path.as_str(), &text)?, text));

@@ -80,7 +80,9 @@ pub fn folders(
     let lock = sources::Lock::read(root)?;
     let openapi = sources::locate(root, lock.source(sources::AZURE_SPECS)?, from)?;
     let mut folders = vec![("OpenAPI specs", openapi.path)];
-    let bicep = sources::data_folder(root, from).0.join(sources::BICEP_TYPES);
+    let bicep = sources::data_folder(root, from)
+        .0
+        .join(sources::BICEP_TYPES);
     if bicep.is_dir() {
         folders.push(("Bicep types", bicep));
     }

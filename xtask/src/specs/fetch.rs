@@ -8,9 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use super::MirrorArguments;
-use crate::sources::{
-    CopyArguments, Lock, Source, hash, locate::cache_folder, upstream::Upstream,
-};
+use crate::sources::{CopyArguments, Lock, Source, hash, locate::cache_folder, upstream::Upstream};
 use crate::workspace;
 
 /// Arguments of `specs fetch`.

@@ -36,15 +36,34 @@ enum End {
     Stuck(String),
 }
 
+/// What the problem of an object ends with that is not applied.
+pub const LEFT_OUT: &str = ": left out";
+
 /// Brings everything that the recorded test applied to Ready, step by step, and deletes it in the recorded order.
+///
+/// Objects of `left_out`, as `Kind name`, are not applied, and told as a problem: what was recorded of them cannot be
+/// answered to an operator that asks otherwise.
 ///
 /// # Errors
 /// When the API server refuses what no test should have sent it.
-pub async fn run(world: &World, index: usize, recording: &Recording) -> Result<Outcome> {
+pub async fn run(
+    world: &World,
+    index: usize,
+    recording: &Recording,
+    left_out: &[String],
+) -> Result<Outcome> {
     let objects = world.namespace(index, recording).await?;
     let mut applied: Vec<Document> = Vec::new();
-    let mut problems = Vec::new();
-    for documents in run::manifests(recording)? {
+    let is_left_out = |document: &Document| {
+        let name = name(&document.value);
+        left_out.contains(&format!("{} {}", name.kind, name.name))
+    };
+    let mut problems: Vec<String> = left_out
+        .iter()
+        .map(|object| format!("{object}{LEFT_OUT}"))
+        .collect();
+    for mut documents in run::manifests(recording)? {
+        documents.retain(|document| !is_left_out(document));
         let changed = apply(&objects, &applied, &documents).await?;
         for (name, generation) in &changed {
             match end(world, name, *generation).await {
