@@ -237,9 +237,13 @@ fn knows_below(ty: Type, path: &[String]) -> bool {
     }
 }
 
-/// ARM paths of values that can be set on creation only; the mode of a creation is one.
+/// ARM paths of values that can be set on creation only; the mode of a creation is one. An etag is Azure's own, whatever a
+/// manifest says.
 fn creation_only(subject: &Subject) -> Vec<Path> {
-    let mut found = vec![vec!["properties".to_owned(), "createMode".to_owned()]];
+    let mut found = vec![
+        vec!["properties".to_owned(), "createMode".to_owned()],
+        vec!["etag".to_owned()],
+    ];
     for version in subject.kind.versions {
         collect(version.spec, &mut Vec::new(), &mut found);
     }
