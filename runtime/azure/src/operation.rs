@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
+use armature_shapes::id::{ResourceId, segment};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{CloudError, Method, Response, absence};
-use armature_shapes::id::{ResourceId, segment};
 
 /// Longest wait that a `Retry-After` is followed for. ARM states at most 10 minutes for operations; a
 /// throttled subscription may be told up to an hour.

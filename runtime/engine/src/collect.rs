@@ -218,10 +218,10 @@ fn record<T>(
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::VERSION;
     use serde_json::json;
 
     use super::*;
-    use armature_shapes::testing::gadget::VERSION;
 
     #[test]
     fn finds_every_input_with_its_path_and_skips_the_owner() {

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::{Map, Value};
-
-use super::collect::{KeyReference, ReferenceTarget};
 use armature_shapes::kind::VersionInfo;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{ArmPath, Field, Flags, OneOf, Semantic, StructShape, Type};
+use serde_json::{Map, Value};
+
+use super::collect::{KeyReference, ReferenceTarget};
 
 /// Values for everything that [`super::collect::inputs`] found.
 #[derive(Clone, Default, PartialEq)]

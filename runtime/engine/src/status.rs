@@ -162,10 +162,10 @@ fn arm_id_item(id: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::{MODEL, OPEN, VERSION};
     use serde_json::json;
 
     use super::*;
-    use armature_shapes::testing::gadget::{MODEL, OPEN, VERSION};
 
     #[test]
     fn envelope_is_flattened_unknown_members_dropped_and_casing_forgiven() {

@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use serde_json::value::RawValue;
-
-use super::filter::{is_ready, is_settled, needs_reconcile, releases_dependents};
-use super::references::{Target, targets};
 use armature_azure::budget::Urgency;
 use armature_reconcile::claim;
 use armature_reconcile::port::DataKind;
 use armature_shapes::id::ResourceId;
 use armature_shapes::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
 use armature_shapes::resource::{Kind, Object, ObjectKey};
+use serde_json::value::RawValue;
+
+use super::filter::{is_ready, is_settled, needs_reconcile, releases_dependents};
+use super::references::{Target, targets};
 
 /// The cache. Every change returns the keys that must be reconciled because of it.
 #[derive(Default)]

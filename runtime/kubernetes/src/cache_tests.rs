@@ -1,11 +1,11 @@
 //! The cache: what wakes whom, and what is known.
 
+use armature_shapes::names::{FINALIZER, RESOURCE_ID};
+use armature_shapes::testing::gadget::MODEL;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::StoredObject;
-use armature_shapes::names::{FINALIZER, RESOURCE_ID};
-use armature_shapes::testing::gadget::MODEL;
 
 const KIND: Kind = Kind(&MODEL);
 

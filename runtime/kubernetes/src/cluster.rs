@@ -4,6 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 
+use armature_engine::compare::DigestKey;
+use armature_reconcile::fence::Fence;
+use armature_reconcile::port::{
+    DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
+    Protection,
+};
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::KindInfo;
+use armature_shapes::resource::{Kind, Object, ObjectKey};
 use async_trait::async_trait;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
@@ -24,15 +33,6 @@ use super::namespace_credential::NamespaceCredentials;
 use super::protection::protection_below;
 use super::stored::StoredObject;
 use super::wake::Wake;
-use armature_engine::compare::DigestKey;
-use armature_reconcile::fence::Fence;
-use armature_reconcile::port::{
-    DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
-    Protection,
-};
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::KindInfo;
-use armature_shapes::resource::{Kind, Object, ObjectKey};
 
 /// A cluster as the driver sees it.
 #[derive(Clone)]

@@ -4,6 +4,10 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 use std::time::Duration;
 
+use armature_engine::crd::{
+    ConversionWebhook, CrdOptions, WebhookEndpoint, custom_resource_definition, name,
+};
+use armature_shapes::kind::KindInfo;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures::stream::FuturesUnordered;
@@ -21,10 +25,6 @@ use super::labels::CrdLabels;
 use super::names::FIELD_MANAGER;
 use super::versions::CrdVersions;
 use super::written::WrittenObject;
-use armature_engine::crd::{
-    ConversionWebhook, CrdOptions, WebhookEndpoint, custom_resource_definition, name,
-};
-use armature_shapes::kind::KindInfo;
 
 /// CRDs that are written at the same time.
 const CONCURRENT_WRITES: usize = 4;

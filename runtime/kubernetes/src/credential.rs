@@ -1,10 +1,10 @@
 //! Secrets with Azure credentials, read from the API server each time: nothing secret is cached here.
 
+use armature_azure::credential::{SecretData, SecretReader};
+use armature_reconcile::port::{DataKind, KubernetesPort};
 use async_trait::async_trait;
 
 use super::cluster::Cluster;
-use armature_azure::credential::{SecretData, SecretReader};
-use armature_reconcile::port::{DataKind, KubernetesPort};
 
 #[async_trait]
 impl SecretReader for Cluster {

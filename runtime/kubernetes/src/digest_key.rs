@@ -3,6 +3,8 @@
 //! Where the Secret is lost another key takes its place. Nothing is sent because of that: digests of another key are
 //! read as none, and made anew with the next look at each object.
 
+use armature_engine::compare::DigestKey;
+use armature_reconcile::port::KubernetesError;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -12,8 +14,6 @@ use tokio::sync::OnceCell;
 
 use super::error::request;
 use super::names::FIELD_MANAGER;
-use armature_engine::compare::DigestKey;
-use armature_reconcile::port::KubernetesError;
 
 /// Name of the Secret.
 const SECRET: &str = "armature-digest-key";

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use armature_reconcile::port::EventNote;
+use armature_shapes::resource::Object;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -18,8 +20,6 @@ use tokio::sync::mpsc;
 
 use super::names::FIELD_MANAGER;
 use super::stored::StoredObject;
-use armature_reconcile::port::EventNote;
-use armature_shapes::resource::Object;
 
 /// Events that may wait to be written.
 const QUEUE: usize = 1024;

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use armature_reconcile::port::DataKind;
+use armature_shapes::resource::{Object, ObjectKey};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::cache::ObjectCache;
 use super::filter::is_ready;
 use super::names::FIELD_MANAGER;
 use super::references::{exported_keys, hub_spec};
-use armature_reconcile::port::DataKind;
-use armature_shapes::resource::{Object, ObjectKey};
 
 /// The targets that a list of Secrets or ConfigMaps shows.
 #[derive(Default)]
@@ -116,12 +116,12 @@ pub(super) fn own_keys(target: &ObjectMeta) -> Option<BTreeSet<String>> {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::resource::Kind;
+    use armature_shapes::testing::kinds::STORE;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::StoredObject;
-    use armature_shapes::resource::Kind;
-    use armature_shapes::testing::kinds::STORE;
 
     const SECRET: DataKind = DataKind::Secret;
 

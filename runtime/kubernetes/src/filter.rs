@@ -190,13 +190,13 @@ fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a String> {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::names::ADOPTION;
+    use armature_shapes::resource::Kind;
+    use armature_shapes::testing::gadget::MODEL;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
     use serde_json::value::RawValue;
 
     use super::*;
-    use armature_shapes::names::ADOPTION;
-    use armature_shapes::resource::Kind;
-    use armature_shapes::testing::gadget::MODEL;
 
     fn object(change: impl FnOnce(&mut Object)) -> Object {
         let mut object = Object {

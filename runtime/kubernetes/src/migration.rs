@@ -9,6 +9,9 @@
 use std::future::ready;
 use std::time::Duration;
 
+use armature_engine::crd::name;
+use armature_reconcile::port::KubernetesError;
+use armature_shapes::resource::{Kind, ObjectKey};
 use futures::{StreamExt, stream};
 use kube::Client;
 use kube::api::{Api, ListParams, Patch};
@@ -19,9 +22,6 @@ use super::cluster::patch_parameters;
 use super::error::{message, request};
 use super::installed::InstalledCrd;
 use super::stored::StoredObject;
-use armature_engine::crd::name;
-use armature_reconcile::port::KubernetesError;
-use armature_shapes::resource::{Kind, ObjectKey};
 
 /// Objects in one page, of which only names are kept.
 const PAGE: u32 = 100;

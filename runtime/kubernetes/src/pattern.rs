@@ -186,8 +186,9 @@ fn glob(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use armature_shapes::testing::gadget::MODEL;
+
+    use super::*;
 
     #[test]
     fn globs() {

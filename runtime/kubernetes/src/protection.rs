@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::cache::ObjectCache;
-use super::namespace::NamespaceCache;
 use armature_reconcile::annotations::is_protected;
 use armature_reconcile::claim;
 use armature_reconcile::port::Protection;
 use armature_shapes::resource::{Object, ObjectKey};
+
+use super::cache::ObjectCache;
+use super::namespace::NamespaceCache;
 
 /// Whether the resource of an object other than `except` is one of these or below one of them, and must not be deleted.
 pub(super) fn protection_below(
@@ -48,13 +49,13 @@ fn is_below(id: &str, ids: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::names::{FINALIZER, PROTECT, RESOURCE_ID};
+    use armature_shapes::resource::Kind;
+    use armature_shapes::testing::gadget::MODEL;
     use serde_json::json;
 
     use super::*;
     use crate::StoredObject;
-    use armature_shapes::names::{FINALIZER, PROTECT, RESOURCE_ID};
-    use armature_shapes::resource::Kind;
-    use armature_shapes::testing::gadget::MODEL;
 
     const GROUP: &str = "/subscriptions/s/resourceGroups/g";
 

@@ -1,6 +1,7 @@
 //! Who may read a URL that is no resource, such as `/metrics`: whoever proves itself with a token of the cluster and is
 //! allowed to by its roles. The API server says both, as it does to kube-rbac-proxy and to controller-runtime.
 
+use armature_reconcile::port::KubernetesError;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
 use k8s_openapi::api::authorization::v1::{
     NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
@@ -10,7 +11,6 @@ use kube::api::{Api, PostParams};
 use tokio::sync::Semaphore;
 
 use super::error::request;
-use armature_reconcile::port::KubernetesError;
 
 /// Readers about whom the API server is asked at the same time: whoever sends tokens here makes us ask.
 const ASKED_AT_ONCE: usize = 4;

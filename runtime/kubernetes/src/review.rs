@@ -302,10 +302,10 @@ impl Serialize for Joined<'_> {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::MODEL;
     use serde_json::json;
 
     use super::*;
-    use armature_shapes::testing::gadget::MODEL;
 
     fn answered(object: &str, version: &str) -> String {
         let body = format!(

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::installed::InstalledCrd;
 use armature_engine::crd::{ServedVersions, name};
 use armature_shapes::conversion::is_readable;
 use armature_shapes::kind::KindInfo;
+
+use super::installed::InstalledCrd;
 
 /// Label of CRDs with the version of the operator that installed them.
 const INSTALLED_BY: &str = "app.kubernetes.io/version";
@@ -150,11 +151,11 @@ impl InstalledCrd {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::MODEL;
     use serde_json::json;
 
     use super::*;
     use crate::installed::CrdVersion;
-    use armature_shapes::testing::gadget::MODEL;
 
     fn crd(served: &[&str], stored: &[&str]) -> InstalledCrd {
         let versions: Vec<_> = served

@@ -8,6 +8,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use armature_reconcile::port::DataKind;
+use armature_shapes::names::NAMESPACE_CREDENTIAL;
+use armature_shapes::resource::{Kind, Object, ObjectKey};
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -26,9 +29,6 @@ use super::export_watch::{self, ListedTargets};
 use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
 use super::stored::StoredObject;
-use armature_reconcile::port::DataKind;
-use armature_shapes::names::NAMESPACE_CREDENTIAL;
-use armature_shapes::resource::{Kind, Object, ObjectKey};
 
 /// First lists that run at the same time, so that a start does not crowd out the cluster's other clients.
 const CONCURRENT_LISTS: usize = 20;

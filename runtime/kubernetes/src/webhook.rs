@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_shapes::kind::KindInfo;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Query, State};
@@ -23,7 +24,6 @@ use super::admission::{Admission, Place, Refusal, SINGLE};
 use super::certificate::ServingCertificate;
 use super::https::HttpsServer;
 use super::review::{Answer, Kinds, NoReview};
-use armature_shapes::kind::KindInfo;
 
 /// How long a review waits for memory when the API server does not say how long it waits. A review that is turned away
 /// is sent again up to ten times (client-go's requests), and whoever lists waits a minute at most.

@@ -38,10 +38,10 @@ impl WrittenObject {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::MODEL;
     use serde_json::json;
 
     use super::*;
-    use armature_shapes::testing::gadget::MODEL;
 
     #[test]
     fn versions_of_the_last_write_and_of_who_owns_fields() {

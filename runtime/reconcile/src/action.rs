@@ -1,5 +1,7 @@
 //! The next step of a pass.
 
+use armature_shapes::names;
+
 use super::annotations::Adoption;
 use super::backoff::Requeue;
 use super::condition::Verdict;
@@ -7,7 +9,6 @@ use super::observed::Differences;
 use super::outcome::Failure;
 use super::port::EventNote;
 use crate::extension::Prerequisite;
-use armature_shapes::names;
 
 /// One step. The driver performs it, records what came of it in [`super::observed::Observed`], and asks again.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use armature_shapes::names;
 use jiff::{SignedDuration, Timestamp};
 
 use super::policy::Policy;
-use armature_shapes::names;
 
 /// Annotations of an object or a namespace.
 pub type Annotations = BTreeMap<String, String>;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::annotations::SyncPeriod;
 use armature_azure::budget::Urgency;
+
+use super::annotations::SyncPeriod;
 
 /// Randomness, injected so that tests know the outcome.
 pub trait Random: Send + Sync {

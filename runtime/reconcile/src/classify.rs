@@ -4,11 +4,12 @@
 
 use std::time::Duration;
 
+use armature_azure::CloudError;
+use armature_shapes::kind::{ErrorClass, ErrorRule};
+
 use super::backoff::RetryClass;
 use super::condition::Severity;
 use super::outcome::Failure;
-use armature_azure::CloudError;
-use armature_shapes::kind::{ErrorClass, ErrorRule};
 
 const fn code(code: &'static str, class: ErrorClass) -> ErrorRule {
     ErrorRule {

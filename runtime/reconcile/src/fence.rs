@@ -143,11 +143,11 @@ impl Transport for FencedTransport {
 mod tests {
     use std::time::Duration;
 
+    use armature_azure::Method;
     use tokio::time::sleep;
 
     use super::*;
     use crate::testing::{Journal, MemoryAzure, response};
-    use armature_azure::Method;
 
     const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";
 

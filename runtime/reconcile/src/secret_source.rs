@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::{AnswerStep, KindInfo, SecretExport, SecretSource};
 use serde_json::Value;
 
 use crate::extension::SecretValues;
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::{AnswerStep, KindInfo, SecretExport, SecretSource};
 
 /// Actions that must be called for the wanted keys, each once.
 pub fn actions(kind: &KindInfo, wanted: &BTreeSet<String>) -> BTreeSet<&'static str> {
@@ -69,10 +69,10 @@ fn follow<'a>(answer: &'a Value, steps: &[AnswerStep]) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::kinds::STORE;
     use serde_json::json;
 
     use super::*;
-    use armature_shapes::testing::kinds::STORE;
 
     fn keys(names: &[&str]) -> BTreeSet<String> {
         names.iter().map(|name| (*name).to_owned()).collect()

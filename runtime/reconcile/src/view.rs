@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use armature_shapes::kind::Verbs;
 use jiff::Timestamp;
 
 use super::annotations::{Adopt, Adoption};
 use super::policy::Policy;
-use armature_shapes::kind::Verbs;
 
 /// How the object names its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

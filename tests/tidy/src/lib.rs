@@ -16,6 +16,7 @@
 //! | [`known`] | the list of what is known |
 //! | [`circles`] | check: no file and no folder imports another in a circle |
 //! | [`direction`] | check: crates depend on each other in one direction |
+//! | [`features`] | check: every generated group is in the operator |
 //! | [`services`] | check: `runtime` names no Azure service |
 //! | [`sizes`] | check: files and functions are short |
 //! | [`sections`] | check: every section that is cited exists |
@@ -26,6 +27,7 @@
 
 pub mod circles;
 pub mod direction;
+pub mod features;
 pub mod graph;
 pub mod known;
 pub mod links;

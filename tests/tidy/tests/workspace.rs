@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use armature_tidy::circles::{self, Circle};
 use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
-use armature_tidy::{direction, links, lints, sections, services, sizes};
+use armature_tidy::{direction, features, links, lints, sections, services, sizes};
 
 /// Read once, whichever test comes first.
 fn workspace() -> &'static Workspace {
@@ -39,6 +39,11 @@ fn no_file_and_no_folder_imports_another_in_a_circle() {
 fn crates_depend_on_each_other_in_one_direction() {
     let table = direction::read(&workspace().tree).unwrap();
     none(&direction::check(&workspace().members, &table));
+}
+
+#[test]
+fn every_generated_group_is_in_the_operator() {
+    none(&features::check(&workspace().tree).unwrap());
 }
 
 #[test]

@@ -37,6 +37,7 @@ use clap::{Args, ValueEnum};
 use tokio::process::Command;
 
 use self::report::{Machine, Measured};
+use self::table::Benchmark;
 use crate::{output, programs, workspace};
 
 /// Arguments of `bench`.
@@ -93,13 +94,11 @@ impl Context {
 /// Runs `bench`, as a release build: clients and clocks are in this process.
 pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
-    // What runs as processes of its own needs no fast clock here.
-    let are_processes = !arguments.names.is_empty()
-        && arguments
-            .names
-            .iter()
-            .all(|name| ["gen", "survey", "rebuild"].contains(&name.as_str()));
-    if cfg!(debug_assertions) && !are_processes {
+    let wanted = |benchmark: &&Benchmark| {
+        arguments.names.is_empty() || arguments.names.iter().any(|name| name == benchmark.name)
+    };
+    let benchmarks: Vec<&Benchmark> = table::BENCHMARKS.iter().filter(wanted).collect();
+    if cfg!(debug_assertions) && benchmarks.iter().any(|benchmark| benchmark.is_inside) {
         return again_as_release(&root).await;
     }
     let machine = Machine::this()?;
@@ -111,15 +110,12 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
         progress: Progress::new(),
     };
     let mut measured = Vec::new();
-    for benchmark in table::BENCHMARKS {
-        let is_wanted = arguments.names.iter().any(|name| name == benchmark.name);
-        if is_wanted || arguments.names.is_empty() {
-            let name = benchmark.name;
-            context.progress.line(&format!("{name}: {runs} runs"));
-            let figures = (benchmark.run)(&context).await;
-            let figures = figures.with_context(|| format!("benchmark {name}"))?;
-            measured.push(Measured { benchmark, figures });
-        }
+    for benchmark in benchmarks {
+        let name = benchmark.name;
+        context.progress.line(&format!("{name}: {runs} runs"));
+        let figures = (benchmark.run)(&context).await;
+        let figures = figures.with_context(|| format!("benchmark {name}"))?;
+        measured.push(Measured { benchmark, figures });
     }
     drop(context);
     output::print(&match arguments.output {

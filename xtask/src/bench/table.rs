@@ -14,6 +14,8 @@ pub struct Benchmark {
     pub name: &'static str,
     /// What is measured, as a sentence.
     pub about: &'static str,
+    /// Whether clients or clocks of it are in this program, which has to be a release build then.
+    pub is_inside: bool,
     /// Measures it.
     pub run: for<'c> fn(&'c Context) -> BoxFuture<'c, anyhow::Result<Vec<Figure>>>,
 }
@@ -23,6 +25,7 @@ pub const BENCHMARKS: &[Benchmark] = &[
     Benchmark {
         name: "gen",
         about: "Generating every group and comparing with the tree (`cargo xtask gen --check`).",
+        is_inside: false,
         run: |context| {
             let bars = Bars {
                 wall: Some(2.0),
@@ -34,6 +37,7 @@ pub const BENCHMARKS: &[Benchmark] = &[
     Benchmark {
         name: "survey",
         about: "Loading, discovering and typing every spec file on the machine (`cargo xtask survey`).",
+        is_inside: false,
         run: |context| {
             let bars = Bars {
                 wall: Some(60.0),
@@ -46,33 +50,39 @@ pub const BENCHMARKS: &[Benchmark] = &[
         name: "rebuild",
         about: "The operator's development build (`cargo build -p armature`) after one file was touched: a decision of \
                 the reconciler, a customization, the ARM client.",
+        is_inside: false,
         run: |context| async move { rebuild::figures(context) }.boxed(),
     },
     Benchmark {
         name: "codec",
         about: "Spec and status of one object from JSON into the Rust types and back, over one object of every version \
                 of every kind with about 40 values in each of the two.",
+        is_inside: true,
         run: |context| engines::figures(context, "codec").boxed(),
     },
     Benchmark {
         name: "conversion",
         about: "One object from a served version to the stored form and back, over the objects of `codec`.",
+        is_inside: true,
         run: |context| engines::figures(context, "conversion").boxed(),
     },
     Benchmark {
         name: "cache",
         about: "Memory that the operator's cache takes for a virtual network as the operator leaves it.",
+        is_inside: true,
         run: |context| engines::figures(context, "cache").boxed(),
     },
     Benchmark {
         name: "webhook",
         about: "One object through the conversion webhook of the running operator, over TLS on loopback: every sample, \
                 from the version it is written in to the stored one and back, one after the other on one connection.",
+        is_inside: true,
         run: |context| scale::webhook(context).boxed(),
     },
     Benchmark {
         name: "idle",
         about: "The operator with every CRD installed and no objects; each run is a start of its own.",
+        is_inside: true,
         run: |context| scale::idle(context).boxed(),
     },
     Benchmark {
@@ -80,24 +90,28 @@ pub const BENCHMARKS: &[Benchmark] = &[
         about: "1,000 resource groups with a virtual network each, in 40 namespaces with a subscription each, applied by \
                 16 clients at once: from the first request until the last object is Ready, and until all are deleted \
                 again. The simulator answers at once.",
+        is_inside: true,
         run: |context| scale::apply(context).boxed(),
     },
     Benchmark {
         name: "restart",
         about: "A restart with 10,000 Ready objects (half resource groups, half virtual networks): from the start of the \
                 process to its last request to Azure, and requests meanwhile.",
+        is_inside: true,
         run: |context| scale::restart(context).boxed(),
     },
     Benchmark {
         name: "sync",
         about: "Requests to Azure for one Ready object in one hour. 1,000 objects are counted over whole sync periods of \
                 20 s; at the default period of 1 h there is one such period in an hour.",
+        is_inside: true,
         run: |context| scale::sync(context).boxed(),
     },
     Benchmark {
         name: "steady",
         about: "30,000 Ready objects, observed for a minute in each run, at a sync period of 5 min instead of 1 h: twelve \
                 times the usual load.",
+        is_inside: true,
         run: |context| scale::steady(context).boxed(),
     },
 ];

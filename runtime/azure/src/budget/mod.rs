@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use armature_shapes::resource::ObjectKey;
 use jiff::{SignedDuration, Timestamp};
 
 use self::bucket::{Booking, Bucket};
 use super::{CloudError, Method, Response, operation};
-use armature_shapes::resource::ObjectKey;
 
 pub use self::bucket::Limit;
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use armature_shapes::resource::Kind;
+use armature_shapes::testing::kinds;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use armature_shapes::resource::Kind;
-use armature_shapes::testing::kinds;
 
 fn response(status: u16, headers: &[(&str, &str)], body: Option<serde_json::Value>) -> Response {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());

@@ -169,11 +169,11 @@ fn ids(leaf: &Leaf<'_>) -> Vec<(String, Value)> {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::VERSION;
     use serde_json::json;
 
     use super::super::DigestKey;
     use super::*;
-    use armature_shapes::testing::gadget::VERSION;
 
     #[test]
     fn an_identity_is_taken_out_of_a_list_by_itself() {

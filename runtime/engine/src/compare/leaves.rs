@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
-
-use super::equal::{Rule, is_nothing, normal};
 use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Flags, Semantic, StructShape, Type};
+use serde_json::{Map, Value};
+
+use super::equal::{Rule, is_nothing, normal};
 
 /// One value that desired names.
 pub(super) struct Leaf<'a> {

@@ -19,11 +19,11 @@ mod record;
 
 use std::fmt;
 
+use armature_shapes::shape::StructShape;
 use serde_json::Value;
 
 use self::equal::equal;
 use self::leaves::{Leaf, visit};
-use armature_shapes::shape::StructShape;
 
 pub use earlier::EarlierRecord;
 pub use keyed::{DigestKey, Keyed};

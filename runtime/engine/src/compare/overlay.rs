@@ -1,14 +1,14 @@
 //! What others own within a resource: the body of a PUT with Azure's values where the user does not want ours, and with
 //! the members that others added where they are to stay.
 
-use serde_json::{Map, Value};
-
-use super::is_at_or_below;
-use super::leaves::{identifiers, identity};
 use armature_shapes::shape::arm_json::member;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Semantic, StructShape, Type};
+use serde_json::{Map, Value};
+
+use super::is_at_or_below;
+use super::leaves::{identifiers, identity};
 
 /// Which parts of a resource others own.
 #[derive(Clone, Copy)]
@@ -247,10 +247,10 @@ fn at_or_below_any(prefixes: &[String], path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use armature_shapes::testing::gadget::VERSION;
     use serde_json::json;
 
     use super::*;
-    use armature_shapes::testing::gadget::VERSION;
 
     fn body(
         ignored: &[&str],

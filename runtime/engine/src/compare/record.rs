@@ -3,6 +3,7 @@
 //! It answers two questions. *Was it edited?* By the generation, by the inputs, and by the whole body. *Did Azure
 //! drift?* By what Azure returned for that body, path by path where it returned something else.
 
+use armature_shapes::digest::canonical_json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +14,6 @@ use super::keyed::{Keyed, LENGTH, take};
 use super::leaves::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::{Comparison, Difference};
-use armature_shapes::digest::canonical_json;
 
 /// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
 const FORM: &str = "3";

@@ -1,11 +1,11 @@
 //! The record over its life: what is an edit, what is drift, what is nobody's.
 
+use armature_shapes::testing::gadget::VERSION;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::earlier::EarlierRecord;
 use super::*;
-use armature_shapes::testing::gadget::VERSION;
 
 const UID: &str = "uid-1";
 

@@ -1,7 +1,7 @@
+use armature_shapes::testing::gadget::VERSION;
 use serde_json::json;
 
 use super::*;
-use armature_shapes::testing::gadget::VERSION;
 
 fn comparison<'a>(desired: &'a Value, observed: &'a Value) -> Comparison<'a> {
     Comparison::new(VERSION.spec, desired, observed)

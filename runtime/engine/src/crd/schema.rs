@@ -1,11 +1,11 @@
 //! Structural schemas from shapes.
 
-use serde_json::{Map, Number, Value, json};
-
-use super::rules::{self, Place};
 use armature_shapes::kind::VersionInfo;
 use armature_shapes::resource::Condition;
 use armature_shapes::shape::{Field, Flags, IntegerFormat, Rules, Shaped, StructShape, Type};
+use serde_json::{Map, Number, Value, json};
+
+use super::rules::{self, Place};
 
 /// How much of a shape the API server is to check.
 #[derive(Clone, Copy, PartialEq, Eq)]

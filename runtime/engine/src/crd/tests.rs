@@ -1,7 +1,7 @@
+use armature_shapes::testing::gadget::MODEL;
 use serde_json::json;
 
 use super::*;
-use armature_shapes::testing::gadget::MODEL;
 
 fn options() -> CrdOptions {
     CrdOptions {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use armature_shapes::shape::nearest;
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, ListExpr, LiteralValue, MapExpr, operators};
 
@@ -10,7 +11,6 @@ use super::function::{Function, Parameter};
 use super::functions;
 use super::types::{ObjectType, Type};
 use super::{Fault, Scope, literal_text};
-use armature_shapes::shape::nearest;
 
 /// Deepest nesting of an expression. The check and the evaluation call themselves once for each level.
 const DEPTH: usize = 100;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use armature_shapes::kind::VersionInfo;
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, ListExpr, LiteralValue, MapExpr, operators};
 use serde_json::Value as Json;
@@ -15,7 +16,6 @@ use super::comprehension::{self, Comprehension, Purpose};
 use super::types::ObjectType;
 use super::value::{Budget, Key, Value};
 use super::{Fault, functions, literal_text};
-use armature_shapes::kind::VersionInfo;
 
 /// The evaluation of one expression.
 pub(super) struct Evaluator<'a> {

@@ -38,11 +38,12 @@ use cel::{Env, IdedExpr};
 use serde_json::Value as Json;
 
 pub use self::cache::{Cache, CacheObserver};
+use armature_shapes::kind::{SecretExport, VersionInfo};
+
 use self::check::Checker;
 use self::evaluate::Evaluator;
 use self::types::Type;
 use self::value::{Key, Value};
-use armature_shapes::kind::{SecretExport, VersionInfo};
 
 /// Longest expression, in bytes.
 const LENGTH: usize = 4_096;

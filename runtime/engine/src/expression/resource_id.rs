@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::value::{Key, Value};
 use armature_shapes::id::ResourceId;
+
+use super::value::{Key, Value};
 
 /// One level of an id. Fields that the level does not have are empty.
 #[derive(Clone, Default)]

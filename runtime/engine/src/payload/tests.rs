@@ -1,7 +1,7 @@
+use armature_shapes::testing::gadget::{OPEN, VERSION};
 use serde_json::json;
 
 use super::*;
-use armature_shapes::testing::gadget::{OPEN, VERSION};
 
 fn body(spec: &Value) -> Result<Value, PayloadError> {
     let named = ReferenceTarget::Named {

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use armature_reconcile::fence::Fence;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
@@ -15,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::lease::{Change, now, parameters};
 use crate::error::message;
-use armature_reconcile::fence::Fence;
 
 /// Longest wait for the Lease to be given back.
 const RELEASE_LIMIT: Duration = Duration::from_secs(2);

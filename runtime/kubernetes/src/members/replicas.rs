@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use armature_shapes::digest::short_digest;
+use armature_shapes::kind::KindInfo;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
@@ -17,8 +19,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::lease::{Change, now, parameters};
 use crate::error::message;
-use armature_shapes::digest::short_digest;
-use armature_shapes::kind::KindInfo;
 
 /// Label of these Leases.
 const LABEL: &str = "armature.azure.com/serves";
@@ -185,8 +185,9 @@ fn versions_digest(kinds: &[&'static KindInfo]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use armature_shapes::testing::gadget::MODEL;
+
+    use super::*;
 
     #[test]
     fn a_replica_is_gone_when_its_lease_does_not_change_for_long() {

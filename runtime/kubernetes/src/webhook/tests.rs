@@ -3,12 +3,12 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use armature_shapes::testing::gadget::MODEL;
 use axum::http::{HeaderMap, Request};
 use hyper::body::{Frame, SizeHint};
 use tower::ServiceExt;
 
 use super::*;
-use armature_shapes::testing::gadget::MODEL;
 
 const MEMORY: u64 = 4 << 20;
 

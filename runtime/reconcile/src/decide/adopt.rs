@@ -5,6 +5,9 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
+use armature_shapes::names;
+
+use super::{Step, known};
 use crate::action::{Action, Finish, normal};
 use crate::annotations::{Adopt, Adoption};
 use crate::backoff::{Requeue, RetryClass};
@@ -12,9 +15,6 @@ use crate::condition::{Verdict, reason};
 use crate::observed::{Comparison, Observed, Provisioning};
 use crate::outcome::Failure;
 use crate::view::ResourceView;
-use armature_shapes::names;
-
-use super::{Step, known};
 
 /// May the resource that a GET has found be written?
 pub(super) fn existing(

@@ -2,6 +2,10 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
+use armature_shapes::names;
+
+use super::hold::{Held, hold};
+use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
 use crate::action::{Action, Finish, drifted, normal, warning};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
@@ -11,10 +15,6 @@ use crate::observed::{
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
-use armature_shapes::names;
-
-use super::hold::{Held, hold};
-use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {

@@ -2,6 +2,10 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
+use armature_shapes::names;
+
+use super::hold::{Held, hold};
+use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
 use crate::action::{Action, Finish};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
@@ -9,10 +13,6 @@ use crate::observed::{Identity, Observed, Provisioning, Resource};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
 use crate::view::{ResourceView, StoredOperation};
-use armature_shapes::names;
-
-use super::hold::{Held, hold};
-use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
 
 /// The next step towards being gone.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {

@@ -16,13 +16,14 @@ mod tests;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::Duration;
 
+use armature_shapes::names;
+
 use super::action::{Action, Finish};
 use super::backoff::{Requeue, RetryClass};
 use super::condition::{Verdict, reason};
 use super::observed::{Holder, Identity, Observed};
 use super::outcome::Failure;
 use super::view::{Manager, ResourceView};
-use armature_shapes::names;
 
 /// How long to wait for the first list of all objects to be complete.
 const UNTIL_LISTED: Duration = Duration::from_secs(1);

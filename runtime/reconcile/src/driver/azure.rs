@@ -2,6 +2,17 @@
 
 use std::time::Duration;
 
+use armature_azure::operation::{self, Begun, Progress};
+use armature_azure::{
+    CloudError, CredentialKey, Method, Operation, Request, Response, Transport, TransportError,
+    absence,
+};
+use armature_engine::status::status_from_arm;
+use armature_shapes::conversion;
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::{KindInfo, VersionInfo};
+use armature_shapes::names;
+use armature_shapes::resource::Object;
 use serde_json::Value;
 
 use super::cluster::{clear_operation, set};
@@ -16,17 +27,6 @@ use crate::extension::{ExtensionError, Next, Prerequisite};
 use crate::observed::{Credential, Provisioning, Resource};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError, MetadataPatch};
-use armature_azure::operation::{self, Begun, Progress};
-use armature_azure::{
-    CloudError, CredentialKey, Method, Operation, Request, Response, Transport, TransportError,
-    absence,
-};
-use armature_engine::status::status_from_arm;
-use armature_shapes::conversion;
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::{KindInfo, VersionInfo};
-use armature_shapes::names;
-use armature_shapes::resource::Object;
 
 /// States of `provisioningState` that say without doubt that something is going on. Services invent others, and
 /// some of those are lasting (`Running`, `Pending`): only these hold a PUT back.

@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use armature_azure::{Method, absence};
+use armature_shapes::conversion;
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::OwnerRule;
+use armature_shapes::names;
+use armature_shapes::resource::{Kind, Object};
 use serde_json::Value;
 
 use super::cluster::owner_gone;
@@ -13,12 +19,6 @@ use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
 use crate::outcome::Failure;
 use crate::port::{KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
-use armature_azure::{Method, absence};
-use armature_shapes::conversion;
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::OwnerRule;
-use armature_shapes::names;
-use armature_shapes::resource::{Kind, Object};
 
 impl Pass<'_> {
     /// Step 10: the owner with a status fresh from Azure, then the kind's checker.

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use armature_azure::CredentialKey;
+use armature_shapes::kind::OwnerRule;
+use armature_shapes::names;
+use armature_shapes::resource::{Kind, Object, ObjectKey};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
@@ -16,10 +20,6 @@ use crate::observed::{Identity, OwnerState};
 use crate::outcome::Failure;
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
-use armature_azure::CredentialKey;
-use armature_shapes::kind::OwnerRule;
-use armature_shapes::names;
-use armature_shapes::resource::{Kind, Object, ObjectKey};
 
 /// How often an object that changed is read again for a write that must not be lost.
 const READ_AGAIN: usize = 3;

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use armature_engine::compare::overlay::Others;
+use armature_engine::compare::{
+    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Place, Record, Settled, edit,
+};
+use armature_shapes::names;
 use serde_json::{Map, Value};
 
 use super::cluster::{clear_operation, set};
@@ -10,11 +15,6 @@ use crate::action::warning;
 use crate::observed::{Comparison, Differences, Recorded};
 use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
-use armature_engine::compare::overlay::Others;
-use armature_engine::compare::{
-    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Place, Record, Settled, edit,
-};
-use armature_shapes::names;
 
 /// Differences and paths named in one message.
 const SHOWN: usize = 8;

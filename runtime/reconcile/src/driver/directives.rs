@@ -1,5 +1,7 @@
 //! What annotations ask for, as the pass has it: read from object and namespace, kept where it must be, shown in conditions.
 
+use armature_azure::CredentialKey;
+use armature_shapes::names;
 use serde_json::Value;
 
 use super::cluster::{set, whole_seconds};
@@ -10,8 +12,6 @@ use crate::condition::{self, Verdict, reason};
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::side_condition::{self, Told};
 use crate::view::Paused;
-use armature_azure::CredentialKey;
-use armature_shapes::names;
 
 /// Values of the annotation [`names::CLAIMED_WITH`].
 mod claimed_with {

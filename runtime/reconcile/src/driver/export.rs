@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_shapes::conversion;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
@@ -14,7 +15,6 @@ use crate::extension::{ExtensionError, Next, SecretValues};
 use crate::outcome::Failure;
 use crate::port::{DataExport, DataKind, KeyedData, KubernetesError};
 use crate::secret_source;
-use armature_shapes::conversion;
 
 /// Fields of `operatorSpec` with one destination for each value, and what they write.
 const FIELDS: [(&str, DataKind); 2] = [

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use armature_engine::expression::{Expression, Output, Produced, Scope};
+use armature_shapes::conversion;
 use serde_json::Value;
 
 use super::object::document;
@@ -11,8 +13,6 @@ use super::unwritten::{Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
 use crate::outcome::Failure;
 use crate::port::DataKind;
-use armature_engine::expression::{Expression, Output, Produced, Scope};
-use armature_shapes::conversion;
 
 /// The two lists, and what their entries write.
 const LISTS: [(&str, DataKind); 2] = [

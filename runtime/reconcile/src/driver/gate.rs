@@ -8,15 +8,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
-
-use super::{Clock, Reconciler};
 use armature_azure::budget::{Account, Budget, Call, Sent, Sort, Urgency};
 use armature_azure::{
     CredentialKey, Method, RefusedUrl, Request, Response, Transport, TransportError,
 };
 use armature_shapes::id::segment;
 use armature_shapes::resource::ObjectKey;
+use async_trait::async_trait;
+
+use super::{Clock, Reconciler};
 
 /// The transport of one pass.
 pub(super) struct Gate {

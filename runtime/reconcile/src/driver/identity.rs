@@ -1,6 +1,11 @@
 //! Whose resource it is: the id that the object recorded against the one that its spec stands for, and other objects for
 //! the same id.
 
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::KindInfo;
+use armature_shapes::names;
+use armature_shapes::resource::Object;
+
 use super::object::{annotation, read};
 use super::pass::Pass;
 use crate::annotations::Adoption;
@@ -10,10 +15,6 @@ use crate::observed::{Holder, Identity};
 use crate::outcome::Failure;
 use crate::port::KubernetesError;
 use crate::view::StoredOperation;
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::KindInfo;
-use armature_shapes::names;
-use armature_shapes::resource::Object;
 
 impl Pass<'_> {
     /// Whether the recorded id may be used: it is of the kind's ARM type, and it is the one that owner and name give, where

@@ -2,6 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use armature_engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
+use armature_engine::compare::SecretVersion;
+use armature_engine::payload;
+use armature_shapes::conversion;
+use armature_shapes::id::{ResourceId, segment};
+use armature_shapes::kind::{NameRule, OwnerRule};
+use armature_shapes::resource::{Kind, ObjectKey};
 use serde_json::Value;
 
 use super::cluster::owner_gone;
@@ -13,13 +20,6 @@ use crate::condition::reason;
 use crate::outcome::Failure;
 use crate::port::{DataKind, KeyedData, KubernetesError};
 use crate::view::OwnerForm;
-use armature_engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
-use armature_engine::compare::SecretVersion;
-use armature_engine::payload;
-use armature_shapes::conversion;
-use armature_shapes::id::{ResourceId, segment};
-use armature_shapes::kind::{NameRule, OwnerRule};
-use armature_shapes::resource::{Kind, ObjectKey};
 
 /// Found out, or why not; outside of it, Kubernetes refused.
 type Found<T> = Result<Result<T, Failure>, KubernetesError>;

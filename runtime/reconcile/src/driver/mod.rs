@@ -41,7 +41,12 @@ mod view;
 use std::sync::Arc;
 use std::time::Duration;
 
+use armature_azure::Transport;
+use armature_azure::budget::Budget;
+use armature_engine::expression::Cache;
+use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
+use pass::Pass;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -52,11 +57,6 @@ use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use super::time::Clock;
 use crate::extension::Registry;
-use armature_azure::Transport;
-use armature_azure::budget::Budget;
-use armature_engine::expression::Cache;
-use armature_shapes::resource::ObjectKey;
-use pass::Pass;
 
 /// What the operator's configuration says about reconciling.
 #[derive(Clone, Debug)]

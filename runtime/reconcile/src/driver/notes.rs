@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use armature_azure::Operation;
+use armature_azure::operation::Style;
+use armature_shapes::names;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +16,6 @@ use super::pass::Pass;
 use crate::observed::{Comparison, Provisioning, Resource};
 use crate::port::{KubernetesError, MetadataPatch};
 use crate::view::{Hold, HoldLimits};
-use armature_azure::Operation;
-use armature_azure::operation::Style;
-use armature_shapes::names;
 
 /// How long a resource may stay invisible whose PUT Azure has taken, when its answer was lost. The longest in recorded
 /// traffic is 46 s.

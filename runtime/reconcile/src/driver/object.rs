@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use armature_azure::budget::Urgency;
+use armature_shapes::names;
+use armature_shapes::resource::Object;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -9,9 +12,6 @@ use crate::annotations::{Annotations, Directives, Mistake};
 use crate::condition;
 use crate::policy::Policy;
 use crate::side_condition;
-use armature_azure::budget::Urgency;
-use armature_shapes::names;
-use armature_shapes::resource::Object;
 
 /// Where the user names nothing, the resource has the object's name: whoever reads the spec finds it there.
 pub(super) fn name_in_azure(object: &Object, spec: &mut Value) {

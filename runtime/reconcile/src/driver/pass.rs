@@ -3,6 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use armature_azure::CredentialKey;
+use armature_engine::compare::SecretVersion;
+use armature_engine::payload::Resolved;
+use armature_shapes::conversion;
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::{KindInfo, VersionInfo};
+use armature_shapes::names;
+use armature_shapes::resource::Object;
 use serde_json::{Map, Value};
 
 use super::Reconciler;
@@ -14,14 +22,6 @@ use crate::condition::reason;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::observed::Observed;
 use crate::outcome::Failure;
-use armature_azure::CredentialKey;
-use armature_engine::compare::SecretVersion;
-use armature_engine::payload::Resolved;
-use armature_shapes::conversion;
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::{KindInfo, VersionInfo};
-use armature_shapes::names;
-use armature_shapes::resource::Object;
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {

@@ -1,13 +1,13 @@
 //! The PUT, and what goes along with it that others own.
 
+use armature_azure::{Method, Operation, Transport};
+use armature_shapes::id::ResourceId;
 use serde_json::Value;
 
 use super::azure::transport_failure;
 use super::pass::Pass;
 use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
-use armature_azure::{Method, Operation, Transport};
-use armature_shapes::id::ResourceId;
 
 /// PUTs of one pass that are begun again because the resource changed after it was read.
 const ATTEMPTS: usize = 3;

@@ -1,5 +1,8 @@
 //! The object as the decision sees it, from what the pass has of it.
 
+use armature_azure::{Method, Operation};
+use armature_shapes::kind::OwnerRule;
+use armature_shapes::names;
 use serde_json::Value;
 
 use super::pass::Pass;
@@ -7,9 +10,6 @@ use crate::annotations::{Directives, Mistake};
 use crate::claim;
 use crate::policy::Policy;
 use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
-use armature_azure::{Method, Operation};
-use armature_shapes::kind::OwnerRule;
-use armature_shapes::names;
 
 impl Pass<'_> {
     /// The object as the decision sees it.

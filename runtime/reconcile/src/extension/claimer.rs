@@ -1,11 +1,11 @@
 //! What is written when an object is claimed.
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
 use crate::port::MetadataPatch;
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Adds to what the claim writes on the object (ASO behaviour §1.3 step 4).
 ///

@@ -1,12 +1,12 @@
 //! What an error of one kind means.
 
+use armature_azure::CloudError;
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
 use crate::outcome::Failure;
-use armature_azure::CloudError;
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Says what an Azure error means for this kind (ASO behaviour §1.7).
 ///

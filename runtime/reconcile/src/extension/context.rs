@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use armature_azure::{
+    CloudError, CredentialKey, Method, Request, Response, Transport, absence, operation,
+};
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::{Kind, Object, ObjectKey, TypedObject};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -9,12 +15,6 @@ use super::ExtensionError;
 use super::typed::typed;
 use crate::claim;
 use crate::port::KubernetesPort;
-use armature_azure::{
-    CloudError, CredentialKey, Method, Request, Response, Transport, absence, operation,
-};
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::{Kind, Object, ObjectKey, TypedObject};
 
 /// What every extension is given.
 #[derive(Clone)]

@@ -1,11 +1,11 @@
 //! Deleting in another way than by one DELETE.
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
 use crate::outcome::Write;
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Deletes the resource (ASO behaviour §1.9 item 3).
 ///

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::port::KubernetesError;
 use armature_azure::{CloudError, TransportError};
+
+use crate::port::KubernetesError;
 
 /// An extension could not find out, or could not do, what it was asked. A finding is never an error: checks
 /// return it as a result.

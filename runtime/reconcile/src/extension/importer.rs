@@ -1,10 +1,10 @@
 //! Whether an existing resource is worth an object.
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! A change of the body before it is compared and sent.
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 use serde_json::Value;
 
 use super::{Context, ExtensionError, Next};
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Changes the body that is compared with Azure and sent (ASO behaviour §1.3 step 12).
 ///

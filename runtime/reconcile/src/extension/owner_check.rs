@@ -1,10 +1,10 @@
 //! A check of the owner before anything is asked of Azure about the resource.
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next, PreCheck};
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Decides by the owner's state whether the resource may be touched now (ASO behaviour §1.3 step 10).
 ///

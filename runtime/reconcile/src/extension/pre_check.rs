@@ -1,10 +1,10 @@
 //! A check of the resource before a PUT.
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Result of the checks before a PUT.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Secret values by key of `operatorSpec.secrets`. Prints its keys only.
 #[derive(Clone, Default, PartialEq, Eq)]

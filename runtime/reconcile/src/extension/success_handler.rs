@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use armature_shapes::kind::TypedKind;
+use armature_shapes::resource::TypedObject;
 use async_trait::async_trait;
 
 use super::{Context, ExtensionError, Next};
-use armature_shapes::kind::TypedKind;
-use armature_shapes::resource::TypedObject;
 
 /// Adds annotations once the resource is ready (ASO behaviour §1.3 step 18).
 ///

@@ -1,8 +1,9 @@
 //! From the stored object to the hub type that extensions are written on.
 
-use super::ExtensionError;
 use armature_shapes::kind::TypedKind;
 use armature_shapes::resource::{Object, TypedObject};
+
+use super::ExtensionError;
 
 /// The object in its kind's hub type.
 ///

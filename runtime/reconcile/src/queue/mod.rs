@@ -17,6 +17,9 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use armature_azure::budget::Urgency;
+use armature_shapes::resource::ObjectKey;
+use state::State;
 use tokio::sync::Notify;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, timeout_at};
@@ -24,9 +27,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::backoff::{Periods, Random, Requeue, RetryClass};
 use super::time::Time;
-use armature_azure::budget::Urgency;
-use armature_shapes::resource::ObjectKey;
-use state::State;
 
 /// Limits and periods.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use armature_azure::budget::Urgency;
+use armature_shapes::resource::{Kind, ObjectKey};
 use tokio::time::Instant;
 
 use super::QueueDepth;
 use crate::backoff::Requeue;
-use armature_azure::budget::Urgency;
-use armature_shapes::resource::{Kind, ObjectKey};
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
 type Slot = (Instant, u64);

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::time::sleep;
-
-use super::*;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::Kind;
 use armature_shapes::testing::kinds;
+use tokio::time::sleep;
+
+use super::*;
 
 struct NoJitter;
 

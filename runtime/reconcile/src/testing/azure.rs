@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Mutex;
 
+use armature_azure::{Cloud, CredentialKey, Method, Request, Response, Transport, TransportError};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{Journal, lock};
-use armature_azure::{Cloud, CredentialKey, Method, Request, Response, Transport, TransportError};
 
 /// Absolute URLs of other hosts are refused, as the client does.
 const ENDPOINT: &str = "https://management.azure.com";

@@ -3,6 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
+use armature_engine::compare::DigestKey;
+use armature_shapes::id::ResourceId;
+use armature_shapes::kind::KindInfo;
+use armature_shapes::names::NAMESPACE_CREDENTIAL;
+use armature_shapes::resource::{Kind, Object, ObjectKey};
+use armature_shapes::testing::kinds;
 use async_trait::async_trait;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use serde_json::Value;
@@ -15,12 +21,6 @@ use crate::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
-use armature_engine::compare::DigestKey;
-use armature_shapes::id::ResourceId;
-use armature_shapes::kind::KindInfo;
-use armature_shapes::names::NAMESPACE_CREDENTIAL;
-use armature_shapes::resource::{Kind, Object, ObjectKey};
-use armature_shapes::testing::kinds;
 
 /// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
 pub struct MemoryCluster {

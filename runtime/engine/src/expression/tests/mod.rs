@@ -4,12 +4,12 @@ mod refusals;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value as Json, json};
-
-use super::*;
 use armature_shapes::kind::{Plan, SecretSource, Verbs};
 use armature_shapes::shape::{Json as AnyJson, Shaped};
 use armature_shapes::shaped;
+use serde_json::{Value as Json, json};
+
+use super::*;
 
 shaped! {
     /// A size.

@@ -11,6 +11,7 @@ mod finish;
 mod identity;
 mod operations;
 
+use armature_shapes::kind::Verbs;
 use jiff::Timestamp;
 
 use super::*;
@@ -23,7 +24,6 @@ use crate::outcome::{Poll, Write};
 use crate::policy::Policy;
 use crate::port::Protection;
 use crate::view::{Hold, OwnerForm, Paused, Steps, StoredOperation};
-use armature_shapes::kind::Verbs;
 
 /// Section, case, facts, outcome.
 type Row = (

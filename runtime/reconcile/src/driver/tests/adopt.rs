@@ -1,7 +1,8 @@
 //! Objects that name a resource which exists in Azure.
 
-use super::*;
 use armature_azure::Method;
+
+use super::*;
 
 const SPEC: fn() -> Value = || json!({"location": "westus", "capacity": 5});
 

@@ -1,8 +1,9 @@
 //! Passes that find the budget of requests used up.
 
-use super::*;
 use armature_azure::Method;
 use armature_azure::budget::{Account, Call, Limit, Limits, Sent, Sort, Urgency};
+
+use super::*;
 
 /// A budget with so many reads and writes, which come back slowly.
 fn budget(reads: f64, writes: f64) -> Budget {

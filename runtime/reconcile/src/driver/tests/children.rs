@@ -1,7 +1,8 @@
 //! What a parent's PUT carries of children that are kinds of their own.
 
-use super::*;
 use armature_azure::Method;
+
+use super::*;
 
 /// The store in Azure with these boxes in it, in this revision.
 fn with_boxes(capacity: i64, boxes: Value, etag: &str) -> Value {

@@ -1,7 +1,8 @@
 //! Whose resource it is: copied manifests, corrected names, and several objects for one ARM id.
 
-use super::*;
 use armature_azure::Method;
+
+use super::*;
 
 const OTHER: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/other";
 

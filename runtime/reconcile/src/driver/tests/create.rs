@@ -1,8 +1,9 @@
 //! Creating: claim, owners, inputs, errors, policies.
 
+use armature_azure::Method;
+
 use super::*;
 use crate::port::DataKind;
-use armature_azure::Method;
 
 /// ASO behaviour §1.3 step 4e: everything that the object needs to say is written before the PUT.
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Deleting: ASO behaviour §1.9.
 
-use super::*;
 use armature_azure::Method;
+
+use super::*;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/9";
 

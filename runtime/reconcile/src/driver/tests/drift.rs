@@ -1,9 +1,10 @@
 //! PUT only on drift, and what a baseline keeps quiet.
 
+use armature_azure::Method;
+
 use super::*;
 use crate::port::DataKind;
 use crate::testing::Manner;
-use armature_azure::Method;
 
 #[tokio::test]
 async fn drift_is_named_and_put_right_once() {

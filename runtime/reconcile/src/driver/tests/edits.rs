@@ -1,8 +1,9 @@
 //! What the user edits reaches Azure once, and nothing else does.
 
+use armature_azure::Method;
+
 use super::*;
 use crate::port::DataKind;
-use armature_azure::Method;
 
 /// A store with all that can be taken out of it again, ready.
 fn full() -> Value {

@@ -1,8 +1,9 @@
 //! Values that objects want written to Secrets and config maps.
 
+use armature_azure::Method;
+
 use super::*;
 use crate::port::DataKind;
-use armature_azure::Method;
 
 const LATER: Requeue = Requeue::Backoff(RetryClass::Slow);
 

@@ -1,8 +1,9 @@
 //! Exports by expression.
 
+use armature_azure::Method;
+
 use super::*;
 use crate::port::DataKind;
-use armature_azure::Method;
 
 const REFUSED: &str = "False/Error/FailedWritingAdditionalKubernetesObjects";
 

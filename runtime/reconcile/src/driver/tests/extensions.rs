@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_azure::{CloudError, Method};
+use armature_shapes::resource::TypedObject;
+use armature_shapes::testing::kinds::{HubBox, HubGroup, HubStore};
 use async_trait::async_trait;
 
 use super::*;
 use crate::extension::*;
 use crate::outcome::{Failure, Write};
 use crate::port::{DataKind, MetadataPatch};
-use armature_azure::{CloudError, Method};
-use armature_shapes::resource::TypedObject;
-use armature_shapes::testing::kinds::{HubBox, HubGroup, HubStore};
 
 /// Notes its calls and otherwise does what `next` does.
 #[derive(Clone)]

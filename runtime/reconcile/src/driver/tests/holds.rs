@@ -1,7 +1,8 @@
 //! What Azure does not say the end of holds writes back for a while, over restarts: every pass is that of a fresh reconciler.
 
-use super::*;
 use armature_azure::Method;
+
+use super::*;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 const MINUTE: i64 = 60;

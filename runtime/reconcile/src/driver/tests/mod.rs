@@ -23,12 +23,12 @@ mod secrets;
 
 use std::sync::Arc;
 
+use armature_shapes::names;
+use armature_shapes::testing::kinds;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::testing::{Journal, ManualClock, MemoryAzure, MemoryCluster, error, response};
-use armature_shapes::names;
-use armature_shapes::testing::kinds;
 
 const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";
 const STORE: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s";

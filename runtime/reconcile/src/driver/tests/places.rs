@@ -1,7 +1,8 @@
 //! Requests go where the object says, or not at all.
 
-use super::*;
 use armature_azure::Method;
+
+use super::*;
 
 /// Segments that lead elsewhere.
 const MISLEADING: [&str; 7] = ["..", ".", "%2e%2E", ".%2e", "x%2f..%2fy", "..\\y", "%252e."];

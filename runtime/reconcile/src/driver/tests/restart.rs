@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use armature_azure::budget::Sort;
+use armature_azure::{CredentialKey, Request, Response, TransportError};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::time::Instant;
@@ -9,8 +11,6 @@ use tokio::time::Instant;
 use super::*;
 use crate::backoff::SystemRandom;
 use crate::queue::{Queue, QueueSettings};
-use armature_azure::budget::Sort;
-use armature_azure::{CredentialKey, Request, Response, TransportError};
 
 const OBJECTS: usize = 10_000;
 

@@ -1,8 +1,9 @@
 //! Services that quote the secrets that they are sent.
 
+use armature_azure::{Method, Response};
+
 use super::*;
 use crate::port::DataKind;
-use armature_azure::{Method, Response};
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 
