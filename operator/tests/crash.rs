@@ -13,11 +13,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use armature_controlplane::ControlPlane;
+use armature_controlplane::{ControlPlane, free_port};
 use armature_exposure::{Collector, Place, SeenSecrets, random_value, scrape, shown_in};
 use armature_runtime::kind::KindInfo;
 use armature_simulator::{FaultRule, OperationRule, Query, Running, Settings, Simulator, Style};
@@ -147,10 +147,8 @@ struct World {
     secrets: SeenSecrets,
 }
 
-/// A free port of this machine.
-fn free_port() -> SocketAddr {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap()
+fn free_address() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, free_port().unwrap()).into()
 }
 
 impl World {
@@ -182,8 +180,8 @@ impl World {
             azure,
             client,
             folder,
-            webhook: free_port(),
-            metrics: free_port(),
+            webhook: free_address(),
+            metrics: free_address(),
             traces: Collector::start().await.unwrap(),
             client_secret,
             secrets,

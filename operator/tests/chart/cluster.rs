@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::chart::{NAMESPACE, deployment, release};
+use crate::install::OBJECTS;
 use crate::pod::{Pod, Ports, Surroundings};
 use crate::rights::AUDIT_POLICY;
 
@@ -153,7 +154,27 @@ impl Cluster {
     pub async fn run(&self, manifests: &[Value], pod: &str, webhook_host: &str) -> Pod {
         let ports = Ports::free();
         let url = format!("https://{webhook_host}:{}/convert", ports.webhook);
-        self.run_at(manifests, pod, ports, &url).await
+        let pod = self.run_at(manifests, pod, ports, &url).await;
+        self.until_served().await;
+        pod
+    }
+
+    /// Waits until the API server has seen the CRDs as the pod left them: it serves what is new, and converts at the new
+    /// URL, a moment after it has answered that they are written. (In a cluster the URL is that of a Service and stays.)
+    async fn until_served(&self) {
+        let started = Instant::now();
+        let check = PatchParams {
+            dry_run: true,
+            ..PatchParams::apply("helm").force()
+        };
+        let objects: Vec<Value> = serde_saphyr::from_multiple(OBJECTS).unwrap();
+        for mut object in objects {
+            object["metadata"]["namespace"] = "default".into();
+            while let Err(error) = self.request(&object, &check).await {
+                assert!(started.elapsed() < LIMIT, "not within {LIMIT:?}: {error}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
     }
 
     /// A pod that listens on these ports, and whose webhook the API server reaches at this URL.

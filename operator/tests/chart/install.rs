@@ -15,8 +15,8 @@ use crate::chart::{NAMESPACE, add_argument, deployment};
 use crate::cluster::{ACCOUNT, Cluster, account, namespace};
 use crate::rights::{Right, given, used};
 
-/// Two objects that read and write Secrets and ConfigMaps.
-const OBJECTS: &str = "
+/// One object of each kind that the chart's tests install; they read and write Secrets and ConfigMaps.
+pub const OBJECTS: &str = "
 apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
 metadata: {name: shop, namespace: team}

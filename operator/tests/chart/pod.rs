@@ -1,10 +1,10 @@
 //! The binary, run as the rendered Deployment says.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use armature_controlplane::free_port;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -39,9 +39,9 @@ pub struct Ports {
 impl Ports {
     pub fn free() -> Self {
         Self {
-            webhook: free_port(),
-            health: free_port(),
-            metrics: free_port(),
+            webhook: free_port().unwrap(),
+            health: free_port().unwrap(),
+            metrics: free_port().unwrap(),
         }
     }
 
@@ -50,11 +50,6 @@ impl Ports {
         let answer = reqwest::get(format!("http://127.0.0.1:{}/readyz", self.health)).await;
         answer.is_ok_and(|answer| answer.status().is_success())
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 impl Pod {

@@ -5,6 +5,7 @@
 //! versions convert ([`armature_engine`]). kube's types end here; no other module of the runtime needs them.
 
 mod admission;
+mod buffer;
 mod cache;
 mod certificate;
 mod client;

@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::{Admission, Place, Refusal, SINGLE};
+use super::buffer::Buffer;
 use super::certificate::ServingCertificate;
 use super::https::HttpsServer;
 use super::review::{Answer, Kinds, NoReview};
@@ -100,7 +101,7 @@ async fn review(
         Ok(place) => place,
         Err(refusal) => return turn_away(refusal, body).await,
     };
-    match read(body, size, place.bytes).await {
+    match read(body, place.bytes).await {
         Ok(Some(body)) => answer(body, Arc::clone(&converter.kinds), place).await,
         Ok(None) => {
             let bytes = place.bytes;
@@ -112,19 +113,16 @@ async fn review(
 }
 
 /// Reads a body; `None` when it is longer than `most`.
-async fn read(body: Body, size: Option<u64>, most: u64) -> Result<Option<Bytes>, axum::Error> {
-    // In one piece from the start: a buffer that grows is two for a while.
-    let size = usize::try_from(size.unwrap_or_default()).unwrap_or_default();
-    let mut text = Vec::with_capacity(size);
+async fn read(body: Body, most: u64) -> Result<Option<Bytes>, axum::Error> {
+    let mut text =
+        Buffer::of(usize::try_from(most).unwrap_or(usize::MAX)).map_err(axum::Error::new)?;
     let mut pieces = body.into_data_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece?;
-        if (text.len() + piece.len()) as u64 > most {
+        if !text.take(&piece?) {
             return Ok(None);
         }
-        text.extend_from_slice(&piece);
     }
-    Ok(Some(Bytes::from(text)))
+    Ok(Some(text.into_bytes()))
 }
 
 /// Says that a review is not taken.

@@ -1,7 +1,6 @@
 //! One running control plane: etcd on a Unix socket, kube-apiserver on a free loopback port.
 
 use std::{
-    net::TcpListener,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -10,7 +9,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use tempfile::TempDir;
 
 use crate::{
-    Binaries, Error, LogTail, Progress, certificates::Certificates, kubeconfig, process::Supervised,
+    Binaries, Error, LogTail, Progress, certificates::Certificates, kubeconfig, ports::free_port,
+    process::Supervised,
 };
 
 /// The API server is ready in 4 s on an idle machine; a busy two-core machine may need much longer.
@@ -140,7 +140,7 @@ impl ControlPlane {
     async fn start_on_free_port(&mut self) -> Result<(), Error> {
         let mut attempt = 1;
         loop {
-            self.port = free_port()?;
+            self.port = free_port().map_err(Error::file("bind a port of", "127.0.0.1"))?;
             match self.start_apiserver().await {
                 Err(Error::Exited { log, .. })
                     if attempt < PORT_ATTEMPTS && log.contains("address already in use") =>
@@ -283,13 +283,6 @@ fn client_socket(folder: &Path) -> PathBuf {
 
 fn etcd_endpoint(folder: &Path) -> String {
     format!("unix://{}", client_socket(folder).display())
-}
-
-fn free_port() -> Result<u16, Error> {
-    TcpListener::bind(("127.0.0.1", 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(Error::file("bind a port of", "127.0.0.1"))
 }
 
 /// Writes a file that only its owner may read.
