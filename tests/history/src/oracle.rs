@@ -98,6 +98,7 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
             || is_beyond(subject, &found.path)
             || is_of_others(&record, &last, &puts, &found, world.keeps())
             || is_told(world, &record, &last, &found)
+            || world.keeps() && was_there(&record, &found)
         {
             continue;
         }
@@ -178,6 +179,19 @@ fn is_of_others(
             && (touched.is_unseen || !last.has(deeper))
             && (is_kept || !puts.iter().any(|put| *put > touched.at))
     })
+}
+
+/// Whether somebody else had put it there, in an object that manifests named as an empty one: none of it was ever said.
+fn was_there(record: &Record, found: &Mismatch) -> bool {
+    let Some(Value::Object(have)) = &found.have else {
+        return false;
+    };
+    let mut members = have
+        .keys()
+        .map(|name| [&found.path[..], &[name.clone()]].concat());
+    at(record.others.as_ref(), &found.path) == found.have.as_ref()
+        && !have.is_empty()
+        && members.all(|path| !record.named.has(&path))
 }
 
 /// Where a service keeps what a PUT leaves out, an event names the path, or says that there are more than it names.

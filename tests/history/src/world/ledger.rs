@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::named::{Named, Path};
 
 /// A change of a resource by somebody else.
@@ -22,6 +24,8 @@ pub struct Record {
     pub named: Named,
     /// Paths of what Azure took, or had already, as far as the operator heard of it.
     pub heard: Named,
+    /// What somebody else PUT last.
+    pub others: Option<Value>,
     /// What somebody else changed.
     pub touched: Vec<Touched>,
     /// Edits of the object and of what it refers to.
@@ -52,6 +56,7 @@ impl Record {
         self.may_stay = false;
         self.named = Named::default();
         self.heard = Named::default();
+        self.others = None;
         self.touched.clear();
     }
 }

@@ -281,7 +281,11 @@ impl World {
         let record = self.ledger.of(&subject.id);
         record.may_stay = true;
         record.drifts += 1;
-        status < 300 && status > 0
+        let is_taken = status < 300 && status > 0;
+        if is_taken {
+            record.others = Some(body);
+        }
+        is_taken
     }
 
     /// An object that Azure Service Operator has managed until now.
