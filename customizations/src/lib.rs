@@ -38,9 +38,36 @@ pub fn registry() -> Result<Registry, RegisterError> {
 #[cfg(all(test, feature = "default"))]
 mod tests {
     use armature_generated::{keyvault, kusto, network};
+    use armature_runtime::azure::CloudError;
     use armature_runtime::kind::SecretSource;
+    use armature_runtime::reconcile::backoff::Requeue;
+    use armature_runtime::reconcile::classify::classify;
     use armature_runtime::resource::Kind;
     use armature_runtime::shape::{StructShape, Type};
+
+    /// ASO behaviour §1.7: the row of fatal errors, as far as only the network's service has them.
+    #[test]
+    fn gateways_and_addresses_that_cannot_be_wait_for_the_user() {
+        let codes = [
+            "InvalidGatewaySize",
+            "InvalidGatewaySkuProvidedForGatewayVpnType",
+            "PrivateIPAddressInReservedRange",
+            "PrivateIPAddressNotInSubnet",
+            "PublicIpForGatewayIsRequired",
+        ];
+        let kinds = armature_generated::KINDS.iter();
+        for kind in kinds.filter(|kind| kind.group == "network.azure.com") {
+            for code in codes {
+                let error = CloudError {
+                    status: Some(400),
+                    code: Some(code.to_owned()),
+                    ..CloudError::default()
+                };
+                let failure = classify(kind.errors, &error, None);
+                assert_eq!(failure.requeue(), Requeue::Never, "{} {code}", kind.kind);
+            }
+        }
+    }
 
     #[test]
     fn every_extension_is_registered_for_its_kind() {

@@ -49,7 +49,7 @@ fn trees(root: &Utf8Path, arguments: &FuzzArguments) -> anyhow::Result<Vec<Utf8P
 pub async fn run(arguments: &FuzzArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
     let mut command = tokio::process::Command::new(workspace::cargo());
-    command.args(["run", "--quiet", "--release", "--package"]);
+    command.args(["run", "--release", "--package"]);
     if arguments.histories {
         command.args(["armature-history", "--"]);
     } else {

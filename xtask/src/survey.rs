@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use armature_controlplane::Progress;
 use armature_generator::load::SpecRoot;
 use armature_generator::survey::{self, Counts, FileReport, Outcome};
+use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde_json::json;

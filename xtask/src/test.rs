@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use armature_controlplane::{Binaries, Progress};
+use armature_controlplane::Binaries;
+use armature_progress::Progress;
 use clap::Args;
 
 use crate::{parity, workspace};

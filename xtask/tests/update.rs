@@ -1,4 +1,4 @@
-//! `specs update` and `gen --diff` as a maintainer runs them: the real program in a workspace of two files, with the
+//! `specs update` and `gen diff` as a maintainer runs them: the real program in a workspace of two files, with the
 //! small specs of the generator's tests as commits of a repository.
 
 use std::collections::BTreeMap;
@@ -435,7 +435,7 @@ fn another_copy_of_bicep_types_is_compared_with_what_is_committed() {
     workspace.git(&["add", "."]);
     workspace.git(&["commit", "--quiet", "--message", "one"]);
     assert_eq!(
-        out(&workspace.xtask(&["gen", "--diff"])),
+        out(&workspace.xtask(&["gen", "diff"])),
         "nothing changes for users\n"
     );
     let other = workspace.folder.path().join("other");
@@ -444,7 +444,7 @@ fn another_copy_of_bicep_types_is_compared_with_what_is_committed() {
         &other.join("azure-rest-api-specs"),
     );
     write(&other.join("bicep-types"), &bicep(&[("blind", "A")]));
-    let done = workspace.xtask(&["gen", "--diff", "--from", other.to_str().unwrap()]);
+    let done = workspace.xtask(&["gen", "diff", "--from", other.to_str().unwrap()]);
     let lines = [
         "  BREAKS  spec.awning: removed (string)",
         "          spec.blind: added (string)",
@@ -466,7 +466,7 @@ fn what_is_committed_is_compared_with_what_would_be_generated() {
     workspace.git(&["add", "."]);
     workspace.git(&["commit", "--quiet", "--message", "one"]);
     let diff = |arguments: &[&str]| {
-        let mut all = vec!["gen", "--diff"];
+        let mut all = vec!["gen", "diff"];
         all.extend(arguments);
         workspace.xtask(&all)
     };

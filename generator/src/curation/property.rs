@@ -113,7 +113,7 @@ macro_rules! statements {
         /// Keys of a rule that is a table.
         pub(super) const RULE: &[Key] = &[
             $(key($key, $form, $example, $meaning),)+
-            key("because", Form::Text, r#"because = "Azure sets it""#, "why, for readers and for `--explain`"),
+            key("because", Form::Text, r#"because = "Azure sets it""#, "why, for readers and for `gen explain`"),
         ];
     };
 }

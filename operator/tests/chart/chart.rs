@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use armature_controlplane::{KUBERNETES_VERSION, Progress, locate_or_build_helm};
+use armature_controlplane::{KUBERNETES_VERSION, locate_or_build_helm};
+use armature_progress::Progress;
 use serde_json::Value;
 
 pub const NAMESPACE: &str = "armature-system";

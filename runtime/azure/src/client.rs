@@ -404,9 +404,7 @@ fn http_method(method: Method) -> reqwest::Method {
 }
 
 #[cfg(test)]
-#[path = "test_server.rs"]
 mod test_server;
 
 #[cfg(test)]
-#[path = "client_tests.rs"]
 mod tests;

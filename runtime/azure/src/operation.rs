@@ -439,5 +439,4 @@ impl Operation {
 }
 
 #[cfg(test)]
-#[path = "operation_tests.rs"]
 mod tests;

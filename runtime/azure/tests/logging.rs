@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 #[allow(dead_code, reason = "shared with other tests")]
-#[path = "../src/test_server.rs"]
+#[path = "../src/client/test_server.rs"]
 mod test_server;
 
 use test_server::{Server, server};

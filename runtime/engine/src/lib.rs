@@ -5,13 +5,13 @@
 //! | [`collect`] | which other objects does a spec name? |
 //! | [`payload`] | what is the body of the PUT? |
 //! | [`status`] | what does an answer of ARM say in Kubernetes' words? |
-//! | [`conversion`] | what is this object in another version, or in stored form? |
 //! | [`crd`] | what is the CustomResourceDefinition of a kind? |
 //! | [`compare`] | does Azure differ from what is desired? |
 //! | [`expression`] | what does an expression over an object give? |
 //!
 //! All of them work on [`serde_json::Value`] and static tables. What does not live here: I/O of any kind,
-//! decisions about when to do what (see `armature_reconcile`), and knowledge of any Azure service.
+//! decisions about when to do what (see `armature_reconcile`), conversion between versions (`armature_shapes`), and knowledge
+//! of any Azure service.
 
 pub mod collect;
 pub mod compare;

@@ -23,11 +23,15 @@ pub struct ObjectCache {
     state: RwLock<State>,
 }
 
+/// What an object refers to: a target, in a namespace.
+type Place = (String, Target);
+
 #[derive(Default)]
 struct State {
-    objects: HashMap<ObjectKey, Entry>,
-    /// Who refers to what, by namespace and target.
-    users: HashMap<(String, Target), HashSet<ObjectKey>>,
+    objects: HashMap<Arc<ObjectKey>, Entry>,
+    /// Who refers to what. Most places have one user, and there are as many as objects: places and keys are shared with
+    /// [`State::objects`].
+    users: HashMap<Arc<Place>, Vec<Arc<ObjectKey>>>,
     /// Kinds whose first list is complete.
     synced: HashSet<Kind>,
     /// Kinds that are watched.
@@ -42,7 +46,7 @@ struct State {
 
 struct Entry {
     object: Arc<Object>,
-    targets: Box<[Target]>,
+    places: Box<[Arc<Place>]>,
 }
 
 impl ObjectCache {
@@ -70,7 +74,9 @@ impl ObjectCache {
 
     /// Objects that name this one as their owner or refer to it.
     pub fn dependents(&self, key: &ObjectKey) -> Vec<ObjectKey> {
-        self.read().users_of(key).cloned().collect()
+        let state = self.read();
+        let users = state.users_of(key);
+        users.map(|user| user.as_ref().clone()).collect()
     }
 
     /// All objects that are known.
@@ -89,7 +95,7 @@ impl ObjectCache {
             false => Urgency::Foreground,
         };
         entries
-            .map(|(key, entry)| (key.clone(), urgency(entry)))
+            .map(|(key, entry)| (key.as_ref().clone(), urgency(entry)))
             .collect()
     }
 
@@ -135,13 +141,13 @@ impl ObjectCache {
     /// Ends a list of a kind in one namespace, or in all: what was known and is not in it is gone.
     pub fn finish_list(&self, kind: Kind, namespace: Option<&str>, listed: &HashSet<ObjectKey>) {
         let mut state = self.write();
-        let gone: Vec<ObjectKey> = state
+        let gone: Vec<Arc<ObjectKey>> = state
             .objects
             .keys()
             .filter(|key| {
                 key.kind == kind
                     && namespace.is_none_or(|namespace| key.namespace == namespace)
-                    && !listed.contains(*key)
+                    && !listed.contains(key.as_ref())
             })
             .cloned()
             .collect();
@@ -160,7 +166,7 @@ impl ObjectCache {
         let mut state = self.write();
         state.synced.remove(&kind);
         state.awaited.remove(&kind);
-        let gone: Vec<ObjectKey> = state
+        let gone: Vec<Arc<ObjectKey>> = state
             .objects
             .keys()
             .filter(|key| key.kind == kind)
@@ -186,9 +192,9 @@ impl ObjectCache {
     /// Namespaces and names of all Secrets or ConfigMaps that objects want written.
     pub fn written_data(&self, kind: DataKind) -> Vec<(String, String)> {
         let state = self.read();
-        let targets = state.users.keys();
-        let written = targets.filter_map(|(namespace, target)| match target {
-            Target::Export { kind: of, name } if *of == kind => {
+        let places = state.users.keys();
+        let written = places.filter_map(|place| match place.as_ref() {
+            (namespace, Target::Export { kind: of, name }) if *of == kind => {
                 Some((namespace.clone(), name.clone()))
             }
             _ => None,
@@ -250,7 +256,7 @@ impl ObjectCache {
             .objects
             .iter()
             .filter(|(key, entry)| key.namespace == namespace && predicate(&entry.object))
-            .map(|(key, _)| key.clone())
+            .map(|(key, _)| key.as_ref().clone())
             .collect()
     }
 
@@ -296,14 +302,14 @@ impl State {
         self.users_of(key)
             .filter(|user| {
                 self.objects
-                    .get(*user)
+                    .get(user.as_ref())
                     .is_some_and(|entry| !is_ready(&entry.object))
             })
-            .cloned()
+            .map(|user| user.as_ref().clone())
             .collect()
     }
 
-    fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+    fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
         let target = Target::Object {
             group: key.kind.group.to_owned(),
             kind: key.kind.0.kind.to_owned(),
@@ -317,7 +323,10 @@ impl State {
         if self.ids.get(&hash(id)).is_none_or(|count| *count < 2) {
             return Vec::new();
         }
-        let entries = self.objects.iter().filter(|(key, _)| *key != except);
+        let entries = self
+            .objects
+            .iter()
+            .filter(|(key, _)| key.as_ref() != except);
         let objects = entries.map(|(_, entry)| &entry.object);
         objects
             .filter(|object| id_of(object).as_ref() == Some(id))
@@ -366,31 +375,34 @@ impl State {
             entry.object = Arc::new(object);
             return;
         }
-        let targets: Box<[Target]> = targets(&object).into_iter().collect();
         self.unlink(key);
-        for target in &targets {
-            self.users
-                .entry((key.namespace.clone(), target.clone()))
-                .or_default()
-                .insert(key.clone());
+        let known = self.objects.get_key_value(key);
+        let key = known.map_or_else(|| Arc::new(key.clone()), |(known, _)| Arc::clone(known));
+        let targets = targets(&object).into_iter();
+        let places: Box<[Arc<Place>]> = targets
+            .map(|target| self.place((key.namespace.clone(), target)))
+            .collect();
+        for place in &places {
+            let users = self.users.entry(Arc::clone(place)).or_default();
+            users.push(Arc::clone(&key));
         }
-        self.objects.insert(
-            key.clone(),
-            Entry {
-                object: Arc::new(object),
-                targets,
-            },
-        );
+        let object = Arc::new(object);
+        self.objects.insert(key, Entry { object, places });
+    }
+
+    /// The place as others share it.
+    fn place(&self, place: Place) -> Arc<Place> {
+        let known = self.users.get_key_value(&place);
+        known.map_or_else(|| Arc::new(place), |(known, _)| Arc::clone(known))
     }
 
     fn unlink(&mut self, key: &ObjectKey) {
         let Some(entry) = self.objects.get_mut(key) else {
             return;
         };
-        for target in std::mem::take(&mut entry.targets) {
-            let place = (key.namespace.clone(), target);
+        for place in std::mem::take(&mut entry.places) {
             if let Some(users) = self.users.get_mut(&place) {
-                users.remove(key);
+                users.retain(|user| user.as_ref() != key);
                 if users.is_empty() {
                     self.users.remove(&place);
                 }
@@ -455,5 +467,4 @@ fn is_not_newer(object: &Object, known: &Object) -> bool {
 }
 
 #[cfg(test)]
-#[path = "cache_tests.rs"]
 mod tests;

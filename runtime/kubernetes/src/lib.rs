@@ -1,8 +1,8 @@
 //! The Kubernetes side: clients, the cluster as the driver sees it, its cache and watches, CRD installation, the
 //! replicas of the operator and the conversion webhook.
 //!
-//! What does not live here: what to do with an object ([`armature_reconcile`]), what a CRD contains and how
-//! versions convert ([`armature_engine`]). kube's types end here; no other module of the runtime needs them.
+//! What does not live here: what to do with an object ([`armature_reconcile`]), what a CRD contains
+//! ([`armature_engine`]) and how versions convert ([`armature_shapes`]). kube's types end here; no other module of the runtime needs them.
 
 mod admission;
 mod buffer;

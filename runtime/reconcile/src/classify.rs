@@ -29,13 +29,9 @@ const fn any(status: Option<u16>, class: ErrorClass) -> ErrorRule {
     }
 }
 
-/// Rules for all kinds: ASO behaviour §1.7, row by row. The last one matches everything.
+/// Rules for all kinds: ASO behaviour §1.7, row by row, without the codes that only the network's service has. The last
+/// one matches everything.
 static RULES: &[ErrorRule] = &[
-    code("InvalidGatewaySize", ErrorClass::Fatal),
-    code(
-        "InvalidGatewaySkuProvidedForGatewayVpnType",
-        ErrorClass::Fatal,
-    ),
     code("InvalidRequestContent", ErrorClass::Fatal),
     code("InvalidResourceType", ErrorClass::Fatal),
     code("InvalidTemplate", ErrorClass::Fatal),
@@ -44,10 +40,7 @@ static RULES: &[ErrorRule] = &[
     code("LocationRequired", ErrorClass::Fatal),
     code("MissingRequiredParameter", ErrorClass::Fatal),
     code("PasswordTooLong", ErrorClass::Fatal),
-    code("PrivateIPAddressInReservedRange", ErrorClass::Fatal),
-    code("PrivateIPAddressNotInSubnet", ErrorClass::Fatal),
     code("PropertyChangeNotAllowed", ErrorClass::Fatal),
-    code("PublicIpForGatewayIsRequired", ErrorClass::Fatal),
     code("AllocationFailed", ErrorClass::RetrySlow),
     code("AnotherOperationInProgress", ErrorClass::RetrySlow),
     code("AuthorizationFailed", ErrorClass::RetrySlow),
@@ -153,14 +146,12 @@ mod tests {
         let rows: [(&[&str], Option<u16>, ErrorClass); 8] = [
             (
                 &[
-                    "InvalidGatewaySize",
                     "InvalidRequestContent",
                     "InvalidResourceType",
                     "K8sVersionNotSupported",
                     "LocationRequired",
                     "PasswordTooLong",
                     "PropertyChangeNotAllowed",
-                    "PublicIpForGatewayIsRequired",
                 ],
                 Some(400),
                 Fatal,

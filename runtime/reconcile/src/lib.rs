@@ -19,6 +19,36 @@
 //!
 //! What does not live here: ARM's protocol ([`armature_azure`]), Kubernetes' protocol (`armature_kubernetes`) and
 //! JSON shapes ([`armature_engine`]).
+//!
+//! A pass over one object, with ports in memory:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use armature_reconcile::backoff::Requeue;
+//! use armature_reconcile::extension::Registry;
+//! use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+//! use armature_shapes::testing::kinds::GROUP;
+//! use serde_json::json;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let journal = Journal::default();
+//! let cluster = Arc::new(MemoryCluster::new(journal.clone()));
+//! let azure = Arc::new(MemoryAzure::new(journal.clone(), "s-1"));
+//! let reconciler = reconciler(&cluster, &azure, Registry::default());
+//!
+//! let group = cluster.apply(&GROUP, "g", &json!({"location": "westus"}));
+//! assert_eq!(reconciler.reconcile(&group).await, Requeue::Sync);
+//! assert_eq!(cluster.condition(&group, "Ready"), "True//Succeeded");
+//! assert_eq!(azure.get("/subscriptions/s-1/resourceGroups/g").unwrap()["location"], "westus");
+//!
+//! // Once Azure has it, a pass asks and writes nothing.
+//! journal.take();
+//! reconciler.reconcile(&group).await;
+//! assert_eq!(journal.take(), ["GET /subscriptions/s-1/resourceGroups/g"]);
+//! # }
+//! ```
 
 pub mod action;
 pub mod annotations;

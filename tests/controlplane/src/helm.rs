@@ -6,7 +6,9 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use crate::binaries::lock;
-use crate::{Error, LogTail, Progress, cache_root};
+use armature_progress::Progress;
+
+use crate::{Error, LogTail, cache_root};
 
 /// Version of helm that is built where there is none.
 pub const HELM_VERSION: &str = "v3.19.0";

@@ -1,7 +1,7 @@
 //! A real Kubernetes control plane, `etcd` and `kube-apiserver` as processes, for tests and `cargo xtask dev`.
 //!
 //! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
-//! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]), and the progress lines shown meanwhile ([`Progress`]).
+//! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]).
 //! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
 //!
 //! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
@@ -28,7 +28,6 @@ mod log_tail;
 mod plane;
 mod ports;
 mod process;
-mod progress;
 mod usage;
 
 pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
@@ -38,5 +37,4 @@ pub use log_tail::LogTail;
 pub use plane::{ControlPlane, Options};
 pub use ports::free_port;
 pub use process::Supervised;
-pub use progress::Progress;
 pub use usage::Usage;

@@ -5,11 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use armature_progress::Progress;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use tempfile::TempDir;
 
 use crate::{
-    Binaries, Error, LogTail, Progress, certificates::Certificates, kubeconfig, ports::free_port,
+    Binaries, Error, LogTail, certificates::Certificates, kubeconfig, ports::free_port,
     process::Supervised,
 };
 

@@ -188,7 +188,7 @@ fn was_there(record: &Record, found: &Mismatch) -> bool {
     };
     let mut members = have
         .keys()
-        .map(|name| [&found.path[..], &[name.clone()]].concat());
+        .map(|name| [&found.path[..], std::slice::from_ref(name)].concat());
     at(record.others.as_ref(), &found.path) == found.have.as_ref()
         && !have.is_empty()
         && members.all(|path| !record.named.has(&path))

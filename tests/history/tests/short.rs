@@ -10,7 +10,7 @@ use armature_history::world::subject::all_kinds;
 const SEED: u64 = 1;
 
 /// Histories of each kind.
-const CASES: u32 = 40;
+const CASES: u32 = 80;
 
 #[test]
 fn whatever_happened_azure_holds_what_the_last_manifest_says() {

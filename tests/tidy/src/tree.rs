@@ -102,7 +102,6 @@ pub fn is_test_file(path: &str) -> bool {
     // `tests/` at the root holds crates, whose `src` is code like any other.
     let inner = folders.len().saturating_sub(1);
     file == "tests.rs"
-        || file.ends_with("_tests.rs")
         || folders[..inner].contains(&"tests")
         || folders[..inner].contains(&"benches")
 }
@@ -123,7 +122,6 @@ mod tests {
         for (path, expected) in [
             ("runtime/src/arm/id.rs", false),
             ("runtime/src/arm/id/tests.rs", true),
-            ("runtime/src/arm/id_tests.rs", true),
             ("runtime/src/driver/tests/create.rs", true),
             ("operator/tests/crash.rs", true),
             ("tests/bench/src/lib.rs", false),

@@ -11,7 +11,7 @@ use super::figure::Figure;
 /// # Errors
 /// When the program cannot be built or run, or prints something else than figures.
 pub async fn figures(context: &Context, what: &str) -> anyhow::Result<Vec<Figure>> {
-    let [program] = context.build(["armature-bench"]).await?;
+    let program = context.build("armature-bench").await?;
     let output = Command::new(&program)
         .args([what, "--runs", &context.runs.to_string()])
         .output()

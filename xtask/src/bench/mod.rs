@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use armature_controlplane::Progress;
+use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -85,10 +85,21 @@ struct Context {
 }
 
 impl Context {
-    /// Release builds of programs, built if need be.
-    async fn build<const N: usize>(&self, packages: [&str; N]) -> anyhow::Result<[PathBuf; N]> {
-        programs::build(&self.root, packages, true).await
+    /// The release build of one of [`PROGRAMS`], built if need be.
+    async fn build(&self, package: &str) -> anyhow::Result<PathBuf> {
+        release_build(&self.root, package).await
     }
+}
+
+/// What is measured, and what measures. Always built together: cargo chooses the features of shared crates by what it
+/// builds at once, and one program after the other would have most crates built anew each time.
+const PROGRAMS: [&str; 4] = ["armature", "armature-simulator", "armature-bench", "xtask"];
+
+async fn release_build(root: &Utf8Path, package: &str) -> anyhow::Result<PathBuf> {
+    let built = programs::build(root, PROGRAMS, true).await?;
+    let mut built = PROGRAMS.iter().zip(built);
+    let found = built.find_map(|(name, program)| (*name == package).then_some(program));
+    found.with_context(|| format!("`{package}` is no program of the benchmarks"))
 }
 
 /// Runs `bench`, as a release build: clients and clocks are in this process.
@@ -134,7 +145,7 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
 
 /// Runs the same command line with the release build of this program.
 async fn again_as_release(root: &Utf8Path) -> anyhow::Result<ExitCode> {
-    let [program] = programs::build(root, ["xtask"], true).await?;
+    let program = release_build(root, "xtask").await?;
     let arguments = std::env::args_os().skip(1);
     let status = Command::new(&program).args(arguments).status().await;
     let status = status.with_context(|| format!("cannot run {}", program.display()))?;

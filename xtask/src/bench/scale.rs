@@ -121,6 +121,7 @@ pub async fn restart(context: &Context) -> anyhow::Result<Vec<Figure>> {
         let before = scene.requests().await?;
         scene.restart_operator().await?;
         let started = Instant::now();
+        scene.hear_more_than(before).await?;
         let settled = scene.settle().await? - started;
         let usage = scene.usage()?;
         samples.add("settled", Unit::Seconds, settled.as_secs_f64());

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use armature_controlplane::{ControlPlane, LogTail, Options, Progress, Usage};
+use armature_controlplane::{ControlPlane, LogTail, Options, Usage};
+use armature_progress::Progress;
 use reqwest::Method;
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -71,13 +72,10 @@ pub struct Scene {
 impl Scene {
     /// Starts everything, with further flags of the operator, and waits until the operator has settled.
     pub async fn start(context: &Context, flags: &[&str]) -> anyhow::Result<Self> {
-        let [simulator] = context.build(["armature-simulator"]).await?;
+        let simulator = context.build("armature-simulator").await?;
         let operator = match &context.operator {
             Some(operator) => operator.clone(),
-            None => {
-                let [operator] = context.build(["armature"]).await?;
-                operator
-            }
+            None => context.build("armature").await?,
         };
         let folder = tempfile::Builder::new()
             .prefix("armature-bench-")
@@ -169,6 +167,16 @@ impl Scene {
             }
         }
         Ok(last)
+    }
+
+    /// Waits until Azure has had more requests than these: a standby is quiet, too, and reads many objects before it leads.
+    pub async fn hear_more_than(&mut self, before: Requests) -> anyhow::Result<()> {
+        let started = Instant::now();
+        while self.requests().await? == before {
+            self.check(started)?;
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
     }
 
     /// Whether the operator manages objects: the webhook is up and `/metrics` is served, which comes last.

@@ -117,6 +117,6 @@ pub const BENCHMARKS: &[Benchmark] = &[
 ];
 
 async fn xtask(context: &Context, arguments: &[&str], bars: Bars) -> anyhow::Result<Vec<Figure>> {
-    let [program] = context.build(["xtask"]).await?;
+    let program = context.build("xtask").await?;
     process::figures(context, &program, arguments, bars)
 }

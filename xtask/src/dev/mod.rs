@@ -14,7 +14,8 @@ use std::{
 };
 
 use anyhow::Context;
-use armature_controlplane::{ControlPlane, LogTail, Options, Progress};
+use armature_controlplane::{ControlPlane, LogTail, Options};
+use armature_progress::Progress;
 use camino::Utf8PathBuf;
 use clap::Args;
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! `cargo xtask gen --diff`: what `gen` would change for users, in words.
+//! `cargo xtask gen diff`: what `gen` would change for users, in words.
 //!
 //! The comparison is `armature_generator::diff`; here is only what is compared, and printing.
 
@@ -13,35 +13,27 @@ use armature_generator::{
 use camino::Utf8Path;
 use clap::Args;
 
+use super::InputArguments;
 use super::state::State;
 use crate::output::{self, Format};
 
-/// Arguments of `gen --diff`.
+/// Arguments of `gen diff`.
 #[derive(Debug, Args)]
 pub struct DiffArguments {
-    /// Write nothing; say in words what would change for users since the last commit, by new specs (--from) or by
-    /// edited specs/*/group.toml, and which of it breaks them.
-    #[arg(long, conflicts_with = "check")]
-    diff: bool,
     /// Compare with this git revision.
-    #[arg(
-        long,
-        value_name = "REVISION",
-        default_value = "HEAD",
-        requires = "diff"
-    )]
+    #[arg(long, value_name = "REVISION", default_value = "HEAD")]
     base: String,
     /// Compare two api-versions of the same group instead: what it means to move a manifest from one to the other.
-    #[arg(
-        long,
-        value_name = "FROM..TO",
-        requires = "diff",
-        conflicts_with = "base"
-    )]
+    #[arg(long, value_name = "FROM..TO", conflicts_with = "base")]
     versions: Option<Versions>,
     /// Exit with 1 when something breaks users; without it, every comparison that succeeds exits with 0.
-    #[arg(long, requires = "diff")]
+    #[arg(long)]
     fail_on_breaking: bool,
+    /// Format of the answer.
+    #[arg(short, long, value_enum, default_value_t)]
+    output: Format,
+    #[command(flatten)]
+    input: InputArguments,
 }
 
 /// Two api-versions.
@@ -66,22 +58,10 @@ impl FromStr for Versions {
     }
 }
 
-impl DiffArguments {
-    /// Whether a comparison is asked for.
-    pub fn is_wanted(&self) -> bool {
-        self.diff
-    }
-}
-
-/// Runs `gen --diff`.
-pub fn run(
-    root: &Utf8Path,
-    arguments: &DiffArguments,
-    groups: &[String],
-    from: Option<&Utf8Path>,
-    format: Format,
-) -> anyhow::Result<ExitCode> {
-    let after = State::working(root, from, groups)?;
+/// Runs `gen diff`.
+pub fn run(root: &Utf8Path, arguments: &DiffArguments) -> anyhow::Result<ExitCode> {
+    let groups = &arguments.input.group;
+    let after = State::working(root, arguments.input.from(), groups)?;
     let report = match &arguments.versions {
         Some(versions) => between_versions(&after, versions)?,
         None => {
@@ -89,7 +69,7 @@ pub fn run(
             diff::compare(&before.groups()?, &after.groups()?)
         }
     };
-    output::print(&render(&report, format)?)?;
+    output::print(&render(&report, arguments.output)?)?;
     let fails = arguments.fail_on_breaking && report.breaking > 0;
     Ok(if fails {
         ExitCode::FAILURE

@@ -1,4 +1,5 @@
 //! `cargo xtask gen`: runs the generator and makes `generated/`, `docs/reference/` and the spec lock what it returns.
+//! `gen diff` and `gen explain` write nothing and answer questions ([`diff`], [`explain`]).
 //!
 //! The passes live in `armature_generator`; here is only finding the input, comparing with the tree ([`tree`]),
 //! writing, and telling about it ([`figures`]).
@@ -11,66 +12,80 @@ mod tree;
 
 use std::{process::ExitCode, time::Instant};
 
-use armature_controlplane::Progress;
 use armature_generator::{
     curation::GroupConfig,
     pipeline::{self, Generated, GroupSummary, Options},
 };
+use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{ArgGroup, Args};
+use clap::{Args, Subcommand};
 
 use self::tree::{Change, Scope};
-use crate::{output, sources, workspace};
+use crate::{sources, workspace};
 
 /// Arguments of `gen`.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").args(["diff", "explain"]))]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct GenerateArguments {
+    #[command(subcommand)]
+    question: Option<Question>,
+    #[command(flatten)]
+    input: InputArguments,
+    /// Write nothing; exit 1 and list the files that are stale.
+    #[arg(long)]
+    check: bool,
+    /// Keep the spec's own text about types and properties, for `kubectl explain`. It more than doubles CRDs.
+    #[arg(long)]
+    descriptions: bool,
+}
+
+/// What `gen` and its questions read.
+#[derive(Debug, Args)]
+struct InputArguments {
     /// Only this group, for example `kusto`; may be repeated. The crate of all groups and the spec lock stay as they
     /// are.
     #[arg(long, value_name = "GROUP")]
     group: Vec<String>,
-    /// Write nothing; exit 1 and list the files that are stale.
-    #[arg(long)]
-    check: bool,
-    /// Write nothing; say which source, heuristic and rule made a kind or a property what it is, for example
-    /// `StorageAccount.spec.sku` or `network/VirtualNetwork`.
-    #[arg(long, value_name = "KIND[.PATH]", conflicts_with = "check")]
-    explain: Option<String>,
-    /// Format of what --diff or --explain says.
-    #[arg(short, long, value_enum, default_value_t, requires = "question")]
-    output: output::Format,
-    /// Keep the spec's own text about types and properties, for `kubectl explain`. It more than doubles CRDs.
-    #[arg(long)]
-    descriptions: bool,
-    #[command(flatten)]
-    diff: diff::DiffArguments,
     #[command(flatten)]
     copy: sources::CopyArguments,
 }
 
+impl InputArguments {
+    /// The folder of copies of specs, where one is named.
+    fn from(&self) -> Option<&Utf8Path> {
+        self.copy.from.as_deref()
+    }
+}
+
+/// What can be asked of the generator without writing anything.
+#[derive(Debug, Subcommand)]
+enum Question {
+    /// Say in words what would change for users since the last commit, by new specs (--from) or by edited
+    /// specs/*/group.toml, and which of it breaks them.
+    Diff(diff::DiffArguments),
+    /// Say which source, heuristic and rule made a kind or a property what it is.
+    Explain(explain::ExplainArguments),
+}
+
 /// Runs `gen`.
 pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
-    let started = Instant::now();
     let root = workspace::root()?;
-    let from = arguments.copy.from.as_deref();
-    if arguments.diff.is_wanted() {
-        return diff::run(
-            &root,
-            &arguments.diff,
-            &arguments.group,
-            from,
-            arguments.output,
-        );
+    match &arguments.question {
+        Some(Question::Diff(arguments)) => diff::run(&root, arguments),
+        Some(Question::Explain(arguments)) => explain::run(&root, arguments),
+        None => generate(&root, arguments),
     }
-    let lock = sources::Lock::read(&root)?;
-    let folder = |source: &sources::Source| anyhow::Ok(sources::current(&root, source, from)?.path);
-    let configs = group_configs(&root, &arguments.group)?;
+}
+
+fn generate(root: &Utf8Path, arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
+    let started = Instant::now();
+    let groups = &arguments.input.group;
+    let from = arguments.input.from();
+    let lock = sources::Lock::read(root)?;
+    let folder = |source: &sources::Source| anyhow::Ok(sources::current(root, source, from)?.path);
+    let configs = group_configs(root, groups)?;
     let spec_root = state::spec_root(&lock, folder)?;
-    if let Some(question) = &arguments.explain {
-        return explain::run(&spec_root, &configs, question, arguments.output);
-    }
-    let scope = Scope::new(&arguments.group);
+    let scope = Scope::new(groups);
     let options = Options {
         descriptions: arguments.descriptions,
     };
@@ -91,11 +106,11 @@ pub fn run(arguments: &GenerateArguments) -> anyhow::Result<ExitCode> {
             (figures::SUMMARY.into(), book),
         ]);
     }
-    let changes = tree::changes(&root, &scope, &generated.files)?;
+    let changes = tree::changes(root, &scope, &generated.files)?;
     if arguments.check {
-        return Ok(check(&changes, &arguments.group));
+        return Ok(check(&changes, groups));
     }
-    tree::apply(&root, &generated.files, &changes)?;
+    tree::apply(root, &generated.files, &changes)?;
     summarise(&generated, &changes, started);
     Ok(ExitCode::SUCCESS)
 }

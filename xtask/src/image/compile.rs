@@ -1,7 +1,7 @@
 //! The static binary: `cargo build` for musl.
 
 use anyhow::Context;
-use armature_controlplane::Progress;
+use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::process::Command;
 

@@ -9,7 +9,7 @@ mod compile;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use armature_controlplane::Progress;
+use armature_progress::Progress;
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 

@@ -181,7 +181,7 @@ fn read_target(file: &Utf8Path) -> anyhow::Result<schema::Group> {
 /// What `armature crds -o json` prints, built if need be.
 async fn print_crds(root: &Utf8Path, groups: &[String]) -> anyhow::Result<String> {
     let mut command = tokio::process::Command::new(workspace::cargo());
-    command.args(["run", "--quiet", "--package", "armature", "--"]);
+    command.args(["run", "--package", "armature", "--"]);
     command.args(["crds", "--output", "json"]);
     for group in groups {
         command.args(["--group", group]);

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use armature_controlplane::Progress;
+use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 

@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use armature_controlplane::Progress;
 use armature_generator::{
     curation::GroupConfig,
     diff,
     load::SpecRoot,
     pipeline::{self, NoProgress, Options},
 };
+use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 

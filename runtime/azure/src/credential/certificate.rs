@@ -254,5 +254,4 @@ fn time(time: x509_parser::time::ASN1Time) -> Timestamp {
 }
 
 #[cfg(test)]
-#[path = "certificate_tests.rs"]
 mod tests;

@@ -266,5 +266,4 @@ impl Keys<'_> {
 }
 
 #[cfg(test)]
-#[path = "settings_tests.rs"]
 mod tests;

@@ -198,6 +198,4 @@ fn is_at_or_below(path: &str, prefix: &str) -> bool {
 }
 
 #[cfg(test)]
-mod record_tests;
-#[cfg(test)]
 mod tests;

@@ -432,3 +432,6 @@ fn unanswered<'a>(comparison: &Comparison<'a>) -> Comparison<'a> {
         ..*comparison
     }
 }
+
+#[cfg(test)]
+mod tests;

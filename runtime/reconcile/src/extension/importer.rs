@@ -19,6 +19,60 @@ pub enum Import {
 ///
 /// Called by the import command, never by the reconciler, with the object that would be written. `next` imports
 /// it.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use armature_azure::CredentialKey;
+/// # use armature_reconcile::extension::{ArmAccess, Resolver};
+/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster};
+/// # use armature_shapes::testing::kinds::STORE;
+/// # use serde_json::json;
+/// use armature_reconcile::extension::{
+///     Context, ExtensionError, Import, Importer, Next, Registry,
+/// };
+/// use armature_shapes::resource::{Kind, TypedObject};
+/// use armature_shapes::testing::kinds::HubStore;
+///
+/// /// Every group has a store `default`, which nobody made.
+/// struct NoDefault;
+///
+/// #[async_trait::async_trait]
+/// impl Importer for NoDefault {
+///     type Hub = HubStore;
+///
+///     async fn import(
+///         &self,
+///         _: &Context,
+///         store: &TypedObject<HubStore>,
+///         next: Next<'_, Import>,
+///     ) -> Result<Import, ExtensionError> {
+///         match store.metadata.name.as_deref() {
+///             Some("default") => Ok(Import::Skipped("it is built in".to_owned())),
+///             _ => next.call().await,
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let cluster = Arc::new(MemoryCluster::new(Journal::default()));
+/// # let azure = Arc::new(MemoryAzure::new(Journal::default(), "s-1"));
+/// # let context = Context {
+/// #     resolver: Resolver::new(cluster.clone(), "default".to_owned()),
+/// #     arm: ArmAccess::new(azure, CredentialKey::Global),
+/// #     id: None,
+/// #     api_version: "2020-01-01",
+/// #     owner: None,
+/// #     span: tracing::Span::none(),
+/// #     cancellation: Default::default(),
+/// # };
+/// let extensions = Registry::builder().register_importer(NoDefault).build().expect("one for each point");
+/// # let store = cluster.apply(&STORE, "default", &json!({"owner": {"name": "g"}}));
+/// # let store = cluster.object(&store).unwrap();
+/// let import = extensions.of(Kind(&STORE)).import(&context, &store).await;
+/// assert_eq!(import.unwrap(), Import::Skipped("it is built in".to_owned()));
+/// # }
+/// ```
 #[async_trait]
 pub trait Importer: Send + Sync + 'static {
     /// Hub type of the kind.

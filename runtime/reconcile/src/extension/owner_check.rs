@@ -11,6 +11,53 @@ use super::{Context, ExtensionError, Next, PreCheck};
 /// Called first of all checks, on passes that may send a PUT. The owner's status is fresh from Azure, also when
 /// the owner is named by an ARM id; it is absent when Azure answered 404. While it does not proceed, no request
 /// goes below the resource's own path. `next` proceeds. An owner of another kind is an error.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+/// # use armature_shapes::testing::kinds::{GROUP, STORE};
+/// # use serde_json::json;
+/// use armature_reconcile::extension::{
+///     Context, ExtensionError, Next, PreCheck, PreReconciliationOwnerChecker, Registry,
+/// };
+/// use armature_shapes::resource::TypedObject;
+/// use armature_shapes::testing::kinds::{HubGroup, HubStore};
+///
+/// /// Leaves stores alone while their group is in the wrong place.
+/// struct AtHome;
+///
+/// #[async_trait::async_trait]
+/// impl PreReconciliationOwnerChecker for AtHome {
+///     type Hub = HubStore;
+///     type Owner = HubGroup;
+///
+///     async fn check(
+///         &self,
+///         _: &Context,
+///         group: &TypedObject<HubGroup>,
+///         next: Next<'_, PreCheck>,
+///     ) -> Result<PreCheck, ExtensionError> {
+///         let status = group.status.as_ref();
+///         match status.and_then(|status| status.location.as_deref()) {
+///             Some("eastus") => next.call().await,
+///             _ => Ok(PreCheck::Block("move the group to eastus".to_owned())),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let cluster = Arc::new(MemoryCluster::new(Journal::default()));
+/// # let azure = Arc::new(MemoryAzure::new(Journal::default(), "s-1"));
+/// let extensions = Registry::builder().register_owner_checker(AtHome).build().expect("one for each point");
+/// # let reconciler = reconciler(&cluster, &azure, extensions);
+/// # reconciler.reconcile(&cluster.apply(&GROUP, "g", &json!({"location": "westus"}))).await;
+/// let store = cluster.apply(&STORE, "s", &json!({"owner": {"name": "g"}}));
+/// reconciler.reconcile(&store).await;
+/// assert_eq!(cluster.condition(&store, "Ready"), "False/Warning/ReconciliationBlocked");
+/// assert_eq!(cluster.message(&store), "move the group to eastus");
+/// # }
+/// ```
 #[async_trait]
 pub trait PreReconciliationOwnerChecker: Send + Sync + 'static {
     /// Hub type of the kind that is checked for.

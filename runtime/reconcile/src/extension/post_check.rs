@@ -19,6 +19,50 @@ pub enum PostCheck {
 ///
 /// Called on every pass that reaches the end, also under the policy `skip`; the object's status is fresh from
 /// Azure. It should read that status and ask Azure for nothing else. `next` succeeds.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+/// # use armature_shapes::testing::kinds::{GROUP, STORE};
+/// # use serde_json::json;
+/// use armature_reconcile::extension::{
+///     Context, ExtensionError, Next, PostCheck, PostReconciliationChecker, Registry,
+/// };
+/// use armature_shapes::resource::TypedObject;
+/// use armature_shapes::testing::kinds::HubStore;
+///
+/// /// A store without an endpoint is of no use.
+/// struct HasEndpoint;
+///
+/// #[async_trait::async_trait]
+/// impl PostReconciliationChecker for HasEndpoint {
+///     type Hub = HubStore;
+///
+///     async fn check(
+///         &self,
+///         _: &Context,
+///         store: &TypedObject<HubStore>,
+///         next: Next<'_, PostCheck>,
+///     ) -> Result<PostCheck, ExtensionError> {
+///         match store.status.as_ref().and_then(|status| status.endpoint.as_ref()) {
+///             Some(_) => next.call().await,
+///             None => Ok(PostCheck::Failure("it has no endpoint yet".to_owned())),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let cluster = Arc::new(MemoryCluster::new(Journal::default()));
+/// # let azure = Arc::new(MemoryAzure::new(Journal::default(), "s-1"));
+/// let extensions = Registry::builder().register_post_checker(HasEndpoint).build().expect("one for each point");
+/// # let reconciler = reconciler(&cluster, &azure, extensions);
+/// # reconciler.reconcile(&cluster.apply(&GROUP, "g", &json!({"location": "westus"}))).await;
+/// let store = cluster.apply(&STORE, "s", &json!({"owner": {"name": "g"}}));
+/// reconciler.reconcile(&store).await;
+/// assert_eq!(cluster.message(&store), "it has no endpoint yet");
+/// # }
+/// ```
 #[async_trait]
 pub trait PostReconciliationChecker: Send + Sync + 'static {
     /// Hub type of the kind.

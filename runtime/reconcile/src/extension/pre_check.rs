@@ -34,6 +34,53 @@ pub struct Prerequisite {
 /// Called after the owner's check and before the PUT, on passes that may send one. The object's status is fresh
 /// from Azure; it is absent when Azure answered 404. `next` proceeds. [`PreCheck::First`] is not acted on for an object
 /// that is only observed.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use armature_reconcile::testing::{Journal, MemoryAzure, MemoryCluster, reconciler};
+/// # use armature_shapes::testing::kinds::{GROUP, STORE};
+/// # use serde_json::json;
+/// use armature_reconcile::extension::{
+///     Context, ExtensionError, Next, PreCheck, PreReconciliationChecker, Registry,
+/// };
+/// use armature_shapes::resource::TypedObject;
+/// use armature_shapes::testing::kinds::HubStore;
+///
+/// /// Azure refuses changes of a full store.
+/// struct NotFull;
+///
+/// #[async_trait::async_trait]
+/// impl PreReconciliationChecker for NotFull {
+///     type Hub = HubStore;
+///
+///     async fn check(
+///         &self,
+///         _: &Context,
+///         store: &TypedObject<HubStore>,
+///         next: Next<'_, PreCheck>,
+///     ) -> Result<PreCheck, ExtensionError> {
+///         match store.status.as_ref().and_then(|status| status.capacity) {
+///             Some(0) => Ok(PreCheck::Block("the store is full".to_owned())),
+///             _ => next.call().await,
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let cluster = Arc::new(MemoryCluster::new(Journal::default()));
+/// # let azure = Arc::new(MemoryAzure::new(Journal::default(), "s-1"));
+/// let extensions = Registry::builder().register_pre_checker(NotFull).build().expect("one for each point");
+/// # let reconciler = reconciler(&cluster, &azure, extensions);
+/// # reconciler.reconcile(&cluster.apply(&GROUP, "g", &json!({"location": "westus"}))).await;
+/// # let id = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/stores/s";
+/// azure.set(id, json!({"properties": {"capacity": 0}}));
+/// let spec = json!({"owner": {"name": "g"}, "capacity": 5});
+/// let store = cluster.apply(&STORE, "s", &spec);
+/// reconciler.reconcile(&store).await;
+/// assert_eq!(cluster.message(&store), "the store is full");
+/// # }
+/// ```
 #[async_trait]
 pub trait PreReconciliationChecker: Send + Sync + 'static {
     /// Hub type of the kind.

@@ -1,6 +1,7 @@
 //! The queue's book-keeping, without tasks or clocks.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armature_azure::budget::Urgency;
@@ -24,14 +25,10 @@ struct Due {
     place: Place,
 }
 
+/// What is kept of every key, for as long as it is known.
 struct Entry {
     /// Where it waits in `waiting`.
     slot: Option<Slot>,
-    due: Option<Due>,
-    /// A worker has it.
-    running: bool,
-    /// Earliest deadline that was asked for while a worker has it, and whether somebody waits for that.
-    again: Option<(Instant, Urgency)>,
     /// Whether somebody waits for the pass that is wanted, or running.
     urgency: Urgency,
     /// Passes in a row that asked for backoff.
@@ -42,24 +39,24 @@ impl Default for Entry {
     fn default() -> Self {
         Self {
             slot: None,
-            due: None,
-            running: false,
-            again: None,
             urgency: Urgency::Background,
             attempts: 0,
         }
     }
 }
 
-/// Keys and where they stand.
+/// Keys and where they stand. There is one key for each object, which all of these share.
 pub(super) struct State {
-    entries: HashMap<ObjectKey, Entry>,
-    waiting: BTreeMap<Slot, ObjectKey>,
-    due: BTreeMap<Place, ObjectKey>,
+    entries: HashMap<Arc<ObjectKey>, Entry>,
+    waiting: BTreeMap<Slot, Arc<ObjectKey>>,
+    due: BTreeMap<Place, Arc<ObjectKey>>,
     /// Due keys of kinds that are at their limit.
-    parked: HashMap<Kind, BTreeMap<Place, ObjectKey>>,
+    parked: HashMap<Kind, BTreeMap<Place, Arc<ObjectKey>>>,
+    /// Every key of `due` and `parked`.
+    pressing: HashMap<Arc<ObjectKey>, Due>,
+    /// Keys that workers have, with the earliest deadline that was asked for meanwhile, and whether somebody waits for that.
+    running: HashMap<Arc<ObjectKey>, Option<(Instant, Urgency)>>,
     running_by_kind: HashMap<Kind, usize>,
-    running: usize,
     sequence: u64,
     workers: usize,
     workers_per_kind: usize,
@@ -72,8 +69,9 @@ impl State {
             waiting: BTreeMap::new(),
             due: BTreeMap::new(),
             parked: HashMap::new(),
+            pressing: HashMap::new(),
+            running: HashMap::new(),
             running_by_kind: HashMap::new(),
-            running: 0,
             sequence: 0,
             workers: workers.max(1),
             workers_per_kind: workers_per_kind.max(1),
@@ -81,32 +79,28 @@ impl State {
     }
 
     pub(super) fn depth(&self, now: Instant) -> QueueDepth {
-        let waiting = self.entries.values().filter_map(|entry| entry.due);
-        let (count, oldest) = waiting.fold((0, None), |(count, oldest), due| {
-            (
-                count + 1,
-                Some(oldest.map_or(due.since, |oldest| due.since.min(oldest))),
-            )
-        });
+        let oldest = self.pressing.values().map(|due| due.since).min();
         QueueDepth {
             known: self.entries.len(),
-            due: count,
-            running: self.running,
-            age: oldest.map_or(Duration::ZERO, |since: Instant| now.duration_since(since)),
+            due: self.pressing.len(),
+            running: self.running.len(),
+            age: oldest.map_or(Duration::ZERO, |since| now.duration_since(since)),
         }
     }
 
     /// Wants the key at this moment or earlier, and says whether somebody waits for that.
     pub(super) fn add(&mut self, key: ObjectKey, at: Instant, urgency: Urgency) {
-        let entry = self.entries.entry(key.clone()).or_default();
-        if entry.running {
-            let (earlier, other) = entry.again.unwrap_or((at, urgency));
-            entry.again = Some((earlier.min(at), other.min(urgency)));
+        let known = self.entries.get_key_value(&key);
+        let key = known.map_or_else(|| Arc::new(key), |(known, _)| Arc::clone(known));
+        if let Some(again) = self.running.get_mut(&key) {
+            let (earlier, other) = again.unwrap_or((at, urgency));
+            *again = Some((earlier.min(at), other.min(urgency)));
             return;
         }
+        let entry = self.entries.entry(Arc::clone(&key)).or_default();
         let is_hurried = urgency < entry.urgency;
         entry.urgency = entry.urgency.min(urgency);
-        if let Some(due) = entry.due {
+        if let Some(due) = self.pressing.get(&key).copied() {
             if is_hurried {
                 self.hurry(&key, due);
             }
@@ -124,23 +118,21 @@ impl State {
     }
 
     /// Moves a due key to the end of those that somebody waits for.
-    fn hurry(&mut self, key: &ObjectKey, due: Due) {
+    fn hurry(&mut self, key: &Arc<ObjectKey>, due: Due) {
         self.sequence += 1;
         let place = (Urgency::Foreground, self.sequence);
         let parked = self.parked.get_mut(&key.kind);
         let parked = parked.filter(|parked| parked.contains_key(&due.place));
         let queue = parked.unwrap_or(&mut self.due);
         queue.remove(&due.place);
-        queue.insert(place, key.clone());
-        if let Some(entry) = self.entries.get_mut(key) {
-            entry.due = Some(Due { place, ..due });
-        }
+        queue.insert(place, Arc::clone(key));
+        self.pressing.insert(Arc::clone(key), Due { place, ..due });
     }
 
     /// A key to work on now, or the next deadline when there is none or no worker is free.
     pub(super) fn take(&mut self, now: Instant) -> Result<ObjectKey, Option<Instant>> {
         self.promote(now);
-        while self.running < self.workers
+        while self.running.len() < self.workers
             && let Some((place, key)) = self.due.pop_first()
         {
             let running = self.running_by_kind.entry(key.kind).or_default();
@@ -149,12 +141,14 @@ impl State {
                 continue;
             }
             *running += 1;
-            self.running += 1;
-            if let Some(entry) = self.entries.get_mut(&key) {
-                entry.due = None;
-                entry.running = true;
+            self.pressing.remove(&key);
+            // What a burst took, such as the first looks after a restart, is given back.
+            let count = self.pressing.len();
+            if self.pressing.capacity() > 64 + 4 * count {
+                self.pressing.shrink_to(2 * count);
             }
-            return Ok(key);
+            self.running.insert(Arc::clone(&key), None);
+            return Ok(key.as_ref().clone());
         }
         Err(self.waiting.first_key_value().map(|((at, _), _)| *at))
     }
@@ -167,14 +161,13 @@ impl State {
         requeue: Requeue,
         deadline: impl FnOnce(u32) -> Option<Instant>,
     ) {
+        let asked = self.running.remove(key).flatten();
         self.release(key.kind);
         let Some(entry) = self.entries.get_mut(key) else {
             return;
         };
-        entry.running = false;
         entry.attempts = requeue.attempts(entry.attempts);
         let own = deadline(entry.attempts);
-        let asked = entry.again.take();
         let urgency = requeue.urgency(entry.urgency);
         entry.urgency = Urgency::Background;
         match (own, asked) {
@@ -201,7 +194,7 @@ impl State {
                 entry.slot = None;
                 place.0 = entry.urgency;
                 // Since it was wanted, not since somebody looked.
-                entry.due = Some(Due { since, place });
+                self.pressing.insert(Arc::clone(&key), Due { since, place });
             }
             self.due.insert(place, key);
         }
@@ -209,7 +202,6 @@ impl State {
 
     /// Frees a worker; the kind's first parked key may use it.
     fn release(&mut self, kind: Kind) {
-        self.running = self.running.saturating_sub(1);
         if let Some(running) = self.running_by_kind.get_mut(&kind) {
             *running -= 1;
             if *running == 0 {

@@ -8,6 +8,7 @@ mod breakpoint;
 mod cluster;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -16,7 +17,36 @@ pub use breakpoint::{Breakpoint, Side};
 pub use cluster::MemoryCluster;
 
 use super::backoff::Random;
+use super::driver::{Reconciler, Settings};
+use super::policy::Policy;
 use super::time::Clock;
+use crate::extension::Registry;
+
+/// A reconciler over ports in memory, whose clock stands still.
+pub fn reconciler(
+    cluster: &Arc<MemoryCluster>,
+    azure: &Arc<MemoryAzure>,
+    extensions: Registry,
+) -> Reconciler {
+    let clock = ManualClock::default();
+    Reconciler {
+        kubernetes: cluster.clone(),
+        arm: azure.clone(),
+        budget: Arc::default(),
+        extensions,
+        expressions: Arc::default(),
+        since: clock.now(),
+        clock: Arc::new(clock),
+        settings: Settings {
+            operator_namespace: "armature-system".to_owned(),
+            operator_version: "v1".to_owned(),
+            default_policy: Policy::Manage,
+            longest_hold_before_put: Duration::from_secs(60 * 60),
+            longest_hold_before_delete: Duration::from_secs(5 * 60),
+        },
+        cancellation: Default::default(),
+    }
+}
 
 /// What happened, in order, over all ports of one test: `PUT /subscriptions/…`, `metadata Store default/s`.
 #[derive(Clone, Debug, Default)]

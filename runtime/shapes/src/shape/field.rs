@@ -273,6 +273,31 @@ macro_rules! field {
 ///
 /// Every field becomes an `Option`. A name may be followed by builder calls: the struct's by those of
 /// [`StructShape`](crate::shape::StructShape), a field's JSON name by those of [`FieldOf`](crate::shape::FieldOf).
+///
+/// ```
+/// use armature_shapes::shape::{Shaped, check, decode, encode};
+/// use armature_shapes::shaped;
+/// use serde_json::json;
+///
+/// shaped! {
+///     /// Spec of a store.
+///     StoreSpec {
+///         /// Where it is.
+///         location: String = "location".at(&["location"]).required();
+///         /// How much it holds.
+///         capacity: i64 = "capacity".at(&["properties", "capacity"]);
+///     }
+/// }
+///
+/// let written = json!({"location": "westus", "capacity": 5});
+/// let store: StoreSpec = decode(&written).unwrap();
+/// assert_eq!(store.capacity, Some(5));
+/// assert_eq!(encode(&store), written);
+///
+/// // The shape knows what the struct does not say.
+/// let problems = check(StoreSpec::SHAPE, &json!({"capacity": 5}), "spec");
+/// assert_eq!(problems.len(), 1, "the location is missing");
+/// ```
 #[macro_export]
 macro_rules! shaped {
     (

@@ -11,7 +11,9 @@ use tokio::{
 };
 
 use super::KUBERNETES_VERSION;
-use crate::{Error, LogTail, Progress};
+use armature_progress::Progress;
+
+use crate::{Error, LogTail};
 
 const GO_MOD: &str = include_str!("../../go/go.mod");
 const GO_SUM: &str = include_str!("../../go/go.sum");

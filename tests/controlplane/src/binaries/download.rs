@@ -7,7 +7,9 @@ use sha2::{Digest, Sha256};
 use tokio::process::Command;
 
 use super::{ETCD_VERSION, KUBERNETES_VERSION};
-use crate::{Error, Progress};
+use armature_progress::Progress;
+
+use crate::Error;
 
 /// Without internet this is all the time that trying costs.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);

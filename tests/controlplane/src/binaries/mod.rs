@@ -11,7 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Progress};
+use armature_progress::Progress;
+
+use crate::Error;
 
 /// Version of `kube-apiserver` that is downloaded or built.
 pub const KUBERNETES_VERSION: &str = "v1.34.4";

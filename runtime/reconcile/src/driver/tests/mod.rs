@@ -103,21 +103,10 @@ impl World {
 
     fn reconciler(&self) -> Reconciler {
         Reconciler {
-            kubernetes: self.cluster.clone(),
-            arm: self.azure.clone(),
             budget: self.budget.clone(),
-            extensions: self.extensions.clone(),
-            expressions: Arc::default(),
             clock: self.clock.clone(),
             since: self.clock.now(),
-            settings: Settings {
-                operator_namespace: "armature-system".to_owned(),
-                operator_version: "v1".to_owned(),
-                default_policy: Policy::Manage,
-                longest_hold_before_put: Duration::from_secs(3600),
-                longest_hold_before_delete: Duration::from_secs(300),
-            },
-            cancellation: CancellationToken::new(),
+            ..crate::testing::reconciler(&self.cluster, &self.azure, self.extensions.clone())
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 
 const COMMON: [(&str, &str); 3] = [(SUBSCRIPTION, "s"), (TENANT, "t"), (CLIENT, "c\n")];
 const PASSWORD: (&str, &str) = (CERTIFICATE_PASSWORD, "tr0ub4dor");
-const PBES2: &[u8] = include_bytes!("testdata/pbes2.pfx");
+const PBES2: &[u8] = include_bytes!("../testdata/pbes2.pfx");
 
 fn cloud() -> Cloud {
     Cloud::from_variables(|_| None).expect("the public cloud")

@@ -8,7 +8,6 @@ use super::test_server::{Server, server};
 use super::*;
 use crate::credential::{Identity, Proof, SecretData};
 
-#[path = "credentials_tests.rs"]
 mod credentials;
 
 /// One Secret, `team/own`, whose content a test can replace.

@@ -4,8 +4,8 @@ use armature_shapes::testing::gadget::VERSION;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::earlier::EarlierRecord;
-use super::*;
+use super::super::earlier::EarlierRecord;
+use super::super::*;
 
 const UID: &str = "uid-1";
 

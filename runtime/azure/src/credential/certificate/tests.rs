@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::*;
 
 const PASSWORD: &str = "tr0ub4dor";
-const PBES1: &[u8] = include_bytes!("testdata/pbes1.pfx");
-const PBES2: &[u8] = include_bytes!("testdata/pbes2.pfx");
-const WITHOUT_PASSWORD: &[u8] = include_bytes!("testdata/without-password.pfx");
+const PBES1: &[u8] = include_bytes!("../testdata/pbes1.pfx");
+const PBES2: &[u8] = include_bytes!("../testdata/pbes2.pfx");
+const WITHOUT_PASSWORD: &[u8] = include_bytes!("../testdata/without-password.pfx");
 /// Of the certificate in the three files.
 const THUMBPRINT: &str = "f7Eo1bdam07yhYyDfgDYPycoOi0";
 

@@ -1,4 +1,6 @@
 //! Progress for a person: a spinner or bar on a terminal, a plain line now and then elsewhere. Always on stderr.
+//!
+//! What does not live here: what a command does, and what it prints for other programs.
 
 use std::{
     io::IsTerminal,
