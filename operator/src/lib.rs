@@ -7,6 +7,7 @@
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`render`] | what manifests would lead to, without a cluster |
+//! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`logging`] | where log lines go and how they look |
 //! | [`traces`] | spans for an OpenTelemetry collector |
 //!
@@ -25,8 +26,10 @@ pub mod operator;
 pub mod render;
 mod start_error;
 pub mod traces;
+pub mod transports;
 mod turn;
 mod webhook;
+pub mod worlds;
 
 pub use config::{
     CONVERSION_MEMORY, CrdManagement, MetricsReaders, OperatorConfig, OperatorMode, VersionChoice,

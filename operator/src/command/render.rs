@@ -23,7 +23,8 @@ pub struct RenderArguments {
     )]
     paths: Vec<PathBuf>,
 
-    /// Subscription of the rendered ids: a GUID, or /subscriptions/GUID. Zeros when it is not set.
+    /// Subscription of the rendered ids, and what the operator's credential is for: a GUID, or /subscriptions/GUID. Zeros
+    /// when it is not set; then owners that are given by their ARM id may be in any.
     #[arg(
         long,
         env = "AZURE_SUBSCRIPTION_ID",

@@ -1,31 +1,34 @@
 //! `armature render`: the ARM requests that manifests would lead to, without a cluster and without Azure.
 //!
+//! Each object has a pass of the one reconciler there is, over a [world of manifests](crate::worlds::manifests) and a
+//! [transport that records](crate::transports::recording).
+//!
 //! | module | what lives here |
 //! |---|---|
-//! | [`manifest`] | files and folders become documents |
-//! | [`inventory`] | documents become objects, Secrets and ConfigMaps that can be found by name |
-//! | [`request`] | one object becomes one request |
-//! | [`error`] | what is wrong, and where |
+//! | [`passes`] | the passes of all objects |
+//! | [`outcome`] | what a pass has come to: a request, nothing, or a problem |
+//! | [`setting`] | what is known beside the manifests |
+//! | [`request`] | what is printed |
 //!
-//! What does not live here: printing (see [`crate::command`]) and the payload itself
-//! ([`armature_runtime::engine::payload`]), which is the one that the operator sends.
+//! What does not live here: printing (see [`crate::command`]), and anything about how a request is made.
 
-pub mod error;
-pub mod inventory;
-pub mod manifest;
+pub mod outcome;
+pub mod passes;
 pub mod request;
+pub mod setting;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use armature_runtime::kind::KindInfo;
 
-pub use error::{Origin, RenderError};
+pub use crate::worlds::manifests::manifest;
+pub use crate::worlds::manifests::problem::{Origin, Problem};
 pub use request::RenderedRequest;
+pub use setting::{PLACEHOLDER_SUBSCRIPTION, Setting};
 
-use inventory::Inventory;
-
-/// Subscription in rendered ids when none is given.
-pub const PLACEHOLDER_SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+use crate::worlds::manifests::inventory::Manifests;
+use passes::Passes;
 
 /// What came of the inputs: every request that could be made, and everything that is wrong.
 #[derive(Debug, Default)]
@@ -33,7 +36,7 @@ pub struct Rendering {
     /// Requests in the order of the inputs.
     pub requests: Vec<RenderedRequest>,
     /// Problems in the order of the inputs.
-    pub errors: Vec<RenderError>,
+    pub errors: Vec<Problem>,
 }
 
 /// Renders files and folders.
@@ -48,16 +51,22 @@ pub fn render_paths(
     rendering
 }
 
-/// Renders documents that are read already. Owners and references are looked for among them alone.
+/// Renders documents that are read already, as if nothing of them were in Azure yet.
 pub fn render(
     documents: Vec<manifest::Document>,
     kinds: &[&'static KindInfo],
     subscription: &str,
 ) -> Rendering {
-    let (inventory, mut errors) = Inventory::new(documents, kinds);
+    render_in(&documents, &Setting::new(kinds, subscription))
+}
+
+/// Renders documents. Owners and references are looked for among them alone.
+pub fn render_in(documents: &[manifest::Document], setting: &Setting<'_>) -> Rendering {
+    let (manifests, mut errors) = Manifests::new(documents, setting.kinds);
+    let passes = Passes::new(Arc::new(manifests), setting);
     let mut requests = Vec::new();
-    for object in inventory.objects() {
-        match request::render(object, &inventory, subscription) {
+    for resource in passes.resources() {
+        match passes.outcome(resource) {
             Ok(request) => requests.extend(request),
             Err(more) => errors.extend(more),
         }

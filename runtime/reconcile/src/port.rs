@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use serde_json::Value;
 
 use armature_engine::compare::DigestKey;
@@ -78,6 +78,31 @@ pub struct MetadataPatch {
     pub finalizers: Option<Vec<String>>,
     /// The whole list of owner references, when it changes.
     pub owner_references: Option<Vec<Value>>,
+}
+
+impl MetadataPatch {
+    /// Works the changes into the metadata of an object, as an API server does.
+    pub fn apply(self, metadata: &mut ObjectMeta) {
+        merge(&mut metadata.annotations, self.annotations);
+        merge(&mut metadata.labels, self.labels);
+        if let Some(finalizers) = self.finalizers {
+            metadata.finalizers = Some(finalizers);
+        }
+        if let Some(owners) = self.owner_references {
+            let owners = owners.into_iter().map(serde_json::from_value);
+            metadata.owner_references = owners.collect::<Result<_, _>>().ok();
+        }
+    }
+}
+
+fn merge(into: &mut Option<BTreeMap<String, String>>, changes: BTreeMap<String, Option<String>>) {
+    let entries = into.get_or_insert_default();
+    for (name, value) in changes {
+        match value {
+            Some(value) => entries.insert(name, value),
+            None => entries.remove(&name),
+        };
+    }
 }
 
 /// Whether a resource may be deleted, as far as other objects go.

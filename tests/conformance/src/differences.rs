@@ -17,7 +17,7 @@ pub struct KnownDifference {
     pub path: String,
     /// Why it differs.
     pub reason: String,
-    /// The kind's own extension, asked the recorded Azure, makes it equal.
+    /// It depends on what Azure has, and is equal where Azure answers the kind's extension as it was recorded.
     #[serde(default)]
     pub equal_after_modifier: bool,
 }

@@ -7,7 +7,6 @@
 //! | [`renaming`] | bringing samples into the form in which the recorded test applied them |
 //! | [`run`] | every recorded PUT of our kinds, and what became of it |
 //! | [`comparison`] | one recorded PUT against one rendered request |
-//! | [`modifiers`] | what the kind's own extension makes of a body, asked the recorded Azure |
 //! | [`replay`] | the operator against recordings that answer |
 //! | [`page`] | the result of rendering as a page of the book |
 //! | [`book`] | where pages are kept |
@@ -20,7 +19,6 @@ pub mod book;
 pub mod comparison;
 pub mod data;
 pub mod differences;
-pub mod modifiers;
 pub mod page;
 pub mod properties;
 pub mod renaming;

@@ -21,8 +21,9 @@ Manifests are published samples, unless the recorded test built its objects in c
 `tests/conformance/scenarios/`, written after the recorded bodies. Each recorded test also makes a resource group for
 itself.
 
-A PUT that is *equal after the extension* is not what is rendered, because it depends on what Azure has: the operator
-asks Azure and sends the recorded body, as the test proves with the recorded answers. It does not count as equal.
+The body of a PUT that is *equal after the extension* depends on what Azure has, which the kind's extension asks for.
+`armature render` takes it for absent; asked the recorded Azure, the same pass makes the recorded body, as the test
+proves. It does not count as equal.
 ";
 
 /// Counts of PUTs.
@@ -32,7 +33,7 @@ pub struct Counts {
     pub total: usize,
     /// Rendered alike.
     pub equal: usize,
-    /// Not rendered alike, but sent alike.
+    /// Not rendered alike for certain, but sent alike.
     pub equal_after_modifier: usize,
 }
 

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, ensure};
 use armature::render::manifest::{self, Document};
-use armature::render::{self, RenderError, RenderedRequest};
+use armature::render::{self, PLACEHOLDER_SUBSCRIPTION, Problem, RenderedRequest, Setting};
+use armature::transports::recording::{self, Resources};
 use armature_generated::KINDS;
-use armature_runtime::extension::Registry;
 use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use serde_json::Value;
 
 use crate::comparison::difference;
 use crate::data::{Exchange, Manifests, Recording};
-use crate::modifiers::{self, Rendered};
 use crate::renaming;
 
 /// A recorded PUT; the same body to the same URL of one recording is one of these.
@@ -51,11 +50,11 @@ pub enum Source {
 pub enum Verdict {
     /// The rendered body equals the recorded one.
     Equal,
-    /// It does not.
+    /// It does not, or only by chance.
     Different {
-        /// The first difference, or why nothing was rendered.
+        /// The first difference, or why nothing was rendered, or what the body depends on.
         what: String,
-        /// The kind's own extension makes it equal.
+        /// It depends on what Azure has, and is equal where Azure answers as it was recorded.
         equal_after_modifier: bool,
     },
 }
@@ -64,10 +63,10 @@ pub enum Verdict {
 ///
 /// # Errors
 /// When manifests cannot be read.
-pub fn all(recordings: &[Recording], registry: &Registry) -> Result<Vec<Put>> {
+pub fn all(recordings: &[Recording]) -> Result<Vec<Put>> {
     let mut puts = Vec::new();
     for recording in recordings {
-        let found = of_recording(recording, registry);
+        let found = of_recording(recording);
         puts.extend(found.with_context(|| recording.name.clone())?);
     }
     Ok(puts)
@@ -77,11 +76,40 @@ pub fn all(recordings: &[Recording], registry: &Registry) -> Result<Vec<Put>> {
 struct Step {
     documents: Vec<Document>,
     requests: BTreeMap<String, RenderedRequest>,
-    errors: Vec<RenderError>,
+    errors: Vec<Problem>,
 }
 
-fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> {
-    let steps: Vec<Step> = manifests(recording)?.into_iter().map(step).collect();
+impl Step {
+    /// What the manifests render to where Azure has nothing but these beside their resources.
+    fn new(documents: Vec<Document>, resources: Resources) -> Self {
+        let mut setting = Setting::new(KINDS, PLACEHOLDER_SUBSCRIPTION);
+        setting.resources = resources;
+        let rendering = render::render_in(&documents, &setting);
+        let by_url = |request: RenderedRequest| (request.url.to_lowercase(), request);
+        Self {
+            documents,
+            requests: rendering.requests.into_iter().map(by_url).collect(),
+            errors: rendering.errors,
+        }
+    }
+
+    /// The same manifests before an Azure that answers what was asked in vain as it was recorded.
+    fn answered(&self, asked: &[String], before: &[Exchange]) -> Self {
+        let asked: BTreeSet<String> = asked.iter().map(|url| recording::path(url)).collect();
+        let answers = before
+            .iter()
+            .filter(|exchange| exchange.method == "GET" && exchange.status == 200)
+            .map(|exchange| (recording::path(&exchange.url), exchange.response.clone()));
+        let known = answers.filter(|(path, _)| asked.contains(path));
+        Self::new(self.documents.clone(), known.collect())
+    }
+}
+
+fn of_recording(recording: &Recording) -> Result<Vec<Put>> {
+    let steps = manifests(recording)?.into_iter();
+    let steps: Vec<Step> = steps
+        .map(|documents| Step::new(documents, Resources::new()))
+        .collect();
     let mut puts: Vec<(&Exchange, Put)> = Vec::new();
     for (index, exchange) in recording.exchanges.iter().enumerate() {
         let Ok(id) = ResourceId::parse(renaming::path(&exchange.url)) else {
@@ -106,7 +134,7 @@ fn of_recording(recording: &Recording, registry: &Registry) -> Result<Vec<Put>> 
             api_version: api_version(&exchange.url).to_owned(),
             times: 1,
             source: source(recording, &id),
-            verdict: verdict(exchange, before, &id, &steps, registry)?,
+            verdict: verdict(exchange, before, &id, &steps),
         };
         puts.push((exchange, put));
     }
@@ -169,24 +197,8 @@ fn name(document: &Document) -> [&Value; 3] {
     ]
 }
 
-fn step(documents: Vec<Document>) -> Step {
-    let rendering = render::render(documents.clone(), KINDS, render::PLACEHOLDER_SUBSCRIPTION);
-    let by_url = |request: RenderedRequest| (request.url.to_lowercase(), request);
-    Step {
-        documents,
-        requests: rendering.requests.into_iter().map(by_url).collect(),
-        errors: rendering.errors,
-    }
-}
-
 /// Equal when any step renders the recorded body; else what differs in the last step that renders one.
-fn verdict(
-    exchange: &Exchange,
-    before: &[Exchange],
-    id: &ResourceId,
-    steps: &[Step],
-    registry: &Registry,
-) -> Result<Verdict> {
+fn verdict(exchange: &Exchange, before: &[Exchange], id: &ResourceId, steps: &[Step]) -> Verdict {
     let url = exchange.url.to_lowercase();
     let mut verdict = Verdict::Different {
         what: reason(steps, id, &exchange.url),
@@ -196,40 +208,33 @@ fn verdict(
         let Some(request) = step.requests.get(&url) else {
             continue;
         };
-        let Some(what) = difference(&exchange.request, &request.body) else {
-            return Ok(Verdict::Equal);
-        };
-        let modified = match rendered(step, request, id, &exchange.url) {
-            Some(rendered) => modifiers::modified(registry, &rendered, before)?,
-            None => None,
-        };
-        let is_equal = |body: &Value| difference(&exchange.request, body).is_none();
-        verdict = Verdict::Different {
-            what,
-            equal_after_modifier: modified.as_ref().is_some_and(is_equal),
+        let what = difference(&exchange.request, &request.body);
+        let asked = &request.assumed_absent;
+        verdict = match (what, asked.first()) {
+            (None, None) => return Verdict::Equal,
+            (Some(what), None) => Verdict::Different {
+                what,
+                equal_after_modifier: false,
+            },
+            (what, Some(first)) => {
+                let answered = step.answered(asked, before);
+                let body = answered.requests.get(&url).map(|request| &request.body);
+                let is_equal = |body| difference(&exchange.request, body).is_none();
+                Verdict::Different {
+                    what: what.unwrap_or_else(|| depends(first)),
+                    equal_after_modifier: body.is_some_and(is_equal),
+                }
+            }
         };
     }
-    Ok(verdict)
+    verdict
 }
 
-/// A request with the manifest that it is of.
-fn rendered<'a>(
-    step: &'a Step,
-    request: &'a RenderedRequest,
-    id: &'a ResourceId,
-    url: &str,
-) -> Option<Rendered<'a>> {
-    let (kind, version) = version(id, api_version(url))?;
-    let document = step.documents.iter().find(|document| {
-        document.value["kind"] == request.kind && document.value["metadata"]["name"] == request.name
-    })?;
-    Some(Rendered {
-        document,
-        kind,
-        version,
-        id,
-        body: &request.body,
-    })
+/// What is said of a body that is equal only because Azure did not have something.
+fn depends(url: &str) -> String {
+    let path = renaming::path(url);
+    let there = ResourceId::parse(path).map_or_else(|_| path.to_owned(), |id| below_group(&id));
+    format!("depends on whether Azure has {there}")
 }
 
 /// Why nothing was rendered for an id: the problem of the object of that name, if there is one.
@@ -247,7 +252,7 @@ fn reason(steps: &[Step], id: &ResourceId, url: &str) -> String {
     });
     match of_object.or_else(|| errors().next()) {
         // Without the file: where the samples are differs from machine to machine.
-        Some(RenderError { path, message, .. }) => format!("not rendered: {path}: {message}"),
+        Some(Problem { path, message, .. }) => format!("not rendered: {path}: {message}"),
         None => "not rendered: in no manifest".to_owned(),
     }
 }

@@ -15,8 +15,7 @@ fn rendered_bodies_equal_recorded_ones() {
         return;
     };
     let recordings = data::recordings(&folder).expect("recordings");
-    let registry = armature_customizations::registry().expect("extensions");
-    let puts = run::all(&recordings, &registry).expect("manifests");
+    let puts = run::all(&recordings).expect("manifests");
     let known = differences::read("conformance.yaml").expect("the lists");
 
     let mut found = Vec::new();

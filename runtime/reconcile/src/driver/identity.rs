@@ -18,7 +18,7 @@ use crate::view::StoredOperation;
 
 impl Pass<'_> {
     /// Whether the recorded id may be used: it is of the kind's ARM type, and it is the one that owner and name give, where
-    /// the owner is still there. An id that Azure never had is given up for the one of the corrected spec.
+    /// both can still be told. An id that Azure never had is given up for the one of the corrected spec.
     pub(super) async fn check_identity(
         &mut self,
     ) -> Result<Result<Identity, Failure>, KubernetesError> {
@@ -29,8 +29,11 @@ impl Pass<'_> {
         if !recorded.has_type(kind.arm_type) {
             return Ok(Err(wrong_type(kind, &recorded)));
         }
-        // Such a kind has an id of its own making.
-        if self.points.claimer.is_some() || self.owner_id().await?.is_err() {
+        // Such a kind has an id of its own making; or what the id was made from is gone.
+        if self.points.claimer.is_some()
+            || self.owner_id().await?.is_err()
+            || self.name_from_config().await?.is_err()
+        {
             return Ok(Ok(Identity::Kept));
         }
         let computed = match self.build_id().await? {

@@ -1,4 +1,4 @@
-//! What the payload needs: ARM id, references, Secrets, ConfigMaps (ASO behaviour §1.5).
+//! What the payload needs: references, Secrets, ConfigMaps (ASO behaviour §1.5).
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,18 @@ use armature_engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
 use armature_engine::compare::SecretVersion;
 use armature_engine::payload;
 use armature_shapes::conversion;
-use armature_shapes::id::{ResourceId, segment};
-use armature_shapes::kind::{NameRule, OwnerRule};
+use armature_shapes::id::segment;
 use armature_shapes::resource::{Kind, ObjectKey};
 use serde_json::Value;
 
-use super::cluster::owner_gone;
+use super::found::{Found, fatal, found};
 use super::object::document;
 use super::pass::Pass;
 use crate::backoff::RetryClass;
 use crate::claim;
 use crate::condition::reason;
 use crate::outcome::Failure;
-use crate::port::{DataKind, KeyedData, KubernetesError};
-use crate::view::OwnerForm;
-
-/// Found out, or why not; outside of it, Kubernetes refused.
-type Found<T> = Result<Result<T, Failure>, KubernetesError>;
-
-macro_rules! found {
-    ($found:expr) => {
-        match $found {
-            Ok(value) => value,
-            Err(failure) => return Ok(Err(failure)),
-        }
-    };
-}
+use crate::port::{DataKind, KeyedData};
 
 impl Pass<'_> {
     /// Steps 4b and 4c: everything that the payload names must exist, and exports must make sense: nothing is
@@ -41,10 +27,7 @@ impl Pass<'_> {
         if self.id.is_none() {
             self.id = Some(found!(self.build_id().await?));
         }
-        let stored = document(&self.object, &self.spec, &Value::Null);
-        let served = conversion::from_hub(self.kind(), self.version.name, stored);
-        let mut served = found!(served.map_err(|error| fatal(error.to_string())));
-        self.served_spec = served["spec"].take();
+        found!(self.serve_spec());
         let inputs = inputs(self.version.spec, &self.served_spec);
         if let Some(path) = inputs.incomplete.first() {
             let message = format!("{path}: set either armId, or group, kind and name");
@@ -56,64 +39,14 @@ impl Pass<'_> {
         Ok(Ok(()))
     }
 
-    /// Item 4 of ASO behaviour §1.5: below the owner, or below the credential's subscription.
-    pub(super) async fn build_id(&mut self) -> Found<ResourceId> {
-        let subscription = match &self.observed.credential {
-            Some(Ok(credential)) => credential.subscription.clone(),
-            _ => String::new(),
-        };
-        let name = self.azure_name();
-        if let NameRule::OneOf(names) = self.kind().name
-            && !names.contains(&name.as_str())
-        {
-            let message = format!(
-                "spec.azureName: '{name}' must be one of {}",
-                names.join(", ")
-            );
-            return Ok(Err(fatal(message)));
+    /// The spec in the user's version, made once per pass: no step changes it.
+    pub(super) fn serve_spec(&mut self) -> Result<(), Failure> {
+        if self.served_spec.is_null() {
+            let stored = document(&self.object, &self.spec, &Value::Null);
+            let served = conversion::from_hub(self.kind(), self.version.name, stored);
+            self.served_spec = served.map_err(|error| fatal(error.to_string()))?["spec"].take();
         }
-        found!(
-            segment::check_segment(&name)
-                .map_err(|error| fatal(format!("spec.azureName: {error}")))
-        );
-        let owner = found!(self.owner_id().await?);
-        let id = ResourceId::of(self.kind(), owner.as_ref(), &subscription, &name);
-        let id = found!(id.map_err(|error| fatal(error.to_string())));
-        match id.subscription() {
-            Some(other) if !other.eq_ignore_ascii_case(&subscription) => {
-                let message = format!(
-                    "the owner is in subscription {other}, but the credential is for {subscription}; \
-                     use a credential for {other}"
-                );
-                Ok(Err(Failure::error(reason::SUBSCRIPTION_MISMATCH, message)))
-            }
-            _ => Ok(Ok(id)),
-        }
-    }
-
-    pub(super) async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
-        if self.kind().owner == OwnerRule::None {
-            return Ok(Ok(None));
-        }
-        let text = match self.owner_form() {
-            OwnerForm::ArmId => {
-                let id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
-                id.unwrap_or("").to_owned()
-            }
-            OwnerForm::Named | OwnerForm::None => {
-                let Some(owner) = self.owner_object().await? else {
-                    return Ok(Err(owner_gone("the owner does not exist")));
-                };
-                match claim::id_for_children(&owner) {
-                    Some(id) => id.to_owned(),
-                    None => return Ok(Err(owner_gone("the owner has no ARM id yet"))),
-                }
-            }
-        };
-        let id = ResourceId::parse(&text);
-        Ok(id
-            .map(Some)
-            .map_err(|error| fatal(format!("spec.owner: {error}"))))
+        Ok(())
     }
 
     async fn resolve_references(&mut self, inputs: &Inputs) -> Found<()> {
@@ -206,7 +139,7 @@ impl Pass<'_> {
         Ok(Ok(()))
     }
 
-    async fn read_keyed(&self, kind: DataKind, name: &str) -> Found<KeyedData> {
+    pub(super) async fn read_keyed(&self, kind: DataKind, name: &str) -> Found<KeyedData> {
         let kubernetes = &self.reconciler.kubernetes;
         let found = kubernetes.read_data(kind, &self.namespace(), name).await?;
         Ok(found.ok_or_else(|| {
@@ -235,10 +168,6 @@ impl Pass<'_> {
     }
 }
 
-fn fatal(message: impl Into<String>) -> Failure {
-    Failure::error(reason::FAILED, message)
-}
-
 /// Azure would read an id with such segments as that of another resource.
 fn check_reference(path: &str, id: &str) -> Result<(), Failure> {
     let checked = segment::check_path(id);
@@ -262,7 +191,8 @@ fn words(kind: DataKind) -> (&'static str, &'static str) {
     }
 }
 
-fn value_of(
+/// The value of a key among what was read, by name.
+pub(super) fn value_of(
     kind: DataKind,
     read: &BTreeMap<String, KeyedData>,
     path: &str,

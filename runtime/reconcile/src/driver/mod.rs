@@ -7,7 +7,9 @@
 //! | `view` | the object as the decision sees it |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
-//! | `inputs` | ARM id, references, Secrets, ConfigMaps, payload |
+//! | `place` | where it is in Azure: name, owner, ARM id |
+//! | `found` | what a step finds out in the cluster |
+//! | `inputs` | references, Secrets, ConfigMaps, payload |
 //! | `azure` | credential, GET, PUT, DELETE, polls, errors |
 //! | `put` | the PUT, with what others own in it |
 //! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
@@ -26,12 +28,14 @@ mod compare;
 mod directives;
 mod export;
 mod expressions;
+mod found;
 mod gate;
 mod identity;
 mod inputs;
 mod notes;
 mod object;
 mod pass;
+mod place;
 mod put;
 #[cfg(test)]
 mod tests;

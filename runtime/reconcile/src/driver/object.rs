@@ -13,12 +13,16 @@ use crate::condition;
 use crate::policy::Policy;
 use crate::side_condition;
 
+/// Member of a spec with the key of a ConfigMap that has the name in Azure.
+pub(super) const NAME_FROM_CONFIG: &str = "azureNameFromConfig";
+
 /// Where the user names nothing, the resource has the object's name: whoever reads the spec finds it there.
 pub(super) fn name_in_azure(object: &Object, spec: &mut Value) {
     const FIELD: &str = "azureName";
     let is_set = |name: &Value| name.as_str().is_some_and(|name| !name.is_empty());
     if object.kind.0.hub.spec.field(FIELD).is_some()
         && !spec.get(FIELD).is_some_and(is_set)
+        && spec.get(NAME_FROM_CONFIG).is_none_or(Value::is_null)
         && let (Value::Object(members), Some(name)) = (spec, &object.metadata.name)
     {
         members.insert(FIELD.to_owned(), Value::from(name.as_str()));

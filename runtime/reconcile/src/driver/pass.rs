@@ -163,19 +163,6 @@ impl<'a> Pass<'a> {
         claim::is_claimed(&self.object)
     }
 
-    /// The last segment of the ARM id.
-    pub fn azure_name(&self) -> String {
-        use armature_shapes::kind::NameRule;
-        if let NameRule::Fixed(name) = self.kind().name {
-            return name.to_owned();
-        }
-        let written = self.spec.get("azureName").and_then(Value::as_str);
-        match written {
-            Some(name) if !name.is_empty() => name.to_owned(),
-            _ => self.object.metadata.name.clone().unwrap_or_default(),
-        }
-    }
-
     /// The object with the status that this pass has read, for extensions.
     pub fn current(&self) -> Object {
         Object {

@@ -385,16 +385,6 @@ fn raw(value: &Value) -> Option<Box<RawValue>> {
     to_raw_value(value).ok()
 }
 
-fn merge(into: &mut Option<BTreeMap<String, String>>, changes: BTreeMap<String, Option<String>>) {
-    let entries = into.get_or_insert_default();
-    for (name, value) in changes {
-        match value {
-            Some(value) => entries.insert(name, value),
-            None => entries.remove(&name),
-        };
-    }
-}
-
 #[async_trait]
 impl KubernetesPort for MemoryCluster {
     async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
@@ -434,17 +424,7 @@ impl KubernetesPort for MemoryCluster {
     ) -> Result<Object, KubernetesError> {
         self.breakpoint.pass(Side::Before, "metadata").await;
         let written = self.write("metadata", object, |stored| {
-            let metadata = &mut stored.metadata;
-            merge(&mut metadata.annotations, patch.annotations);
-            merge(&mut metadata.labels, patch.labels);
-            if let Some(finalizers) = patch.finalizers {
-                metadata.finalizers = Some(finalizers);
-            }
-            if let Some(owners) = patch.owner_references {
-                let owners = owners.into_iter().map(serde_json::from_value);
-                let owners: Result<Vec<OwnerReference>, _> = owners.collect();
-                metadata.owner_references = owners.ok();
-            }
+            patch.apply(&mut stored.metadata);
         });
         self.breakpoint.pass(Side::After, "metadata").await;
         written

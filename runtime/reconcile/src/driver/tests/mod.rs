@@ -2,6 +2,7 @@
 
 mod adopt;
 mod annotations;
+mod azure_names;
 mod budget;
 mod children;
 mod claims;

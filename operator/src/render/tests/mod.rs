@@ -1,3 +1,8 @@
+//! Over the kinds that there are.
+
+mod as_operator;
+mod names;
+
 use std::path::Path;
 
 use armature_generated::KINDS;
@@ -9,12 +14,20 @@ const SUBSCRIPTION: &str = "00000000-0000-0000-0000-00000000000a";
 
 /// Renders texts as if each were a file `1.yaml`, `2.yaml` and so on.
 fn rendered(files: &[&str]) -> (Vec<Value>, Vec<String>) {
+    rendered_in(files, KINDS, SUBSCRIPTION)
+}
+
+fn rendered_in(
+    files: &[&str],
+    kinds: &[&'static KindInfo],
+    subscription: &str,
+) -> (Vec<Value>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     for (index, text) in files.iter().enumerate() {
         let file = folder.path().join(format!("{}.yaml", index + 1));
         std::fs::write(file, text).expect("written");
     }
-    let rendering = render_paths(&[folder.path().to_owned()], KINDS, SUBSCRIPTION);
+    let rendering = render_paths(&[folder.path().to_owned()], kinds, subscription);
     let prefix = format!("{}/", folder.path().display());
     let requests = rendering.requests.iter();
     let errors = rendering.errors.iter();
@@ -97,7 +110,7 @@ fn a_request_has_the_id_of_its_owners_and_the_body_of_its_spec() {
 
 #[test]
 fn owners_can_be_arm_ids() {
-    let id = "/subscriptions/s/resourceGroups/other";
+    let id = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/other");
     let (requests, errors) =
         rendered(&[&CLUSTER.replace("{name: rg}", &format!("{{armId: {id}}}"))]);
     assert!(errors.is_empty(), "{errors:?}");
@@ -132,8 +145,8 @@ fn names_are_looked_for_in_the_same_namespace_only() {
     assert_eq!(
         errors,
         [
-            "2.yaml: document 1: Cluster team/cluster: spec.owner.name: ResourceGroup team/rg is not among the \
-          inputs; add its manifest or give its armId"
+            "2.yaml: document 1: Cluster team/cluster: spec.owner: the owner ResourceGroup team/rg does not \
+          exist; add its manifest or give its armId"
         ]
     );
 }
@@ -156,7 +169,7 @@ kind: Vault
 metadata: {name: vault, namespace: team}
 spec:
   location: westeurope
-  owner: {armId: /subscriptions/s/resourceGroups/g}
+  owner: {armId: /subscriptions/00000000-0000-0000-0000-00000000000a/resourceGroups/g}
   properties:
     tenantIdFromConfig: {name: identity, key: tenant}
     sku: {family: A, name: standard}
@@ -184,7 +197,7 @@ fn config_maps_are_values_or_marks() {
     assert_eq!(
         errors,
         [
-            "1.yaml: document 1: Vault team/vault: spec.properties.tenantIdFromConfig: ConfigMap team/identity has no key tenant"
+            "1.yaml: document 1: Vault team/vault: spec.properties.tenantIdFromConfig: the ConfigMap identity has no key tenant"
         ]
     );
 }
@@ -228,7 +241,7 @@ spec: {azureName: inner, owner: {name: net}, addressPrefix: 10.0.0.0/24}
         errors,
         [
             "1.yaml: document 1: PrivateEndpoint team/endpoint: spec.subnet.reference: VirtualNetworksSubnet \
-             team/subnet is not among the inputs; add its manifest or give its armId"
+             subnet: it does not exist; add its manifest or give its armId"
         ]
     );
 }
@@ -315,7 +328,7 @@ kind: StorageAccount
 metadata: {name: my-account, namespace: team}
 spec:
   location: westeurope
-  owner: {armId: /subscriptions/s/resourceGroups/g}
+  owner: {armId: /subscriptions/00000000-0000-0000-0000-00000000000a/resourceGroups/g}
   kind: StorageV2
   sku: {name: Standard_LRS}
 ";

@@ -24,7 +24,7 @@ impl fmt::Display for Origin {
 
 /// One problem: `FILE: document N: KIND NAMESPACE/NAME: PATH: what is wrong and what to do`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RenderError {
+pub struct Problem {
     /// File and document.
     pub origin: Origin,
     /// Kind, namespace and name, as far as they are known.
@@ -35,7 +35,7 @@ pub struct RenderError {
     pub message: String,
 }
 
-impl RenderError {
+impl Problem {
     /// A problem of a whole document.
     pub fn of_document(origin: &Origin, message: impl Into<String>) -> Self {
         Self::at(origin, "", message)
@@ -58,7 +58,7 @@ impl RenderError {
     }
 }
 
-impl fmt::Display for RenderError {
+impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: ", self.origin)?;
         if let Some(object) = &self.object {
@@ -71,4 +71,4 @@ impl fmt::Display for RenderError {
     }
 }
 
-impl std::error::Error for RenderError {}
+impl std::error::Error for Problem {}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use serde_saphyr::{MessageFormatter, UserMessageFormatter};
 
-use super::{Origin, RenderError};
+use super::problem::{Origin, Problem};
 
 /// Suffixes of the files that are read from folders.
 const SUFFIXES: [&str; 3] = ["yaml", "yml", "json"];
@@ -22,7 +22,7 @@ pub struct Document {
 
 /// Reads files, and folders with everything below them in order of name. What cannot be read becomes an error;
 /// the rest is read all the same.
-pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<RenderError>) {
+pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     let (files, mut errors) = list(paths);
     let mut documents = Vec::new();
     // Named path → whether there was anything in it.
@@ -46,7 +46,7 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<RenderError>) {
 }
 
 /// The files of all paths, each with the path that led to it.
-fn list(paths: &[PathBuf]) -> (Vec<(&Path, PathBuf)>, Vec<RenderError>) {
+fn list(paths: &[PathBuf]) -> (Vec<(&Path, PathBuf)>, Vec<Problem>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         let mut found = Vec::new();
@@ -74,7 +74,7 @@ pub fn parse(
     origin: &Origin,
     text: &str,
     documents: &mut Vec<Document>,
-    errors: &mut Vec<RenderError>,
+    errors: &mut Vec<Problem>,
 ) {
     let mut number = 0;
     for (first_line, part) in split(text) {
@@ -89,7 +89,7 @@ pub fn parse(
         match read_document(&part) {
             Ok(value) => add(origin, value, documents),
             Err(error) => {
-                errors.push(RenderError::of_document(
+                errors.push(Problem::of_document(
                     &origin,
                     yaml_message(&error, first_line),
                 ));
@@ -207,16 +207,16 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> RenderError {
+fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     failure(path, format!("cannot be read: {error}"))
 }
 
-fn failure(path: &Path, message: impl Into<String>) -> RenderError {
+fn failure(path: &Path, message: impl Into<String>) -> Problem {
     let origin = Origin {
         file: path.display().to_string(),
         ..Origin::default()
     };
-    RenderError::of_document(&origin, message)
+    Problem::of_document(&origin, message)
 }
 
 #[cfg(test)]

@@ -1,0 +1,179 @@
+//! Everything that is in the manifests, found by name.
+
+use std::collections::{BTreeMap, HashMap};
+
+use armature_runtime::engine::collect;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::annotations::Annotations;
+use armature_runtime::reconcile::port::DataKind;
+use armature_runtime::resource::{Object, ObjectKey};
+use serde_json::Value;
+
+use super::admission::{self, Admitted, Wrong};
+use super::data::{Data, Values};
+use super::known_kinds::KnownKinds;
+use super::manifest::Document;
+use super::problem::{Origin, Problem};
+
+/// Namespace of objects that name none, as kubectl has it.
+const DEFAULT_NAMESPACE: &str = "default";
+
+/// One resource of the manifests.
+#[derive(Debug)]
+pub struct Resource {
+    /// Where it is from.
+    pub origin: Origin,
+    /// The object that an API server would store if it took the manifest.
+    pub object: Object,
+    /// ARM id of the owner, where the manifest gives one.
+    pub owner_id: Option<String>,
+    /// Why an API server would not take the manifest.
+    pub problems: Vec<Problem>,
+}
+
+impl Resource {
+    /// A problem of this object.
+    pub fn problem(&self, path: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem::at(&self.origin, path, message).of(self.object.key().to_string())
+    }
+}
+
+/// All manifests.
+#[derive(Default)]
+pub struct Manifests {
+    kinds: KnownKinds,
+    resources: Vec<Resource>,
+    positions: HashMap<ObjectKey, usize>,
+    data: Data,
+    namespaces: BTreeMap<String, Annotations>,
+}
+
+impl Manifests {
+    /// Sorts documents by what they are. Problems of documents that are no resource are returned beside it.
+    pub fn new(documents: &[Document], kinds: &[&'static KindInfo]) -> (Self, Vec<Problem>) {
+        let mut manifests = Self {
+            kinds: KnownKinds::new(kinds),
+            ..Self::default()
+        };
+        let mut problems = Vec::new();
+        for document in documents {
+            if let Err(found) = manifests.add(document) {
+                problems.extend(found);
+            }
+        }
+        (manifests, problems)
+    }
+
+    /// The resources, in the order of the manifests.
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    /// The object of this key, as it is new.
+    pub fn object(&self, key: &ObjectKey) -> Option<&Object> {
+        let position = self.positions.get(key)?;
+        self.resources
+            .get(*position)
+            .map(|resource| &resource.object)
+    }
+
+    /// The kind of this group and name.
+    pub fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
+        self.kinds.get(group, kind)
+    }
+
+    /// Values of a Secret or ConfigMap, or marks for what objects take from one that is in no manifest.
+    pub fn data(&self, kind: DataKind, namespace: &str, name: &str) -> Option<&Values> {
+        self.data.get(kind, namespace, name)
+    }
+
+    /// Annotations of a namespace.
+    pub fn namespace(&self, name: &str) -> Annotations {
+        self.namespaces.get(name).cloned().unwrap_or_default()
+    }
+
+    fn add(&mut self, document: &Document) -> Result<(), Vec<Problem>> {
+        let origin = &document.origin;
+        let text = |pointer: &str| document.value.pointer(pointer).and_then(Value::as_str);
+        let needs = |path: &str| {
+            let message = "is missing: every document needs apiVersion, kind and metadata.name";
+            Problem::at(origin, path, message)
+        };
+        let api_version = text("/apiVersion").ok_or_else(|| vec![needs("apiVersion")])?;
+        let kind = text("/kind").ok_or_else(|| vec![needs("kind")])?;
+        let name = text("/metadata/name").ok_or_else(|| vec![needs("metadata.name").of(kind)])?;
+        let namespace = text("/metadata/namespace").unwrap_or(DEFAULT_NAMESPACE);
+        let data_kind = match (api_version, kind) {
+            ("v1", "Secret") => DataKind::Secret,
+            ("v1", "ConfigMap") => DataKind::ConfigMap,
+            ("v1", "Namespace") => return self.add_namespace(document, name),
+            _ => return self.add_resource(document, (api_version, kind), namespace, name),
+        };
+        let added = self.data.add(data_kind, namespace, name, document);
+        added.map_err(|problem| vec![problem.of(format!("{kind} {namespace}/{name}"))])
+    }
+
+    fn add_namespace(&mut self, document: &Document, name: &str) -> Result<(), Vec<Problem>> {
+        let mut annotations =
+            admission::annotations(&document.value).map_err(|(path, message)| {
+                let problem = Problem::at(&document.origin, path, message);
+                vec![problem.of(format!("Namespace {name}"))]
+            })?;
+        admission::without_pause(&mut annotations);
+        self.namespaces.insert(name.to_owned(), annotations);
+        Ok(())
+    }
+
+    fn add_resource(
+        &mut self,
+        document: &Document,
+        (api_version, kind): (&str, &str),
+        namespace: &str,
+        name: &str,
+    ) -> Result<(), Vec<Problem>> {
+        let title = format!("{kind} {namespace}/{name}");
+        let problem = |(path, message): Wrong| {
+            Problem::at(&document.origin, path, message).of(title.as_str())
+        };
+        let (kind, version) = self
+            .kinds
+            .of_manifest(api_version, kind)
+            .map_err(|(path, message)| vec![problem((path.to_owned(), message))])?;
+        let admitted = Admitted {
+            kind,
+            version,
+            namespace,
+            name,
+            position: self.resources.len(),
+        };
+        let problems: Vec<_> = admitted
+            .check(&document.value)
+            .into_iter()
+            .map(problem)
+            .collect();
+        let object = match admitted.object(&document.value) {
+            Ok(object) => object,
+            // The schema says more about it.
+            Err(_) if !problems.is_empty() => return Err(problems),
+            Err(wrong) => return Err(vec![problem(wrong)]),
+        };
+        let key = object.key();
+        if let Some(first) = self.positions.get(&key) {
+            let first = &self.resources[*first].origin;
+            let message = format!("is already in {first}; one object can only be rendered once");
+            return Err(vec![problem((String::new(), message))]);
+        }
+        let spec = document.value.get("spec").unwrap_or(&Value::Null);
+        self.data
+            .mark(namespace, &collect::inputs(version.spec, spec));
+        let owner_id = spec.pointer("/owner/armId").and_then(Value::as_str);
+        self.positions.insert(key, self.resources.len());
+        self.resources.push(Resource {
+            origin: document.origin.clone(),
+            object,
+            owner_id: owner_id.map(str::to_owned),
+            problems,
+        });
+        Ok(())
+    }
+}

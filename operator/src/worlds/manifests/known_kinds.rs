@@ -1,0 +1,97 @@
+//! The kind and version that a manifest says it is, or what it probably means.
+
+use std::collections::BTreeSet;
+
+use armature_runtime::kind::{KindInfo, VersionInfo};
+use armature_runtime::shape::nearest;
+
+/// All kinds that there are.
+#[derive(Clone, Debug, Default)]
+pub struct KnownKinds(Vec<&'static KindInfo>);
+
+impl KnownKinds {
+    /// These kinds.
+    pub fn new(kinds: &[&'static KindInfo]) -> Self {
+        Self(kinds.to_vec())
+    }
+
+    /// The kind of this group and name.
+    pub fn get(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
+        let mut kinds = self.0.iter().copied();
+        kinds.find(|known| known.group == group && known.kind == kind)
+    }
+
+    /// The kind and version of a manifest.
+    ///
+    /// # Errors
+    /// The path of what is unknown, and why.
+    pub fn of_manifest(
+        &self,
+        api_version: &str,
+        kind: &str,
+    ) -> Result<(&'static KindInfo, &'static VersionInfo), (&'static str, String)> {
+        let Some((group, version)) = api_version.split_once('/') else {
+            let hint = match self.0.iter().find(|info| info.kind == kind) {
+                Some(info) => {
+                    let newest = info.versions.last().map_or("", |version| version.name);
+                    format!(", did you mean '{}/{newest}'?", info.group)
+                }
+                None => "; only Azure resources, Secrets and ConfigMaps are rendered".to_owned(),
+            };
+            let message = format!("there is no kind {kind} in '{api_version}'{hint}");
+            return Err(("apiVersion", message));
+        };
+        let of_group: Vec<_> = self.0.iter().filter(|info| info.group == group).collect();
+        if of_group.is_empty() {
+            let message = format!("unknown group '{group}'{}", self.group_hint(group, kind));
+            return Err(("apiVersion", message));
+        }
+        let Some(info) = of_group.iter().find(|info| info.kind == kind) else {
+            let kinds = of_group.iter().map(|info| info.kind);
+            let hint = match nearest(kind, kinds.clone()) {
+                None if self.0.iter().any(|info| info.kind == kind) => self.group_hint("", kind),
+                _ => hint(kind, kinds),
+            };
+            return Err(("kind", format!("unknown kind '{kind}' in {group}{hint}")));
+        };
+        match info.version(version) {
+            Some(version) => Ok((info, version)),
+            None => {
+                let versions = info.versions.iter().map(|version| version.name);
+                let hint = hint(version, versions);
+                let message = format!("unknown version '{version}' of {kind}{hint}");
+                Err(("apiVersion", message))
+            }
+        }
+    }
+
+    /// The group that the kind is in; else the nearest by its first word, as the rest is the same for all; else all.
+    fn group_hint(&self, group: &str, kind: &str) -> String {
+        fn short(group: &str) -> &str {
+            group.split('.').next().unwrap_or_default()
+        }
+        let groups: BTreeSet<_> = self.0.iter().map(|info| info.group).collect();
+        let of_kind = self.0.iter().find(|info| info.kind == kind);
+        let near = || {
+            let near = nearest(short(group), groups.iter().map(|group| short(group)))?;
+            groups.iter().copied().find(|group| short(group) == near)
+        };
+        match of_kind.map(|info| info.group).or_else(near) {
+            Some(group) => format!(", did you mean '{group}'?"),
+            None => known(groups),
+        }
+    }
+}
+
+/// The nearest name, or all of them.
+fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, candidates.clone()) {
+        Some(near) => format!(", did you mean '{near}'?"),
+        None => known(candidates),
+    }
+}
+
+fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.into_iter().collect();
+    format!("; known are {}", names.join(", "))
+}

@@ -1,0 +1,19 @@
+//! A world of manifests.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`manifest`] | files and folders become documents |
+//! | [`known_kinds`] | the kind and version that a document says it is |
+//! | [`admission`] | a document becomes an object, as an API server would have it |
+//! | [`data`] | Secrets and ConfigMaps, and marks for those that are in no manifest |
+//! | [`inventory`] | everything that is in the documents, found by name |
+//! | [`cluster`] | the port of one object's pass, to which everything else is there and ready |
+//! | [`problem`] | what is wrong, and where |
+
+pub mod admission;
+pub mod cluster;
+pub mod data;
+pub mod inventory;
+pub mod known_kinds;
+pub mod manifest;
+pub mod problem;

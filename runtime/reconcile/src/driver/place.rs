@@ -1,0 +1,151 @@
+//! Where the resource is in Azure: its name, its owner and the ARM id that they make (ASO behaviour §1.5).
+
+use armature_engine::collect::KeyReference;
+use armature_shapes::id::{ResourceId, segment};
+use armature_shapes::kind::{NameRule, OwnerRule};
+use armature_shapes::resource::ObjectKey;
+use serde_json::Value;
+
+use super::Reconciler;
+use super::cluster::owner_gone;
+use super::found::{Found, fatal, found};
+use super::inputs::value_of;
+use super::object::NAME_FROM_CONFIG;
+use super::pass::Pass;
+use crate::claim;
+use crate::condition::reason;
+use crate::outcome::Failure;
+use crate::port::{DataKind, KubernetesError};
+use crate::view::OwnerForm;
+
+impl Reconciler {
+    /// The ARM id that the spec of an object stands for, whatever subscription it is in; where that cannot be told, the
+    /// one that the object has. Nothing is written, and nothing asked of Azure.
+    ///
+    /// # Errors
+    /// When Kubernetes refuses, or there is no such object.
+    pub async fn place(&self, key: &ObjectKey) -> Found<ResourceId> {
+        let Some(object) = self.kubernetes.get(key).await? else {
+            let object = key.to_string();
+            return Err(KubernetesError::Gone { object });
+        };
+        let namespace = self.kubernetes.namespace_annotations(&key.namespace);
+        let mut pass = match Pass::new(self, object, namespace.await?) {
+            Ok(pass) => pass,
+            Err(unreadable) => return Ok(Err(unreadable.failure)),
+        };
+        pass.select_credential().await?;
+        if let Some(Err(failure)) = &pass.observed.credential {
+            return Ok(Err(failure.clone()));
+        }
+        let made = pass.make_id().await?;
+        Ok(made.or_else(|failure| pass.id.take().ok_or(failure)))
+    }
+}
+
+impl Pass<'_> {
+    /// The id, which must be in the credential's subscription.
+    pub(super) async fn build_id(&mut self) -> Found<ResourceId> {
+        let id = found!(self.make_id().await?);
+        let subscription = self.subscription();
+        match id.subscription() {
+            Some(other) if !other.eq_ignore_ascii_case(&subscription) => {
+                let message = format!(
+                    "the owner is in subscription {other}, but the credential is for {subscription}; \
+                     use a credential for {other}"
+                );
+                Ok(Err(Failure::error(reason::SUBSCRIPTION_MISMATCH, message)))
+            }
+            _ => Ok(Ok(id)),
+        }
+    }
+
+    /// Item 4 of ASO behaviour §1.5: below the owner, or below the credential's subscription.
+    async fn make_id(&mut self) -> Found<ResourceId> {
+        let name = found!(self.name_in_azure().await?);
+        if let NameRule::OneOf(names) = self.kind().name
+            && !names.contains(&name.as_str())
+        {
+            let message = format!(
+                "spec.azureName: '{name}' must be one of {}",
+                names.join(", ")
+            );
+            return Ok(Err(fatal(message)));
+        }
+        found!(
+            segment::check_segment(&name)
+                .map_err(|error| fatal(format!("spec.azureName: {error}")))
+        );
+        let owner = found!(self.owner_id().await?);
+        let id = ResourceId::of(self.kind(), owner.as_ref(), &self.subscription(), &name);
+        Ok(id.map_err(|error| fatal(error.to_string())))
+    }
+
+    /// The credential's subscription.
+    fn subscription(&self) -> String {
+        match &self.observed.credential {
+            Some(Ok(credential)) => credential.subscription.clone(),
+            _ => String::new(),
+        }
+    }
+
+    /// The last segment of the ARM id.
+    async fn name_in_azure(&mut self) -> Found<String> {
+        if let NameRule::Fixed(name) = self.kind().name {
+            return Ok(Ok(name.to_owned()));
+        }
+        if let Some(name) = found!(self.name_from_config().await?) {
+            return Ok(Ok(name));
+        }
+        let written = self.spec.get("azureName").and_then(Value::as_str);
+        let written = written.filter(|name| !name.is_empty());
+        let name = written.or(self.object.metadata.name.as_deref());
+        Ok(Ok(name.unwrap_or_default().to_owned()))
+    }
+
+    /// The name that a ConfigMap has, where the spec says that one does.
+    pub(super) async fn name_from_config(&mut self) -> Found<Option<String>> {
+        if self.version.spec.field(NAME_FROM_CONFIG).is_none() {
+            return Ok(Ok(None));
+        }
+        found!(self.serve_spec());
+        let reference = self.served_spec.get(NAME_FROM_CONFIG);
+        let Some(reference) = reference.and_then(KeyReference::parse) else {
+            return Ok(Ok(None));
+        };
+        let path = format!("spec.{NAME_FROM_CONFIG}");
+        let read = self.read_keyed(DataKind::ConfigMap, &reference.name);
+        let data = found!(read.await?.map_err(|mut failure| {
+            failure.message = format!("{path}: {}", failure.message);
+            failure
+        }));
+        let read = [(reference.name.clone(), data)].into();
+        let value = value_of(DataKind::ConfigMap, &read, &path, &reference);
+        Ok(value.map(Some))
+    }
+
+    pub(super) async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
+        if self.kind().owner == OwnerRule::None {
+            return Ok(Ok(None));
+        }
+        let (text, path) = match self.owner_form() {
+            OwnerForm::ArmId => {
+                let id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
+                (id.unwrap_or("").to_owned(), "spec.owner.armId")
+            }
+            OwnerForm::Named | OwnerForm::None => {
+                let Some(owner) = self.owner_object().await? else {
+                    return Ok(Err(owner_gone("the owner does not exist")));
+                };
+                match claim::id_for_children(&owner) {
+                    Some(id) => (id.to_owned(), "spec.owner"),
+                    None => return Ok(Err(owner_gone("the owner has no ARM id yet"))),
+                }
+            }
+        };
+        let id = ResourceId::parse(&text);
+        Ok(id
+            .map(Some)
+            .map_err(|error| fatal(format!("{path}: {error}"))))
+    }
+}
