@@ -79,7 +79,7 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     let last = last_body(world, subject);
     // What is kept may be what keeps it from being ready.
     let is_kept_unready = world.keeps()
-        && differing.iter().any(|found| !last.has(&found.path))
+        && (record.others.is_some() || differing.iter().any(|found| !last.has(&found.path)))
         && ready(world).ends_with(reason::POST_CHECK_FAILED);
     if ready(world) != ready(fresh) && !is_kept_unready {
         let other = fresh.state(&key);
@@ -89,6 +89,7 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     }
     let kept = creation_only(subject);
     let puts = puts_of(world, &subject.id);
+    let is_misled = was_misled(world, &subject.id);
     for found in differing {
         let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));
         // What a service makes of what it keeps is its own.
@@ -99,6 +100,10 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
             || is_of_others(&record, &last, &puts, &found, world.keeps())
             || is_told(world, &record, &last, &found)
             || world.keeps() && was_there(&record, &found)
+            || is_misled
+                && !last.has(&found.path)
+                && at(record.others.as_ref(), &found.path).is_some()
+            || has_twin(want.as_ref(), &found.path)
         {
             continue;
         }
@@ -181,7 +186,8 @@ fn is_of_others(
     })
 }
 
-/// Whether somebody else had put it there, in an object that manifests named as an empty one: none of it was ever said.
+/// Whether somebody else had put something there, in an object that manifests named as an empty one: none of it was ever
+/// said.
 fn was_there(record: &Record, found: &Mismatch) -> bool {
     let Some(Value::Object(have)) = &found.have else {
         return false;
@@ -189,9 +195,32 @@ fn was_there(record: &Record, found: &Mismatch) -> bool {
     let mut members = have
         .keys()
         .map(|name| [&found.path[..], std::slice::from_ref(name)].concat());
-    at(record.others.as_ref(), &found.path) == found.have.as_ref()
+    let others = at(record.others.as_ref(), &found.path);
+    others.is_some_and(Value::is_object)
         && !have.is_empty()
         && members.all(|path| !record.named.has(&path))
+}
+
+/// Whether the operator was told that nothing is there, and then not what became of its PUT: what it finds later, with all
+/// that is desired in it, may well be what it sent.
+fn was_misled(world: &World, id: &str) -> bool {
+    let requests = world.requests(0).into_iter();
+    let of_this: Vec<_> = requests
+        .filter(|request| request.fault.is_some() && request.path.eq_ignore_ascii_case(id))
+        .collect();
+    of_this.windows(2).any(|pair| {
+        pair[0].method == "GET" && (200..500).contains(&pair[0].status) && pair[1].method == "PUT"
+    })
+}
+
+/// Whether another member there has the same name but for its case: to Azure they are one.
+fn has_twin(resource: Option<&Value>, path: &[String]) -> bool {
+    let Some((last, above)) = path.split_last() else {
+        return false;
+    };
+    let members = at(resource, above).and_then(Value::as_object);
+    let mut names = members.into_iter().flat_map(|members| members.keys());
+    names.any(|name| name != last && name.eq_ignore_ascii_case(last))
 }
 
 /// Where a service keeps what a PUT leaves out, an event names the path, or says that there are more than it names.

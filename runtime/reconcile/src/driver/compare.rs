@@ -204,6 +204,10 @@ impl Pass<'_> {
             }
         }
         clear_operation(&mut patch, self);
+        // Before the record, after which nobody would know it: better told twice than never.
+        for event in events {
+            self.record(event).await;
+        }
         if patch != MetadataPatch::default() {
             self.patch_anyway(patch).await?;
         }
@@ -211,9 +215,6 @@ impl Pass<'_> {
             // They were sent as Azure had them a moment ago.
             let key = self.object.key();
             self.reconciler.kubernetes.wake_dependents(&key);
-        }
-        for event in events {
-            self.record(event).await;
         }
         self.observed.recorded = Some(Recorded::Current);
         Ok(())

@@ -418,6 +418,16 @@ impl World {
         }
     }
 
+    /// Whether Azure's latest answer was that nothing is there, and it was an old one: that is believed.
+    fn was_denied(&self, id: &str) -> bool {
+        let requests = self.requests(0);
+        let mut latest = requests.iter().rev();
+        let latest = latest.find(|request| request.path.eq_ignore_ascii_case(id));
+        latest.is_some_and(|request| {
+            request.method == "GET" && request.status == 404 && request.fault.is_some()
+        })
+    }
+
     /// The object of a pass is gone.
     fn note_end(&mut self, begun: &Begun) {
         let Some(id) = self.id_of(&begun.key) else {
@@ -428,7 +438,8 @@ impl World {
         let is_held =
             others.any(|other| other.id == id && self.cluster.object(&other.key()).is_some());
         let is_anew = self.ledger.of(&id).is_anew && !is_held;
-        if !policy.allows_delete() || observed || !begun.was_claimed || is_anew {
+        let is_left = !policy.allows_delete() || observed || !begun.was_claimed || is_anew;
+        if is_left || self.was_denied(&id) {
             self.ledger.of(&id).leave();
         } else if self.simulator.resource(&id).is_none() {
             self.ledger.of(&id).end();

@@ -358,11 +358,24 @@ impl World {
         let touched = Touched {
             path,
             at: self.sequence(),
-            is_unseen: !self.is_at_rest(&subject.key()),
+            is_unseen: !self.is_at_rest(&subject.key()) || self.is_outdated(&subject.id),
         };
         let record = self.ledger.of(&subject.id);
         record.touched.push(touched);
         record.drifts += 1;
+    }
+
+    /// Whether an answer after the latest PUT was one from before it: what it showed seems to be the service's own way.
+    fn is_outdated(&self, id: &str) -> bool {
+        let requests = self.requests(0).into_iter();
+        let of_this: Vec<_> = requests
+            .filter(|request| request.path.eq_ignore_ascii_case(id))
+            .collect();
+        let mut since_put = of_this.iter().rev();
+        since_put
+            .by_ref()
+            .take_while(|request| request.method != "PUT")
+            .any(|request| request.fault.is_some() && (200..500).contains(&request.status))
     }
 
     /// Whether the operator has seen what came of all that it did for the object.
