@@ -77,9 +77,9 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
         }
     }
     let last = last_body(world, subject);
-    // What is kept may be what keeps it from being ready.
-    let is_kept_unready = world.keeps()
-        && (record.others.is_some() || differing.iter().any(|found| !last.has(&found.path)))
+    // What is kept, or was left by an earlier object, may be what keeps it from being ready.
+    let has_more = record.others.is_some() || differing.iter().any(|found| !last.has(&found.path));
+    let is_kept_unready = (world.keeps() && has_more || record.is_left)
         && ready(world).ends_with(reason::POST_CHECK_FAILED);
     if ready(world) != ready(fresh) && !is_kept_unready {
         let other = fresh.state(&key);

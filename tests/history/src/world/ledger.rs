@@ -24,6 +24,8 @@ pub struct Record {
     pub named: Named,
     /// Paths of what Azure took, or had already, as far as the operator heard of it.
     pub heard: Named,
+    /// Whether an earlier object left it on purpose, so that there may be what the one of now never said.
+    pub is_left: bool,
     /// What somebody else PUT last.
     pub others: Option<Value>,
     /// What somebody else changed.
@@ -47,6 +49,7 @@ impl Record {
     /// there.
     pub fn leave(&mut self) {
         self.may_stay = true;
+        self.is_left = true;
         self.named = Named::default();
         self.heard = Named::default();
     }
@@ -54,6 +57,7 @@ impl Record {
     /// The object goes with its resource. What comes under this id later is another one.
     pub fn end(&mut self) {
         self.may_stay = false;
+        self.is_left = false;
         self.named = Named::default();
         self.heard = Named::default();
         self.others = None;
