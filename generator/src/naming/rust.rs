@@ -1,8 +1,6 @@
-//! Rust names from Azure's.
+//! Rust's fields, modules and constants after Azure's names.
 
 use std::collections::{HashMap, HashSet};
-
-use crate::model::TypeName;
 
 /// Words that cannot name a field as they stand.
 const KEYWORDS: [&str; 52] = [
@@ -11,20 +9,6 @@ const KEYWORDS: [&str; 52] = [
     "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
     "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "union",
-];
-
-/// Type names that generated code uses itself.
-const RESERVED_TYPES: [&str; 10] = [
-    "BTreeMap",
-    "Box",
-    "Clone",
-    "Debug",
-    "Default",
-    "Option",
-    "PartialEq",
-    "Self",
-    "String",
-    "Vec",
 ];
 
 /// Words of a name: split at separators, before a capital that starts a word, and nowhere else, so that
@@ -84,15 +68,6 @@ pub fn constant(text: &str) -> String {
         "" if text.contains('*') => "ANY".to_owned(),
         "" => "EMPTY".to_owned(),
         _ => name,
-    }
-}
-
-/// Name of a type: as in the model, but for names that generated code needs for itself.
-pub fn type_name(name: &TypeName) -> String {
-    if RESERVED_TYPES.contains(&name.as_str()) {
-        format!("{name}Value")
-    } else {
-        name.to_string()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names: from what specs write to valid, unique type and property names.
+//! Words of specs in the cases that names have.
 
 /// Upper camel case from any text: separators go, what follows them is capitalised, the rest stays as it is.
 pub fn pascal(text: &str) -> String {
