@@ -186,7 +186,7 @@ fn a_real_resource_alone_has_the_types_that_it_has_among_others() {
     let folders = [
         "network/resource-manager/Microsoft.Network/stable/2020-11-01",
         "storage/resource-manager/Microsoft.Storage/stable/2021-04-01",
-        "kusto/resource-manager/Microsoft.Kusto/stable/2023-08-15",
+        "azure-kusto/resource-manager/Microsoft.Kusto/stable/2023-08-15",
     ];
     folders.par_iter().for_each(|folder| {
         let specs = SpecRoot::new(root.to_string_lossy().into_owned());

@@ -4,6 +4,13 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::{
+    AzureFilesIdentityBasedAuthenticationStatus, BlobRestoreStatusStatus, CustomDomainStatus,
+    EmbeddedResourceStatus, EncryptionStatusValue, EndpointsStatus, ExtendedLocationStatus,
+    GeoReplicationStatsStatus, IdentityStatus, KeyCreationTimeStatus, KeyPolicyStatus,
+    NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, Sku3Status,
+};
+
 shaped! {
     /// Object from `storage.json#/definitions/StorageAccount`.
     StorageAccountStatus {
@@ -38,7 +45,7 @@ shaped! {
             .at(&["properties", "customDomain"])
             .read_only();
         /// Object; set by Azure; ARM `properties.encryption`.
-        encryption: Box<EncryptionStatus> = "encryption"
+        encryption: Box<EncryptionStatusValue> = "encryption"
             .at(&["properties", "encryption"])
             .read_only();
         /// Object; ARM `extendedLocation`.
@@ -95,7 +102,7 @@ shaped! {
             .at(&["properties", "primaryLocation"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -116,7 +123,7 @@ shaped! {
             .at(&["properties", "secondaryLocation"])
             .read_only();
         /// Object; set by Azure; ARM `sku`.
-        sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
+        sku: Box<Sku3Status> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `properties.statusOfPrimary`.
         status_of_primary: String = "statusOfPrimary"
             .at(&["properties", "statusOfPrimary"])
@@ -132,384 +139,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ActiveDirectoryProperties`.
-    ActiveDirectoryPropertiesStatus {
-        /// String; ARM `azureStorageSid`.
-        azure_storage_sid: String = "azureStorageSid".at(&["azureStorageSid"]);
-        /// String; ARM `domainGuid`.
-        domain_guid: String = "domainGuid".at(&["domainGuid"]);
-        /// String; ARM `domainName`.
-        domain_name: String = "domainName".at(&["domainName"]);
-        /// String; ARM `domainSid`.
-        domain_sid: String = "domainSid".at(&["domainSid"]);
-        /// String; ARM `forestName`.
-        forest_name: String = "forestName".at(&["forestName"]);
-        /// String; ARM `netBiosDomainName`.
-        net_bios_domain_name: String = "netBiosDomainName".at(&["netBiosDomainName"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/AzureFilesIdentityBasedAuthentication`.
-    AzureFilesIdentityBasedAuthenticationStatus {
-        /// Object; ARM `activeDirectoryProperties`.
-        active_directory_properties: Box<ActiveDirectoryPropertiesStatus> =
-            "activeDirectoryProperties"
-            .at(&["activeDirectoryProperties"]);
-        /// String; ARM `defaultSharePermission`.
-        default_share_permission: String = "defaultSharePermission".at(&["defaultSharePermission"]);
-        /// String; ARM `directoryServiceOptions`.
-        directory_service_options: String = "directoryServiceOptions"
-            .at(&["directoryServiceOptions"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/BlobRestoreParameters`.
-    BlobRestoreParametersStatus {
-        /// List of objects; ARM `blobRanges`.
-        blob_ranges: Vec<BlobRestoreRangeStatus> = "blobRanges".at(&["blobRanges"]);
-        /// String; format `date-time`; ARM `timeToRestore`.
-        time_to_restore: String = "timeToRestore"
-            .at(&["timeToRestore"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/BlobRestoreRange`.
-    BlobRestoreRangeStatus {
-        /// String; ARM `endRange`.
-        end_range: String = "endRange".at(&["endRange"]);
-        /// String; ARM `startRange`.
-        start_range: String = "startRange".at(&["startRange"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/BlobRestoreStatus`.
-    BlobRestoreStatusStatus {
-        /// String; set by Azure; ARM `failureReason`.
-        failure_reason: String = "failureReason".at(&["failureReason"]).read_only();
-        /// Object; set by Azure; ARM `parameters`.
-        parameters: Box<BlobRestoreParametersStatus> = "parameters".at(&["parameters"]).read_only();
-        /// String; set by Azure; ARM `restoreId`.
-        restore_id: String = "restoreId".at(&["restoreId"]).read_only();
-        /// String; set by Azure; ARM `status`.
-        status: String = "status".at(&["status"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/CustomDomain`.
-    CustomDomainStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Boolean; ARM `useSubDomainName`.
-        use_sub_domain_name: bool = "useSubDomainName".at(&["useSubDomainName"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/EncryptionIdentity`.
-    EncryptionIdentityStatus {
-        /// String; ARM `userAssignedIdentity`.
-        user_assigned_identity: String = "userAssignedIdentity".at(&["userAssignedIdentity"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/EncryptionService`.
-    EncryptionServiceStatus {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-        /// String; ARM `keyType`.
-        key_type: String = "keyType".at(&["keyType"]);
-        /// String; format `date-time`; set by Azure; ARM `lastEnabledTime`.
-        last_enabled_time: String = "lastEnabledTime"
-            .at(&["lastEnabledTime"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/EncryptionServices`.
-    EncryptionServicesStatus {
-        /// Object; ARM `blob`.
-        blob: Box<EncryptionServiceStatus> = "blob".at(&["blob"]);
-        /// Object; ARM `file`.
-        file: Box<EncryptionServiceStatus> = "file".at(&["file"]);
-        /// Object; ARM `queue`.
-        queue: Box<EncryptionServiceStatus> = "queue".at(&["queue"]);
-        /// Object; ARM `table`.
-        table: Box<EncryptionServiceStatus> = "table".at(&["table"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/Encryption`.
-    EncryptionStatus {
-        /// Object; ARM `identity`.
-        identity: Box<EncryptionIdentityStatus> = "identity".at(&["identity"]);
-        /// String; ARM `keySource`.
-        key_source: String = "keySource".at(&["keySource"]);
-        /// Object; ARM `keyvaultproperties`.
-        keyvaultproperties: Box<KeyVaultPropertiesStatus> = "keyvaultproperties"
-            .at(&["keyvaultproperties"]);
-        /// Boolean; ARM `requireInfrastructureEncryption`.
-        require_infrastructure_encryption: bool = "requireInfrastructureEncryption"
-            .at(&["requireInfrastructureEncryption"]);
-        /// Object; ARM `services`.
-        services: Box<EncryptionServicesStatus> = "services".at(&["services"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/Endpoints`.
-    EndpointsStatus {
-        /// String; set by Azure; ARM `blob`.
-        blob: String = "blob".at(&["blob"]).read_only();
-        /// String; set by Azure; ARM `dfs`.
-        dfs: String = "dfs".at(&["dfs"]).read_only();
-        /// String; set by Azure; ARM `file`.
-        file: String = "file".at(&["file"]).read_only();
-        /// Object; ARM `internetEndpoints`.
-        internet_endpoints: Box<StorageAccountInternetEndpointsStatus> = "internetEndpoints"
-            .at(&["internetEndpoints"]);
-        /// Object; ARM `microsoftEndpoints`.
-        microsoft_endpoints: Box<StorageAccountMicrosoftEndpointsStatus> = "microsoftEndpoints"
-            .at(&["microsoftEndpoints"]);
-        /// String; set by Azure; ARM `queue`.
-        queue: String = "queue".at(&["queue"]).read_only();
-        /// String; set by Azure; ARM `table`.
-        table: String = "table".at(&["table"]).read_only();
-        /// String; set by Azure; ARM `web`.
-        web: String = "web".at(&["web"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ExtendedLocation`.
-    ExtendedLocationStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/GeoReplicationStats`.
-    GeoReplicationStatsStatus {
-        /// Boolean; set by Azure; ARM `canFailover`.
-        can_failover: bool = "canFailover".at(&["canFailover"]).read_only();
-        /// String; format `date-time`; set by Azure; ARM `lastSyncTime`.
-        last_sync_time: String = "lastSyncTime"
-            .at(&["lastSyncTime"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; set by Azure; ARM `status`.
-        status: String = "status".at(&["status"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/IPRule`.
-    IPRuleStatus {
-        /// String; ARM `action`.
-        action: String = "action".at(&["action"]);
-        /// String; ARM `value`.
-        value: String = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/Identity`.
-    IdentityStatus {
-        /// String; set by Azure; ARM `principalId`.
-        principal_id: String = "principalId".at(&["principalId"]).read_only();
-        /// String; set by Azure; ARM `tenantId`.
-        tenant_id: String = "tenantId".at(&["tenantId"]).read_only();
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-        /// Map of objects; ARM `userAssignedIdentities`.
-        user_assigned_identities: BTreeMap<String, UserAssignedIdentityStatus> =
-            "userAssignedIdentities"
-            .at(&["userAssignedIdentities"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/KeyCreationTime`.
-    KeyCreationTimeStatus {
-        /// String; format `date-time`; ARM `key1`.
-        key1: String = "key1"
-            .at(&["key1"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; format `date-time`; ARM `key2`.
-        key2: String = "key2"
-            .at(&["key2"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/KeyPolicy`.
-    KeyPolicyStatus {
-        /// Integer; format `int32`; ARM `keyExpirationPeriodInDays`.
-        key_expiration_period_in_days: i64 = "keyExpirationPeriodInDays"
-            .at(&["keyExpirationPeriodInDays"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/KeyVaultProperties`.
-    KeyVaultPropertiesStatus {
-        /// String; set by Azure; ARM `currentVersionedKeyIdentifier`.
-        current_versioned_key_identifier: String = "currentVersionedKeyIdentifier"
-            .at(&["currentVersionedKeyIdentifier"])
-            .read_only();
-        /// String; ARM `keyname`.
-        keyname: String = "keyname".at(&["keyname"]);
-        /// String; ARM `keyvaulturi`.
-        keyvaulturi: String = "keyvaulturi".at(&["keyvaulturi"]);
-        /// String; ARM `keyversion`.
-        keyversion: String = "keyversion".at(&["keyversion"]);
-        /// String; format `date-time`; set by Azure; ARM `lastKeyRotationTimestamp`.
-        last_key_rotation_timestamp: String = "lastKeyRotationTimestamp"
-            .at(&["lastKeyRotationTimestamp"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/NetworkRuleSet`.
-    NetworkRuleSetStatus {
-        /// String; ARM `bypass`.
-        bypass: String = "bypass".at(&["bypass"]);
-        /// String; ARM `defaultAction`.
-        default_action: String = "defaultAction".at(&["defaultAction"]);
-        /// List of objects; ARM `ipRules`.
-        ip_rules: Vec<IPRuleStatus> = "ipRules".at(&["ipRules"]);
-        /// List of objects; ARM `resourceAccessRules`.
-        resource_access_rules: Vec<ResourceAccessRuleStatus> = "resourceAccessRules"
-            .at(&["resourceAccessRules"]);
-        /// List of objects; ARM `virtualNetworkRules`.
-        virtual_network_rules: Vec<VirtualNetworkRuleStatus> = "virtualNetworkRules"
-            .at(&["virtualNetworkRules"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ResourceAccessRule`.
-    ResourceAccessRuleStatus {
-        /// String; ARM `resourceId`.
-        resource_id: String = "resourceId".at(&["resourceId"]);
-        /// String; ARM `tenantId`.
-        tenant_id: String = "tenantId".at(&["tenantId"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/RoutingPreference`.
-    RoutingPreferenceStatus {
-        /// Boolean; ARM `publishInternetEndpoints`.
-        publish_internet_endpoints: bool = "publishInternetEndpoints"
-            .at(&["publishInternetEndpoints"]);
-        /// Boolean; ARM `publishMicrosoftEndpoints`.
-        publish_microsoft_endpoints: bool = "publishMicrosoftEndpoints"
-            .at(&["publishMicrosoftEndpoints"]);
-        /// String; ARM `routingChoice`.
-        routing_choice: String = "routingChoice".at(&["routingChoice"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/SasPolicy`.
-    SasPolicyStatus {
-        /// String; ARM `expirationAction`.
-        expiration_action: String = "expirationAction".at(&["expirationAction"]);
-        /// String; ARM `sasExpirationPeriod`.
-        sas_expiration_period: String = "sasExpirationPeriod".at(&["sasExpirationPeriod"]);
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/Sku`.
-    SkuStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `tier`.
-        tier: String = "tier".at(&["tier"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/StorageAccountInternetEndpoints`.
-    StorageAccountInternetEndpointsStatus {
-        /// String; set by Azure; ARM `blob`.
-        blob: String = "blob".at(&["blob"]).read_only();
-        /// String; set by Azure; ARM `dfs`.
-        dfs: String = "dfs".at(&["dfs"]).read_only();
-        /// String; set by Azure; ARM `file`.
-        file: String = "file".at(&["file"]).read_only();
-        /// String; set by Azure; ARM `web`.
-        web: String = "web".at(&["web"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/StorageAccountMicrosoftEndpoints`.
-    StorageAccountMicrosoftEndpointsStatus {
-        /// String; set by Azure; ARM `blob`.
-        blob: String = "blob".at(&["blob"]).read_only();
-        /// String; set by Azure; ARM `dfs`.
-        dfs: String = "dfs".at(&["dfs"]).read_only();
-        /// String; set by Azure; ARM `file`.
-        file: String = "file".at(&["file"]).read_only();
-        /// String; set by Azure; ARM `queue`.
-        queue: String = "queue".at(&["queue"]).read_only();
-        /// String; set by Azure; ARM `table`.
-        table: String = "table".at(&["table"]).read_only();
-        /// String; set by Azure; ARM `web`.
-        web: String = "web".at(&["web"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `privatelinks.json#/definitions/PrivateEndpointConnection`.
-    SubResourceStatus {
-        /// String; ARM id; ARM `id`.
-        id: String = "id".at(&["id"]).arm_id();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/UserAssignedIdentity`.
-    UserAssignedIdentityStatus {
-        /// String; set by Azure; ARM `clientId`.
-        client_id: String = "clientId".at(&["clientId"]).read_only();
-        /// String; set by Azure; ARM `principalId`.
-        principal_id: String = "principalId".at(&["principalId"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/VirtualNetworkRule`.
-    VirtualNetworkRuleStatus {
-        /// String; ARM `action`.
-        action: String = "action".at(&["action"]);
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-        /// String; ARM `state`.
-        state: String = "state".at(&["state"]);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    CustomDomain, EncryptionServices, ExtendedLocation, Identity, KeyPolicy, KeySource,
-    KeyVaultProperties, Kind, LargeFileSharesState, MinimumTlsVersion, NetworkRuleSet,
-    RoutingPreference, SasPolicy, Sku, StorageAccountOperatorSpec,
+    AccessTier, AllowedCopyScope, AzureFilesIdentityBasedAuthentication, CustomDomain,
+    DnsEndpointType, Encryption, ExtendedLocation, Identity, ImmutableStorageAccount, KeyPolicy,
+    Kind, LargeFileSharesState, MinimumTlsVersion, NetworkRuleSet, PublicNetworkAccess,
+    RoutingPreference, SasPolicy, Sku3, StorageAccountOperatorSpec,
 };
 
 shaped! {
@@ -92,183 +93,11 @@ shaped! {
         /// Object; ARM `properties.sasPolicy`.
         sas_policy: Box<SasPolicy> = "sasPolicy".at(&["properties", "sasPolicy"]);
         /// Object; required; ARM `sku`.
-        sku: Box<Sku> = "sku".at(&["sku"]).required();
+        sku: Box<Sku3> = "sku".at(&["sku"]).required();
         /// Boolean; ARM `properties.supportsHttpsTrafficOnly`.
         supports_https_traffic_only: bool = "supportsHttpsTrafficOnly"
             .at(&["properties", "supportsHttpsTrafficOnly"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]).explicit();
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `storage.json#/definitions/StorageAccountPropertiesCreateParameters/properties/accessTier`.
-    AccessTier {
-        HOT = "Hot",
-        COOL = "Cool",
-        PREMIUM = "Premium",
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/AccountImmutabilityPolicyProperties`.
-    AccountImmutabilityPolicyProperties {
-        /// Boolean; ARM `allowProtectedAppendWrites`.
-        allow_protected_append_writes: bool = "allowProtectedAppendWrites"
-            .at(&["allowProtectedAppendWrites"]);
-        /// Integer; format `int32`; 1 to 146000; ARM `immutabilityPeriodSinceCreationInDays`.
-        immutability_period_since_creation_in_days: i64 = "immutabilityPeriodSinceCreationInDays"
-            .at(&["immutabilityPeriodSinceCreationInDays"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules {
-                format: Some("int32"),
-                minimum: Some(1.0),
-                maximum: Some(146000.0),
-                ..shape::Rules::NONE
-            });
-        /// Enum; ARM `state`.
-        state: AccountImmutabilityPolicyState = "state".at(&["state"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `storage.json#/definitions/AccountImmutabilityPolicyProperties/properties/state`.
-    AccountImmutabilityPolicyState {
-        UNLOCKED = "Unlocked",
-        LOCKED = "Locked",
-        DISABLED = "Disabled",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `storage.json#/definitions/ActiveDirectoryProperties/properties/accountType`.
-    AccountType {
-        USER = "User",
-        COMPUTER = "Computer",
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ActiveDirectoryProperties`.
-    ActiveDirectoryProperties {
-        /// Enum; ARM `accountType`.
-        account_type: AccountType = "accountType".at(&["accountType"]);
-        /// String; ARM `azureStorageSid`.
-        azure_storage_sid: String = "azureStorageSid".at(&["azureStorageSid"]);
-        /// String; required; ARM `domainGuid`.
-        domain_guid: String = "domainGuid".at(&["domainGuid"]).required();
-        /// String; required; ARM `domainName`.
-        domain_name: String = "domainName".at(&["domainName"]).required();
-        /// String; ARM `domainSid`.
-        domain_sid: String = "domainSid".at(&["domainSid"]);
-        /// String; ARM `forestName`.
-        forest_name: String = "forestName".at(&["forestName"]);
-        /// String; ARM `netBiosDomainName`.
-        net_bios_domain_name: String = "netBiosDomainName".at(&["netBiosDomainName"]);
-        /// String; ARM `samAccountName`.
-        sam_account_name: String = "samAccountName".at(&["samAccountName"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `storage.json#/definitions/StorageAccountPropertiesCreateParameters/properties/allowedCopyScope`.
-    AllowedCopyScope {
-        PRIVATE_LINK = "PrivateLink",
-        AAD = "AAD",
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/AzureFilesIdentityBasedAuthentication`.
-    AzureFilesIdentityBasedAuthentication {
-        /// Object; ARM `activeDirectoryProperties`.
-        active_directory_properties: Box<ActiveDirectoryProperties> = "activeDirectoryProperties"
-            .at(&["activeDirectoryProperties"]);
-        /// Enum; ARM `defaultSharePermission`.
-        default_share_permission: DefaultSharePermission = "defaultSharePermission"
-            .at(&["defaultSharePermission"]);
-        /// Enum; required; ARM `directoryServiceOptions`.
-        directory_service_options: DirectoryServiceOptions = "directoryServiceOptions"
-            .at(&["directoryServiceOptions"])
-            .required();
-    }
-}
-
-string_enum! {
-    /// String with 4 known values from `storage.json#/definitions/AzureFilesIdentityBasedAuthentication/properties/defaultSharePermission`.
-    DefaultSharePermission {
-        NONE = "None",
-        STORAGE_FILE_DATA_SMB_SHARE_READER = "StorageFileDataSmbShareReader",
-        STORAGE_FILE_DATA_SMB_SHARE_CONTRIBUTOR = "StorageFileDataSmbShareContributor",
-        STORAGE_FILE_DATA_SMB_SHARE_ELEVATED_CONTRIBUTOR = "StorageFileDataSmbShareElevatedContributor",
-    }
-}
-
-string_enum! {
-    /// String with 4 known values from `storage.json#/definitions/AzureFilesIdentityBasedAuthentication/properties/directoryServiceOptions`.
-    DirectoryServiceOptions {
-        NONE = "None",
-        AADDS = "AADDS",
-        AD = "AD",
-        AADKERB = "AADKERB",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `storage.json#/definitions/StorageAccountPropertiesCreateParameters/properties/dnsEndpointType`.
-    DnsEndpointType {
-        STANDARD = "Standard",
-        AZURE_DNS_ZONE = "AzureDnsZone",
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/Encryption`.
-    Encryption {
-        /// Object; ARM `identity`.
-        identity: Box<EncryptionIdentity> = "identity".at(&["identity"]);
-        /// Enum; ARM `keySource`.
-        key_source: KeySource = "keySource".at(&["keySource"]);
-        /// Object; ARM `keyvaultproperties`.
-        keyvaultproperties: Box<KeyVaultProperties> = "keyvaultproperties"
-            .at(&["keyvaultproperties"]);
-        /// Boolean; ARM `requireInfrastructureEncryption`.
-        require_infrastructure_encryption: bool = "requireInfrastructureEncryption"
-            .at(&["requireInfrastructureEncryption"]);
-        /// Object; ARM `services`.
-        services: Box<EncryptionServices> = "services".at(&["services"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/EncryptionIdentity`.
-    EncryptionIdentity {
-        /// String; ARM `federatedIdentityClientId`.
-        federated_identity_client_id: String = "federatedIdentityClientId"
-            .at(&["federatedIdentityClientId"]);
-        /// Reference to a resource; ARM `userAssignedIdentity`.
-        user_assigned_identity_reference: Box<resource::ResourceReference> =
-            "userAssignedIdentityReference"
-            .at(&["userAssignedIdentity"])
-            .arm_id();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ImmutableStorageAccount`.
-    ImmutableStorageAccount {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-        /// Object; ARM `immutabilityPolicy`.
-        immutability_policy: Box<AccountImmutabilityPolicyProperties> = "immutabilityPolicy"
-            .at(&["immutabilityPolicy"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `storage.json#/definitions/StorageAccountPropertiesCreateParameters/properties/publicNetworkAccess`.
-    PublicNetworkAccess {
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
     }
 }

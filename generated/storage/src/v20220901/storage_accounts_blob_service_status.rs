@@ -3,8 +3,8 @@
 use armature_shapes::{resource, shaped};
 
 use super::{
-    ChangeFeedStatus, CorsRulesStatus, LastAccessTimeTrackingPolicyStatus,
-    RestorePolicyPropertiesStatus, SkuStatus,
+    ChangeFeedStatus, CorsRulesStatus, DeleteRetentionPolicyStatus,
+    LastAccessTimeTrackingPolicyStatus, RestorePolicyPropertiesStatus, Sku3Status,
 };
 
 shaped! {
@@ -44,20 +44,8 @@ shaped! {
         restore_policy: Box<RestorePolicyPropertiesStatus> = "restorePolicy"
             .at(&["properties", "restorePolicy"]);
         /// Object; set by Azure; ARM `sku`.
-        sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
+        sku: Box<Sku3Status> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/DeleteRetentionPolicy`.
-    DeleteRetentionPolicyStatus {
-        /// Boolean; ARM `allowPermanentDelete`.
-        allow_permanent_delete: bool = "allowPermanentDelete".at(&["allowPermanentDelete"]);
-        /// Integer; ARM `days`.
-        days: i64 = "days".at(&["days"]);
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
     }
 }
