@@ -50,7 +50,9 @@ pub fn module(module: &Module<'_>) -> Result<BTreeMap<String, String>, FormatErr
         files.insert(format!("{name}.rs"), text.clone());
     }
     for (name, parts) in &module.parts {
-        let text = format!("// {}\n\n{}", module.header, imports("pub use", parts));
+        let about = "What the spec and the status of a kind are made of.";
+        let parts = imports("pub use", parts);
+        let text = format!("// {}\n\n//! {about}\n\n{parts}", module.header);
         files.insert(format!("{name}.rs"), text);
     }
     files.insert("mod.rs".to_owned(), root(module)?);

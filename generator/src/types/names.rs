@@ -208,12 +208,29 @@ fn given(schema: &Schema) -> Option<(String, Values<'_>)> {
     name.map(|name| (pascal(name), (schema.values.as_slice(), schema.extensible)))
 }
 
-/// Named schemas of a set, those of listed files before others.
+/// Named schemas of a set: those of listed files, then those of files beside them, then of others, such as what all of
+/// Azure shares.
 fn definitions(set: &SpecSet) -> impl Iterator<Item = &Schema> {
-    let is_listed = move |it: &Document| set.listed().any(|listed| listed.file == it.file);
-    let others = set.documents().filter(move |it| !is_listed(it));
-    let documents = set.listed().chain(others);
-    let schemas = documents.flat_map(|document| document.schemas.values());
+    let folder = |file: &str| file.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let distance = |document: &&Document| {
+        let mut listed = set.listed();
+        if listed.any(|listed| listed.file == document.file) {
+            return 0;
+        }
+        let own = folder(&document.file);
+        let mut listed = set.listed();
+        if listed.any(|listed| folder(&listed.file) == own) {
+            1
+        } else {
+            2
+        }
+    };
+    let (listed, all) = (set.listed(), set.documents());
+    let mut documents = listed
+        .chain(all.filter(|it| distance(it) > 0))
+        .collect::<Vec<_>>();
+    documents.sort_by_key(distance);
+    let schemas = documents.into_iter().flat_map(|it| it.schemas.values());
     schemas.filter(|schema| schema.reference.is_none() && schema.is_definition())
 }
 

@@ -134,9 +134,9 @@ pub use crate::types::routing_preference_status_f38eea74::RoutingPreferenceStatu
 pub use crate::types::rule_type_f63f048f::RuleType;
 pub use crate::types::sas_policy_cc5a156b::SasPolicy;
 pub use crate::types::sas_policy_status_d96c933a::SasPolicyStatus;
-pub use crate::types::sku3_ead66b6c::Sku3;
-pub use crate::types::sku3_status_cce86d64::Sku3Status;
+pub use crate::types::sku_e242757d::Sku;
 pub use crate::types::sku_name_89a97a90::SkuName;
+pub use crate::types::sku_status_dd206ca5::SkuStatus;
 pub use crate::types::state_73714dd7::State;
 pub use crate::types::storage_account_internet_endpoints_status_96e973fb::StorageAccountInternetEndpointsStatus;
 pub use crate::types::storage_account_microsoft_endpoints_status_f4d6a407::StorageAccountMicrosoftEndpointsStatus;

@@ -7,7 +7,7 @@ use armature_shapes::{resource, shape, shaped};
 use super::{
     AccessTier, AzureFilesIdentityBasedAuthentication, CustomDomain, Encryption, ExtendedLocation,
     Identity, KeyPolicy, Kind, LargeFileSharesState, MinimumTlsVersion, NetworkRuleSet,
-    RoutingPreference, SasPolicy, Sku3, StorageAccountOperatorSpec,
+    RoutingPreference, SasPolicy, Sku, StorageAccountOperatorSpec,
 };
 
 shaped! {
@@ -71,7 +71,7 @@ shaped! {
         /// Object; ARM `properties.sasPolicy`.
         sas_policy: Box<SasPolicy> = "sasPolicy".at(&["properties", "sasPolicy"]);
         /// Object; required; ARM `sku`.
-        sku: Box<Sku3> = "sku".at(&["sku"]).required();
+        sku: Box<Sku> = "sku".at(&["sku"]).required();
         /// Boolean; ARM `properties.supportsHttpsTrafficOnly`.
         supports_https_traffic_only: bool = "supportsHttpsTrafficOnly"
             .at(&["properties", "supportsHttpsTrafficOnly"]);

@@ -8,7 +8,7 @@ use super::{
     AzureFilesIdentityBasedAuthenticationStatus, BlobRestoreStatusStatus, CustomDomainStatus,
     EmbeddedResourceStatus, EncryptionStatusValue, EndpointsStatus, ExtendedLocationStatus,
     GeoReplicationStatsStatus, IdentityStatus, KeyCreationTimeStatus, KeyPolicyStatus,
-    NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, Sku3Status,
+    NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
 };
 
 shaped! {
@@ -123,7 +123,7 @@ shaped! {
             .at(&["properties", "secondaryLocation"])
             .read_only();
         /// Object; set by Azure; ARM `sku`.
-        sku: Box<Sku3Status> = "sku".at(&["sku"]).read_only();
+        sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `properties.statusOfPrimary`.
         status_of_primary: String = "statusOfPrimary"
             .at(&["properties", "statusOfPrimary"])

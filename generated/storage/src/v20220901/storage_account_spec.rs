@@ -8,7 +8,7 @@ use super::{
     AccessTier, AllowedCopyScope, AzureFilesIdentityBasedAuthentication, CustomDomain,
     DnsEndpointType, Encryption, ExtendedLocation, Identity, ImmutableStorageAccount, KeyPolicy,
     Kind, LargeFileSharesState, MinimumTlsVersion, NetworkRuleSet, PublicNetworkAccess,
-    RoutingPreference, SasPolicy, Sku3, StorageAccountOperatorSpec,
+    RoutingPreference, SasPolicy, Sku, StorageAccountOperatorSpec,
 };
 
 shaped! {
@@ -93,7 +93,7 @@ shaped! {
         /// Object; ARM `properties.sasPolicy`.
         sas_policy: Box<SasPolicy> = "sasPolicy".at(&["properties", "sasPolicy"]);
         /// Object; required; ARM `sku`.
-        sku: Box<Sku3> = "sku".at(&["sku"]).required();
+        sku: Box<Sku> = "sku".at(&["sku"]).required();
         /// Boolean; ARM `properties.supportsHttpsTrafficOnly`.
         supports_https_traffic_only: bool = "supportsHttpsTrafficOnly"
             .at(&["properties", "supportsHttpsTrafficOnly"]);

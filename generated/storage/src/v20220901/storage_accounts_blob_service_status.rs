@@ -4,7 +4,7 @@ use armature_shapes::{resource, shaped};
 
 use super::{
     ChangeFeedStatus, CorsRulesStatus, DeleteRetentionPolicyStatus,
-    LastAccessTimeTrackingPolicyStatus, RestorePolicyPropertiesStatus, Sku3Status,
+    LastAccessTimeTrackingPolicyStatus, RestorePolicyPropertiesStatus, SkuStatus,
 };
 
 shaped! {
@@ -44,7 +44,7 @@ shaped! {
         restore_policy: Box<RestorePolicyPropertiesStatus> = "restorePolicy"
             .at(&["properties", "restorePolicy"]);
         /// Object; set by Azure; ARM `sku`.
-        sku: Box<Sku3Status> = "sku".at(&["sku"]).read_only();
+        sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
     }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{CorsRulesStatus, DeleteRetentionPolicyStatus, ProtocolSettingsStatus, Sku3Status};
+use super::{CorsRulesStatus, DeleteRetentionPolicyStatus, ProtocolSettingsStatus, SkuStatus};
 
 shaped! {
     /// Object from `file.json#/definitions/FileServiceProperties`.
@@ -23,7 +23,7 @@ shaped! {
             "shareDeleteRetentionPolicy"
             .at(&["properties", "shareDeleteRetentionPolicy"]);
         /// Object; set by Azure; ARM `sku`.
-        sku: Box<Sku3Status> = "sku".at(&["sku"]).read_only();
+        sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
     }

@@ -17,9 +17,7 @@
 mod storage_account_spec;
 mod storage_account_status;
 mod storage_accounts_blob_service_spec;
-mod storage_accounts_blob_service_status;
 mod storage_accounts_file_service_spec;
-mod storage_accounts_file_service_status;
 mod storage_accounts_queue_service_spec;
 mod storage_accounts_table_service_spec;
 
@@ -29,9 +27,7 @@ use armature_shapes::resource::TypedObject;
 pub use storage_account_spec::StorageAccountSpec;
 pub use storage_account_status::StorageAccountStatus;
 pub use storage_accounts_blob_service_spec::StorageAccountsBlobServiceSpec;
-pub use storage_accounts_blob_service_status::StorageAccountsBlobServiceStatus;
 pub use storage_accounts_file_service_spec::StorageAccountsFileServiceSpec;
-pub use storage_accounts_file_service_status::StorageAccountsFileServiceStatus;
 pub use storage_accounts_queue_service_spec::StorageAccountsQueueServiceSpec;
 pub use storage_accounts_table_service_spec::StorageAccountsTableServiceSpec;
 pub use crate::types::access_policy2_8e859ea7::AccessPolicy2;
@@ -149,9 +145,9 @@ pub use crate::types::sas_policy_status_d96c933a::SasPolicyStatus;
 pub use crate::types::share_access_tier_19af9818::ShareAccessTier;
 pub use crate::types::signed_identifier2_e768fa91::SignedIdentifier2;
 pub use crate::types::signed_identifier2_status_4845c347::SignedIdentifier2Status;
-pub use crate::types::sku4_ee8db4c5::Sku4;
-pub use crate::types::sku4_status_268ee643::Sku4Status;
+pub use crate::types::sku_e242757d::Sku;
 pub use crate::types::sku_name_89a97a90::SkuName;
+pub use crate::types::sku_status_dd206ca5::SkuStatus;
 pub use crate::types::smb_setting_8fb71eba::SmbSetting;
 pub use crate::types::smb_setting_status_dd66b099::SmbSettingStatus;
 pub use crate::types::state_73714dd7::State;
@@ -178,7 +174,8 @@ pub use super::v20210401::{
     StorageAccountsQueueServicesQueueStatus,
 };
 pub use super::v20220901::{
-    StorageAccountsBlobServicesContainerSpec, StorageAccountsBlobServicesContainerStatus,
+    StorageAccountsBlobServiceStatus, StorageAccountsBlobServicesContainerSpec,
+    StorageAccountsBlobServicesContainerStatus, StorageAccountsFileServiceStatus,
     StorageAccountsFileServicesShareSpec, StorageAccountsFileServicesShareStatus,
     StorageAccountsManagementPolicySpec, StorageAccountsManagementPolicyStatus,
     StorageAccountsTableServiceStatus, StorageAccountsTableServicesTableSpec,

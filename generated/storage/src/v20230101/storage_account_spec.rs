@@ -8,7 +8,7 @@ use super::{
     AccessTier, AllowedCopyScope, AzureFilesIdentityBasedAuthentication, CustomDomain,
     DnsEndpointType, Encryption, ExtendedLocation, Identity, ImmutableStorageAccount, KeyPolicy,
     Kind, LargeFileSharesState, MinimumTlsVersion, NetworkRuleSet, PublicNetworkAccess,
-    RoutingPreference, SasPolicy, Sku4, StorageAccountOperatorSpec,
+    RoutingPreference, SasPolicy, Sku, StorageAccountOperatorSpec,
 };
 
 shaped! {
@@ -94,7 +94,7 @@ shaped! {
         /// Object; ARM `properties.sasPolicy`.
         sas_policy: Box<SasPolicy> = "sasPolicy".at(&["properties", "sasPolicy"]);
         /// Object; required; ARM `sku`.
-        sku: Box<Sku4> = "sku".at(&["sku"]).required();
+        sku: Box<Sku> = "sku".at(&["sku"]).required();
         /// Boolean; ARM `properties.supportsHttpsTrafficOnly`.
         supports_https_traffic_only: bool = "supportsHttpsTrafficOnly"
             .at(&["properties", "supportsHttpsTrafficOnly"]);

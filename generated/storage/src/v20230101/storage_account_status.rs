@@ -8,7 +8,7 @@ use super::{
     AzureFilesIdentityBasedAuthenticationStatus, BlobRestoreStatusStatus, CustomDomainStatus,
     EmbeddedResourceStatus, EncryptionStatusValue, EndpointsStatus, ExtendedLocationStatus,
     GeoReplicationStatsStatus, IdentityStatus, ImmutableStorageAccountStatus, KeyCreationTimeStatus,
-    KeyPolicyStatus, NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, Sku4Status,
+    KeyPolicyStatus, NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
     StorageAccountSkuConversionStatusStatus,
 };
 
@@ -151,7 +151,7 @@ shaped! {
             .at(&["properties", "secondaryLocation"])
             .read_only();
         /// Object; set by Azure; ARM `sku`.
-        sku: Box<Sku4Status> = "sku".at(&["sku"]).read_only();
+        sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `properties.statusOfPrimary`.
         status_of_primary: String = "statusOfPrimary"
             .at(&["properties", "statusOfPrimary"])

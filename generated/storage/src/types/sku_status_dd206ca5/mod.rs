@@ -3,7 +3,7 @@
 use armature_shapes::shaped;
 
 shaped! {
-    /// Object from `types.json`.
+    /// Object from `common.json#/definitions/Sku`.
     SkuStatus {
         /// String; ARM `name`.
         name: String = "name".at(&["name"]);

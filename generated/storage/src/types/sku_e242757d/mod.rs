@@ -7,7 +7,7 @@ use super::tier_0b78e713::Tier;
 
 shaped! {
     /// Object from `common.json#/definitions/Sku`.
-    Sku4 {
+    Sku {
         /// Enum; required; ARM `name`.
         name: SkuName = "name".at(&["name"]).required();
         /// Enum; ARM `tier`.
