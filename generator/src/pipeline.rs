@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
-use crate::curate::curate;
+use crate::curate::{curate, curate_anyway};
 use crate::curation::{CurateError, GroupConfig, SourceRules};
 use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover};
 use crate::emit::{FormatError, emit, kind_constants, umbrella};
@@ -14,7 +14,7 @@ use crate::hub::hubs;
 use crate::inherit::inherit;
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
 use crate::model::{ApiVersion, Group, TypeDef, Version};
-use crate::share::{share, unite};
+use crate::share::share;
 use crate::types::embedded::Embedding;
 use crate::types::{Described, TypesError, arm_types, build_all};
 
@@ -177,7 +177,6 @@ fn group_files(
         drop_descriptions(&mut group);
     }
     let types = group.versions.values().map(|v| v.types.len()).sum();
-    unite(&mut group);
     let sharing = share(&group);
     let hubs = hubs(&group);
     let files = emit(&group, &sharing, &hubs)?;
@@ -238,6 +237,28 @@ fn drop_descriptions(group: &mut Group) {
 /// # Errors
 /// As [`generate`].
 pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
+    Ok(curate(described_group(specs, config)?, config)?)
+}
+
+/// A group's files as they would be without one of its kinds. What the curation file says for that kind alone is left
+/// aside.
+///
+/// # Errors
+/// As [`generate`], but for lines of the curation file that fit nothing.
+pub fn files_without(
+    specs: &SpecRoot,
+    config: &GroupConfig,
+    kind: &str,
+) -> Result<BTreeMap<Utf8PathBuf, String>, GeneratorError> {
+    let mut config = config.clone();
+    config.rules.kinds.retain(|name, _| name.get_ref() != kind);
+    let (mut group, _) = curate_anyway(described_group(specs, &config)?, &config);
+    drop_descriptions(&mut group);
+    Ok(emit(&group, &share(&group), &hubs(&group))?)
+}
+
+/// A group as its specs describe it: passes 1 to 3.
+fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
     let sets = spec_sets(specs, config)?;
     let versions = sets.par_iter().map(|(api_version, sets)| {
         let version = version(config, api_version, sets)?;
@@ -248,13 +269,12 @@ pub fn curated_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, Ge
     let versions = versions
         .into_iter()
         .collect::<Result<BTreeMap<_, _>, _>>()?;
-    let group = Group {
+    Ok(Group {
         name: config.rules.group.clone(),
         api_group: config.api_group(),
         versions,
         errors: Vec::new(),
-    };
-    Ok(curate(group, config)?)
+    })
 }
 
 /// Files of an api-version by the name of their source, in the order of the curation file.

@@ -7,6 +7,10 @@
 {% if !loop.first %}{% endif %}#[rustfmt::skip]
 pub mod {{ module }};
 {%- endfor %}
+{%- if has_types %}
+#[rustfmt::skip]
+mod types;
+{%- endif %}
 {% if !aliases.is_empty() %}
 // Names under which Kubernetes serves the versions.
 {%- for (module, name) in aliases %}

@@ -124,9 +124,8 @@ fn deleted_vault_id<'c>(
 
 #[cfg(test)]
 mod tests {
-    use armature_generated::keyvault::hub::{
-        VaultProperties, VaultPropertiesCreateMode, VaultSpec, VaultStatus,
-    };
+    use armature_generated::keyvault::hub::vault::{VaultProperties, VaultPropertiesCreateMode};
+    use armature_generated::keyvault::hub::{VaultSpec, VaultStatus};
 
     use super::*;
     use crate::testing::{Doubles, proceed};

@@ -12,6 +12,8 @@ pub mod kinds;
 pub mod v20210401preview;
 #[rustfmt::skip]
 pub mod v20230701;
+#[rustfmt::skip]
+mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20210401preview as v1api20210401preview;

@@ -12,6 +12,8 @@ pub mod kinds;
 pub mod v20230815;
 #[rustfmt::skip]
 pub mod v20240413;
+#[rustfmt::skip]
+mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20230815 as v1api20230815;

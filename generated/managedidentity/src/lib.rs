@@ -14,6 +14,8 @@ pub mod v20181130;
 pub mod v20220131preview;
 #[rustfmt::skip]
 pub mod v20230131;
+#[rustfmt::skip]
+mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20181130 as v1api20181130;

@@ -24,6 +24,8 @@ pub mod v20240301;
 pub mod v20240601;
 #[rustfmt::skip]
 pub mod v20250301;
+#[rustfmt::skip]
+mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20180501 as v1api20180501;

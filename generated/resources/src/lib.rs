@@ -10,6 +10,8 @@ pub mod hub;
 pub mod kinds;
 #[rustfmt::skip]
 pub mod v20200601;
+#[rustfmt::skip]
+mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20200601 as v1api20200601;

@@ -16,6 +16,8 @@ pub mod v20220901;
 pub mod v20230101;
 #[rustfmt::skip]
 pub mod v20250601;
+#[rustfmt::skip]
+mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20210401 as v1api20210401;

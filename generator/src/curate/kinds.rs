@@ -10,7 +10,7 @@ use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
     ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
 };
-use crate::types::is_taken;
+use crate::naming::is_taken;
 
 /// Checks names, ARM types and api-versions. `group` has all resources of the specs.
 pub(super) fn check(group: &Group, config: &GroupConfig) -> Vec<Problem> {

@@ -21,7 +21,7 @@ mod transform;
 use rules::RuleBook;
 use transform::Transform;
 
-use crate::curation::{CurateError, GroupConfig};
+use crate::curation::{CurateError, GroupConfig, Problem};
 use crate::model::Group;
 
 /// Curates a group.
@@ -29,22 +29,26 @@ use crate::model::Group;
 /// # Errors
 /// [`CurateError`], with everything found wrong: kinds that the specs do not have first, and with these in order,
 /// rules that match nothing, change nothing, disagree, or do not fit where they match.
-pub fn curate(mut group: Group, config: &GroupConfig) -> Result<Group, Box<CurateError>> {
+pub fn curate(group: Group, config: &GroupConfig) -> Result<Group, Box<CurateError>> {
     CurateError::check(&config.path, kinds::check(&group, config))?;
+    let (group, problems) = curate_anyway(group, config);
+    CurateError::check(&config.path, problems)?;
+    Ok(group)
+}
+
+/// As [`curate`], and what is wrong beside it. Lines of the file that fit nothing are left aside.
+pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Problem>) {
     select::select(&mut group, config);
     let mut problems = select::check_owners(&group, config);
     let book = RuleBook::new(config);
     let before = group.clone();
-    let resources = group.versions.values().flat_map(|it| &it.resources);
-    let kinds = resources.map(|resource| resource.kind.clone()).collect();
     for version in group.versions.values_mut() {
         Transform::new(config, &book, version).apply(version);
-        roots::finish(version, &kinds);
+        roots::finish(version);
     }
     problems.extend(book.problems(&before));
     problems.extend(kinds::check_sizes(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
     problems.extend(kinds::check_errors(config));
-    CurateError::check(&config.path, problems)?;
-    Ok(group)
+    (group, problems)
 }

@@ -1,5 +1,7 @@
 //! What a rule, or the heuristics alone, make of one property.
 
+use std::collections::BTreeSet;
+
 use super::naming;
 use super::pattern::keep_re2;
 use crate::curation::{PlainType, PropertyRule, Side, Treatment};
@@ -15,6 +17,8 @@ use crate::types::embedded::ENVELOPE;
 pub(super) struct Site<'a> {
     /// Types before curation.
     pub types: &'a TypeTable,
+    /// Names that the specs give to types.
+    pub names: &'a BTreeSet<String>,
     /// Type that has the property.
     pub owner: &'a TypeName,
     /// Side of that type.
@@ -312,7 +316,7 @@ fn retype(site: Site<'_>, property: &mut Property, rule: &PropertyRule, outcome:
     if let Some(values) = &rule.values {
         let mut name = TypeName::new(format!("{}{}", site.owner, pascal(&property.name)));
         // The enum of the spec under this name goes, any other type stays.
-        while site.types.contains_key(&name) && property.ty.named() != Some(&name) {
+        while site.names.contains(name.as_str()) && property.ty.named() != Some(&name) {
             name = TypeName::new(format!("{name}Values"));
         }
         let known = EnumType {

@@ -1,13 +1,14 @@
 //! What every kind has beside ARM's own properties: `azureName`, `owner`, `operatorSpec`, `conditions` (ASO
 //! behaviour §3.2, §3.4, §3.6); and the names of root types.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::curation::Side;
 use crate::model::{
     CommonType, Decision, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource,
     Rules, TypeDef, TypeName, TypeRef, TypeTable, Version, reachable,
 };
+use crate::naming::{OPERATOR_SPEC, of_kind};
 
 /// What a root has of the operator's own, in any version of any kind or in the stored form: no property of ARM's can have
 /// such a name there.
@@ -18,13 +19,10 @@ pub(super) fn own_names(side: Side) -> &'static [&'static str] {
     }
 }
 
-/// Type of the operator's settings, after the kind where the kind has some of its own.
-const OPERATOR_SPEC: &str = "OperatorSpec";
-
 /// Completes the roots of a version, names them after their kinds, sorts properties, and drops what no root
-/// reaches. `kinds` are those of the group in any version: the hub has them all in one module.
-pub(super) fn finish(version: &mut Version, kinds: &BTreeSet<String>) {
-    rename_roots(version, kinds);
+/// reaches.
+pub(super) fn finish(version: &mut Version) {
+    rename_roots(version);
     for resource in &version.resources {
         complete_spec(resource, &mut version.types);
         complete_status(resource, &mut version.types);
@@ -163,9 +161,9 @@ fn operator_spec(resource: &Resource, types: &mut TypeTable) -> Property {
     operator("operatorSpec", TypeRef::Named(type_name))
 }
 
-/// Calls the roots of a kind `<Kind>Spec` and `<Kind>Status`, and moves other types off these names and off
-/// those that a kind of the group goes by.
-fn rename_roots(version: &mut Version, kinds: &BTreeSet<String>) {
+/// Calls the roots of a kind `<Kind>Spec` and `<Kind>Status`. Names of types are off those of kinds already, but where
+/// the file calls a kind neither as its ARM type nor as its definition.
+fn rename_roots(version: &mut Version) {
     let mut names = BTreeMap::<TypeName, TypeName>::new();
     for resource in &version.resources {
         let spec = TypeName::new(format!("{}Spec", resource.kind));
@@ -175,20 +173,8 @@ fn rename_roots(version: &mut Version, kinds: &BTreeSet<String>) {
     }
     let mut taken = names.values().cloned().collect::<Vec<_>>();
     taken.push(TypeName::new(OPERATOR_SPEC));
-    for kind in kinds {
-        for suffix in [
-            "",
-            "Kind",
-            "Spec",
-            "Status",
-            OPERATOR_SPEC,
-            "OperatorConfigMaps",
-            "OperatorSecrets",
-            "AzureName",
-        ] {
-            taken.push(TypeName::new(format!("{kind}{suffix}")));
-        }
-    }
+    let kinds = version.resources.iter().map(|it| it.kind.as_str());
+    taken.extend(kinds.flat_map(of_kind).map(TypeName::new));
     for name in version.types.keys() {
         if taken.contains(name) && !names.contains_key(name) {
             let mut other = TypeName::new(format!("{name}Value"));

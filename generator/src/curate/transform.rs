@@ -20,6 +20,7 @@ pub(super) struct Transform<'a> {
     sides: BTreeMap<TypeName, Side>,
     kinds: BTreeMap<TypeName, String>,
     before: TypeTable,
+    names: BTreeSet<String>,
 }
 
 /// An object on its way through curation.
@@ -62,6 +63,7 @@ impl<'a> Transform<'a> {
             sides,
             kinds,
             before: version.types.clone(),
+            names: version.names.clone(),
         }
     }
 
@@ -115,6 +117,7 @@ impl<'a> Transform<'a> {
     fn property(&self, draft: &mut Draft<'a, '_>, entries: &[Entry<'a>], property: &Property) {
         let site = Site {
             types: &self.before,
+            names: &self.names,
             owner: draft.name,
             side: draft.side,
             is_root: self.kinds.contains_key(draft.name),

@@ -72,6 +72,8 @@ pub enum What {
     WriteOnly,
     /// By which properties the operator knows an item of a list again.
     Identifiers,
+    /// Name of the type in Rust.
+    TypeName,
 }
 
 /// A change without its place.
@@ -159,6 +161,12 @@ impl Change {
         Self::breaking(What::Renamed, effect).saying(before, after)
     }
 
+    pub(super) fn called(before: &str, after: &str) -> Self {
+        let effect = "manifests stay as they are, code that names it does not";
+        let quoted = |name: &str| format!("`{name}`");
+        Self::compatible(What::TypeName, effect).saying(quoted(before), quoted(after))
+    }
+
     pub(super) fn required(before: bool) -> Self {
         if before {
             Self::compatible(What::Required, "manifests may leave it out")
@@ -214,6 +222,7 @@ impl Change {
             | What::Explicit => format!("is now {after}, was {before}"),
             What::ArmName => changed("the place in ARM"),
             What::Identifiers => changed("what tells its items apart"),
+            What::TypeName => changed("the type in Rust"),
         }
     }
 }

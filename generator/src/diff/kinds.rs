@@ -79,7 +79,7 @@ impl<'a> Comparison<'a> {
         let types = |group: &'a Group| {
             let versions = group.versions.iter();
             versions
-                .map(|(api_version, version)| (api_version, Types::new(&version.types)))
+                .map(|(api_version, version)| (api_version, Types::new(version)))
                 .collect()
         };
         Self {

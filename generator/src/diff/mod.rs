@@ -5,7 +5,7 @@
 //! places of each. A change in a type that many properties share is one finding with many places.
 //!
 //! Pure: building the models is the pipeline's part, where they come from and printing is the caller's. What changes
-//! in no served version (prose, names of types, files) is no change here.
+//! in no served version (prose, files) is no change here. Names of Rust types are told, for those who write extensions.
 
 mod change;
 mod finding;

@@ -7,22 +7,24 @@ use super::side::Side;
 use super::{Change, What, property};
 use crate::emit::facts::type_words;
 use crate::model::{
-    Discriminated, EnumType, ObjectType, Property, TypeDef, TypeName, TypeRef, TypeTable,
-    VariantType,
+    ApiVersion, Discriminated, EnumType, ObjectType, Property, TypeDef, TypeName, TypeRef,
+    TypeTable, VariantType, Version,
 };
 use crate::share::{Fingerprint, fingerprints};
 
 /// The types of a version, with what tells fast whether two are equal.
 pub(super) struct Types<'a> {
+    api_version: &'a ApiVersion,
     table: &'a TypeTable,
     prints: BTreeMap<TypeName, Fingerprint>,
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn new(table: &'a TypeTable) -> Self {
+    pub(super) fn new(version: &'a Version) -> Self {
         Self {
-            table,
-            prints: fingerprints(table),
+            api_version: &version.api_version,
+            table: &version.types,
+            prints: fingerprints(&version.types),
         }
     }
 }
@@ -116,6 +118,11 @@ impl<'a> Walk<'a> {
             return;
         };
         let below = format!("{path}.{}{}", new.name, suffix(&new.ty));
+        // From one api-version to another, names are Azure's to change.
+        if below_old != below_new && self.before.api_version == self.after.api_version {
+            let change = Change::called(below_old.as_str(), below_new.as_str());
+            self.found(change, below_new, None, &below);
+        }
         match (
             self.before.table.get(below_old),
             self.after.table.get(below_new),

@@ -22,6 +22,7 @@ struct GroupLib<'a> {
     writer: &'a str,
     api_group: &'a str,
     modules: Vec<String>,
+    has_types: bool,
     aliases: Vec<(String, String)>,
 }
 
@@ -46,6 +47,7 @@ struct UmbrellaLib<'a> {
 pub(super) fn group(
     group: &Group,
     kind_versions: &[KindVersions<'_>],
+    has_types: bool,
 ) -> Result<BTreeMap<Utf8PathBuf, String>, FormatError> {
     let folder = folder(&group.name);
     let name = crate_name(&group.name);
@@ -75,6 +77,7 @@ pub(super) fn group(
         writer: WRITER,
         api_group: &group.api_group,
         modules,
+        has_types,
         aliases: aliases.collect(),
     };
     let descriptors = kinds::files(group, kind_versions)?.into_iter();

@@ -149,6 +149,7 @@ pub fn object(object: &ObjectType) -> String {
             "Exactly one of the variants that ARM tells apart by `{}`,",
             one_of.property
         ),
+        None if object.arm_resource => "Id of a resource".to_owned(),
         None if object.source.is_empty() => "Settings of the operator".to_owned(),
         None => "Object".to_owned(),
     };

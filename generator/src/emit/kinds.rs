@@ -6,7 +6,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::format::{FormatError, doc, ident, import, item};
-use super::ident::{constant, snake, type_name};
 use super::types::rules_literal;
 use super::{KindVersions, WRITER, module_name};
 use crate::hub::{KindHub, Plan, Step};
@@ -14,6 +13,7 @@ use crate::model::{
     AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
     TypeName, Verbs, Version,
 };
+use crate::naming::{constant, snake};
 
 /// The module `kinds`, a file per kind: name below the module's folder → text.
 pub fn files(
@@ -201,7 +201,7 @@ fn info_name(version: &Version) -> proc_macro2::Ident {
 }
 
 fn shape(module: &str, name: &TypeName) -> TokenStream {
-    let (module, name) = (ident(module), ident(&type_name(name)));
+    let (module, name) = (ident(module), ident(name.as_str()));
     quote!(<#module::#name as Shaped>::SHAPE)
 }
 

@@ -1,31 +1,33 @@
 //! Pass 7: the model as files in memory: Rust with `quote` and `prettyplease`, other text with `askama`.
 //! Deterministic to the byte.
 //!
-//! A group becomes a crate: a module per api-version ([`module`], [`types`]), the module `hub`, and the kinds'
-//! descriptors ([`kinds`]). Over all groups stands one crate that names them all ([`crates`]). Every group also
+//! A group becomes a crate: a module per api-version ([`module`]), the module `hub`, the types that these hold
+//! ([`shared`], [`types`]), and the kinds' descriptors ([`kinds`]). Over all groups stands one crate that names them all ([`crates`]). Every group also
 //! has a page in the reference ([`reference`]). What is written are facts; Azure's prose is left out.
 
 mod crates;
 pub(crate) mod facts;
 mod format;
-mod ident;
 mod kinds;
 mod module;
 mod reference;
+mod shared;
 mod types;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
 pub use crates::umbrella;
 pub use format::FormatError;
-use module::{Home, Module, ModuleKind};
+use module::{Imports, Module, ModuleKind, root_files};
+use shared::Table;
 
 use crate::hub::{Hubs, KindHub};
 use crate::model::{ApiVersion, Group, Resource, TypeName, Version};
-use crate::share::{Sharing, fingerprints};
+use crate::naming::{constant, snake};
+use crate::share::Sharing;
 
 /// The command that writes generated files, for their first line.
 const WRITER: &str = "cargo xtask gen";
@@ -71,21 +73,36 @@ pub fn emit(
     let kinds = kind_versions(group, hubs);
     let folder = folder(&group.name);
     let mut files = BTreeMap::new();
+    let mut add = |module: &str, written: BTreeMap<String, String>| {
+        let at = folder.join("src").join(module);
+        files.extend(
+            written
+                .into_iter()
+                .map(|(file, text)| (at.join(file), text)),
+        );
+    };
     let versions = group.versions.values().collect::<Vec<_>>();
-    let modules = versions.par_iter().map(|version| {
-        let written = module::module(&version_module(group, version, sharing))?;
+    let tables = versions
+        .par_iter()
+        .map(|version| Table::of_version(version, sharing))
+        .collect::<Vec<_>>();
+    let modules = versions.par_iter().zip(&tables).map(|(version, table)| {
+        let written = module::module(&version_module(group, version, sharing, table))?;
         Ok((module_name(&version.api_version), written))
     });
     for written in modules.collect::<Vec<Result<_, FormatError>>>() {
         let (name, written) = written?;
-        for (file, text) in written {
-            files.insert(folder.join("src").join(&name).join(file), text);
-        }
+        add(&name, written);
     }
-    for (file, text) in module::module(&hub_module(group, sharing, hubs, &kinds))? {
-        files.insert(folder.join("src/hub").join(file), text);
-    }
-    files.extend(crates::group(group, &kinds)?);
+    let of_hub = |kind: &KindVersions<'_>| Table::of_hub(hubs, kind.hub);
+    let hub_tables = kinds.iter().map(of_hub).collect::<Vec<_>>();
+    let hub = hub_module(group, sharing, hubs, &kinds, &hub_tables);
+    add("hub", module::module(&hub)?);
+    let tables = tables.iter().chain(&hub_tables).collect::<Vec<_>>();
+    let types = shared::files(&tables);
+    let has_types = !types.is_empty();
+    add("types", types);
+    files.extend(crates::group(group, &kinds, has_types)?);
     let page = Utf8PathBuf::from(format!("docs/reference/{}.md", group.name));
     files.insert(page, reference::page(group, &kinds));
     Ok(files)
@@ -93,32 +110,14 @@ pub fn emit(
 
 /// Names of the descriptors' constants, in order of kind.
 pub fn kind_constants(hubs: &Hubs) -> Vec<String> {
-    hubs.kinds
-        .keys()
-        .map(|kind| ident::constant(kind))
-        .collect()
+    hubs.kinds.keys().map(|kind| constant(kind)).collect()
 }
 
 /// Number of hub types that no version has alike.
 pub fn own_hub_types(sharing: &Sharing, hubs: &Hubs) -> usize {
-    hubs.types.len() - hub_homes(sharing, hubs).len()
-}
-
-/// Hub types that a version has alike: the name there and the version.
-fn hub_homes<'a>(
-    sharing: &'a Sharing,
-    hubs: &Hubs,
-) -> BTreeMap<TypeName, (&'a TypeName, &'a ApiVersion)> {
-    let own = fingerprints(&hubs.types);
-    own.into_iter()
-        .filter_map(|(name, fingerprint)| {
-            // A hub type that had to leave its name to another kind's is known to versions under the first one.
-            let key = hubs.origins.get(&name).cloned();
-            let key = key.unwrap_or_else(|| (name.clone(), fingerprint));
-            let ((there, _), home) = sharing.distinct.get_key_value(&key)?;
-            Some((name, (there, home)))
-        })
-        .collect()
+    let own = hubs.origins.values();
+    let own = own.filter(|origin| !sharing.distinct.contains_key(*origin));
+    own.collect::<BTreeSet<_>>().len()
 }
 
 fn kind_versions<'a>(group: &'a Group, hubs: &'a Hubs) -> Vec<KindVersions<'a>> {
@@ -142,30 +141,41 @@ fn kind_versions<'a>(group: &'a Group, hubs: &'a Hubs) -> Vec<KindVersions<'a>> 
         .collect()
 }
 
-fn version_module<'a>(group: &Group, version: &'a Version, sharing: &Sharing) -> Module<'a> {
+fn version_module<'a>(
+    group: &Group,
+    version: &'a Version,
+    sharing: &Sharing,
+    table: &Table<'_>,
+) -> Module<'a> {
     let api_version = &version.api_version;
+    let header = format!("Generated by `{WRITER}` from specs of api-version {api_version}.");
     let sources = version.sources.iter();
     let sources = sources.map(|source| format!("- {}", source.0));
-    let elsewhere = version
-        .types
-        .keys()
-        .filter_map(|name| {
-            let home = sharing.home(api_version, name);
-            let module = module_name(home);
-            let name = name.clone();
-            (home != api_version).then(|| (name.clone(), Home { module, name }))
-        })
-        .collect();
     let mut resources = version.resources.iter().collect::<Vec<_>>();
     resources.sort_by(|left, right| left.kind.cmp(&right.kind));
+    let mut roots = BTreeMap::new();
+    let mut elsewhere = table.imports();
+    for resource in &resources {
+        let files = root_files(&resource.kind);
+        for (file, root) in files.into_iter().zip([&resource.spec, &resource.status]) {
+            let home = sharing.home(api_version, root);
+            if home == api_version {
+                let text = root_text(&header, root, table, "super");
+                roots.insert(file, (root, text));
+            } else {
+                let path = format!("super::{}", module_name(home));
+                elsewhere.entry(path).or_default().push(root.to_string());
+            }
+        }
+    }
     Module {
-        header: format!("Generated by `{WRITER}` from specs of api-version {api_version}."),
         sources: sources.collect(),
         about: vec![
             format!("`{}` with ARM api-version {api_version}.", group.api_group),
-            "A type that is the same in an older version is defined there.".to_owned(),
+            "A root that is the same in an older version is defined there.".to_owned(),
         ],
-        types: &version.types,
+        roots,
+        parts: BTreeMap::new(),
         elsewhere,
         kinds: resources
             .into_iter()
@@ -177,7 +187,22 @@ fn version_module<'a>(group: &Group, version: &'a Version, sharing: &Sharing) ->
                 version: resource.version_names.last().cloned().unwrap_or_default(),
             })
             .collect(),
+        header,
     }
+}
+
+/// The file of a root, which finds the types of its members at `path`.
+fn root_text(header: &str, root: &TypeName, table: &Table<'_>, path: &str) -> String {
+    let used = table.used(root).into_iter().map(TypeName::to_string);
+    let used = used.collect::<Vec<_>>();
+    let mut imports = Imports::new();
+    if !used.is_empty() {
+        imports.insert(path.to_owned(), used);
+    }
+    let definition = table.types.get_key_value(root);
+    let text = definition.map(|it| module::file(header, it, &table.types, &imports));
+    // Roots are in the table of their version or kind.
+    text.unwrap_or_default()
 }
 
 fn hub_module<'a>(
@@ -185,30 +210,44 @@ fn hub_module<'a>(
     sharing: &Sharing,
     hubs: &'a Hubs,
     kinds: &[KindVersions<'a>],
+    tables: &[Table<'_>],
 ) -> Module<'a> {
-    let elsewhere = hub_homes(sharing, hubs).into_iter();
-    let elsewhere = elsewhere.map(|(name, (there, home))| {
-        let (module, there) = (module_name(home), there.clone());
-        (
-            name,
-            Home {
-                module,
-                name: there,
-            },
-        )
-    });
+    let header = format!("Generated by `{WRITER}` from all api-versions.");
     let versions = group.versions.keys().map(ApiVersion::as_str);
     let versions = format!("- {}", versions.collect::<Vec<_>>().join(", "));
+    let (mut roots, mut parts) = (BTreeMap::new(), BTreeMap::new());
+    let mut elsewhere = Imports::new();
+    for (kind, table) in kinds.iter().zip(tables) {
+        let files = root_files(kind.kind);
+        for (file, root) in files.into_iter().zip([&kind.hub.spec, &kind.hub.status]) {
+            let origin = hubs.origins.get(root);
+            match origin.and_then(|origin| sharing.distinct.get(origin)) {
+                Some(home) => {
+                    let path = format!("super::{}", module_name(home));
+                    elsewhere.entry(path).or_default().push(root.to_string());
+                }
+                None => {
+                    let path = format!("super::{}", snake(kind.kind));
+                    roots.insert(file, (root, root_text(&header, root, table, &path)));
+                }
+            }
+        }
+        let shared = table.imports();
+        if !shared.is_empty() {
+            parts.insert(snake(kind.kind), shared);
+        }
+    }
     Module {
-        header: format!("Generated by `{WRITER}` from all api-versions."),
         sources: vec![versions],
         about: vec![
             "The stored form of every kind: the union of its versions, the newest shape winning."
                 .to_owned(),
-            "A type that is the same in an api-version is defined there.".to_owned(),
+            "A root that is the same in an api-version is defined there.".to_owned(),
+            "What the roots of a kind are made of is in a module of the kind.".to_owned(),
         ],
-        types: &hubs.types,
-        elsewhere: elsewhere.collect(),
+        roots,
+        parts,
+        elsewhere,
         kinds: kinds
             .iter()
             .map(|kind| ModuleKind {
@@ -218,5 +257,6 @@ fn hub_module<'a>(
                 version: kind.hub.storage_version.clone(),
             })
             .collect(),
+        header,
     }
 }

@@ -4,11 +4,11 @@ use proc_macro2::Literal;
 
 use super::facts;
 use super::format::WIDTH;
-use super::ident::{constant, distinct, snake, type_name};
 use crate::model::{
     CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef,
     TypeTable,
 };
+use crate::naming::{constant, distinct, snake};
 
 /// Steps of indentation: of the macro's item, of its members, of what belongs to a member.
 const ITEM: &str = "    ";
@@ -29,7 +29,7 @@ fn enumeration(name: &TypeName, definition: &EnumType) -> String {
     let mut text = format!(
         "string_enum! {{\n{ITEM}/// {}\n{ITEM}{} {{\n",
         facts::enumeration(definition),
-        type_name(name)
+        name
     );
     for (constant, value) in distinct(&values, constant).iter().zip(&values) {
         text.push_str(&format!("{MEMBER}{constant} = {},\n", quoted(value)));
@@ -49,7 +49,7 @@ fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable) -> String 
     format!(
         "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
         facts::object(object),
-        type_name(name),
+        name,
         one_of(object),
         descriptions(object),
         fields.collect::<String>()
@@ -97,7 +97,7 @@ fn field_type(ty: &TypeRef, types: &TypeTable) -> String {
 /// The Rust type of an item of a list or map.
 fn item_type(ty: &TypeRef) -> String {
     let fixed = match ty {
-        TypeRef::Named(name) => return type_name(name),
+        TypeRef::Named(name) => return name.to_string(),
         TypeRef::List(item) => return format!("Vec<{}>", item_type(item)),
         TypeRef::Map(item) => return format!("BTreeMap<String, {}>", item_type(item)),
         TypeRef::Bool => "bool",

@@ -10,9 +10,11 @@ pub(super) type Node = (usize, TypeName);
 /// Identifies a class.
 pub(super) type ClassId = usize;
 
-/// Partition of all types of a kind's versions.
+/// Partition of all types of a kind's versions: a forest, in which the root of a type's tree is its class.
 pub(super) struct Classes {
     of: BTreeMap<Node, ClassId>,
+    /// What each class was joined to; itself where it is a root.
+    joined: Vec<ClassId>,
     /// Members per class, oldest version first, then by name.
     pub(super) members: BTreeMap<ClassId, Vec<Node>>,
 }
@@ -29,6 +31,7 @@ impl Classes {
             }
         }
         let mut classes = Self {
+            joined: (0..of.len()).collect(),
             of,
             members: BTreeMap::new(),
         };
@@ -43,18 +46,26 @@ impl Classes {
         classes
     }
 
-    /// The class of a type.
-    pub(super) fn of_type(&self, version: usize, name: &TypeName) -> ClassId {
-        self.of
-            .get(&(version, name.clone()))
-            .copied()
-            .unwrap_or_default()
+    /// The class of a type, if a root of the kind reaches it.
+    pub(super) fn of_type(&self, version: usize, name: &TypeName) -> Option<ClassId> {
+        let id = self.of.get(&(version, name.clone()))?;
+        Some(self.root(*id))
+    }
+
+    fn root(&self, mut id: ClassId) -> ClassId {
+        while self.joined[id] != id {
+            id = self.joined[id];
+        }
+        id
     }
 
     fn collect(&self) -> BTreeMap<ClassId, Vec<Node>> {
         let mut members = BTreeMap::<ClassId, Vec<Node>>::new();
-        for (node, class) in &self.of {
-            members.entry(*class).or_default().push(node.clone());
+        for (node, id) in &self.of {
+            members
+                .entry(self.root(*id))
+                .or_default()
+                .push(node.clone());
         }
         members
     }
@@ -63,15 +74,9 @@ impl Classes {
         let (Some(&left), Some(&right)) = (self.of.get(left), self.of.get(right)) else {
             return false;
         };
-        if left == right {
-            return false;
-        }
-        for class in self.of.values_mut() {
-            if *class == right {
-                *class = left;
-            }
-        }
-        true
+        let (left, right) = (self.root(left), self.root(right));
+        self.joined[right] = left;
+        left != right
     }
 
     /// One round over all classes: joins the types of properties of one name. True when anything was joined.

@@ -4,44 +4,36 @@ use std::collections::BTreeMap;
 
 use super::{Hubs, KindHub};
 use crate::model::{TypeDef, TypeName, TypeRef, TypeTable};
-use crate::share::{Fingerprint, fingerprints};
+use crate::share::fingerprints;
 
-/// Equal types become one. Of different ones with the same name, the first kind's keeps it and the others take
-/// their kind as prefix.
+/// Each type goes by its kind and by its own name, so that no kind's types depend on what other kinds there are. Roots
+/// name their kind already.
 pub(super) fn combine(hubs: BTreeMap<String, (KindHub, TypeTable)>) -> Hubs {
     let mut combined = Hubs::default();
-    let mut chosen = BTreeMap::<(TypeName, Fingerprint), TypeName>::new();
-    for (kind, (mut hub, types)) in hubs {
-        let prints = fingerprints(&types);
-        let mut names = BTreeMap::new();
-        for (name, print) in &prints {
-            let key = (name.clone(), *print);
-            let is_taken = chosen.values().any(|taken| taken == name);
-            let final_name = chosen.entry(key.clone()).or_insert_with(|| {
-                let free = if is_taken {
-                    TypeName::new(format!("{kind}{name}"))
-                } else {
-                    name.clone()
-                };
-                // Also of a type that keeps its name: one that it leads to may not.
-                combined.origins.insert(free.clone(), key);
-                free
-            });
-            names.insert(name.clone(), final_name.clone());
+    for (kind, (hub, types)) in hubs {
+        let roots = [hub.spec.clone(), hub.status.clone()];
+        let of_kind = |name: &TypeName| {
+            if roots.contains(name) {
+                name.clone()
+            } else {
+                // No name of a type has such a line, so this is the name of one type.
+                TypeName::new(format!("{kind}_{name}"))
+            }
+        };
+        for (name, print) in fingerprints(&types) {
+            combined.origins.insert(of_kind(&name), (name, print));
         }
-        let renamed = |name: &TypeName| names.get(name).unwrap_or(name).clone();
-        for (name, mut definition) in types {
+        let types = types.into_iter().map(|(name, mut definition)| {
             if let TypeDef::Object(object) = &mut definition {
                 for property in &mut object.properties {
                     if let Some(core) = property.ty.named() {
-                        property.ty = property.ty.with_core(TypeRef::Named(renamed(core)));
+                        property.ty = property.ty.with_core(TypeRef::Named(of_kind(core)));
                     }
                 }
             }
-            combined.types.entry(renamed(&name)).or_insert(definition);
-        }
-        hub.spec = renamed(&hub.spec);
-        hub.status = renamed(&hub.status);
+            (of_kind(&name), definition)
+        });
+        combined.types.extend(types);
         combined.kinds.insert(kind, hub);
     }
     combined

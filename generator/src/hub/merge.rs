@@ -194,11 +194,9 @@ fn compatible<'a>(
 
 /// The type with names of hub types in place of a version's.
 fn hub_type(ty: &TypeRef, version: usize, classes: &Classes, merged: &Merged) -> TypeRef {
-    match ty.named() {
-        Some(name) => {
-            let class = classes.of_type(version, name);
-            ty.with_core(TypeRef::Named(merged.names[&class].clone()))
-        }
+    let class = ty.named().and_then(|name| classes.of_type(version, name));
+    match class {
+        Some(class) => ty.with_core(TypeRef::Named(merged.names[&class].clone())),
         None => ty.clone(),
     }
 }

@@ -3,8 +3,8 @@
 //! The hub is the union of all versions, the newest shape winning. It is also the stored form: properties that
 //! the storage version lacks are marked as stashed. Types that stand at the same place in different versions
 //! form a *class* and become one hub type ([`classes`]), merged property by property ([`merge`]); a plan says
-//! what the merge could not keep under one name ([`plan`]). Equal hub types of a group's kinds become one
-//! ([`combine`]).
+//! what the merge could not keep under one name ([`plan`]). Hub types of all kinds of a group stand in one table, each
+//! under its kind and name ([`combine`]).
 
 mod classes;
 mod combine;
@@ -28,8 +28,7 @@ pub struct Hubs {
     pub types: TypeTable,
     /// Hubs by kind.
     pub kinds: BTreeMap<String, KindHub>,
-    /// What each type was called and how it was built before types of other kinds took names from it or from what it
-    /// leads to.
+    /// Name and fingerprint of each type within its kind.
     pub origins: BTreeMap<TypeName, (TypeName, Fingerprint)>,
 }
 
@@ -84,7 +83,10 @@ fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
         })
         .collect();
     let newest = members.len() - 1;
-    let hub_root = |root: &TypeName| merged.names[&classes.of_type(newest, root)].clone();
+    let hub_root = |root: &TypeName| {
+        let class = classes.of_type(newest, root);
+        class.map_or_else(|| root.clone(), |class| merged.names[&class].clone())
+    };
     let hub = KindHub {
         storage_version: storage_name(members[storage].resource),
         spec: hub_root(&members[newest].resource.spec),

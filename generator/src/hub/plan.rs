@@ -31,10 +31,12 @@ fn walk(
     let Some(TypeDef::Object(object)) = version.types.get(name) else {
         return plan;
     };
+    let Some(class) = classes.of_type(index, name) else {
+        return plan;
+    };
     if !open.insert(name.clone()) {
         return plan;
     }
-    let class = classes.of_type(index, name);
     for property in &object.properties {
         let key = (class, index, property.name.clone());
         plan.steps.extend(merged.steps.get(&key).cloned());

@@ -6,7 +6,7 @@ use crate::discover::item::is_resource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
 use crate::model::{ApiVersion, Rules};
 use crate::types::merge::merge;
-use crate::types::variants::{value, variants};
+use crate::types::one_of::{value, variants};
 
 /// What OpenAPI says of a schema at its place.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -198,6 +198,11 @@ impl Schema {
         self.name.as_deref().or_else(place).unwrap_or_default()
     }
 
+    /// Whether it has a name of its own, rather than that of its place.
+    pub(crate) fn is_definition(&self) -> bool {
+        self.name.is_some() || self.source.pointer.matches('/').count() == 2
+    }
+
     /// An empty schema that says nothing: any value.
     pub fn empty(source: Source) -> Self {
         Self {
@@ -238,6 +243,19 @@ impl Schema {
     }
 
     /// Schemas that stand directly within this one.
+    pub(crate) fn inner(&self) -> impl Iterator<Item = &Schema> {
+        let additional = match &self.additional {
+            Additional::Of(inner) => Some(inner.as_ref()),
+            _ => None,
+        };
+        self.properties
+            .values()
+            .chain(&self.all_of)
+            .chain(self.items.as_deref())
+            .chain(additional)
+    }
+
+    /// As [`Self::inner`], to change.
     pub(crate) fn inner_mut(&mut self) -> impl Iterator<Item = &mut Schema> {
         let additional = match &mut self.additional {
             Additional::Of(inner) => Some(inner.as_mut()),

@@ -1,6 +1,6 @@
 //! Groups, versions and resources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ApiVersion, TypeName, TypeTable};
 
@@ -30,6 +30,8 @@ pub struct Version {
     pub resources: Vec<Resource>,
     /// Every type that the resources reach.
     pub types: TypeTable,
+    /// Every name that the specs give to a type, whether a resource reaches it or not.
+    pub names: BTreeSet<String>,
 }
 
 /// A spec file, relative to the root of the spec tree.

@@ -4,25 +4,15 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::{ObjectType, Property, TypeDef, TypeName, TypeRef, TypeTable};
+use crate::model::{ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable};
 
 /// SHA-256 over name and structure of a type.
 pub type Fingerprint = [u8; 32];
 
 /// Fingerprints of all types of a table. Types that lead to each other differ as soon as one of them does.
 pub fn fingerprints(types: &TypeTable) -> BTreeMap<TypeName, Fingerprint> {
-    walk(types, true)
-}
-
-/// Fingerprints that leave names of types out.
-pub(super) fn structures(types: &TypeTable) -> BTreeMap<TypeName, Fingerprint> {
-    walk(types, false)
-}
-
-fn walk(types: &TypeTable, with_names: bool) -> BTreeMap<TypeName, Fingerprint> {
     let mut walk = Walk {
         types,
-        with_names,
         done: BTreeMap::new(),
         open: Vec::new(),
     };
@@ -35,7 +25,6 @@ fn walk(types: &TypeTable, with_names: bool) -> BTreeMap<TypeName, Fingerprint> 
 /// Tarjan's walk: it finds the rings, types that lead to each other, each after all that it leads to.
 struct Walk<'a> {
     types: &'a TypeTable,
-    with_names: bool,
     done: BTreeMap<TypeName, Fingerprint>,
     /// Types whose ring is not complete yet, in the order in which they were met.
     open: Vec<&'a TypeName>,
@@ -85,11 +74,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds a type's structure, and its name where names count; of the types of its own ring, the names.
+    /// Adds a type's name and structure; of the types of its own ring, the names.
     fn add(&self, name: &TypeName, hash: &mut Sha256) {
-        if self.with_names {
-            hash.update(name.as_str());
-        }
+        hash.update(name.as_str());
         match self.types.get(name) {
             Some(TypeDef::Object(object)) => self.object(object, hash),
             Some(TypeDef::Enum(definition)) => {
@@ -152,14 +139,25 @@ fn facts(property: &Property) -> String {
         description: _,
         origin: _,
     } = property;
+    // Only what is so counts, and only what says something: what a later generator knows of further facts changes no
+    // fingerprint of types that are without them.
     let flags = [
-        required,
-        read_only,
-        write_only,
-        create_only,
-        secret,
-        explicit,
-        stashed,
+        (required, "required"),
+        (read_only, "read_only"),
+        (write_only, "write_only"),
+        (create_only, "create_only"),
+        (secret, "secret"),
+        (explicit, "explicit"),
+        (stashed, "stashed"),
     ];
-    format!("{name} {arm:?} {meaning:?} {flags:?} {rules:?} {item_rules:?} {identifiers:?}")
+    let mut text = format!("{name} {arm:?} {meaning:?} {identifiers:?}");
+    for (_, flag) in flags.iter().filter(|(is_set, _)| **is_set) {
+        text.push_str(&format!(" {flag}"));
+    }
+    for (rules, whose) in [(rules, "rules"), (item_rules, "item_rules")] {
+        if *rules != Rules::default() {
+            text.push_str(&format!(" {whose} {rules:?}"));
+        }
+    }
+    text
 }

@@ -1,17 +1,17 @@
 //! Pass 5: equal types become one.
 //!
-//! Within an api-version, one definition of the spec can have become several types under several names, because
-//! resources hold it in different places; those that came out equal are united ([`unite`]). Then equal types across
-//! api-versions become one. A type is equal to another when name, properties, constraints and, recursively, the types of its properties
-//! are. Prose does not count. The oldest version that has a type is its home; newer ones re-export it.
+//! A type is equal to another when name, properties, constraints and, recursively, the types of its properties are. Prose
+//! does not count. Equal ones of all api-versions are one. What stands for a whole spec or status is at home in the
+//! oldest version of its kind that has it; where any other type is, its name and fingerprint say ([`Sharing::prints`]).
+//!
+//! Types that Azure defines apart stay apart, however equal: the next api-version may change one of them, and their
+//! names tell what they are for.
 
 mod fingerprint;
-mod unite;
 
 use std::collections::BTreeMap;
 
 pub use fingerprint::{Fingerprint, fingerprints};
-pub use unite::unite;
 
 use crate::model::{ApiVersion, Group, TypeName};
 
@@ -20,6 +20,8 @@ use crate::model::{ApiVersion, Group, TypeName};
 pub struct Sharing {
     /// Version that defines the type of a version; the version itself when nothing older is equal.
     pub homes: BTreeMap<(ApiVersion, TypeName), ApiVersion>,
+    /// Fingerprint of each type of a version.
+    pub prints: BTreeMap<(ApiVersion, TypeName), Fingerprint>,
     /// Version that defines each distinct type.
     pub distinct: BTreeMap<(TypeName, Fingerprint), ApiVersion>,
 }
@@ -53,7 +55,9 @@ pub fn share(group: &Group) -> Sharing {
                 .entry((name.clone(), fingerprint))
                 .or_insert_with(|| api_version.clone())
                 .clone();
-            sharing.homes.insert((api_version.clone(), name), home);
+            let key = (api_version.clone(), name);
+            sharing.prints.insert(key.clone(), fingerprint);
+            sharing.homes.insert(key, home);
         }
     }
     sharing
@@ -61,6 +65,8 @@ pub fn share(group: &Group) -> Sharing {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::model::{EnumType, ObjectType, Property, TypeDef, TypeRef, TypeTable, Version};
 
@@ -86,6 +92,7 @@ mod tests {
             sources: Vec::new(),
             arm_types: BTreeMap::new(),
             resources: Vec::new(),
+            names: BTreeSet::new(),
             types,
         };
         (api_version, version)

@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
+use super::around::Around;
 use super::bounds::{DEEPEST, MOST_OBJECTS};
 use super::embedded::{Rule, Standing};
 use super::error::TypesError;
 use super::merge::{Merged, merge};
-use super::table::Table;
+use super::names::Names;
+use super::table::{Table, marked};
 use crate::discover::DiscoveredResource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
 use crate::model::{
     Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
 };
-use crate::naming::pascal;
+use crate::naming::{EMBEDDED, pascal};
 
 /// Which side of a resource is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,7 @@ pub(super) enum Side {
 pub(super) struct Builder<'a, 'b> {
     pub set: &'a SpecSet,
     pub rule: &'b Rule<'a>,
+    pub names: &'b Names<'a>,
     pub table: &'b mut Table,
     pub resource: &'b DiscoveredResource<'a>,
     pub side: Side,
@@ -36,7 +39,9 @@ pub(super) struct Builder<'a, 'b> {
     pub read_only: bool,
     /// What decided the type that is being asked for.
     pub decisions: Vec<Decision>,
-    done: HashMap<(&'a Source, bool, usize), Option<TypeRef>>,
+    /// What the type being built depends on.
+    pub around: Around<'a>,
+    done: HashMap<(&'a Source, bool, usize), (Option<TypeRef>, Around<'a>)>,
     /// Schemas opened so far.
     opened: usize,
 }
@@ -64,7 +69,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     /// A builder of one side of a resource; types go to `table`.
     pub fn new(
         set: &'a SpecSet,
-        rule: &'b Rule<'a>,
+        (rule, names): (&'b Rule<'a>, &'b Names<'a>),
         table: &'b mut Table,
         resource: &'b DiscoveredResource<'a>,
         side: Side,
@@ -72,12 +77,14 @@ impl<'a, 'b> Builder<'a, 'b> {
         Self {
             set,
             rule,
+            names,
             table,
             resource,
             side,
             open: Vec::new(),
             read_only: false,
             decisions: Vec::new(),
+            around: Around::default(),
             done: HashMap::new(),
             opened: 0,
         }
@@ -170,8 +177,29 @@ impl<'a, 'b> Builder<'a, 'b> {
     }
 
     /// Whether a schema is within itself too often to be built again.
+    pub fn recurs(&mut self, source: &Source) -> bool {
+        let recurs = self.times_open(source) > 1;
+        if let Some(first) = self.first_open(source).filter(|_| recurs) {
+            self.depend_on(first);
+        }
+        recurs
+    }
+
+    /// Place of the outermost schema being built that is this one.
+    fn first_open(&self, source: &Source) -> Option<usize> {
+        self.open.iter().position(|open| *open == source)
+    }
+
+    /// Notes that a type came out otherwise because of what is being built at this place around it.
+    pub fn depend_on(&mut self, place: usize) {
+        if let Some(source) = self.open.get(place).copied() {
+            self.around.depends.insert((place, source));
+        }
+    }
+
+    /// As [`Self::recurs`], with a word about it.
     fn is_too_deep(&mut self, source: &Source) -> bool {
-        let too_deep = self.times_open(source) > 1;
+        let too_deep = self.recurs(source);
         if too_deep {
             let why = "recursion ends here: it is unrolled once";
             self.decisions.push(Decision::heuristic(why));
@@ -219,21 +247,15 @@ impl<'a, 'b> Builder<'a, 'b> {
         if self.side == Side::Status || schema.values.is_empty() {
             return TypeRef::String;
         }
-        let inline = format!("{}{}", place.owner, pascal(place.property));
-        let mut names = Vec::new();
-        if is_definition(schema) {
-            names.push(pascal(schema.definition_name()));
-        } else if let Some(name) = &schema.enum_name {
-            names.push(pascal(name));
-        }
-        names.push(inline);
         let def = TypeDef::Enum(EnumType {
             values: schema.values.clone(),
             extensible: schema.extensible,
             description: schema.description.clone(),
             source: schema.source.to_string(),
         });
-        TypeRef::Named(self.table.intern(&names, "", def))
+        let name = self.names.enumeration(schema);
+        let name = name.unwrap_or_else(|| self.names.below(place.owner, place.property, None));
+        TypeRef::Named(self.table.intern(name, def))
     }
 
     fn object_like(
@@ -245,7 +267,9 @@ impl<'a, 'b> Builder<'a, 'b> {
         if merged.properties.is_empty() && !one_of {
             return self.free_form(&merged, place);
         }
-        let Some(position) = self.position(&merged, place) else {
+        let (position, is_usual) = self.position(&merged, place);
+        let Some(position) = position else {
+            self.around.resource |= !is_usual;
             return Ok(self.id_only(&merged));
         };
         let source = &merged.schema.source;
@@ -254,39 +278,92 @@ impl<'a, 'b> Builder<'a, 'b> {
         }
         let times = self.times_open(source);
         let key = (source, self.read_only, times);
-        if let Some(done) = self.done.get(&key) {
-            let done = done.clone();
+        if let Some((done, around)) = self.done.get(&key) {
+            let (done, around) = (done.clone(), around.clone());
+            self.around.take_over(&around, &self.open);
+            self.around.resource |= !is_usual;
             self.note_object(done.as_ref(), &merged, one_of);
             return Ok(done);
         }
-        let name = object_name(&merged, place, times);
-        self.enter(source)?;
-        let object = if one_of {
-            self.one_of(&merged, position)
-        } else {
-            self.object(&merged, &name, position)
-        };
-        self.leave();
-        let ty = object?.map(|object| {
-            let names = [name.clone(), format!("{}{name}", self.resource.kind)];
-            let suffix = self.suffix();
-            TypeRef::Named(self.table.intern(&names, suffix, TypeDef::Object(object)))
-        });
+        let name = self.name_of(merged.schema, Some(place));
+        let outside = std::mem::take(&mut self.around);
+        let is_usual = is_usual && !self.rule.is_variant_of_resource(merged.schema);
+        let ty = self.enclosed(merged.schema, &name, |it| {
+            it.around.resource |= !is_usual;
+            if one_of {
+                it.one_of(&merged, position)
+            } else {
+                it.object(&merged, &name, position)
+            }
+        })?;
+        let around = std::mem::replace(&mut self.around, outside);
+        self.around.add(&around);
         self.note_object(ty.as_ref(), &merged, one_of);
-        self.done.insert(key, ty.clone());
+        self.done.insert(key, (ty.clone(), around));
         Ok(ty)
     }
 
-    /// Where an object stands in its resource; `None` where only the id of another resource stays.
-    fn position(&mut self, merged: &Merged<'a>, place: &Place<'_>) -> Option<Position> {
+    /// Name of a schema's type, at a place that names it if the specs do not.
+    pub fn name_of(&self, schema: &Schema, place: Option<&Place<'_>>) -> String {
+        let name = match (self.names.name(schema), place) {
+            (Some(name), _) => name.to_owned(),
+            (None, Some(place)) => self.names.below(place.owner, place.property, None),
+            (None, None) => pascal(schema.definition_name()),
+        };
+        match self.times_open(&schema.source) {
+            0 => name,
+            _ => self.names.unrolled(&name),
+        }
+    }
+
+    /// Builds an object within what is around it and enters its type. `name` is that of the type which the schema gives
+    /// by itself; within itself once, it counts as such, too.
+    pub fn enclosed(
+        &mut self,
+        schema: &'a Schema,
+        name: &str,
+        build: impl FnOnce(&mut Self) -> Result<Option<ObjectType>, TypesError>,
+    ) -> Result<Option<TypeRef>, TypesError> {
+        let itself = self.first_open(&schema.source);
+        let outside = std::mem::take(&mut self.around);
+        self.enter(&schema.source)?;
+        let object = build(self);
+        self.leave();
+        let mut inside = std::mem::replace(&mut self.around, outside);
+        inside.leave(self.open.len());
+        let is_plain = inside.is_of_schema(itself);
+        inside.depends.extend(itself.map(|at| (at, &schema.source)));
+        inside.within.insert(&schema.source);
+        self.around.add(&inside);
+        Ok(object?.map(|object| self.entered(name, is_plain, object)))
+    }
+
+    /// Enters an object type. What is not plain has another structure than its name says.
+    fn entered(&mut self, name: &str, is_plain: bool, object: ObjectType) -> TypeRef {
+        let def = TypeDef::Object(object);
+        let name = if is_plain {
+            name.to_owned()
+        } else {
+            marked(name, &def)
+        };
+        let name = match self.side {
+            Side::Spec => name,
+            Side::Status => self.names.status(&name),
+        };
+        TypeRef::Named(self.table.intern(name, def))
+    }
+
+    /// Where an object stands in its resource, `None` where only the id of another resource stays; and whether it
+    /// usually stands so.
+    fn position(&mut self, merged: &Merged<'a>, place: &Place<'_>) -> (Option<Position>, bool) {
+        let (resource, suffix) = (self.resource, self.suffix());
         let standing = if place.property == "properties" {
             Standing::Whole
         } else {
-            let (resource, suffix) = (self.resource, self.suffix());
             self.rule
                 .standing(merged.schema, resource, self.read_only, suffix)
         };
-        match standing {
+        let position = match standing {
             Standing::IdOnly => None,
             Standing::Part => {
                 let why = "looks like a resource and stays whole: nothing else makes it";
@@ -302,7 +379,9 @@ impl<'a, 'b> Builder<'a, 'b> {
                 self.decisions.push(Decision::part(what));
                 Some(Position::Inside)
             }
-        }
+        };
+        let usual = self.rule.usual(merged.schema, suffix);
+        (position, standing == usual)
     }
 
     /// Notes what decided the type of an object.
@@ -389,37 +468,18 @@ impl<'a, 'b> Builder<'a, 'b> {
                 },
                 ..Property::new("id", &[*name], TypeRef::String)
             }],
-            source: merged.schema.source.to_string(),
-            definition: definition(merged.schema),
+            // One type for the ids of all resources, whichever of them is met first.
             arm_resource: true,
             ..ObjectType::default()
         };
-        let names = ["SubResource".to_owned(), "EmbeddedResource".to_owned()];
-        let suffix = self.suffix();
-        let name = self.table.intern(&names, suffix, TypeDef::Object(object));
-        Some(TypeRef::Named(name))
+        let is_plain = *name == "id" && !object.properties[0].required;
+        Some(self.entered(EMBEDDED, is_plain, object))
     }
 }
 
 /// Name of a schema that has one of its own.
 pub(super) fn definition(schema: &Schema) -> Option<String> {
-    is_definition(schema).then(|| schema.definition_name().to_owned())
-}
-
-/// Whether a schema has a name of its own.
-fn is_definition(schema: &Schema) -> bool {
-    schema.name.is_some() || schema.source.pointer.matches('/').count() == 2
-}
-
-/// Name of an object's type: its definition's, else after the place that holds it.
-fn object_name(merged: &Merged<'_>, place: &Place<'_>, times: usize) -> String {
-    let mut name = if is_definition(merged.schema) {
-        pascal(merged.schema.definition_name())
-    } else {
-        format!("{}{}", place.owner, pascal(place.property))
-    };
-    if times == 1 {
-        name.push_str("Unrolled");
-    }
-    name
+    schema
+        .is_definition()
+        .then(|| schema.definition_name().to_owned())
 }

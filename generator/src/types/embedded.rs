@@ -20,6 +20,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::merge::merge;
+use super::one_of::variants;
 use crate::discover::{DiscoveredResource, item};
 use crate::load::{Schema, Source, SpecSet};
 
@@ -55,6 +57,8 @@ pub(super) enum Standing {
 pub(super) struct Rule<'a> {
     set: &'a SpecSet,
     made: BTreeSet<&'a Source>,
+    /// Variants that stand for whole resources.
+    variants: BTreeSet<&'a Source>,
     /// Files that describe resources.
     homes: BTreeSet<&'a str>,
     choices: &'a Embedding,
@@ -71,14 +75,20 @@ impl<'a> Rule<'a> {
             .iter()
             .map(|resource| resource.home.as_ref())
             .collect();
-        let made = discovered
+        let roots = discovered
             .iter()
             .flat_map(|resource| resource.body.into_iter().chain([resource.item]))
-            .map(|schema| set.resolve(schema).identity())
+            .map(|schema| set.resolve(schema));
+        let made = roots.clone().map(Schema::identity).collect();
+        let variants = roots
+            .filter(|root| merge(set, root).discriminator.is_some())
+            .flat_map(|root| variants(set, root))
+            .map(|schema| &schema.source)
             .collect();
         Self {
             set,
             made,
+            variants,
             homes,
             choices,
         }
@@ -91,6 +101,17 @@ impl<'a> Rule<'a> {
         ENVELOPE.contains(&member) && !kept.is_some_and(|kept| kept.contains(member))
     }
 
+    /// Whether the group's TOML keeps members of ARM's envelope in the spec of a resource.
+    pub fn keeps_envelope(&self, resource: &DiscoveredResource<'_>) -> bool {
+        let arm_type = resource.arm_type.to_lowercase();
+        self.choices.envelope.contains_key(&arm_type)
+    }
+
+    /// Whether a schema is a variant of a whole resource.
+    pub fn is_variant_of_resource(&self, schema: &Schema) -> bool {
+        self.variants.contains(&schema.source)
+    }
+
     /// What becomes of `schema` inside `resource`. `read_only` tells whether it stands below something that Azure
     /// sets; `suffix` is that of the side's type names.
     pub fn standing(
@@ -101,6 +122,26 @@ impl<'a> Rule<'a> {
         suffix: &str,
     ) -> Standing {
         let schema = self.set.resolve(schema);
+        let file = &schema.identity().file;
+        let at_home = *file == resource.home || !self.homes.contains(file.as_ref());
+        let by_itself = self.by_itself(schema, at_home && !read_only);
+        self.chosen(schema, suffix, by_itself, Some(&resource.kind))
+    }
+
+    /// What becomes of `schema` inside a resource of its own file, below nothing that Azure sets.
+    pub fn usual(&self, schema: &Schema, suffix: &str) -> Standing {
+        let schema = self.set.resolve(schema);
+        self.chosen(schema, suffix, self.by_itself(schema, true), None)
+    }
+
+    /// What the group's TOML makes of a standing, inside `kind`, or inside any.
+    fn chosen(
+        &self,
+        schema: &Schema,
+        suffix: &str,
+        by_itself: Standing,
+        kind: Option<&String>,
+    ) -> Standing {
         let name = schema.definition_name();
         let sided = format!("{name}{suffix}");
         let names = [name, sided.as_str()];
@@ -113,27 +154,20 @@ impl<'a> Rule<'a> {
         let mut kinds = names
             .iter()
             .filter_map(|name| self.choices.whole.get(*name));
-        let is_kept = kinds.any(|kinds| kinds.is_empty() || kinds.contains(&resource.kind));
-        match self.by_itself(schema, resource, read_only) {
+        let is_kept =
+            kinds.any(|kinds| kinds.is_empty() || kind.is_some_and(|it| kinds.contains(it)));
+        match by_itself {
             Standing::Part | Standing::IdOnly if is_kept => Standing::Kept,
             standing => standing,
         }
     }
 
-    /// What becomes of `schema` where the group's TOML says nothing.
-    fn by_itself(
-        &self,
-        schema: &Schema,
-        resource: &DiscoveredResource<'_>,
-        read_only: bool,
-    ) -> Standing {
+    /// What becomes of `schema` where the group's TOML says nothing. `can_be_part` tells whether it stands where parts
+    /// do.
+    fn by_itself(&self, schema: &Schema, can_be_part: bool) -> Standing {
         if !item::is_resource(self.set, schema) {
-            return Standing::Whole;
-        }
-        let identity = schema.identity();
-        let at_home =
-            identity.file == resource.home || !self.homes.contains(identity.file.as_ref());
-        if !self.made.contains(identity) && at_home && !read_only {
+            Standing::Whole
+        } else if can_be_part && !self.made.contains(schema.identity()) {
             Standing::Part
         } else {
             Standing::IdOnly

@@ -5,18 +5,21 @@
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
 //! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening
-//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`crate::naming`]) and the table itself
+//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`names`], [`around`]) and the table itself
 //! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
 
+mod around;
 mod bounds;
 mod build;
 pub mod embedded;
 mod error;
 pub(crate) mod flatten;
 pub(crate) mod merge;
+mod names;
 mod objects;
+pub(crate) mod one_of;
 mod table;
-pub(crate) mod variants;
+mod variants;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +29,8 @@ use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
 use build::{Builder, Side};
 use embedded::Embedding;
 pub use error::TypesError;
+use names::Names;
 use table::Table;
-pub(crate) use table::is_taken;
 
 /// Name of a source where there is only one and no curation file has given it another.
 pub const ONLY_SOURCE: &str = "specs";
@@ -73,8 +76,8 @@ pub fn build_with(
     build_all(&[described], api_version, embedding, |_, _| true)
 }
 
-/// As [`build_with`], of several sources, and only the resources that are wanted of each. A name that types of several
-/// sources want is that of the first.
+/// As [`build_with`], of several sources, and only the resources that are wanted of each. Types are called the same
+/// whichever these are.
 ///
 /// # Errors
 /// As [`build`].
@@ -85,6 +88,7 @@ pub fn build_all(
     is_wanted: impl Fn(&str, &DiscoveredResource<'_>) -> bool,
 ) -> Result<Version, TypesError> {
     let mut table = Table::default();
+    let names = Names::of(described);
     let wanted =
         |part: &Described<'_>, resource: &DiscoveredResource<'_>| is_wanted(part.source, resource);
     for part in described {
@@ -97,7 +101,7 @@ pub fn build_all(
     for part in described {
         let rule = embedded::Rule::new(part.set, part.resources, embedding);
         for resource in part.resources.iter().filter(|it| wanted(part, it)) {
-            resources.push(sides(part.set, &rule, &mut table, resource)?);
+            resources.push(sides(part.set, (&rule, &names), &mut table, resource)?);
         }
     }
     resources
@@ -113,6 +117,7 @@ pub fn build_all(
         arm_types: arm_types(described),
         resources,
         types: table.finish(),
+        names: names.taken(),
     })
 }
 
@@ -129,15 +134,15 @@ pub fn arm_types(described: &[Described<'_>]) -> BTreeMap<String, Vec<String>> {
 /// A resource with both of its root types.
 fn sides<'a>(
     set: &'a SpecSet,
-    rule: &embedded::Rule<'a>,
+    rules: (&embedded::Rule<'a>, &Names<'a>),
     table: &mut Table,
     resource: &DiscoveredResource<'a>,
 ) -> Result<Resource, TypesError> {
     let spec = match resource.body {
-        Some(body) => Builder::new(set, rule, table, resource, Side::Spec).root(body)?,
+        Some(body) => Builder::new(set, rules, table, resource, Side::Spec).root(body)?,
         None => table.root(&format!("{}Spec", resource.kind), Default::default()),
     };
-    let status = Builder::new(set, rule, table, resource, Side::Status).root(resource.item)?;
+    let status = Builder::new(set, rules, table, resource, Side::Status).root(resource.item)?;
     Ok(finish(resource, spec, status))
 }
 

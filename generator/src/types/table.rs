@@ -1,20 +1,10 @@
-//! The table under construction: gives every type a name, and equal types of one name the same entry.
+//! The table under construction, in which equal types of one name are one entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sha2::{Digest, Sha256};
+
 use crate::model::{ObjectType, Origin, TypeDef, TypeName, TypeTable, reachable};
-
-/// Names that generated Rust needs for itself: what is in scope everywhere, and what fields are made of.
-const TAKEN: [&str; 24] = [
-    "AsMut", "AsRef", "BTreeMap", "Box", "Clone", "Copy", "Debug", "Default", "Drop", "Eq", "Err",
-    "Fn", "From", "Into", "Iterator", "None", "Ok", "Option", "Result", "Self", "Some", "String",
-    "Value", "Vec",
-];
-
-/// Whether generated Rust needs this name for itself.
-pub(crate) fn is_taken(name: &str) -> bool {
-    TAKEN.contains(&name)
-}
 
 /// Types so far. A type enters after all that it names, so equal types have equal definitions.
 #[derive(Default)]
@@ -37,32 +27,20 @@ impl Table {
         name
     }
 
-    /// Enters a type under the first of `names` (then the last with a number) that is free or holds an equal
-    /// type already.
-    pub fn intern(&mut self, names: &[String], suffix: &str, def: TypeDef) -> TypeName {
+    /// Enters a type under a name that a schema gives it. Where the name stands for another type, its own structure tells
+    /// it apart.
+    pub fn intern(&mut self, name: String, def: TypeDef) -> TypeName {
         let facts = without_prose(&def);
-        // A definition may have a name without a letter of ours.
-        let names = names.iter().filter(|name| !name.is_empty());
-        let base = names.clone().next_back().map_or("Type", String::as_str);
-        let numbered = (2..).map(|number| format!("{base}{number}"));
-        for candidate in names.cloned().chain(numbered) {
-            let text = format!("{candidate}{suffix}");
-            if self.reserved.contains(&text) || is_taken(&text) {
-                continue;
+        let mut name = TypeName::new(name);
+        while let Some(known) = self.facts.get(&name) {
+            if *known == facts {
+                return name;
             }
-            let name = TypeName::new(text);
-            match self.facts.get(&name) {
-                Some(known) if *known == facts => return name,
-                Some(_) => {}
-                None => {
-                    self.facts.insert(name.clone(), facts);
-                    self.types.insert(name.clone(), def);
-                    return name;
-                }
-            }
+            name = TypeName::new(marked(name.as_str(), &def));
         }
-        // The numbers above do not end.
-        TypeName::new(base)
+        self.facts.insert(name.clone(), facts);
+        self.types.insert(name.clone(), def);
+        name
     }
 
     /// The object type of this name.
@@ -86,6 +64,13 @@ impl Table {
             .filter(|(name, _)| reached.contains(name))
             .collect()
     }
+}
+
+/// A name that also tells the structure, for a type that what is around it made other than its schema is by itself. So
+/// it does not depend on what else there is.
+pub(super) fn marked(name: &str, def: &TypeDef) -> String {
+    let digest = Sha256::digest(format!("{:?}", without_prose(def)));
+    format!("{name}X{:02X}{:02X}", digest[0], digest[1])
 }
 
 fn without_prose(def: &TypeDef) -> TypeDef {

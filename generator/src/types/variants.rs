@@ -5,39 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::build::{Builder, Position, Side, definition};
 use super::error::TypesError;
 use super::merge::{Merged, merge};
-use crate::load::{Schema, Source, SpecSet};
+use super::one_of::{value, variants};
+use crate::load::{Schema, Source};
 use crate::model::{
     Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef, VariantType,
 };
 use crate::naming::{lower_camel, pascal};
-
-/// Schemas that stand for one variant each of `base`, nearest first: all that include it, directly or not.
-/// A variant with a discriminator of its own is one variant here and tells its own ones apart inside.
-pub(crate) fn variants<'a>(set: &'a SpecSet, base: &'a Schema) -> Vec<&'a Schema> {
-    let mut found: Vec<&Schema> = Vec::new();
-    let mut waiting: Vec<&Schema> = set.derived(&base.source).collect();
-    waiting.reverse();
-    while let Some(schema) = waiting.pop() {
-        if schema.source == base.source || found.iter().any(|known| known.source == schema.source) {
-            continue;
-        }
-        found.push(schema);
-        if schema.discriminator.is_none() {
-            let mut further: Vec<&Schema> = set.derived(&schema.source).collect();
-            further.reverse();
-            waiting.extend(further);
-        }
-    }
-    found
-}
-
-/// Value of the discriminator that means `schema`: what the spec says, else the definition's name.
-pub(crate) fn value(schema: &Schema) -> String {
-    schema
-        .discriminator_value
-        .clone()
-        .unwrap_or_else(|| schema.definition_name().to_owned())
-}
 
 /// The name, or the name with a number where it is taken.
 fn distinct(name: String, taken: &mut BTreeSet<String>) -> String {
@@ -113,27 +86,22 @@ impl<'a> Builder<'a, '_> {
         schema: &'a Schema,
         position: Position,
     ) -> Result<Option<TypeRef>, TypesError> {
-        let times = self.times_open(&schema.source);
-        if times > 1 {
+        if self.recurs(&schema.source) {
             return Ok(None);
         }
+        let is_whole = position == Position::Root;
+        let is_usual = is_whole == self.rule.is_variant_of_resource(schema)
+            && !(is_whole && self.rule.keeps_envelope(self.resource));
         let variant = merge(self.set, schema);
-        let mut name = pascal(schema.definition_name());
-        if times == 1 {
-            name.push_str("Unrolled");
-        }
-        self.enter(&schema.source)?;
-        let built = if schema.discriminator.is_some() && self.is_one_of(&variant) {
-            self.one_of(&variant, position)
-        } else {
-            self.object(&variant, &name, position)
-        };
-        self.leave();
-        let names = [name.clone(), format!("{}{name}", self.resource.kind)];
-        let suffix = self.suffix();
-        Ok(built?.map(|object| {
-            TypeRef::Named(self.table.intern(&names, suffix, TypeDef::Object(object)))
-        }))
+        let name = self.name_of(schema, None);
+        self.enclosed(schema, &name, |it| {
+            it.around.resource |= !is_usual;
+            if schema.discriminator.is_some() && it.is_one_of(&variant) {
+                it.one_of(&variant, position)
+            } else {
+                it.object(&variant, &name, position)
+            }
+        })
     }
 
     /// ASO names a variant after its type in the spec of a resource, and after the discriminator's value elsewhere.
@@ -165,8 +133,9 @@ impl<'a> Builder<'a, '_> {
             description: property.description.clone(),
             source: merged.schema.source.to_string(),
         });
-        let names = [format!("{name}{}", pascal(&property.name))];
-        property.ty = TypeRef::Named(self.table.intern(&names, "", def));
+        let own = merged.properties.get(property.name.as_str()).copied();
+        let name = self.names.below(name, &property.name, own);
+        property.ty = TypeRef::Named(self.table.intern(name, def));
         property.required = true;
         let why = "discriminator of a variant: one value, required";
         property.origin.decisions.push(Decision::spec(why));

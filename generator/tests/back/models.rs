@@ -98,6 +98,7 @@ pub fn version(
         ))],
         arm_types: BTreeMap::from([(ONLY_SOURCE.to_owned(), arm_types.collect())]),
         resources,
+        names: types.iter().map(|(name, _)| name.to_string()).collect(),
         types: types.into_iter().collect::<TypeTable>(),
     }
 }

@@ -86,10 +86,13 @@ fn a_spec_becomes_a_crate_and_a_page() {
             "generated/all/src/lib.rs",
             "generated/test/Cargo.toml",
             "generated/test/src/hub/mod.rs",
+            "generated/test/src/hub/thing.rs",
             "generated/test/src/hub/thing_spec.rs",
             "generated/test/src/kinds/mod.rs",
             "generated/test/src/kinds/thing.rs",
             "generated/test/src/lib.rs",
+            "generated/test/src/types/mod.rs",
+            "generated/test/src/types/operator_spec_053e8b00/mod.rs",
             "generated/test/src/v20230101/mod.rs",
             "generated/test/src/v20230101/thing_spec.rs",
             "generated/test/src/v20230101/thing_status.rs",
@@ -99,7 +102,7 @@ fn a_spec_becomes_a_crate_and_a_page() {
     let summary = &generated.groups[0];
     assert_eq!((summary.kinds, summary.kind_versions), (1, 1));
     assert_eq!((summary.types, summary.shared_types), (3, 3));
-    assert_eq!(summary.files, 8);
+    assert_eq!(summary.files, 11);
     let texts = generated
         .files
         .iter()

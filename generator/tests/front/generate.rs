@@ -10,7 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::real::data;
 
-fn configs() -> Vec<GroupConfig> {
+/// Our own curation files.
+pub fn configs() -> Vec<GroupConfig> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
     let mut files = std::fs::read_dir(folder)
         .expect("folder")
@@ -23,6 +24,14 @@ fn configs() -> Vec<GroupConfig> {
         GroupConfig::parse(path.to_string_lossy(), &text).expect("valid curation file")
     };
     files.iter().map(parse).collect()
+}
+
+/// Azure's specs and Bicep types, where they are on this machine.
+pub fn specs() -> Option<SpecRoot> {
+    let data = data().and_then(|data| Utf8PathBuf::from_path_buf(data).ok());
+    let data = data.filter(|data| data.join("azure-rest-api-specs").is_dir())?;
+    let specs = SpecRoot::new(data.join("azure-rest-api-specs"));
+    Some(specs.with_bicep(data.join("bicep-types")))
 }
 
 /// Files of a run on so many threads, and how many spec files it read and how often it parsed one.

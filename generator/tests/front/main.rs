@@ -10,6 +10,7 @@ mod findings;
 mod formats;
 mod generate;
 mod mutations;
+mod names;
 mod openapi3;
 mod real;
 mod render;

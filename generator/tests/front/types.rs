@@ -45,7 +45,7 @@ fn choices_overrule_the_embedding_rule() {
     };
     let plain = spec(&Embedding::default());
     assert!(plain.contains("fronts: [Front] at"), "{plain}");
-    assert!(plain.contains("subnets: [SubResource] at"), "{plain}");
+    assert!(plain.contains("subnets: [EmbeddedResource] at"), "{plain}");
 
     let mut embedding = Embedding::default();
     embedding.id_only.insert("Front".to_owned());
@@ -53,9 +53,9 @@ fn choices_overrule_the_embedding_rule() {
         .whole
         .insert("Subnet".to_owned(), vec!["Network".to_owned()]);
     let chosen = spec(&embedding);
-    assert!(chosen.contains("fronts: [SubResource] at"), "{chosen}");
-    assert!(chosen.contains("subnets: [Subnet] at"), "{chosen}");
-    assert!(chosen.contains("  subnet: SubResource\n"), "{chosen}");
+    assert!(chosen.contains("fronts: [EmbeddedResource] at"), "{chosen}");
+    assert!(chosen.contains("subnets: [SubnetValueX"), "{chosen}");
+    assert!(chosen.contains("  subnet: EmbeddedResource\n"), "{chosen}");
 }
 
 #[test]

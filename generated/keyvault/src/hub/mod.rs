@@ -2,25 +2,17 @@
 // - 2021-04-01-preview, 2023-07-01
 
 //! The stored form of every kind: the union of its versions, the newest shape winning.
-//! A type that is the same in an api-version is defined there.
+//! A root that is the same in an api-version is defined there.
+//! What the roots of a kind are made of is in a module of the kind.
 
+pub mod vault;
 mod vault_spec;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use vault_spec::VaultSpec;
-pub use super::v20210401preview::{
-    AccessPolicyEntryStatus, IPRule, IPRuleStatus, NetworkRuleAction, NetworkRuleBypassOptions,
-    OperatorSpec, PermissionsStatus, PrivateEndpointConnectionItemStatus, PrivateEndpointStatus,
-    PrivateLinkServiceConnectionStateStatus, Sku, SkuFamily, SkuName, SkuStatus, SystemDataStatus,
-    VaultPropertiesCreateMode, VaultProvisioningState, VirtualNetworkRule, VirtualNetworkRuleStatus,
-};
-pub use super::v20230701::{
-    AccessPolicyEntry, CertificatePermissions, KeyPermissions, NetworkRuleSet, NetworkRuleSetStatus,
-    Permissions, SecretPermissions, StoragePermissions, VaultProperties, VaultPropertiesStatus,
-    VaultStatus,
-};
+pub use super::v20230701::VaultStatus;
 
 /// Names `Vault` in version `v1api20230701storage`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{OperatorSpec, VaultProperties};
+use super::vault::{OperatorSpec, VaultProperties};
 
 shaped! {
     /// Object from `keyvault.json#/definitions/VaultCreateOrUpdateParameters`.

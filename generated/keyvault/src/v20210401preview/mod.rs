@@ -3,7 +3,7 @@
 // - specification/keyvault/resource-manager/Microsoft.KeyVault/preview/2021-04-01-preview/keyvault.json
 
 //! `keyvault.azure.com` with ARM api-version 2021-04-01-preview.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod vault_spec;
 mod vault_status;
@@ -11,18 +11,37 @@ mod vault_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use vault_spec::{
-    AccessPolicyEntry, CertificatePermissions, IPRule, KeyPermissions, NetworkRuleAction,
-    NetworkRuleBypassOptions, NetworkRuleSet, OperatorSpec, Permissions, SecretPermissions, Sku,
-    SkuFamily, SkuName, StoragePermissions, VaultProperties, VaultPropertiesCreateMode,
-    VaultProvisioningState, VaultSpec, VirtualNetworkRule,
-};
-pub use vault_status::{
-    AccessPolicyEntryStatus, IPRuleStatus, NetworkRuleSetStatus, PermissionsStatus,
-    PrivateEndpointConnectionItemStatus, PrivateEndpointStatus,
-    PrivateLinkServiceConnectionStateStatus, SkuStatus, SystemDataStatus, VaultPropertiesStatus,
-    VaultStatus, VirtualNetworkRuleStatus,
-};
+pub use vault_spec::VaultSpec;
+pub use vault_status::VaultStatus;
+pub use crate::types::access_policy_entry_fc56e384::AccessPolicyEntry;
+pub use crate::types::access_policy_entry_status_d9978fab::AccessPolicyEntryStatus;
+pub use crate::types::certificate_permissions_fc7d0c5e::CertificatePermissions;
+pub use crate::types::ip_rule_1d3f165d::IPRule;
+pub use crate::types::ip_rule_status_c541718c::IPRuleStatus;
+pub use crate::types::key_permissions_8fcfc23e::KeyPermissions;
+pub use crate::types::network_rule_action_2f6fa2e5::NetworkRuleAction;
+pub use crate::types::network_rule_bypass_options_fcda3c2e::NetworkRuleBypassOptions;
+pub use crate::types::network_rule_set_aa182f8b::NetworkRuleSet;
+pub use crate::types::network_rule_set_status_d5d4a71a::NetworkRuleSetStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::permissions_976006cb::Permissions;
+pub use crate::types::permissions_status_a6e2e50a::PermissionsStatus;
+pub use crate::types::private_endpoint_connection_item_status_de7cd922::PrivateEndpointConnectionItemStatus;
+pub use crate::types::private_endpoint_status_c089697d::PrivateEndpointStatus;
+pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
+pub use crate::types::secret_permissions_1d3c5243::SecretPermissions;
+pub use crate::types::sku_family_28196bd5::SkuFamily;
+pub use crate::types::sku_fe1c3f10::Sku;
+pub use crate::types::sku_name_5832e3d6::SkuName;
+pub use crate::types::sku_status_00a9319b::SkuStatus;
+pub use crate::types::storage_permissions_a209d7dd::StoragePermissions;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
+pub use crate::types::vault_properties_8ac00791::VaultProperties;
+pub use crate::types::vault_properties_create_mode_5cd92459::VaultPropertiesCreateMode;
+pub use crate::types::vault_properties_status_61e7f4db::VaultPropertiesStatus;
+pub use crate::types::vault_provisioning_state_59e61e44::VaultProvisioningState;
+pub use crate::types::virtual_network_rule_f0c6c4bf::VirtualNetworkRule;
+pub use crate::types::virtual_network_rule_status_8aad5ab2::VirtualNetworkRuleStatus;
 
 /// Names `Vault` in version `v1api20210401preview`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 // - specification/keyvault/resource-manager/Microsoft.KeyVault/stable/2023-07-01/keyvault.json
 
 //! `keyvault.azure.com` with ARM api-version 2023-07-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod vault_spec;
 mod vault_status;
@@ -11,17 +11,37 @@ mod vault_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use vault_spec::{
-    AccessPolicyEntry, CertificatePermissions, KeyPermissions, NetworkRuleSet, Permissions,
-    SecretPermissions, StoragePermissions, VaultProperties, VaultSpec,
-};
-pub use vault_status::{NetworkRuleSetStatus, VaultPropertiesStatus, VaultStatus};
-pub use super::v20210401preview::{
-    AccessPolicyEntryStatus, IPRule, IPRuleStatus, NetworkRuleAction, NetworkRuleBypassOptions,
-    OperatorSpec, PermissionsStatus, PrivateEndpointConnectionItemStatus, PrivateEndpointStatus,
-    PrivateLinkServiceConnectionStateStatus, Sku, SkuFamily, SkuName, SkuStatus, SystemDataStatus,
-    VaultPropertiesCreateMode, VaultProvisioningState, VirtualNetworkRule, VirtualNetworkRuleStatus,
-};
+pub use vault_spec::VaultSpec;
+pub use vault_status::VaultStatus;
+pub use crate::types::access_policy_entry_199eef86::AccessPolicyEntry;
+pub use crate::types::access_policy_entry_status_d9978fab::AccessPolicyEntryStatus;
+pub use crate::types::certificate_permissions_660a22bd::CertificatePermissions;
+pub use crate::types::ip_rule_1d3f165d::IPRule;
+pub use crate::types::ip_rule_status_c541718c::IPRuleStatus;
+pub use crate::types::key_permissions_7b552e38::KeyPermissions;
+pub use crate::types::network_rule_action_2f6fa2e5::NetworkRuleAction;
+pub use crate::types::network_rule_bypass_options_fcda3c2e::NetworkRuleBypassOptions;
+pub use crate::types::network_rule_set_ec9ad970::NetworkRuleSet;
+pub use crate::types::network_rule_set_status_ff8e357b::NetworkRuleSetStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::permissions_d9e03c27::Permissions;
+pub use crate::types::permissions_status_a6e2e50a::PermissionsStatus;
+pub use crate::types::private_endpoint_connection_item_status_de7cd922::PrivateEndpointConnectionItemStatus;
+pub use crate::types::private_endpoint_status_c089697d::PrivateEndpointStatus;
+pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
+pub use crate::types::secret_permissions_cee4e41c::SecretPermissions;
+pub use crate::types::sku_family_28196bd5::SkuFamily;
+pub use crate::types::sku_fe1c3f10::Sku;
+pub use crate::types::sku_name_5832e3d6::SkuName;
+pub use crate::types::sku_status_00a9319b::SkuStatus;
+pub use crate::types::storage_permissions_d4d0eeaa::StoragePermissions;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
+pub use crate::types::vault_properties_6f7179a0::VaultProperties;
+pub use crate::types::vault_properties_create_mode_5cd92459::VaultPropertiesCreateMode;
+pub use crate::types::vault_properties_status_818a2681::VaultPropertiesStatus;
+pub use crate::types::vault_provisioning_state_59e61e44::VaultProvisioningState;
+pub use crate::types::virtual_network_rule_f0c6c4bf::VirtualNetworkRule;
+pub use crate::types::virtual_network_rule_status_8aad5ab2::VirtualNetworkRuleStatus;
 
 /// Names `Vault` in version `v1api20230701`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped};
+use armature_shapes::{resource, shaped};
 
-use super::{
-    AccessPolicyEntryStatus, IPRuleStatus, PrivateEndpointConnectionItemStatus, SkuStatus,
-    SystemDataStatus, VirtualNetworkRuleStatus,
-};
+use super::{SystemDataStatus, VaultPropertiesStatus};
 
 shaped! {
     /// Object from `keyvault.json#/definitions/Vault`.
@@ -28,74 +25,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `keyvault.json#/definitions/NetworkRuleSet`.
-    NetworkRuleSetStatus {
-        /// String; ARM `bypass`.
-        bypass: String = "bypass".at(&["bypass"]);
-        /// String; ARM `defaultAction`.
-        default_action: String = "defaultAction".at(&["defaultAction"]);
-        /// List of objects; ARM `ipRules`.
-        ip_rules: Vec<IPRuleStatus> = "ipRules".at(&["ipRules"]);
-        /// List of objects; ARM `virtualNetworkRules`.
-        virtual_network_rules: Vec<VirtualNetworkRuleStatus> = "virtualNetworkRules"
-            .at(&["virtualNetworkRules"])
-            .identifiers(&["id"]);
-    }
-}
-
-shaped! {
-    /// Object from `keyvault.json#/definitions/VaultProperties`.
-    VaultPropertiesStatus {
-        /// List of objects; ARM `accessPolicies`.
-        access_policies: Vec<AccessPolicyEntryStatus> = "accessPolicies"
-            .at(&["accessPolicies"])
-            .identifiers(&["tenantId", "objectId", "permissions"]);
-        /// String; never returned; ARM `createMode`.
-        create_mode: String = "createMode".at(&["createMode"]).write_only();
-        /// Boolean; ARM `enablePurgeProtection`.
-        enable_purge_protection: bool = "enablePurgeProtection".at(&["enablePurgeProtection"]);
-        /// Boolean; ARM `enableRbacAuthorization`.
-        enable_rbac_authorization: bool = "enableRbacAuthorization"
-            .at(&["enableRbacAuthorization"]);
-        /// Boolean; ARM `enableSoftDelete`.
-        enable_soft_delete: bool = "enableSoftDelete".at(&["enableSoftDelete"]);
-        /// Boolean; ARM `enabledForDeployment`.
-        enabled_for_deployment: bool = "enabledForDeployment".at(&["enabledForDeployment"]);
-        /// Boolean; ARM `enabledForDiskEncryption`.
-        enabled_for_disk_encryption: bool = "enabledForDiskEncryption"
-            .at(&["enabledForDiskEncryption"]);
-        /// Boolean; ARM `enabledForTemplateDeployment`.
-        enabled_for_template_deployment: bool = "enabledForTemplateDeployment"
-            .at(&["enabledForTemplateDeployment"]);
-        /// String; set by Azure; ARM `hsmPoolResourceId`.
-        hsm_pool_resource_id: String = "hsmPoolResourceId".at(&["hsmPoolResourceId"]).read_only();
-        /// Object; ARM `networkAcls`.
-        network_acls: Box<NetworkRuleSetStatus> = "networkAcls".at(&["networkAcls"]);
-        /// List of objects; set by Azure; ARM `privateEndpointConnections`.
-        private_endpoint_connections: Vec<PrivateEndpointConnectionItemStatus> =
-            "privateEndpointConnections"
-            .at(&["privateEndpointConnections"])
-            .read_only();
-        /// String; ARM `provisioningState`.
-        provisioning_state: String = "provisioningState".at(&["provisioningState"]);
-        /// String; ARM `publicNetworkAccess`.
-        public_network_access: String = "publicNetworkAccess".at(&["publicNetworkAccess"]);
-        /// Object; ARM `sku`.
-        sku: Box<SkuStatus> = "sku".at(&["sku"]);
-        /// Integer; format `int32`; ARM `softDeleteRetentionInDays`.
-        soft_delete_retention_in_days: i64 = "softDeleteRetentionInDays"
-            .at(&["softDeleteRetentionInDays"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-        /// String; format `uuid`; ARM `tenantId`.
-        tenant_id: String = "tenantId"
-            .at(&["tenantId"])
-            .rules(&shape::Rules { format: Some("uuid"), ..shape::Rules::NONE });
-        /// String; ARM `vaultUri`.
-        vault_uri: String = "vaultUri".at(&["vaultUri"]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
+use super::cluster::{
     AcceptedAudiences, AzureSku, CalloutPolicy, ClusterOperatorSpec, ClusterPropertiesEngineType,
     ClusterPropertiesPublicIPType, ClusterPropertiesPublicNetworkAccess,
     ClusterPropertiesRestrictOutboundNetworkAccess, Identity, KeyVaultProperties,

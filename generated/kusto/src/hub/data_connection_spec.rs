@@ -2,10 +2,8 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
-    CosmosDbDataConnection, EventGridConnectionPropertiesDatabaseRouting, EventGridDataConnection,
-    EventHubConnectionPropertiesCompression, EventHubConnectionPropertiesDataFormat,
-    EventHubDataConnectionKind, IotHubConnectionPropertiesDataFormat, IotHubDataConnectionKind,
+use super::data_connection::{
+    CosmosDbDataConnection, EventGridDataConnection, EventHubDataConnection, IotHubDataConnection,
     OperatorSpec,
 };
 
@@ -38,85 +36,5 @@ shaped! {
         original_version: String = "originalVersion";
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    EventHubDataConnection {
-        /// Enum; ARM `properties.compression`.
-        compression: EventHubConnectionPropertiesCompression = "compression"
-            .at(&["properties", "compression"]);
-        /// String; required; ARM `properties.consumerGroup`.
-        consumer_group: String = "consumerGroup".at(&["properties", "consumerGroup"]).required();
-        /// Enum; ARM `properties.dataFormat`.
-        data_format: EventHubConnectionPropertiesDataFormat = "dataFormat"
-            .at(&["properties", "dataFormat"]);
-        /// Enum; ARM `properties.databaseRouting`.
-        database_routing: EventGridConnectionPropertiesDatabaseRouting = "databaseRouting"
-            .at(&["properties", "databaseRouting"]);
-        /// Reference to a resource; required; ARM `properties.eventHubResourceId`.
-        event_hub_resource_reference: Box<resource::ResourceReference> = "eventHubResourceReference"
-            .at(&["properties", "eventHubResourceId"])
-            .required()
-            .arm_id();
-        /// List of strings; ARM `properties.eventSystemProperties`.
-        event_system_properties: Vec<String> = "eventSystemProperties"
-            .at(&["properties", "eventSystemProperties"]);
-        /// Enum; required; ARM `kind`.
-        kind: EventHubDataConnectionKind = "kind".at(&["kind"]).required();
-        /// String; Azure location; ARM `location`.
-        location: String = "location".at(&["location"]).location();
-        /// Reference to a resource; ARM `properties.managedIdentityResourceId`.
-        managed_identity_resource_reference: Box<resource::ResourceReference> =
-            "managedIdentityResourceReference"
-            .at(&["properties", "managedIdentityResourceId"])
-            .arm_id();
-        /// String; ARM `properties.mappingRuleName`.
-        mapping_rule_name: String = "mappingRuleName".at(&["properties", "mappingRuleName"]);
-        /// String; format `date-time`; ARM `properties.retrievalStartDate`.
-        retrieval_start_date: String = "retrievalStartDate"
-            .at(&["properties", "retrievalStartDate"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `properties.tableName`.
-        table_name: String = "tableName".at(&["properties", "tableName"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    IotHubDataConnection {
-        /// String; required; ARM `properties.consumerGroup`.
-        consumer_group: String = "consumerGroup".at(&["properties", "consumerGroup"]).required();
-        /// Enum; ARM `properties.dataFormat`.
-        data_format: IotHubConnectionPropertiesDataFormat = "dataFormat"
-            .at(&["properties", "dataFormat"]);
-        /// Enum; ARM `properties.databaseRouting`.
-        database_routing: EventGridConnectionPropertiesDatabaseRouting = "databaseRouting"
-            .at(&["properties", "databaseRouting"]);
-        /// List of strings; ARM `properties.eventSystemProperties`.
-        event_system_properties: Vec<String> = "eventSystemProperties"
-            .at(&["properties", "eventSystemProperties"]);
-        /// Reference to a resource; required; ARM `properties.iotHubResourceId`.
-        iot_hub_resource_reference: Box<resource::ResourceReference> = "iotHubResourceReference"
-            .at(&["properties", "iotHubResourceId"])
-            .required()
-            .arm_id();
-        /// Enum; required; ARM `kind`.
-        kind: IotHubDataConnectionKind = "kind".at(&["kind"]).required();
-        /// String; Azure location; ARM `location`.
-        location: String = "location".at(&["location"]).location();
-        /// String; ARM `properties.mappingRuleName`.
-        mapping_rule_name: String = "mappingRuleName".at(&["properties", "mappingRuleName"]);
-        /// String; format `date-time`; ARM `properties.retrievalStartDate`.
-        retrieval_start_date: String = "retrievalStartDate"
-            .at(&["properties", "retrievalStartDate"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; required; ARM `properties.sharedAccessPolicyName`.
-        shared_access_policy_name: String = "sharedAccessPolicyName"
-            .at(&["properties", "sharedAccessPolicyName"])
-            .required();
-        /// String; ARM `properties.tableName`.
-        table_name: String = "tableName".at(&["properties", "tableName"]);
     }
 }

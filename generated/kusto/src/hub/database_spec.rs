@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{OperatorSpec, ReadWriteDatabase};
+use super::database::{OperatorSpec, ReadWriteDatabase};
 
 shaped! {
     /// Exactly one of the variants that ARM tells apart by `kind`, from `types.json`.

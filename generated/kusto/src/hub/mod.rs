@@ -2,43 +2,24 @@
 // - 2023-08-15, 2024-04-13
 
 //! The stored form of every kind: the union of its versions, the newest shape winning.
-//! A type that is the same in an api-version is defined there.
+//! A root that is the same in an api-version is defined there.
+//! What the roots of a kind are made of is in a module of the kind.
 
+pub mod cluster;
 mod cluster_spec;
+pub mod data_connection;
 mod data_connection_spec;
+pub mod database;
 mod database_spec;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use cluster_spec::ClusterSpec;
-pub use data_connection_spec::{DataConnectionSpec, EventHubDataConnection, IotHubDataConnection};
+pub use data_connection_spec::DataConnectionSpec;
 pub use database_spec::DatabaseSpec;
-pub use super::v20230815::{
-    AcceptedAudiences, AcceptedAudiencesStatus, AzureSku, AzureSkuName, AzureSkuStatus,
-    AzureSkuTier, CosmosDbDataConnection, CosmosDbDataConnectionKind, CosmosDbDataConnectionStatus,
-    DataConnectionStatus, DatabaseStatisticsStatus, DatabaseStatus, EventGridDataConnectionKind,
-    EventGridDataConnectionStatus, EventHubDataConnectionKind, EventHubDataConnectionStatus,
-    Identity, IdentityType, IotHubDataConnectionKind, IotHubDataConnectionStatus,
-    KeyVaultProperties, KeyVaultPropertiesStatus, LanguageExtensionStatus,
-    LanguageExtensionsListStatus, MigrationClusterPropertiesStatus, OperatorSpec,
-    OptimizedAutoscale, OptimizedAutoscaleStatus, ReadWriteDatabase, ReadWriteDatabaseKind,
-    ReadWriteDatabaseStatus, SubResourceStatus, SuspensionDetailsStatus, SystemDataStatus,
-    TrustedExternalTenant, TrustedExternalTenantStatus, VirtualNetworkConfigurationStatus,
-};
-pub use super::v20240413::{
-    CalloutPolicy, CalloutPolicyCalloutType, CalloutPolicyOutboundAccess, CalloutPolicyStatus,
-    ClusterOperatorConfigMaps, ClusterOperatorSpec, ClusterPropertiesEngineType,
-    ClusterPropertiesPublicIPType, ClusterPropertiesPublicNetworkAccess,
-    ClusterPropertiesRestrictOutboundNetworkAccess, ClusterStatus,
-    ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus,
-    EventGridConnectionPropertiesBlobStorageEventType, EventGridConnectionPropertiesDataFormat,
-    EventGridConnectionPropertiesDatabaseRouting, EventGridDataConnection,
-    EventHubConnectionPropertiesCompression, EventHubConnectionPropertiesDataFormat, IdentityStatus,
-    IotHubConnectionPropertiesDataFormat, LanguageExtension,
-    LanguageExtensionLanguageExtensionImageName, LanguageExtensionLanguageExtensionName,
-    LanguageExtensionsList, VirtualNetworkConfiguration, VirtualNetworkConfigurationState,
-};
+pub use super::v20230815::{DataConnectionStatus, DatabaseStatus};
+pub use super::v20240413::ClusterStatus;
 
 /// Names `Cluster` in version `v1api20240413storage`.
 #[derive(Clone, Copy, Debug, Default)]

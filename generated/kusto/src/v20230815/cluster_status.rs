@@ -2,7 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped};
+use armature_shapes::{resource, shaped};
+
+use super::{
+    AcceptedAudiencesStatus, AzureSkuStatus, EmbeddedResourceStatus, IdentityStatus,
+    KeyVaultPropertiesStatus, LanguageExtensionsListStatus, MigrationClusterPropertiesStatus,
+    OptimizedAutoscaleStatus, SystemData2Status, TrustedExternalTenantStatus,
+    VirtualNetworkConfigurationStatus,
+};
 
 shaped! {
     /// Object from `kusto.json#/definitions/Cluster`.
@@ -60,7 +67,7 @@ shaped! {
         optimized_autoscale: Box<OptimizedAutoscaleStatus> = "optimizedAutoscale"
             .at(&["properties", "optimizedAutoscale"]);
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -82,7 +89,7 @@ shaped! {
         /// String; set by Azure; ARM `properties.stateReason`.
         state_reason: String = "stateReason".at(&["properties", "stateReason"]).read_only();
         /// Object; set by Azure; ARM `systemData`.
-        system_data: Box<SystemDataStatus> = "systemData".at(&["systemData"]).read_only();
+        system_data: Box<SystemData2Status> = "systemData".at(&["systemData"]).read_only();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// List of objects; ARM `properties.trustedExternalTenants`.
@@ -98,180 +105,5 @@ shaped! {
             .at(&["properties", "virtualNetworkConfiguration"]);
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/AcceptedAudiences`.
-    AcceptedAudiencesStatus {
-        /// String; ARM `value`.
-        value: String = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/AzureSku`.
-    AzureSkuStatus {
-        /// Integer; format `int32`; ARM `capacity`.
-        capacity: i64 = "capacity"
-            .at(&["capacity"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `tier`.
-        tier: String = "tier".at(&["tier"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/Identity`.
-    IdentityStatus {
-        /// String; set by Azure; ARM `principalId`.
-        principal_id: String = "principalId".at(&["principalId"]).read_only();
-        /// String; set by Azure; ARM `tenantId`.
-        tenant_id: String = "tenantId".at(&["tenantId"]).read_only();
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-        /// Map of objects; ARM `userAssignedIdentities`.
-        user_assigned_identities: BTreeMap<String, IdentityUserAssignedIdentitiesUnrolledStatus> =
-            "userAssignedIdentities"
-            .at(&["userAssignedIdentities"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/Identity/properties/userAssignedIdentities/additionalProperties`.
-    IdentityUserAssignedIdentitiesUnrolledStatus {
-        /// String; set by Azure; ARM `clientId`.
-        client_id: String = "clientId".at(&["clientId"]).read_only();
-        /// String; set by Azure; ARM `principalId`.
-        principal_id: String = "principalId".at(&["principalId"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/KeyVaultProperties`.
-    KeyVaultPropertiesStatus {
-        /// String; ARM `keyName`.
-        key_name: String = "keyName".at(&["keyName"]);
-        /// String; ARM `keyVaultUri`.
-        key_vault_uri: String = "keyVaultUri".at(&["keyVaultUri"]);
-        /// String; ARM `keyVersion`.
-        key_version: String = "keyVersion".at(&["keyVersion"]);
-        /// String; ARM `userIdentity`.
-        user_identity: String = "userIdentity".at(&["userIdentity"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/LanguageExtension`.
-    LanguageExtensionStatus {
-        /// String; ARM `languageExtensionCustomImageName`.
-        language_extension_custom_image_name: String = "languageExtensionCustomImageName"
-            .at(&["languageExtensionCustomImageName"]);
-        /// String; ARM `languageExtensionImageName`.
-        language_extension_image_name: String = "languageExtensionImageName"
-            .at(&["languageExtensionImageName"]);
-        /// String; ARM `languageExtensionName`.
-        language_extension_name: String = "languageExtensionName".at(&["languageExtensionName"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/LanguageExtensionsList`.
-    LanguageExtensionsListStatus {
-        /// List of objects; ARM `value`.
-        value: Vec<LanguageExtensionStatus> = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/MigrationClusterProperties`.
-    MigrationClusterPropertiesStatus {
-        /// String; set by Azure; ARM `dataIngestionUri`.
-        data_ingestion_uri: String = "dataIngestionUri".at(&["dataIngestionUri"]).read_only();
-        /// String; set by Azure; ARM `id`.
-        id: String = "id".at(&["id"]).read_only();
-        /// String; set by Azure; ARM `role`.
-        role: String = "role".at(&["role"]).read_only();
-        /// String; set by Azure; ARM `uri`.
-        uri: String = "uri".at(&["uri"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/OptimizedAutoscale`.
-    OptimizedAutoscaleStatus {
-        /// Boolean; ARM `isEnabled`.
-        is_enabled: bool = "isEnabled".at(&["isEnabled"]);
-        /// Integer; format `int32`; ARM `maximum`.
-        maximum: i64 = "maximum"
-            .at(&["maximum"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-        /// Integer; format `int32`; ARM `minimum`.
-        minimum: i64 = "minimum"
-            .at(&["minimum"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-        /// Integer; format `int32`; ARM `version`.
-        version: i64 = "version"
-            .at(&["version"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/PrivateEndpointConnection`.
-    SubResourceStatus {
-        /// String; ARM id; ARM `id`.
-        id: String = "id".at(&["id"]).arm_id();
-    }
-}
-
-shaped! {
-    /// Object from `types.json#/definitions/systemData`.
-    SystemDataStatus {
-        /// String; format `date-time`; ARM `createdAt`.
-        created_at: String = "createdAt"
-            .at(&["createdAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `createdBy`.
-        created_by: String = "createdBy".at(&["createdBy"]);
-        /// String; ARM `createdByType`.
-        created_by_type: String = "createdByType".at(&["createdByType"]);
-        /// String; format `date-time`; ARM `lastModifiedAt`.
-        last_modified_at: String = "lastModifiedAt"
-            .at(&["lastModifiedAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `lastModifiedBy`.
-        last_modified_by: String = "lastModifiedBy".at(&["lastModifiedBy"]);
-        /// String; ARM `lastModifiedByType`.
-        last_modified_by_type: String = "lastModifiedByType".at(&["lastModifiedByType"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/TrustedExternalTenant`.
-    TrustedExternalTenantStatus {
-        /// String; ARM `value`.
-        value: String = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/VirtualNetworkConfiguration`.
-    VirtualNetworkConfigurationStatus {
-        /// String; ARM `dataManagementPublicIpId`.
-        data_management_public_ip_id: String = "dataManagementPublicIpId"
-            .at(&["dataManagementPublicIpId"]);
-        /// String; ARM `enginePublicIpId`.
-        engine_public_ip_id: String = "enginePublicIpId".at(&["enginePublicIpId"]);
-        /// String; ARM `state`.
-        state: String = "state".at(&["state"]);
-        /// String; ARM `subnetId`.
-        subnet_id: String = "subnetId".at(&["subnetId"]);
     }
 }

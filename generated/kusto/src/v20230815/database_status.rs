@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::KeyVaultPropertiesStatus;
+use super::ReadWriteDatabaseStatus;
 
 shaped! {
     /// Exactly one of the variants that ARM tells apart by `kind`, from `kusto.json#/definitions/Database`.
@@ -18,62 +18,5 @@ shaped! {
         name: String = "name".at(&["name"]).read_only();
         /// Variant with `kind: ReadWrite`.
         read_write: Box<ReadWriteDatabaseStatus> = "readWrite".inline();
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/DatabaseStatistics`.
-    DatabaseStatisticsStatus {
-        /// Number; ARM `size`.
-        size: f64 = "size".at(&["size"]);
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/ReadWriteDatabase`.
-    ReadWriteDatabaseStatus {
-        /// String; format `duration`; ARM `properties.hotCachePeriod`.
-        hot_cache_period: String = "hotCachePeriod"
-            .at(&["properties", "hotCachePeriod"])
-            .rules(&shape::Rules { format: Some("duration"), ..shape::Rules::NONE });
-        /// String; set by Azure; ARM `id`.
-        id: String = "id".at(&["id"]).read_only();
-        /// Boolean; set by Azure; ARM `properties.isFollowed`.
-        is_followed: bool = "isFollowed".at(&["properties", "isFollowed"]).read_only();
-        /// Object; ARM `properties.keyVaultProperties`.
-        key_vault_properties: Box<KeyVaultPropertiesStatus> = "keyVaultProperties"
-            .at(&["properties", "keyVaultProperties"]);
-        /// String; ARM `kind`.
-        kind: String = "kind".at(&["kind"]);
-        /// String; Azure location; ARM `location`.
-        location: String = "location".at(&["location"]).location();
-        /// String; set by Azure; ARM `properties.provisioningState`.
-        provisioning_state: String = "provisioningState"
-            .at(&["properties", "provisioningState"])
-            .read_only();
-        /// String; format `duration`; ARM `properties.softDeletePeriod`.
-        soft_delete_period: String = "softDeletePeriod"
-            .at(&["properties", "softDeletePeriod"])
-            .rules(&shape::Rules { format: Some("duration"), ..shape::Rules::NONE });
-        /// Object; set by Azure; ARM `properties.statistics`.
-        statistics: Box<DatabaseStatisticsStatus> = "statistics"
-            .at(&["properties", "statistics"])
-            .read_only();
-        /// Object; set by Azure; ARM `properties.suspensionDetails`.
-        suspension_details: Box<SuspensionDetailsStatus> = "suspensionDetails"
-            .at(&["properties", "suspensionDetails"])
-            .read_only();
-        /// String; set by Azure; ARM `type`.
-        type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `kusto.json#/definitions/SuspensionDetails`.
-    SuspensionDetailsStatus {
-        /// String; format `date-time`; ARM `suspensionStartDate`.
-        suspension_start_date: String = "suspensionStartDate"
-            .at(&["suspensionStartDate"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
     }
 }

@@ -5,7 +5,7 @@
 // - specification/common-types/resource-management/v3/types.json
 
 //! `kusto.azure.com` with ARM api-version 2023-08-15.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod cluster_spec;
 mod cluster_status;
@@ -17,34 +17,68 @@ mod database_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use cluster_spec::{
-    AcceptedAudiences, AzureSku, AzureSkuName, AzureSkuTier, ClusterNetworkAccessFlag, ClusterSpec,
-    EngineType, Identity, IdentityType, KeyVaultProperties, LanguageExtension,
-    LanguageExtensionImageName, LanguageExtensionName, LanguageExtensionsList, OperatorSpec,
-    OptimizedAutoscale, PublicIPType, PublicNetworkAccess, TrustedExternalTenant,
-    VirtualNetworkConfiguration, VnetState,
-};
-pub use cluster_status::{
-    AcceptedAudiencesStatus, AzureSkuStatus, ClusterStatus, IdentityStatus,
-    IdentityUserAssignedIdentitiesUnrolledStatus, KeyVaultPropertiesStatus, LanguageExtensionStatus,
-    LanguageExtensionsListStatus, MigrationClusterPropertiesStatus, OptimizedAutoscaleStatus,
-    SubResourceStatus, SystemDataStatus, TrustedExternalTenantStatus,
-    VirtualNetworkConfigurationStatus,
-};
-pub use data_connection_spec::{
-    BlobStorageEventType, Compression, CosmosDbDataConnection, CosmosDbDataConnectionKind,
-    DataConnectionSpec, DatabaseRouting, EventGridDataConnection, EventGridDataConnectionKind,
-    EventGridDataFormat, EventHubDataConnection, EventHubDataConnectionKind, EventHubDataFormat,
-    IotHubDataConnection, IotHubDataConnectionKind, IotHubDataFormat,
-};
-pub use data_connection_status::{
-    CosmosDbDataConnectionStatus, DataConnectionStatus, EventGridDataConnectionStatus,
-    EventHubDataConnectionStatus, IotHubDataConnectionStatus,
-};
-pub use database_spec::{DatabaseSpec, ReadWriteDatabase, ReadWriteDatabaseKind};
-pub use database_status::{
-    DatabaseStatisticsStatus, DatabaseStatus, ReadWriteDatabaseStatus, SuspensionDetailsStatus,
-};
+pub use cluster_spec::ClusterSpec;
+pub use cluster_status::ClusterStatus;
+pub use data_connection_spec::DataConnectionSpec;
+pub use data_connection_status::DataConnectionStatus;
+pub use database_spec::DatabaseSpec;
+pub use database_status::DatabaseStatus;
+pub use crate::types::accepted_audiences_59a8ff95::AcceptedAudiences;
+pub use crate::types::accepted_audiences_status_a1e732bc::AcceptedAudiencesStatus;
+pub use crate::types::azure_sku_f7a2c25d::AzureSku;
+pub use crate::types::azure_sku_name_87acb3b6::AzureSkuName;
+pub use crate::types::azure_sku_status_df6e14a9::AzureSkuStatus;
+pub use crate::types::azure_sku_tier_4b3a5731::AzureSkuTier;
+pub use crate::types::blob_storage_event_type_1b8a2ca1::BlobStorageEventType;
+pub use crate::types::cluster_network_access_flag_9a329783::ClusterNetworkAccessFlag;
+pub use crate::types::compression_e67cf32c::Compression;
+pub use crate::types::cosmos_db_data_connection_b6188e79::CosmosDbDataConnection;
+pub use crate::types::cosmos_db_data_connection_kind_4c1350e2::CosmosDbDataConnectionKind;
+pub use crate::types::cosmos_db_data_connection_status_2d45840f::CosmosDbDataConnectionStatus;
+pub use crate::types::database_routing_3b8e9e4b::DatabaseRouting;
+pub use crate::types::database_statistics_status_a0cb975c::DatabaseStatisticsStatus;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::engine_type_2a98efca::EngineType;
+pub use crate::types::event_grid_data_connection_878167b1::EventGridDataConnection;
+pub use crate::types::event_grid_data_connection_kind_1022f5e1::EventGridDataConnectionKind;
+pub use crate::types::event_grid_data_connection_status_7f3b8cd7::EventGridDataConnectionStatus;
+pub use crate::types::event_grid_data_format_68288255::EventGridDataFormat;
+pub use crate::types::event_hub_data_connection_4b4af5fa::EventHubDataConnection;
+pub use crate::types::event_hub_data_connection_kind_72ff4c89::EventHubDataConnectionKind;
+pub use crate::types::event_hub_data_connection_status_96e112bf::EventHubDataConnectionStatus;
+pub use crate::types::event_hub_data_format_96a099d8::EventHubDataFormat;
+pub use crate::types::identity_aa075ccb::Identity;
+pub use crate::types::identity_status_5da70d43::IdentityStatus;
+pub use crate::types::identity_type_0dd580a7::IdentityType;
+pub use crate::types::identity_user_assigned_identities_unrolled_status_083b744e::IdentityUserAssignedIdentitiesUnrolledStatus;
+pub use crate::types::iot_hub_data_connection_69afd165::IotHubDataConnection;
+pub use crate::types::iot_hub_data_connection_kind_2d412b9a::IotHubDataConnectionKind;
+pub use crate::types::iot_hub_data_connection_status_4edbd946::IotHubDataConnectionStatus;
+pub use crate::types::iot_hub_data_format_ca425d5d::IotHubDataFormat;
+pub use crate::types::key_vault_properties_5d757098::KeyVaultProperties;
+pub use crate::types::key_vault_properties_status_31a5c1d0::KeyVaultPropertiesStatus;
+pub use crate::types::language_extension_6f4f63ae::LanguageExtension;
+pub use crate::types::language_extension_image_name_31d137d3::LanguageExtensionImageName;
+pub use crate::types::language_extension_name_7600824e::LanguageExtensionName;
+pub use crate::types::language_extension_status_c333d3ac::LanguageExtensionStatus;
+pub use crate::types::language_extensions_list_52e37759::LanguageExtensionsList;
+pub use crate::types::language_extensions_list_status_18aeeb46::LanguageExtensionsListStatus;
+pub use crate::types::migration_cluster_properties_status_cc6ee1da::MigrationClusterPropertiesStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::optimized_autoscale_f55b963e::OptimizedAutoscale;
+pub use crate::types::optimized_autoscale_status_425e5497::OptimizedAutoscaleStatus;
+pub use crate::types::public_ip_type_49c954bc::PublicIPType;
+pub use crate::types::public_network_access_5c8accd1::PublicNetworkAccess;
+pub use crate::types::read_write_database_3b0b8789::ReadWriteDatabase;
+pub use crate::types::read_write_database_kind_71b49edc::ReadWriteDatabaseKind;
+pub use crate::types::read_write_database_status_95b298ed::ReadWriteDatabaseStatus;
+pub use crate::types::suspension_details_status_df5b4fa6::SuspensionDetailsStatus;
+pub use crate::types::system_data2_status_ea73ac03::SystemData2Status;
+pub use crate::types::trusted_external_tenant_848b9a7b::TrustedExternalTenant;
+pub use crate::types::trusted_external_tenant_status_c55e5f11::TrustedExternalTenantStatus;
+pub use crate::types::virtual_network_configuration_0716ce26::VirtualNetworkConfiguration;
+pub use crate::types::virtual_network_configuration_status_aa9e6e99::VirtualNetworkConfigurationStatus;
+pub use crate::types::vnet_state_040949ba::VnetState;
 
 /// Names `Cluster` in version `v1api20230815`.
 #[derive(Clone, Copy, Debug, Default)]

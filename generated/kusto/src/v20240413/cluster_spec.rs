@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    AcceptedAudiences, AzureSku, Identity, KeyVaultProperties, OptimizedAutoscale,
-    TrustedExternalTenant,
+    AcceptedAudiences, AzureSku, CalloutPolicy, ClusterOperatorSpec, ClusterPropertiesEngineType,
+    ClusterPropertiesPublicIPType, ClusterPropertiesPublicNetworkAccess,
+    ClusterPropertiesRestrictOutboundNetworkAccess, Identity, KeyVaultProperties,
+    LanguageExtensionsList, OptimizedAutoscale, TrustedExternalTenant, VirtualNetworkConfiguration,
 };
 
 shaped! {
@@ -88,176 +90,5 @@ shaped! {
             .at(&["properties", "virtualNetworkConfiguration"]);
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    CalloutPolicy {
-        /// Enum; ARM `calloutType`.
-        callout_type: CalloutPolicyCalloutType = "calloutType".at(&["calloutType"]);
-        /// String; ARM `calloutUriRegex`.
-        callout_uri_regex: String = "calloutUriRegex".at(&["calloutUriRegex"]);
-        /// Enum; ARM `outboundAccess`.
-        outbound_access: CalloutPolicyOutboundAccess = "outboundAccess".at(&["outboundAccess"]);
-    }
-}
-
-string_enum! {
-    /// String with 11 known values from `types.json`.
-    CalloutPolicyCalloutType {
-        KUSTO = "kusto",
-        SQL = "sql",
-        COSMOSDB = "cosmosdb",
-        EXTERNAL_DATA = "external_data",
-        AZURE_DIGITAL_TWINS = "azure_digital_twins",
-        SANDBOX_ARTIFACTS = "sandbox_artifacts",
-        WEBAPI = "webapi",
-        MYSQL = "mysql",
-        POSTGRESQL = "postgresql",
-        GENEVAMETRICS = "genevametrics",
-        AZURE_OPENAI = "azure_openai",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    CalloutPolicyOutboundAccess {
-        ALLOW = "Allow",
-        DENY = "Deny",
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    ClusterOperatorConfigMaps {
-        /// Place in a ConfigMap.
-        cluster_principal_id: Box<resource::ConfigMapDestination> = "clusterPrincipalId";
-        /// Place in a ConfigMap.
-        cluster_tenant_id: Box<resource::ConfigMapDestination> = "clusterTenantId";
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    ClusterOperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// ConfigMaps that the operator writes.
-        config_maps: Box<ClusterOperatorConfigMaps> = "configMaps";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    ClusterPropertiesEngineType {
-        V2 = "V2",
-        V3 = "V3",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    ClusterPropertiesPublicIPType {
-        I_PV4 = "IPv4",
-        DUAL_STACK = "DualStack",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    ClusterPropertiesPublicNetworkAccess {
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    ClusterPropertiesRestrictOutboundNetworkAccess {
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    LanguageExtension {
-        /// String; ARM `languageExtensionCustomImageName`.
-        language_extension_custom_image_name: String = "languageExtensionCustomImageName"
-            .at(&["languageExtensionCustomImageName"]);
-        /// Enum; ARM `languageExtensionImageName`.
-        language_extension_image_name: LanguageExtensionLanguageExtensionImageName =
-            "languageExtensionImageName"
-            .at(&["languageExtensionImageName"]);
-        /// Enum; ARM `languageExtensionName`.
-        language_extension_name: LanguageExtensionLanguageExtensionName = "languageExtensionName"
-            .at(&["languageExtensionName"]);
-    }
-}
-
-string_enum! {
-    /// String with 7 known values from `types.json`.
-    LanguageExtensionLanguageExtensionImageName {
-        R = "R",
-        PYTHON3_6_5 = "Python3_6_5",
-        PYTHON3_10_8 = "Python3_10_8",
-        PYTHON3_10_8_DL = "Python3_10_8_DL",
-        PYTHON_CUSTOM_IMAGE = "PythonCustomImage",
-        PYTHON3_11_7 = "Python3_11_7",
-        PYTHON3_11_7_DL = "Python3_11_7_DL",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    LanguageExtensionLanguageExtensionName {
-        PYTHON = "PYTHON",
-        R = "R",
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    LanguageExtensionsList {
-        /// List of objects; ARM `value`.
-        value: Vec<LanguageExtension> = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    VirtualNetworkConfiguration {
-        /// Reference to a resource; required; settable on creation only; ARM `dataManagementPublicIpId`.
-        data_management_public_ip_reference: Box<resource::ResourceReference> =
-            "dataManagementPublicIpReference"
-            .at(&["dataManagementPublicIpId"])
-            .required()
-            .create_only()
-            .arm_id();
-        /// Reference to a resource; required; settable on creation only; ARM `enginePublicIpId`.
-        engine_public_ip_reference: Box<resource::ResourceReference> = "enginePublicIpReference"
-            .at(&["enginePublicIpId"])
-            .required()
-            .create_only()
-            .arm_id();
-        /// Enum; ARM `state`.
-        state: VirtualNetworkConfigurationState = "state".at(&["state"]);
-        /// Reference to a resource; required; settable on creation only; ARM `subnetId`.
-        subnet_reference: Box<resource::ResourceReference> = "subnetReference"
-            .at(&["subnetId"])
-            .required()
-            .create_only()
-            .arm_id();
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    VirtualNetworkConfigurationState {
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shaped};
 
 use super::{
-    AcceptedAudiencesStatus, AzureSkuStatus, KeyVaultPropertiesStatus, LanguageExtensionsListStatus,
-    MigrationClusterPropertiesStatus, OptimizedAutoscaleStatus, SubResourceStatus, SystemDataStatus,
+    AcceptedAudiencesStatus, AzureSkuStatus, CalloutPolicyStatus, EmbeddedResourceStatus,
+    IdentityStatus, KeyVaultPropertiesStatus, LanguageExtensionsListStatus,
+    MigrationClusterPropertiesStatus, OptimizedAutoscaleStatus, SystemDataStatus,
     TrustedExternalTenantStatus, VirtualNetworkConfigurationStatus,
 };
 
@@ -69,7 +70,7 @@ shaped! {
         optimized_autoscale: Box<OptimizedAutoscaleStatus> = "optimizedAutoscale"
             .at(&["properties", "optimizedAutoscale"]);
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -109,45 +110,5 @@ shaped! {
         zone_status: String = "zoneStatus".at(&["properties", "zoneStatus"]).read_only();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    CalloutPolicyStatus {
-        /// String; set by Azure; ARM `calloutId`.
-        callout_id: String = "calloutId".at(&["calloutId"]).read_only();
-        /// String; ARM `calloutType`.
-        callout_type: String = "calloutType".at(&["calloutType"]);
-        /// String; ARM `calloutUriRegex`.
-        callout_uri_regex: String = "calloutUriRegex".at(&["calloutUriRegex"]);
-        /// String; ARM `outboundAccess`.
-        outbound_access: String = "outboundAccess".at(&["outboundAccess"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus {
-        /// String; set by Azure; ARM `clientId`.
-        client_id: String = "clientId".at(&["clientId"]).read_only();
-        /// String; set by Azure; ARM `principalId`.
-        principal_id: String = "principalId".at(&["principalId"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    IdentityStatus {
-        /// String; set by Azure; ARM `principalId`.
-        principal_id: String = "principalId".at(&["principalId"]).read_only();
-        /// String; set by Azure; ARM `tenantId`.
-        tenant_id: String = "tenantId".at(&["tenantId"]).read_only();
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-        /// Map of objects; ARM `userAssignedIdentities`.
-        user_assigned_identities: BTreeMap<String, ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus> =
-            "userAssignedIdentities"
-            .at(&["userAssignedIdentities"]);
     }
 }

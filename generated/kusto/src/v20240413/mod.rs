@@ -2,7 +2,7 @@
 // - generated/azure-kusto/microsoft.kusto/2024-04-13/types.json
 
 //! `kusto.azure.com` with ARM api-version 2024-04-13.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod cluster_spec;
 mod cluster_status;
@@ -11,40 +11,74 @@ mod data_connection_spec;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use cluster_spec::{
-    CalloutPolicy, CalloutPolicyCalloutType, CalloutPolicyOutboundAccess, ClusterOperatorConfigMaps,
-    ClusterOperatorSpec, ClusterPropertiesEngineType, ClusterPropertiesPublicIPType,
-    ClusterPropertiesPublicNetworkAccess, ClusterPropertiesRestrictOutboundNetworkAccess,
-    ClusterSpec, LanguageExtension, LanguageExtensionLanguageExtensionImageName,
-    LanguageExtensionLanguageExtensionName, LanguageExtensionsList, VirtualNetworkConfiguration,
-    VirtualNetworkConfigurationState,
-};
-pub use cluster_status::{
-    CalloutPolicyStatus, ClusterStatus,
-    ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus,
-    IdentityStatus,
-};
-pub use data_connection_spec::{
-    DataConnectionSpec, EventGridConnectionPropertiesBlobStorageEventType,
-    EventGridConnectionPropertiesDataFormat, EventGridConnectionPropertiesDatabaseRouting,
-    EventGridDataConnection, EventHubConnectionPropertiesCompression,
-    EventHubConnectionPropertiesDataFormat, EventHubConnectionPropertiesDatabaseRouting,
-    EventHubDataConnection, IotHubConnectionPropertiesDataFormat,
-    IotHubConnectionPropertiesDatabaseRouting, IotHubDataConnection,
-};
-pub use super::v20230815::{
-    AcceptedAudiences, AcceptedAudiencesStatus, AzureSku, AzureSkuName, AzureSkuStatus,
-    AzureSkuTier, CosmosDbDataConnection, CosmosDbDataConnectionKind, CosmosDbDataConnectionStatus,
-    DataConnectionStatus, DatabaseSpec, DatabaseStatisticsStatus, DatabaseStatus,
-    EventGridDataConnectionKind, EventGridDataConnectionStatus, EventHubDataConnectionKind,
-    EventHubDataConnectionStatus, Identity, IdentityType, IotHubDataConnectionKind,
-    IotHubDataConnectionStatus, KeyVaultProperties, KeyVaultPropertiesStatus,
-    LanguageExtensionStatus, LanguageExtensionsListStatus, MigrationClusterPropertiesStatus,
-    OperatorSpec, OptimizedAutoscale, OptimizedAutoscaleStatus, ReadWriteDatabase,
-    ReadWriteDatabaseKind, ReadWriteDatabaseStatus, SubResourceStatus, SuspensionDetailsStatus,
-    SystemDataStatus, TrustedExternalTenant, TrustedExternalTenantStatus,
-    VirtualNetworkConfigurationStatus,
-};
+pub use cluster_spec::ClusterSpec;
+pub use cluster_status::ClusterStatus;
+pub use data_connection_spec::DataConnectionSpec;
+pub use crate::types::accepted_audiences_59a8ff95::AcceptedAudiences;
+pub use crate::types::accepted_audiences_status_a1e732bc::AcceptedAudiencesStatus;
+pub use crate::types::azure_sku_f7a2c25d::AzureSku;
+pub use crate::types::azure_sku_name_87acb3b6::AzureSkuName;
+pub use crate::types::azure_sku_status_df6e14a9::AzureSkuStatus;
+pub use crate::types::azure_sku_tier_4b3a5731::AzureSkuTier;
+pub use crate::types::callout_policy_67f167e6::CalloutPolicy;
+pub use crate::types::callout_policy_callout_type_9c6592f9::CalloutPolicyCalloutType;
+pub use crate::types::callout_policy_outbound_access_b97f6c60::CalloutPolicyOutboundAccess;
+pub use crate::types::callout_policy_status_fbf5ec01::CalloutPolicyStatus;
+pub use crate::types::cluster_operator_config_maps_9d703ab7::ClusterOperatorConfigMaps;
+pub use crate::types::cluster_operator_spec_a7c97074::ClusterOperatorSpec;
+pub use crate::types::cluster_properties_engine_type_b35b6bf7::ClusterPropertiesEngineType;
+pub use crate::types::cluster_properties_public_ip_type_8b946185::ClusterPropertiesPublicIPType;
+pub use crate::types::cluster_properties_public_network_access_d2b63668::ClusterPropertiesPublicNetworkAccess;
+pub use crate::types::cluster_properties_restrict_outbound_network_access_e3002c3a::ClusterPropertiesRestrictOutboundNetworkAccess;
+pub use crate::types::components_sgqdof_schemas_identity_properties_userassignedidentities_additionalproperties_status_dd8e7018::ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus;
+pub use crate::types::cosmos_db_data_connection_b6188e79::CosmosDbDataConnection;
+pub use crate::types::cosmos_db_data_connection_kind_4c1350e2::CosmosDbDataConnectionKind;
+pub use crate::types::cosmos_db_data_connection_status_2d45840f::CosmosDbDataConnectionStatus;
+pub use crate::types::database_statistics_status_a0cb975c::DatabaseStatisticsStatus;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::event_grid_connection_properties_blob_storage_event_type_cc3cf93f::EventGridConnectionPropertiesBlobStorageEventType;
+pub use crate::types::event_grid_connection_properties_data_format_a0a9a0f3::EventGridConnectionPropertiesDataFormat;
+pub use crate::types::event_grid_connection_properties_database_routing_ceeb79b7::EventGridConnectionPropertiesDatabaseRouting;
+pub use crate::types::event_grid_data_connection_85accc48::EventGridDataConnection;
+pub use crate::types::event_grid_data_connection_kind_1022f5e1::EventGridDataConnectionKind;
+pub use crate::types::event_grid_data_connection_status_7f3b8cd7::EventGridDataConnectionStatus;
+pub use crate::types::event_hub_connection_properties_compression_51aa74c2::EventHubConnectionPropertiesCompression;
+pub use crate::types::event_hub_connection_properties_data_format_10f4e8b0::EventHubConnectionPropertiesDataFormat;
+pub use crate::types::event_hub_connection_properties_database_routing_9e165b61::EventHubConnectionPropertiesDatabaseRouting;
+pub use crate::types::event_hub_data_connection_90387fbd::EventHubDataConnection;
+pub use crate::types::event_hub_data_connection_kind_72ff4c89::EventHubDataConnectionKind;
+pub use crate::types::event_hub_data_connection_status_96e112bf::EventHubDataConnectionStatus;
+pub use crate::types::identity_aa075ccb::Identity;
+pub use crate::types::identity_status_b9333dfb::IdentityStatus;
+pub use crate::types::identity_type_0dd580a7::IdentityType;
+pub use crate::types::iot_hub_connection_properties_data_format_73e9e3b5::IotHubConnectionPropertiesDataFormat;
+pub use crate::types::iot_hub_connection_properties_database_routing_149c1c4e::IotHubConnectionPropertiesDatabaseRouting;
+pub use crate::types::iot_hub_data_connection_b37b26f4::IotHubDataConnection;
+pub use crate::types::iot_hub_data_connection_kind_2d412b9a::IotHubDataConnectionKind;
+pub use crate::types::iot_hub_data_connection_status_4edbd946::IotHubDataConnectionStatus;
+pub use crate::types::key_vault_properties_5d757098::KeyVaultProperties;
+pub use crate::types::key_vault_properties_status_31a5c1d0::KeyVaultPropertiesStatus;
+pub use crate::types::language_extension_db8465cc::LanguageExtension;
+pub use crate::types::language_extension_language_extension_image_name_45f2b9a7::LanguageExtensionLanguageExtensionImageName;
+pub use crate::types::language_extension_language_extension_name_21f20000::LanguageExtensionLanguageExtensionName;
+pub use crate::types::language_extension_status_c333d3ac::LanguageExtensionStatus;
+pub use crate::types::language_extensions_list_3cf912af::LanguageExtensionsList;
+pub use crate::types::language_extensions_list_status_18aeeb46::LanguageExtensionsListStatus;
+pub use crate::types::migration_cluster_properties_status_cc6ee1da::MigrationClusterPropertiesStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::optimized_autoscale_f55b963e::OptimizedAutoscale;
+pub use crate::types::optimized_autoscale_status_425e5497::OptimizedAutoscaleStatus;
+pub use crate::types::read_write_database_3b0b8789::ReadWriteDatabase;
+pub use crate::types::read_write_database_kind_71b49edc::ReadWriteDatabaseKind;
+pub use crate::types::read_write_database_status_95b298ed::ReadWriteDatabaseStatus;
+pub use crate::types::suspension_details_status_df5b4fa6::SuspensionDetailsStatus;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
+pub use crate::types::trusted_external_tenant_848b9a7b::TrustedExternalTenant;
+pub use crate::types::trusted_external_tenant_status_c55e5f11::TrustedExternalTenantStatus;
+pub use crate::types::virtual_network_configuration_537f9d06::VirtualNetworkConfiguration;
+pub use crate::types::virtual_network_configuration_state_03baf233::VirtualNetworkConfigurationState;
+pub use crate::types::virtual_network_configuration_status_aa9e6e99::VirtualNetworkConfigurationStatus;
+pub use super::v20230815::{DataConnectionStatus, DatabaseSpec, DatabaseStatus};
 
 /// Names `Cluster` in version `v1api20240413`.
 #[derive(Clone, Copy, Debug, Default)]

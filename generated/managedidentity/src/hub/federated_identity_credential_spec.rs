@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::OperatorSpec;
+use super::federated_identity_credential::OperatorSpec;
 
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/FederatedIdentityCredential`.

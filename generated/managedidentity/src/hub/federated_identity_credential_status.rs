@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::SystemDataStatus;
+use super::federated_identity_credential::SystemDataStatus;
 
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/FederatedIdentityCredential`.

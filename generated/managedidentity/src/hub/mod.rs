@@ -2,10 +2,13 @@
 // - 2018-11-30, 2022-01-31-preview, 2023-01-31
 
 //! The stored form of every kind: the union of its versions, the newest shape winning.
-//! A type that is the same in an api-version is defined there.
+//! A root that is the same in an api-version is defined there.
+//! What the roots of a kind are made of is in a module of the kind.
 
+pub mod federated_identity_credential;
 mod federated_identity_credential_spec;
 mod federated_identity_credential_status;
+pub mod user_assigned_identity;
 mod user_assigned_identity_spec;
 mod user_assigned_identity_status;
 
@@ -16,11 +19,6 @@ pub use federated_identity_credential_spec::FederatedIdentityCredentialSpec;
 pub use federated_identity_credential_status::FederatedIdentityCredentialStatus;
 pub use user_assigned_identity_spec::UserAssignedIdentitySpec;
 pub use user_assigned_identity_status::UserAssignedIdentityStatus;
-pub use super::v20181130::UserAssignedIdentityOperatorConfigMaps;
-pub use super::v20220131preview::OperatorSpec;
-pub use super::v20230131::{
-    SystemDataStatus, UserAssignedIdentityOperatorSecrets, UserAssignedIdentityOperatorSpec,
-};
 
 /// Names `FederatedIdentityCredential` in version `v1api20230131storage`.
 #[derive(Clone, Copy, Debug, Default)]

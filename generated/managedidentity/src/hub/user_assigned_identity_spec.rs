@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::UserAssignedIdentityOperatorSpec;
+use super::user_assigned_identity::UserAssignedIdentityOperatorSpec;
 
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/Identity`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::SystemDataStatus;
+use super::user_assigned_identity::SystemDataStatus;
 
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/Identity`.

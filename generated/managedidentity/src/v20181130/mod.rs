@@ -3,7 +3,7 @@
 // - specification/msi/resource-manager/Microsoft.ManagedIdentity/stable/2018-11-30/ManagedIdentity.json
 
 //! `managedidentity.azure.com` with ARM api-version 2018-11-30.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod user_assigned_identity_spec;
 mod user_assigned_identity_status;
@@ -11,11 +11,10 @@ mod user_assigned_identity_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use user_assigned_identity_spec::{
-    UserAssignedIdentityOperatorConfigMaps, UserAssignedIdentityOperatorSpec,
-    UserAssignedIdentitySpec,
-};
+pub use user_assigned_identity_spec::UserAssignedIdentitySpec;
 pub use user_assigned_identity_status::UserAssignedIdentityStatus;
+pub use crate::types::user_assigned_identity_operator_config_maps_7f081ba0::UserAssignedIdentityOperatorConfigMaps;
+pub use crate::types::user_assigned_identity_operator_spec_32723570::UserAssignedIdentityOperatorSpec;
 
 /// Names `UserAssignedIdentity` in version `v1api20181130`.
 #[derive(Clone, Copy, Debug, Default)]

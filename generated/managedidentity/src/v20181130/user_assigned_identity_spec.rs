@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
+use super::UserAssignedIdentityOperatorSpec;
+
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/Identity`.
     UserAssignedIdentitySpec {
@@ -17,29 +19,5 @@ shaped! {
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    UserAssignedIdentityOperatorConfigMaps {
-        /// Place in a ConfigMap.
-        client_id: Box<resource::ConfigMapDestination> = "clientId";
-        /// Place in a ConfigMap.
-        principal_id: Box<resource::ConfigMapDestination> = "principalId";
-        /// Place in a ConfigMap.
-        tenant_id: Box<resource::ConfigMapDestination> = "tenantId";
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    UserAssignedIdentityOperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// ConfigMaps that the operator writes.
-        config_maps: Box<UserAssignedIdentityOperatorConfigMaps> = "configMaps";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
     }
 }

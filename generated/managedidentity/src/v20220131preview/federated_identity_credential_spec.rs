@@ -2,6 +2,8 @@
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::OperatorSpec;
+
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/FederatedIdentityCredential`.
     FederatedIdentityCredentialSpec {
@@ -25,15 +27,5 @@ shaped! {
         /// Key of a ConfigMap; ARM `properties.subject`.
         subject_from_config: Box<resource::ConfigMapReference> = "subjectFromConfig"
             .at(&["properties", "subject"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    OperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
     }
 }

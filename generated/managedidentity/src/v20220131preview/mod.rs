@@ -3,7 +3,7 @@
 // - specification/msi/resource-manager/Microsoft.ManagedIdentity/preview/2022-01-31-preview/ManagedIdentity.json
 
 //! `managedidentity.azure.com` with ARM api-version 2022-01-31-preview.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod federated_identity_credential_spec;
 mod federated_identity_credential_status;
@@ -11,8 +11,9 @@ mod federated_identity_credential_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use federated_identity_credential_spec::{FederatedIdentityCredentialSpec, OperatorSpec};
+pub use federated_identity_credential_spec::FederatedIdentityCredentialSpec;
 pub use federated_identity_credential_status::FederatedIdentityCredentialStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 
 /// Names `FederatedIdentityCredential` in version `v1api20220131preview`.
 #[derive(Clone, Copy, Debug, Default)]

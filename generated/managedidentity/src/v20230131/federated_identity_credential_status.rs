@@ -2,6 +2,8 @@
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::SystemDataStatus;
+
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/FederatedIdentityCredential`.
     FederatedIdentityCredentialStatus {
@@ -27,27 +29,5 @@ shaped! {
         system_data: Box<SystemDataStatus> = "systemData".at(&["systemData"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json#/definitions/systemData`.
-    SystemDataStatus {
-        /// String; format `date-time`; ARM `createdAt`.
-        created_at: String = "createdAt"
-            .at(&["createdAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `createdBy`.
-        created_by: String = "createdBy".at(&["createdBy"]);
-        /// String; ARM `createdByType`.
-        created_by_type: String = "createdByType".at(&["createdByType"]);
-        /// String; format `date-time`; ARM `lastModifiedAt`.
-        last_modified_at: String = "lastModifiedAt"
-            .at(&["lastModifiedAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `lastModifiedBy`.
-        last_modified_by: String = "lastModifiedBy".at(&["lastModifiedBy"]);
-        /// String; ARM `lastModifiedByType`.
-        last_modified_by_type: String = "lastModifiedByType".at(&["lastModifiedByType"]);
     }
 }

@@ -3,7 +3,7 @@
 // - specification/msi/resource-manager/Microsoft.ManagedIdentity/stable/2023-01-31/ManagedIdentity.json
 
 //! `managedidentity.azure.com` with ARM api-version 2023-01-31.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod federated_identity_credential_spec;
 mod federated_identity_credential_status;
@@ -14,15 +14,14 @@ use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use federated_identity_credential_spec::FederatedIdentityCredentialSpec;
-pub use federated_identity_credential_status::{
-    FederatedIdentityCredentialStatus, SystemDataStatus,
-};
-pub use user_assigned_identity_spec::{
-    UserAssignedIdentityOperatorSecrets, UserAssignedIdentityOperatorSpec, UserAssignedIdentitySpec,
-};
+pub use federated_identity_credential_status::FederatedIdentityCredentialStatus;
+pub use user_assigned_identity_spec::UserAssignedIdentitySpec;
 pub use user_assigned_identity_status::UserAssignedIdentityStatus;
-pub use super::v20181130::UserAssignedIdentityOperatorConfigMaps;
-pub use super::v20220131preview::OperatorSpec;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
+pub use crate::types::user_assigned_identity_operator_config_maps_7f081ba0::UserAssignedIdentityOperatorConfigMaps;
+pub use crate::types::user_assigned_identity_operator_secrets_1b7e7c4e::UserAssignedIdentityOperatorSecrets;
+pub use crate::types::user_assigned_identity_operator_spec_73b98911::UserAssignedIdentityOperatorSpec;
 
 /// Names `FederatedIdentityCredential` in version `v1api20230131`.
 #[derive(Clone, Copy, Debug, Default)]

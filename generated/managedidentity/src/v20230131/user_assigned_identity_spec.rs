@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::UserAssignedIdentityOperatorConfigMaps;
+use super::UserAssignedIdentityOperatorSpec;
 
 shaped! {
     /// Object from `ManagedIdentity.json#/definitions/Identity`.
@@ -19,33 +19,5 @@ shaped! {
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    UserAssignedIdentityOperatorSecrets {
-        /// Place in a Secret.
-        client_id: Box<resource::SecretDestination> = "clientId";
-        /// Place in a Secret.
-        principal_id: Box<resource::SecretDestination> = "principalId";
-        /// Place in a Secret.
-        subscription_id: Box<resource::SecretDestination> = "subscriptionId";
-        /// Place in a Secret.
-        tenant_id: Box<resource::SecretDestination> = "tenantId";
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    UserAssignedIdentityOperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// ConfigMaps that the operator writes.
-        config_maps: Box<UserAssignedIdentityOperatorConfigMaps> = "configMaps";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
-        /// Secrets that the operator writes.
-        secrets: Box<UserAssignedIdentityOperatorSecrets> = "secrets";
     }
 }

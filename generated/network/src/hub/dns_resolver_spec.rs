@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{DnsResolverSubResource, OperatorSpec};
+use super::dns_resolver::{DnsresolverSubResource, OperatorSpec};
 
 shaped! {
     /// Object from `dnsresolver.json#/definitions/DnsResolver`.
@@ -22,7 +22,7 @@ shaped! {
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Object; required; settable on creation only; ARM `properties.virtualNetwork`.
-        virtual_network: Box<DnsResolverSubResource> = "virtualNetwork"
+        virtual_network: Box<DnsresolverSubResource> = "virtualNetwork"
             .at(&["properties", "virtualNetwork"])
             .required()
             .create_only();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{OperatorSpec, SubResource, ZoneType};
+use super::dns_zone::{OperatorSpec, SubResource, ZoneType};
 
 shaped! {
     /// Object from `dns.json#/definitions/Zone`.

@@ -2,21 +2,34 @@
 // - 2018-05-01, 2018-09-01, 2020-11-01, 2022-04-01, 2022-07-01, 2024-03-01, 2024-06-01, 2025-03-01
 
 //! The stored form of every kind: the union of its versions, the newest shape winning.
-//! A type that is the same in an api-version is defined there.
+//! A root that is the same in an api-version is defined there.
+//! What the roots of a kind are made of is in a module of the kind.
 
+pub mod dns_resolver;
 mod dns_resolver_spec;
+pub mod dns_zone;
 mod dns_zone_spec;
+pub mod network_security_group;
 mod network_security_group_spec;
+pub mod network_security_groups_security_rule;
 mod network_security_groups_security_rule_spec;
+pub mod private_dns_zone;
 mod private_dns_zone_spec;
+pub mod private_endpoint;
 mod private_endpoint_spec;
+pub mod private_endpoints_private_dns_zone_group;
 mod private_endpoints_private_dns_zone_group_spec;
+pub mod private_link_service;
 mod private_link_service_spec;
 mod private_link_service_status;
+pub mod public_ip_address;
 mod public_ip_address_spec;
 mod public_ip_address_status;
+pub mod traffic_manager_profile;
 mod traffic_manager_profile_spec;
+pub mod virtual_network;
 mod virtual_network_spec;
+pub mod virtual_networks_subnet;
 mod virtual_networks_subnet_spec;
 mod virtual_networks_subnet_status;
 
@@ -32,66 +45,19 @@ pub use private_endpoint_spec::PrivateEndpointSpec;
 pub use private_endpoints_private_dns_zone_group_spec::PrivateEndpointsPrivateDnsZoneGroupSpec;
 pub use private_link_service_spec::PrivateLinkServiceSpec;
 pub use private_link_service_status::PrivateLinkServiceStatus;
-pub use public_ip_address_spec::{DdosSettings, PublicIPAddressSpec};
-pub use public_ip_address_status::{DdosSettingsStatus, PublicIPAddressStatus};
+pub use public_ip_address_spec::PublicIPAddressSpec;
+pub use public_ip_address_status::PublicIPAddressStatus;
 pub use traffic_manager_profile_spec::TrafficManagerProfileSpec;
 pub use virtual_network_spec::VirtualNetworkSpec;
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
 pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
-pub use super::v20180501::{DnsZoneStatus, OperatorSpec, SubResource, SubResourceStatus, ZoneType};
-pub use super::v20201101::{
-    DdosSettingsProtectionCoverage, Delegation, DelegationStatus, DhcpOptions, DhcpOptionsStatus,
-    ExtendedLocationStatus, ExtendedLocationType, IpTag, IpTagStatus,
-    SubResourceStatus as NetworkSecurityGroupSubResourceStatus,
-    NetworkSecurityGroupsSecurityRuleStatus, PublicIPAddressSkuStatus, PublicIPAddressSkuTier,
-    VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkSubResource,
-    VirtualNetworkSubResourceStatus,
-};
-pub use super::v20220401::{
-    AllowedEndpointRecordType, DnsConfig, DnsConfigStatus, EndpointPropertiesCustomHeadersStatus,
-    EndpointPropertiesSubnetsStatus, MonitorConfig, MonitorConfigCustomHeaders,
-    MonitorConfigCustomHeadersStatus, MonitorConfigExpectedStatusCodeRanges,
-    MonitorConfigExpectedStatusCodeRangesStatus, MonitorConfigStatus, MonitorProtocol,
-    ProfileMonitorStatus, ProfileStatus, TrafficManagerProfileOperatorConfigMaps,
-    TrafficManagerProfileOperatorSpec, TrafficManagerProfileStatus, TrafficRoutingMethod,
-    TrafficViewEnrollmentStatus, TrafficmanagerprofileEndpointStatus,
-};
-pub use super::v20220701::{
-    CustomDnsConfigPropertiesFormatStatus, DnsResolverStatus, DnsResolverSubResource,
-    DnsResolverSubResourceStatus, ExtendedLocation, PrivateDnsZoneConfig,
-    PrivateDnsZoneConfigStatus, PrivateEndpointIPConfiguration,
-    PrivateEndpointIPConfigurationStatus, PrivateEndpointOperatorConfigMaps,
-    PrivateEndpointOperatorSpec, PrivateLinkServiceConnection, PrivateLinkServiceConnectionState,
-    PrivateLinkServiceConnectionStateStatus, PrivateLinkServiceConnectionStatus,
-    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServiceOperatorConfigMaps,
-    PrivateLinkServiceOperatorSpec, RecordSetStatus, SystemDataStatus,
-};
-pub use super::v20240301::{
-    DdosSettingsProtectionMode, NetworkSecurityGroupStatus,
-    PrivateEndpointsPrivateDnsZoneGroupStatus, PrivateLinkServiceIpConfiguration,
-    PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion,
-    PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod,
-    PrivateLinkServicePropertiesAutoApproval, PrivateLinkServicePropertiesAutoApprovalStatus,
-    PublicIPAddressDnsSettings, PublicIPAddressDnsSettingsDomainNameLabelScope,
-    PublicIPAddressDnsSettingsStatus, PublicIPAddressPropertiesFormatDeleteOption,
-    PublicIPAddressPropertiesFormatPublicIPAddressVersion,
-    PublicIPAddressPropertiesFormatPublicIPAllocationMethod, SecurityRulePropertiesFormatAccess,
-    SecurityRulePropertiesFormatDirection, SecurityRulePropertiesFormatProtocol,
-    ServiceEndpointPropertiesFormat, ServiceEndpointPropertiesFormatStatus,
-    SubnetPropertiesFormatPrivateEndpointNetworkPolicies,
-    SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies, SubnetPropertiesFormatSharingScope,
-    VirtualNetworkEncryption, VirtualNetworkEncryptionEnforcement, VirtualNetworkEncryptionStatus,
-    VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
-};
-pub use super::v20240601::{
-    PrivateDnsZoneStatus, SystemDataStatus as PrivateDnsZoneSystemDataStatus,
-};
-pub use super::v20250301::{
-    AddressSpace, AddressSpaceStatus, IpamPoolPrefixAllocation, IpamPoolPrefixAllocationStatus,
-    PrivateEndpointPropertiesIpVersionType, PrivateEndpointStatus,
-    PrivateLinkServicePropertiesAccessMode, PublicIPAddressSku, PublicIPAddressSkuName,
-    VirtualNetworkStatus,
-};
+pub use super::v20180501::DnsZoneStatus;
+pub use super::v20201101::NetworkSecurityGroupsSecurityRuleStatus;
+pub use super::v20220401::TrafficManagerProfileStatus;
+pub use super::v20220701::DnsResolverStatus;
+pub use super::v20240301::{NetworkSecurityGroupStatus, PrivateEndpointsPrivateDnsZoneGroupStatus};
+pub use super::v20240601::PrivateDnsZoneStatus;
+pub use super::v20250301::{PrivateEndpointStatus, VirtualNetworkStatus};
 
 /// Names `DnsResolver` in version `v1api20220701storage`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::OperatorSpec;
+use super::network_security_group::OperatorSpec;
 
 shaped! {
     /// Object from `types.json`.

@@ -2,9 +2,9 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
-    OperatorSpec, SecurityRulePropertiesFormatAccess, SecurityRulePropertiesFormatDirection,
-    SecurityRulePropertiesFormatProtocol, SubResource,
+use super::network_security_groups_security_rule::{
+    EmbeddedResource, OperatorSpec, SecurityRulePropertiesFormatAccess,
+    SecurityRulePropertiesFormatDirection, SecurityRulePropertiesFormatProtocol,
 };
 
 shaped! {
@@ -25,7 +25,7 @@ shaped! {
         destination_address_prefixes: Vec<String> = "destinationAddressPrefixes"
             .at(&["properties", "destinationAddressPrefixes"]);
         /// List of objects; ARM `properties.destinationApplicationSecurityGroups`.
-        destination_application_security_groups: Vec<SubResource> =
+        destination_application_security_groups: Vec<EmbeddedResource> =
             "destinationApplicationSecurityGroups"
             .at(&["properties", "destinationApplicationSecurityGroups"]);
         /// String; ARM `properties.destinationPortRange`.
@@ -60,7 +60,8 @@ shaped! {
         source_address_prefixes: Vec<String> = "sourceAddressPrefixes"
             .at(&["properties", "sourceAddressPrefixes"]);
         /// List of objects; ARM `properties.sourceApplicationSecurityGroups`.
-        source_application_security_groups: Vec<SubResource> = "sourceApplicationSecurityGroups"
+        source_application_security_groups: Vec<EmbeddedResource> =
+            "sourceApplicationSecurityGroups"
             .at(&["properties", "sourceApplicationSecurityGroups"]);
         /// String; ARM `properties.sourcePortRange`.
         source_port_range: String = "sourcePortRange".at(&["properties", "sourcePortRange"]);

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{
-    ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorSpec,
-    PrivateEndpointPropertiesIpVersionType, PrivateLinkServiceConnection, SubResource,
+use super::private_endpoint::{
+    EmbeddedResource, ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorSpec,
+    PrivateEndpointPropertiesIpVersionType, PrivateLinkServiceConnection,
 };
 
 shaped! {
     /// Object from `types.json`.
     PrivateEndpointSpec {
         /// List of objects; ARM `properties.applicationSecurityGroups`.
-        application_security_groups: Vec<SubResource> = "applicationSecurityGroups"
+        application_security_groups: Vec<EmbeddedResource> = "applicationSecurityGroups"
             .at(&["properties", "applicationSecurityGroups"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
@@ -45,7 +45,7 @@ shaped! {
             "privateLinkServiceConnections"
             .at(&["properties", "privateLinkServiceConnections"]);
         /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResource> = "subnet".at(&["properties", "subnet"]);
+        subnet: Box<EmbeddedResource> = "subnet".at(&["properties", "subnet"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
     }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{OperatorSpec, PrivateDnsZoneConfig};
+use super::private_endpoints_private_dns_zone_group::{OperatorSpec, PrivateDnsZoneConfig};
 
 shaped! {
     /// Object from `types.json`.

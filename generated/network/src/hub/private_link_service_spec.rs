@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{
-    ExtendedLocation, PrivateLinkServiceIpConfiguration, PrivateLinkServiceOperatorSpec,
-    PrivateLinkServicePropertiesAccessMode, PrivateLinkServicePropertiesAutoApproval, SubResource,
+use super::private_link_service::{
+    EmbeddedResource, ExtendedLocation, PrivateLinkServiceIpConfiguration,
+    PrivateLinkServiceOperatorSpec, PrivateLinkServicePropertiesAccessMode,
+    PrivateLinkServicePropertiesAutoApproval,
 };
 
 shaped! {
@@ -34,7 +35,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfiguration> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResource> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResource> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.

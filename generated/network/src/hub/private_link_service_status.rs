@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{
-    ExtendedLocationStatus, NetworkSecurityGroupSubResourceStatus,
-    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServicePropertiesAutoApprovalStatus,
+use super::private_link_service::{
+    EmbeddedResourceStatus, ExtendedLocationStatus, PrivateLinkServiceIpConfigurationStatus,
+    PrivateLinkServicePropertiesAutoApprovalStatus,
 };
 
 shaped! {
@@ -40,7 +40,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfigurationStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<NetworkSecurityGroupSubResourceStatus> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResourceStatus> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -48,12 +48,11 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<NetworkSecurityGroupSubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<EmbeddedResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<NetworkSecurityGroupSubResourceStatus> =
-            "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.

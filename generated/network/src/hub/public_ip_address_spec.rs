@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
-    DdosSettingsProtectionCoverage, DdosSettingsProtectionMode, ExtendedLocation, IpTag,
-    OperatorSpec, PublicIPAddressDnsSettings, PublicIPAddressPropertiesFormatDeleteOption,
+use super::public_ip_address::{
+    DdosSettings, EmbeddedResource, ExtendedLocation, IpTag, OperatorSpec,
+    PublicIPAddressDnsSettings, PublicIPAddressPropertiesFormatDeleteOption,
     PublicIPAddressPropertiesFormatPublicIPAddressVersion,
     PublicIPAddressPropertiesFormatPublicIPAllocationMethod, PublicIPAddressSku, SubResource,
-    VirtualNetworkSubResource,
 };
 
 shaped! {
@@ -37,12 +36,12 @@ shaped! {
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTag> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResource> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResource> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResource> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResource> = "natGateway".at(&["properties", "natGateway"]);
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Version of the manifest that was applied.
@@ -58,10 +57,9 @@ shaped! {
             "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResource> = "publicIPPrefix"
-            .at(&["properties", "publicIPPrefix"]);
+        public_ip_prefix: Box<SubResource> = "publicIPPrefix".at(&["properties", "publicIPPrefix"]);
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResource> = "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResource> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSku> = "sku".at(&["sku"]);
@@ -69,26 +67,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    DdosSettings {
-        /// Object; not in the storage version; ARM `ddosCustomPolicy`.
-        ddos_custom_policy: Box<VirtualNetworkSubResource> = "ddosCustomPolicy"
-            .at(&["ddosCustomPolicy"])
-            .stashed();
-        /// Object; ARM `ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResource> = "ddosProtectionPlan"
-            .at(&["ddosProtectionPlan"]);
-        /// Boolean; not in the storage version; ARM `protectedIP`.
-        protected_ip: bool = "protectedIP".at(&["protectedIP"]).stashed();
-        /// Enum; not in the storage version; ARM `protectionCoverage`.
-        protection_coverage: DdosSettingsProtectionCoverage = "protectionCoverage"
-            .at(&["protectionCoverage"])
-            .stashed();
-        /// Enum; ARM `protectionMode`.
-        protection_mode: DdosSettingsProtectionMode = "protectionMode".at(&["protectionMode"]);
     }
 }

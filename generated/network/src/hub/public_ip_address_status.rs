@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
-    ExtendedLocationStatus, IpTagStatus, NetworkSecurityGroupSubResourceStatus,
-    PublicIPAddressDnsSettingsStatus, PublicIPAddressSkuStatus, VirtualNetworkSubResourceStatus,
+use super::public_ip_address::{
+    DdosSettingsStatus, EmbeddedResourceStatus, ExtendedLocationStatus, IpTagStatus,
+    PublicIPAddressDnsSettingsStatus, PublicIPAddressSkuStatus, SubResourceStatus,
 };
 
 shaped! {
@@ -36,14 +36,13 @@ shaped! {
         /// String; ARM `properties.ipAddress`.
         ip_address: String = "ipAddress".at(&["properties", "ipAddress"]);
         /// Object; set by Azure; ARM `properties.ipConfiguration`.
-        ip_configuration: Box<NetworkSecurityGroupSubResourceStatus> = "ipConfiguration"
+        ip_configuration: Box<EmbeddedResourceStatus> = "ipConfiguration"
             .at(&["properties", "ipConfiguration"])
             .read_only();
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTagStatus> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<NetworkSecurityGroupSubResourceStatus> =
-            "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResourceStatus> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -52,8 +51,7 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<NetworkSecurityGroupSubResourceStatus> = "natGateway"
-            .at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
         /// String; set by Azure; ARM `properties.provisioningState`.
         provisioning_state: String = "provisioningState"
             .at(&["properties", "provisioningState"])
@@ -65,13 +63,12 @@ shaped! {
         public_ip_allocation_method: String = "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResourceStatus> = "publicIPPrefix"
+        public_ip_prefix: Box<SubResourceStatus> = "publicIPPrefix"
             .at(&["properties", "publicIPPrefix"]);
         /// String; set by Azure; ARM `properties.resourceGuid`.
         resource_guid: String = "resourceGuid".at(&["properties", "resourceGuid"]).read_only();
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<NetworkSecurityGroupSubResourceStatus> =
-            "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResourceStatus> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSkuStatus> = "sku".at(&["sku"]);
@@ -81,24 +78,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    DdosSettingsStatus {
-        /// Object; not in the storage version; ARM `ddosCustomPolicy`.
-        ddos_custom_policy: Box<VirtualNetworkSubResourceStatus> = "ddosCustomPolicy"
-            .at(&["ddosCustomPolicy"])
-            .stashed();
-        /// Object; ARM `ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResourceStatus> = "ddosProtectionPlan"
-            .at(&["ddosProtectionPlan"]);
-        /// Boolean; not in the storage version; ARM `protectedIP`.
-        protected_ip: bool = "protectedIP".at(&["protectedIP"]).stashed();
-        /// String; not in the storage version; ARM `protectionCoverage`.
-        protection_coverage: String = "protectionCoverage".at(&["protectionCoverage"]).stashed();
-        /// String; ARM `protectionMode`.
-        protection_mode: String = "protectionMode".at(&["protectionMode"]);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
-    AllowedEndpointRecordType, DnsConfig, MonitorConfig, ProfileStatus,
+use super::traffic_manager_profile::{
+    AllowedEndpointRecordType, DnsConfig, MonitorConfig, ProfilePropertiesProfileStatus,
     TrafficManagerProfileOperatorSpec, TrafficRoutingMethod, TrafficViewEnrollmentStatus,
 };
 
@@ -35,7 +35,8 @@ shaped! {
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Enum; ARM `properties.profileStatus`.
-        profile_status: ProfileStatus = "profileStatus".at(&["properties", "profileStatus"]);
+        profile_status: ProfilePropertiesProfileStatus = "profileStatus"
+            .at(&["properties", "profileStatus"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Enum; ARM `properties.trafficRoutingMethod`.

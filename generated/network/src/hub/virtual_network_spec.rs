@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
-    AddressSpace, DhcpOptions, ExtendedLocation, OperatorSpec, VirtualNetworkBgpCommunities,
-    VirtualNetworkEncryption, VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
-    VirtualNetworkSubResource,
+use super::virtual_network::{
+    AddressSpace, DhcpOptions, ExtendedLocation, OperatorSpec, SubResource,
+    VirtualNetworkBgpCommunities, VirtualNetworkEncryption,
+    VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
 };
 
 shaped! {
@@ -21,7 +21,7 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunities> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResource> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResource> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; ARM `properties.dhcpOptions`.
         dhcp_options: Box<DhcpOptions> = "dhcpOptions".at(&["properties", "dhcpOptions"]);
@@ -40,8 +40,7 @@ shaped! {
             .integer(shape::IntegerFormat::Int32)
             .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResource> = "ipAllocations"
-            .at(&["properties", "ipAllocations"]);
+        ip_allocations: Vec<SubResource> = "ipAllocations".at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Settings of the operator.

@@ -2,11 +2,11 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{
-    Delegation, IpamPoolPrefixAllocation, OperatorSpec, ServiceEndpointPropertiesFormat,
-    SubResource, SubnetPropertiesFormatPrivateEndpointNetworkPolicies,
+use super::virtual_networks_subnet::{
+    Delegation, EmbeddedResource, IpamPoolPrefixAllocation, OperatorSpec,
+    ServiceEndpointPropertiesFormat, SubResource,
+    SubnetPropertiesFormatPrivateEndpointNetworkPolicies,
     SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies, SubnetPropertiesFormatSharingScope,
-    VirtualNetworkSubResource,
 };
 
 shaped! {
@@ -17,11 +17,11 @@ shaped! {
         /// List of strings; ARM `properties.addressPrefixes`.
         address_prefixes: Vec<String> = "addressPrefixes".at(&["properties", "addressPrefixes"]);
         /// List of objects; ARM `properties.applicationGatewayIPConfigurations`.
-        application_gateway_ip_configurations: Vec<SubResource> =
+        application_gateway_ip_configurations: Vec<EmbeddedResource> =
             "applicationGatewayIPConfigurations"
             .at(&["properties", "applicationGatewayIPConfigurations"]);
         /// List of objects; not in the storage version; ARM `properties.applicationGatewayIpConfigurations`.
-        application_gateway_ip_configurations_2: Vec<SubResource> =
+        application_gateway_ip_configurations_2: Vec<EmbeddedResource> =
             "applicationGatewayIpConfigurations"
             .at(&["properties", "applicationGatewayIpConfigurations"])
             .stashed();
@@ -33,16 +33,14 @@ shaped! {
         /// List of objects; ARM `properties.delegations`.
         delegations: Vec<Delegation> = "delegations".at(&["properties", "delegations"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResource> = "ipAllocations"
-            .at(&["properties", "ipAllocations"]);
+        ip_allocations: Vec<SubResource> = "ipAllocations".at(&["properties", "ipAllocations"]);
         /// List of objects; ARM `properties.ipamPoolPrefixAllocations`.
         ipam_pool_prefix_allocations: Vec<IpamPoolPrefixAllocation> = "ipamPoolPrefixAllocations"
             .at(&["properties", "ipamPoolPrefixAllocations"]);
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<VirtualNetworkSubResource> = "natGateway"
-            .at(&["properties", "natGateway"]);
+        nat_gateway: Box<SubResource> = "natGateway".at(&["properties", "natGateway"]);
         /// Object; ARM `properties.networkSecurityGroup`.
-        network_security_group: Box<SubResource> = "networkSecurityGroup"
+        network_security_group: Box<EmbeddedResource> = "networkSecurityGroup"
             .at(&["properties", "networkSecurityGroup"]);
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
@@ -59,9 +57,9 @@ shaped! {
             "privateLinkServiceNetworkPolicies"
             .at(&["properties", "privateLinkServiceNetworkPolicies"]);
         /// Object; ARM `properties.routeTable`.
-        route_table: Box<SubResource> = "routeTable".at(&["properties", "routeTable"]);
+        route_table: Box<EmbeddedResource> = "routeTable".at(&["properties", "routeTable"]);
         /// List of objects; ARM `properties.serviceEndpointPolicies`.
-        service_endpoint_policies: Vec<SubResource> = "serviceEndpointPolicies"
+        service_endpoint_policies: Vec<EmbeddedResource> = "serviceEndpointPolicies"
             .at(&["properties", "serviceEndpointPolicies"]);
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormat> = "serviceEndpoints"

@@ -2,9 +2,9 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{
-    DelegationStatus, IpamPoolPrefixAllocationStatus, NetworkSecurityGroupSubResourceStatus,
-    ServiceEndpointPropertiesFormatStatus, VirtualNetworkSubResourceStatus,
+use super::virtual_networks_subnet::{
+    DelegationStatus, EmbeddedResourceStatus, IpamPoolPrefixAllocationStatus,
+    ServiceEndpointPropertiesFormatStatus, SubResourceStatus,
 };
 
 shaped! {
@@ -17,11 +17,11 @@ shaped! {
         /// List of strings; ARM `properties.addressPrefixes`.
         address_prefixes: Vec<String> = "addressPrefixes".at(&["properties", "addressPrefixes"]);
         /// List of objects; ARM `properties.applicationGatewayIPConfigurations`.
-        application_gateway_ip_configurations: Vec<NetworkSecurityGroupSubResourceStatus> =
+        application_gateway_ip_configurations: Vec<EmbeddedResourceStatus> =
             "applicationGatewayIPConfigurations"
             .at(&["properties", "applicationGatewayIPConfigurations"]);
         /// List of objects; not in the storage version; ARM `properties.applicationGatewayIpConfigurations`.
-        application_gateway_ip_configurations_2: Vec<NetworkSecurityGroupSubResourceStatus> =
+        application_gateway_ip_configurations_2: Vec<EmbeddedResourceStatus> =
             "applicationGatewayIpConfigurations"
             .at(&["properties", "applicationGatewayIpConfigurations"])
             .stashed();
@@ -35,15 +35,14 @@ shaped! {
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
+        ip_allocations: Vec<SubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// List of objects; set by Azure; ARM `properties.ipConfigurationProfiles`.
-        ip_configuration_profiles: Vec<NetworkSecurityGroupSubResourceStatus> =
-            "ipConfigurationProfiles"
+        ip_configuration_profiles: Vec<EmbeddedResourceStatus> = "ipConfigurationProfiles"
             .at(&["properties", "ipConfigurationProfiles"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.ipConfigurations`.
-        ip_configurations: Vec<NetworkSecurityGroupSubResourceStatus> = "ipConfigurations"
+        ip_configurations: Vec<EmbeddedResourceStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"])
             .read_only();
         /// List of objects; ARM `properties.ipamPoolPrefixAllocations`.
@@ -53,16 +52,15 @@ shaped! {
         /// String; ARM `name`.
         name: String = "name".at(&["name"]);
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<VirtualNetworkSubResourceStatus> = "natGateway"
-            .at(&["properties", "natGateway"]);
+        nat_gateway: Box<SubResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
         /// Object; ARM `properties.networkSecurityGroup`.
-        network_security_group: Box<NetworkSecurityGroupSubResourceStatus> = "networkSecurityGroup"
+        network_security_group: Box<EmbeddedResourceStatus> = "networkSecurityGroup"
             .at(&["properties", "networkSecurityGroup"]);
         /// String; ARM `properties.privateEndpointNetworkPolicies`.
         private_endpoint_network_policies: String = "privateEndpointNetworkPolicies"
             .at(&["properties", "privateEndpointNetworkPolicies"]);
         /// List of objects; set by Azure; ARM `properties.privateEndpoints`.
-        private_endpoints: Vec<NetworkSecurityGroupSubResourceStatus> = "privateEndpoints"
+        private_endpoints: Vec<EmbeddedResourceStatus> = "privateEndpoints"
             .at(&["properties", "privateEndpoints"])
             .read_only();
         /// String; ARM `properties.privateLinkServiceNetworkPolicies`.
@@ -75,21 +73,17 @@ shaped! {
         /// String; set by Azure; ARM `properties.purpose`.
         purpose: String = "purpose".at(&["properties", "purpose"]).read_only();
         /// List of objects; set by Azure; ARM `properties.resourceNavigationLinks`.
-        resource_navigation_links: Vec<NetworkSecurityGroupSubResourceStatus> =
-            "resourceNavigationLinks"
+        resource_navigation_links: Vec<EmbeddedResourceStatus> = "resourceNavigationLinks"
             .at(&["properties", "resourceNavigationLinks"])
             .read_only();
         /// Object; ARM `properties.routeTable`.
-        route_table: Box<NetworkSecurityGroupSubResourceStatus> = "routeTable"
-            .at(&["properties", "routeTable"]);
+        route_table: Box<EmbeddedResourceStatus> = "routeTable".at(&["properties", "routeTable"]);
         /// List of objects; set by Azure; ARM `properties.serviceAssociationLinks`.
-        service_association_links: Vec<NetworkSecurityGroupSubResourceStatus> =
-            "serviceAssociationLinks"
+        service_association_links: Vec<EmbeddedResourceStatus> = "serviceAssociationLinks"
             .at(&["properties", "serviceAssociationLinks"])
             .read_only();
         /// List of objects; ARM `properties.serviceEndpointPolicies`.
-        service_endpoint_policies: Vec<NetworkSecurityGroupSubResourceStatus> =
-            "serviceEndpointPolicies"
+        service_endpoint_policies: Vec<EmbeddedResourceStatus> = "serviceEndpointPolicies"
             .at(&["properties", "serviceEndpointPolicies"]);
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormatStatus> = "serviceEndpoints"

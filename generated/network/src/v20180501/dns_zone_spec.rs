@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shaped, string_enum};
+use armature_shapes::{resource, shaped};
+
+use super::{OperatorSpec, SubResource, ZoneType};
 
 shaped! {
     /// Object from `dns.json#/definitions/Zone`.
@@ -25,31 +27,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Enum; ARM `properties.zoneType`.
         zone_type: ZoneType = "zoneType".at(&["properties", "zoneType"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    OperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
-    }
-}
-
-shaped! {
-    /// Object from `dns.json#/definitions/SubResource`.
-    SubResource {
-        /// Reference to a resource; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).arm_id();
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `dns.json#/definitions/ZoneProperties/properties/zoneType`.
-    ZoneType {
-        PUBLIC = "Public",
-        PRIVATE = "Private",
     }
 }

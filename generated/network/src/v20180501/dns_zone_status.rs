@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::SubResourceStatus;
+
 shaped! {
     /// Object from `dns.json#/definitions/Zone`.
     DnsZoneStatus {
@@ -49,13 +51,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// String; ARM `properties.zoneType`.
         zone_type: String = "zoneType".at(&["properties", "zoneType"]);
-    }
-}
-
-shaped! {
-    /// Object from `dns.json#/definitions/SubResource`.
-    SubResourceStatus {
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
     }
 }

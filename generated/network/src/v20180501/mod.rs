@@ -2,7 +2,7 @@
 // - specification/dns/resource-manager/Microsoft.Network/stable/2018-05-01/dns.json
 
 //! `network.azure.com` with ARM api-version 2018-05-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod dns_zone_spec;
 mod dns_zone_status;
@@ -10,8 +10,12 @@ mod dns_zone_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use dns_zone_spec::{DnsZoneSpec, OperatorSpec, SubResource, ZoneType};
-pub use dns_zone_status::{DnsZoneStatus, SubResourceStatus};
+pub use dns_zone_spec::DnsZoneSpec;
+pub use dns_zone_status::DnsZoneStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::sub_resource_095ae0b6::SubResource;
+pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
+pub use crate::types::zone_type_0be7c64a::ZoneType;
 
 /// Names `DnsZone` in version `v1api20180501`.
 #[derive(Clone, Copy, Debug, Default)]

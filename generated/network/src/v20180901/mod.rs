@@ -2,7 +2,7 @@
 // - specification/privatedns/resource-manager/Microsoft.Network/stable/2018-09-01/privatedns.json
 
 //! `network.azure.com` with ARM api-version 2018-09-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod private_dns_zone_spec;
 mod private_dns_zone_status;
@@ -12,7 +12,7 @@ use armature_shapes::resource::TypedObject;
 
 pub use private_dns_zone_spec::PrivateDnsZoneSpec;
 pub use private_dns_zone_status::PrivateDnsZoneStatus;
-pub use super::v20180501::OperatorSpec;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 
 /// Names `PrivateDnsZone` in version `v1api20180901`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,7 +17,7 @@
 // - specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/virtualNetworkTap.json
 
 //! `network.azure.com` with ARM api-version 2020-11-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod network_security_group_spec;
 mod network_security_group_status;
@@ -34,35 +34,51 @@ use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use network_security_group_spec::NetworkSecurityGroupSpec;
-pub use network_security_group_status::{NetworkSecurityGroupStatus, SubResourceStatus};
-pub use network_security_groups_security_rule_spec::{
-    NetworkSecurityGroupsSecurityRuleSpec, SecurityRuleAccess, SecurityRuleDirection,
-    SecurityRuleProtocol,
-};
+pub use network_security_group_status::NetworkSecurityGroupStatus;
+pub use network_security_groups_security_rule_spec::NetworkSecurityGroupsSecurityRuleSpec;
 pub use network_security_groups_security_rule_status::NetworkSecurityGroupsSecurityRuleStatus;
-pub use public_ip_address_spec::{
-    DdosSettings, DdosSettingsProtectionCoverage, ExtendedLocation, ExtendedLocationType,
-    IPAllocationMethod, IPVersion, IpTag, PublicIPAddressDnsSettings, PublicIPAddressSku,
-    PublicIPAddressSkuName, PublicIPAddressSkuTier, PublicIPAddressSpec, VirtualNetworkSubResource,
-};
-pub use public_ip_address_status::{
-    DdosSettingsStatus, ExtendedLocationStatus, IpTagStatus, PublicIPAddressDnsSettingsStatus,
-    PublicIPAddressSkuStatus, PublicIPAddressStatus, VirtualNetworkSubResourceStatus,
-};
-pub use virtual_network_spec::{
-    AddressSpace, DhcpOptions, VirtualNetworkBgpCommunities, VirtualNetworkSpec,
-};
-pub use virtual_network_status::{
-    AddressSpaceStatus, DhcpOptionsStatus, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkStatus,
-};
-pub use virtual_networks_subnet_spec::{
-    Delegation, ServiceEndpointPropertiesFormat, VirtualNetworkPrivateEndpointNetworkPolicies,
-    VirtualNetworkPrivateLinkServiceNetworkPolicies, VirtualNetworksSubnetSpec,
-};
-pub use virtual_networks_subnet_status::{
-    DelegationStatus, ServiceEndpointPropertiesFormatStatus, VirtualNetworksSubnetStatus,
-};
-pub use super::v20180501::{OperatorSpec, SubResource};
+pub use public_ip_address_spec::PublicIPAddressSpec;
+pub use public_ip_address_status::PublicIPAddressStatus;
+pub use virtual_network_spec::VirtualNetworkSpec;
+pub use virtual_network_status::VirtualNetworkStatus;
+pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
+pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
+pub use crate::types::address_space_820d1b77::AddressSpace;
+pub use crate::types::address_space_status_2aa49d4b::AddressSpaceStatus;
+pub use crate::types::ddos_settings_52725011::DdosSettings;
+pub use crate::types::ddos_settings_protection_coverage_de26199a::DdosSettingsProtectionCoverage;
+pub use crate::types::ddos_settings_status_e866f9f9::DdosSettingsStatus;
+pub use crate::types::delegation_ba4defaf::Delegation;
+pub use crate::types::delegation_status_be94b849::DelegationStatus;
+pub use crate::types::dhcp_options_75384e37::DhcpOptions;
+pub use crate::types::dhcp_options_status_c44a4cc6::DhcpOptionsStatus;
+pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::extended_location_056b1005::ExtendedLocation;
+pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
+pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::ip_allocation_method_a3dee731::IPAllocationMethod;
+pub use crate::types::ip_tag_aa110a44::IpTag;
+pub use crate::types::ip_tag_status_c881d1cb::IpTagStatus;
+pub use crate::types::ip_version_50ae8427::IPVersion;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::public_ip_address_dns_settings_e974d3cb::PublicIPAddressDnsSettings;
+pub use crate::types::public_ip_address_dns_settings_status_c23a86f7::PublicIPAddressDnsSettingsStatus;
+pub use crate::types::public_ip_address_sku_2e1ff99c::PublicIPAddressSku;
+pub use crate::types::public_ip_address_sku_name_2d8c348c::PublicIPAddressSkuName;
+pub use crate::types::public_ip_address_sku_status_922f36f4::PublicIPAddressSkuStatus;
+pub use crate::types::public_ip_address_sku_tier_66c9c7a4::PublicIPAddressSkuTier;
+pub use crate::types::security_rule_access_eb15d8ad::SecurityRuleAccess;
+pub use crate::types::security_rule_direction_0ac76251::SecurityRuleDirection;
+pub use crate::types::security_rule_protocol_f6f84f9c::SecurityRuleProtocol;
+pub use crate::types::service_endpoint_properties_format_0334ac51::ServiceEndpointPropertiesFormat;
+pub use crate::types::service_endpoint_properties_format_status_c53fcbba::ServiceEndpointPropertiesFormatStatus;
+pub use crate::types::sub_resource_095ae0b6::SubResource;
+pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
+pub use crate::types::virtual_network_bgp_communities_01a75cc7::VirtualNetworkBgpCommunities;
+pub use crate::types::virtual_network_bgp_communities_status_45358ffb::VirtualNetworkBgpCommunitiesStatus;
+pub use crate::types::virtual_network_private_endpoint_network_policies_006869cc::VirtualNetworkPrivateEndpointNetworkPolicies;
+pub use crate::types::virtual_network_private_link_service_network_policies_3ebca2b5::VirtualNetworkPrivateLinkServiceNetworkPolicies;
 
 /// Names `NetworkSecurityGroup` in version `v1api20201101`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,19 +4,23 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
+use super::EmbeddedResourceStatus;
+
 shaped! {
     /// Object from `networkSecurityGroup.json#/definitions/NetworkSecurityGroup`.
     NetworkSecurityGroupStatus {
         /// Conditions, `Ready` first of all.
         conditions: Vec<resource::Condition> = "conditions";
         /// List of objects; set by Azure; ARM `properties.defaultSecurityRules`.
-        default_security_rules: Vec<SubResourceStatus> = "defaultSecurityRules"
+        default_security_rules: Vec<EmbeddedResourceStatus> = "defaultSecurityRules"
             .at(&["properties", "defaultSecurityRules"])
             .read_only();
         /// String; set by Azure; ARM `etag`.
         etag: String = "etag".at(&["etag"]).read_only();
         /// List of objects; set by Azure; ARM `properties.flowLogs`.
-        flow_logs: Vec<SubResourceStatus> = "flowLogs".at(&["properties", "flowLogs"]).read_only();
+        flow_logs: Vec<EmbeddedResourceStatus> = "flowLogs"
+            .at(&["properties", "flowLogs"])
+            .read_only();
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// String; Azure location; ARM `location`.
@@ -24,7 +28,7 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<SubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<EmbeddedResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -34,18 +38,10 @@ shaped! {
         /// String; set by Azure; ARM `properties.resourceGuid`.
         resource_guid: String = "resourceGuid".at(&["properties", "resourceGuid"]).read_only();
         /// List of objects; set by Azure; ARM `properties.subnets`.
-        subnets: Vec<SubResourceStatus> = "subnets".at(&["properties", "subnets"]).read_only();
+        subnets: Vec<EmbeddedResourceStatus> = "subnets".at(&["properties", "subnets"]).read_only();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `networkSecurityGroup.json#/definitions/SecurityRule`.
-    SubResourceStatus {
-        /// String; ARM id; ARM `id`.
-        id: String = "id".at(&["id"]).arm_id();
     }
 }

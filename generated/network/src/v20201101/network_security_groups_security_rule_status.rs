@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::SubResourceStatus;
+use super::EmbeddedResourceStatus;
 
 shaped! {
     /// Object from `networkSecurityGroup.json#/definitions/SecurityRule`.
@@ -20,7 +20,7 @@ shaped! {
         destination_address_prefixes: Vec<String> = "destinationAddressPrefixes"
             .at(&["properties", "destinationAddressPrefixes"]);
         /// List of objects; ARM `properties.destinationApplicationSecurityGroups`.
-        destination_application_security_groups: Vec<SubResourceStatus> =
+        destination_application_security_groups: Vec<EmbeddedResourceStatus> =
             "destinationApplicationSecurityGroups"
             .at(&["properties", "destinationApplicationSecurityGroups"]);
         /// String; ARM `properties.destinationPortRange`.
@@ -55,7 +55,7 @@ shaped! {
         source_address_prefixes: Vec<String> = "sourceAddressPrefixes"
             .at(&["properties", "sourceAddressPrefixes"]);
         /// List of objects; ARM `properties.sourceApplicationSecurityGroups`.
-        source_application_security_groups: Vec<SubResourceStatus> =
+        source_application_security_groups: Vec<EmbeddedResourceStatus> =
             "sourceApplicationSecurityGroups"
             .at(&["properties", "sourceApplicationSecurityGroups"]);
         /// String; ARM `properties.sourcePortRange`.

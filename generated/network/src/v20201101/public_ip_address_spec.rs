@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
-use super::{OperatorSpec, SubResource};
+use super::{
+    DdosSettings, EmbeddedResource, ExtendedLocation, IPAllocationMethod, IPVersion, IpTag,
+    OperatorSpec, PublicIPAddressDnsSettings, PublicIPAddressSku, SubResource,
+};
 
 shaped! {
     /// Object from `publicIpAddress.json#/definitions/PublicIPAddress`.
@@ -28,12 +31,12 @@ shaped! {
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTag> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResource> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResource> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResource> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResource> = "natGateway".at(&["properties", "natGateway"]);
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Resource that this one is part of; required.
@@ -45,10 +48,9 @@ shaped! {
         public_ip_allocation_method: IPAllocationMethod = "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResource> = "publicIPPrefix"
-            .at(&["properties", "publicIPPrefix"]);
+        public_ip_prefix: Box<SubResource> = "publicIPPrefix".at(&["properties", "publicIPPrefix"]);
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResource> = "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResource> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSku> = "sku".at(&["sku"]);
@@ -56,116 +58,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/DdosSettings`.
-    DdosSettings {
-        /// Object; ARM `ddosCustomPolicy`.
-        ddos_custom_policy: Box<VirtualNetworkSubResource> = "ddosCustomPolicy"
-            .at(&["ddosCustomPolicy"]);
-        /// Boolean; ARM `protectedIP`.
-        protected_ip: bool = "protectedIP".at(&["protectedIP"]);
-        /// Enum; ARM `protectionCoverage`.
-        protection_coverage: DdosSettingsProtectionCoverage = "protectionCoverage"
-            .at(&["protectionCoverage"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `publicIpAddress.json#/definitions/DdosSettings/properties/protectionCoverage`.
-    DdosSettingsProtectionCoverage {
-        BASIC = "Basic",
-        STANDARD = "Standard",
-    }
-}
-
-shaped! {
-    /// Object from `network.json#/definitions/ExtendedLocation`.
-    ExtendedLocation {
-        /// String; required; ARM `name`.
-        name: String = "name".at(&["name"]).required();
-        /// Enum; required; ARM `type`.
-        type_: ExtendedLocationType = "type".at(&["type"]).required();
-    }
-}
-
-string_enum! {
-    /// String with 1 known value from `network.json#/definitions/ExtendedLocationType`.
-    ExtendedLocationType {
-        EDGE_ZONE = "EdgeZone",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `network.json#/definitions/IPAllocationMethod`.
-    IPAllocationMethod {
-        STATIC = "Static",
-        DYNAMIC = "Dynamic",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `network.json#/definitions/IPVersion`.
-    IPVersion {
-        I_PV4 = "IPv4",
-        I_PV6 = "IPv6",
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/IpTag`.
-    IpTag {
-        /// String; ARM `ipTagType`.
-        ip_tag_type: String = "ipTagType".at(&["ipTagType"]);
-        /// String; ARM `tag`.
-        tag: String = "tag".at(&["tag"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/PublicIPAddressDnsSettings`.
-    PublicIPAddressDnsSettings {
-        /// String; ARM `domainNameLabel`.
-        domain_name_label: String = "domainNameLabel".at(&["domainNameLabel"]);
-        /// String; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]);
-        /// String; ARM `reverseFqdn`.
-        reverse_fqdn: String = "reverseFqdn".at(&["reverseFqdn"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/PublicIPAddressSku`.
-    PublicIPAddressSku {
-        /// Enum; ARM `name`.
-        name: PublicIPAddressSkuName = "name".at(&["name"]);
-        /// Enum; ARM `tier`.
-        tier: PublicIPAddressSkuTier = "tier".at(&["tier"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `publicIpAddress.json#/definitions/PublicIPAddressSku/properties/name`.
-    PublicIPAddressSkuName {
-        BASIC = "Basic",
-        STANDARD = "Standard",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `publicIpAddress.json#/definitions/PublicIPAddressSku/properties/tier`.
-    PublicIPAddressSkuTier {
-        REGIONAL = "Regional",
-        GLOBAL = "Global",
-    }
-}
-
-shaped! {
-    /// Object from `network.json#/definitions/SubResource`.
-    VirtualNetworkSubResource {
-        /// Reference to a resource; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).arm_id();
     }
 }

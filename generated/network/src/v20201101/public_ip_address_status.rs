@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::SubResourceStatus;
+use super::{
+    DdosSettingsStatus, EmbeddedResourceStatus, ExtendedLocationStatus, IpTagStatus,
+    PublicIPAddressDnsSettingsStatus, PublicIPAddressSkuStatus, SubResourceStatus,
+};
 
 shaped! {
     /// Object from `publicIpAddress.json#/definitions/PublicIPAddress`.
@@ -31,13 +34,13 @@ shaped! {
         /// String; ARM `properties.ipAddress`.
         ip_address: String = "ipAddress".at(&["properties", "ipAddress"]);
         /// Object; set by Azure; ARM `properties.ipConfiguration`.
-        ip_configuration: Box<SubResourceStatus> = "ipConfiguration"
+        ip_configuration: Box<EmbeddedResourceStatus> = "ipConfiguration"
             .at(&["properties", "ipConfiguration"])
             .read_only();
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTagStatus> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResourceStatus> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResourceStatus> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -46,7 +49,7 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
         /// String; set by Azure; ARM `properties.provisioningState`.
         provisioning_state: String = "provisioningState"
             .at(&["properties", "provisioningState"])
@@ -58,12 +61,12 @@ shaped! {
         public_ip_allocation_method: String = "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResourceStatus> = "publicIPPrefix"
+        public_ip_prefix: Box<SubResourceStatus> = "publicIPPrefix"
             .at(&["properties", "publicIPPrefix"]);
         /// String; set by Azure; ARM `properties.resourceGuid`.
         resource_guid: String = "resourceGuid".at(&["properties", "resourceGuid"]).read_only();
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResourceStatus> = "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResourceStatus> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSkuStatus> = "sku".at(&["sku"]);
@@ -73,68 +76,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/DdosSettings`.
-    DdosSettingsStatus {
-        /// Object; ARM `ddosCustomPolicy`.
-        ddos_custom_policy: Box<VirtualNetworkSubResourceStatus> = "ddosCustomPolicy"
-            .at(&["ddosCustomPolicy"]);
-        /// Boolean; ARM `protectedIP`.
-        protected_ip: bool = "protectedIP".at(&["protectedIP"]);
-        /// String; ARM `protectionCoverage`.
-        protection_coverage: String = "protectionCoverage".at(&["protectionCoverage"]);
-    }
-}
-
-shaped! {
-    /// Object from `network.json#/definitions/ExtendedLocation`.
-    ExtendedLocationStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/IpTag`.
-    IpTagStatus {
-        /// String; ARM `ipTagType`.
-        ip_tag_type: String = "ipTagType".at(&["ipTagType"]);
-        /// String; ARM `tag`.
-        tag: String = "tag".at(&["tag"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/PublicIPAddressDnsSettings`.
-    PublicIPAddressDnsSettingsStatus {
-        /// String; ARM `domainNameLabel`.
-        domain_name_label: String = "domainNameLabel".at(&["domainNameLabel"]);
-        /// String; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]);
-        /// String; ARM `reverseFqdn`.
-        reverse_fqdn: String = "reverseFqdn".at(&["reverseFqdn"]);
-    }
-}
-
-shaped! {
-    /// Object from `publicIpAddress.json#/definitions/PublicIPAddressSku`.
-    PublicIPAddressSkuStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `tier`.
-        tier: String = "tier".at(&["tier"]);
-    }
-}
-
-shaped! {
-    /// Object from `network.json#/definitions/SubResource`.
-    VirtualNetworkSubResourceStatus {
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocation, OperatorSpec, VirtualNetworkSubResource};
+use super::{
+    AddressSpace, DhcpOptions, ExtendedLocation, OperatorSpec, SubResource,
+    VirtualNetworkBgpCommunities,
+};
 
 shaped! {
     /// Object from `virtualNetwork.json#/definitions/VirtualNetwork`.
@@ -17,7 +20,7 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunities> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResource> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResource> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; ARM `properties.dhcpOptions`.
         dhcp_options: Box<DhcpOptions> = "dhcpOptions".at(&["properties", "dhcpOptions"]);
@@ -29,8 +32,7 @@ shaped! {
         /// Object; ARM `extendedLocation`.
         extended_location: Box<ExtendedLocation> = "extendedLocation".at(&["extendedLocation"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResource> = "ipAllocations"
-            .at(&["properties", "ipAllocations"]);
+        ip_allocations: Vec<SubResource> = "ipAllocations".at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Settings of the operator.
@@ -39,31 +41,5 @@ shaped! {
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/AddressSpace`.
-    AddressSpace {
-        /// List of strings; ARM `addressPrefixes`.
-        address_prefixes: Vec<String> = "addressPrefixes".at(&["addressPrefixes"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/DhcpOptions`.
-    DhcpOptions {
-        /// List of strings; ARM `dnsServers`.
-        dns_servers: Vec<String> = "dnsServers".at(&["dnsServers"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/VirtualNetworkBgpCommunities`.
-    VirtualNetworkBgpCommunities {
-        /// String; required; ARM `virtualNetworkCommunity`.
-        virtual_network_community: String = "virtualNetworkCommunity"
-            .at(&["virtualNetworkCommunity"])
-            .required();
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocationStatus, VirtualNetworkSubResourceStatus};
+use super::{
+    AddressSpaceStatus, DhcpOptionsStatus, ExtendedLocationStatus, SubResourceStatus,
+    VirtualNetworkBgpCommunitiesStatus,
+};
 
 shaped! {
     /// Object from `virtualNetwork.json#/definitions/VirtualNetwork`.
@@ -17,7 +20,7 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunitiesStatus> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResourceStatus> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResourceStatus> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; ARM `properties.dhcpOptions`.
         dhcp_options: Box<DhcpOptionsStatus> = "dhcpOptions".at(&["properties", "dhcpOptions"]);
@@ -34,7 +37,7 @@ shaped! {
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
+        ip_allocations: Vec<SubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -50,32 +53,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/AddressSpace`.
-    AddressSpaceStatus {
-        /// List of strings; ARM `addressPrefixes`.
-        address_prefixes: Vec<String> = "addressPrefixes".at(&["addressPrefixes"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/DhcpOptions`.
-    DhcpOptionsStatus {
-        /// List of strings; ARM `dnsServers`.
-        dns_servers: Vec<String> = "dnsServers".at(&["dnsServers"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/VirtualNetworkBgpCommunities`.
-    VirtualNetworkBgpCommunitiesStatus {
-        /// String; set by Azure; ARM `regionalCommunity`.
-        regional_community: String = "regionalCommunity".at(&["regionalCommunity"]).read_only();
-        /// String; ARM `virtualNetworkCommunity`.
-        virtual_network_community: String = "virtualNetworkCommunity"
-            .at(&["virtualNetworkCommunity"]);
     }
 }

@@ -2,7 +2,10 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{SubResourceStatus, VirtualNetworkSubResourceStatus};
+use super::{
+    DelegationStatus, EmbeddedResourceStatus, ServiceEndpointPropertiesFormatStatus,
+    SubResourceStatus,
+};
 
 shaped! {
     /// Object from `virtualNetwork.json#/definitions/Subnet`.
@@ -14,7 +17,7 @@ shaped! {
         /// List of strings; ARM `properties.addressPrefixes`.
         address_prefixes: Vec<String> = "addressPrefixes".at(&["properties", "addressPrefixes"]);
         /// List of objects; ARM `properties.applicationGatewayIpConfigurations`.
-        application_gateway_ip_configurations: Vec<SubResourceStatus> =
+        application_gateway_ip_configurations: Vec<EmbeddedResourceStatus> =
             "applicationGatewayIpConfigurations"
             .at(&["properties", "applicationGatewayIpConfigurations"]);
         /// List of objects; ARM `properties.delegations`.
@@ -24,29 +27,28 @@ shaped! {
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
+        ip_allocations: Vec<SubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// List of objects; set by Azure; ARM `properties.ipConfigurationProfiles`.
-        ip_configuration_profiles: Vec<SubResourceStatus> = "ipConfigurationProfiles"
+        ip_configuration_profiles: Vec<EmbeddedResourceStatus> = "ipConfigurationProfiles"
             .at(&["properties", "ipConfigurationProfiles"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.ipConfigurations`.
-        ip_configurations: Vec<SubResourceStatus> = "ipConfigurations"
+        ip_configurations: Vec<EmbeddedResourceStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"])
             .read_only();
         /// String; ARM `name`.
         name: String = "name".at(&["name"]);
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<VirtualNetworkSubResourceStatus> = "natGateway"
-            .at(&["properties", "natGateway"]);
+        nat_gateway: Box<SubResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
         /// Object; ARM `properties.networkSecurityGroup`.
-        network_security_group: Box<SubResourceStatus> = "networkSecurityGroup"
+        network_security_group: Box<EmbeddedResourceStatus> = "networkSecurityGroup"
             .at(&["properties", "networkSecurityGroup"]);
         /// String; ARM `properties.privateEndpointNetworkPolicies`.
         private_endpoint_network_policies: String = "privateEndpointNetworkPolicies"
             .at(&["properties", "privateEndpointNetworkPolicies"]);
         /// List of objects; set by Azure; ARM `properties.privateEndpoints`.
-        private_endpoints: Vec<SubResourceStatus> = "privateEndpoints"
+        private_endpoints: Vec<EmbeddedResourceStatus> = "privateEndpoints"
             .at(&["properties", "privateEndpoints"])
             .read_only();
         /// String; ARM `properties.privateLinkServiceNetworkPolicies`.
@@ -59,56 +61,22 @@ shaped! {
         /// String; set by Azure; ARM `properties.purpose`.
         purpose: String = "purpose".at(&["properties", "purpose"]).read_only();
         /// List of objects; set by Azure; ARM `properties.resourceNavigationLinks`.
-        resource_navigation_links: Vec<SubResourceStatus> = "resourceNavigationLinks"
+        resource_navigation_links: Vec<EmbeddedResourceStatus> = "resourceNavigationLinks"
             .at(&["properties", "resourceNavigationLinks"])
             .read_only();
         /// Object; ARM `properties.routeTable`.
-        route_table: Box<SubResourceStatus> = "routeTable".at(&["properties", "routeTable"]);
+        route_table: Box<EmbeddedResourceStatus> = "routeTable".at(&["properties", "routeTable"]);
         /// List of objects; set by Azure; ARM `properties.serviceAssociationLinks`.
-        service_association_links: Vec<SubResourceStatus> = "serviceAssociationLinks"
+        service_association_links: Vec<EmbeddedResourceStatus> = "serviceAssociationLinks"
             .at(&["properties", "serviceAssociationLinks"])
             .read_only();
         /// List of objects; ARM `properties.serviceEndpointPolicies`.
-        service_endpoint_policies: Vec<SubResourceStatus> = "serviceEndpointPolicies"
+        service_endpoint_policies: Vec<EmbeddedResourceStatus> = "serviceEndpointPolicies"
             .at(&["properties", "serviceEndpointPolicies"]);
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormatStatus> = "serviceEndpoints"
             .at(&["properties", "serviceEndpoints"]);
         /// String; ARM `type`.
         type_: String = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/Delegation`.
-    DelegationStatus {
-        /// List of strings; set by Azure; ARM `properties.actions`.
-        actions: Vec<String> = "actions".at(&["properties", "actions"]).read_only();
-        /// String; set by Azure; ARM `etag`.
-        etag: String = "etag".at(&["etag"]).read_only();
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; set by Azure; ARM `properties.provisioningState`.
-        provisioning_state: String = "provisioningState"
-            .at(&["properties", "provisioningState"])
-            .read_only();
-        /// String; ARM `properties.serviceName`.
-        service_name: String = "serviceName".at(&["properties", "serviceName"]);
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `virtualNetwork.json#/definitions/ServiceEndpointPropertiesFormat`.
-    ServiceEndpointPropertiesFormatStatus {
-        /// List of strings; ARM `locations`.
-        locations: Vec<String> = "locations".at(&["locations"]);
-        /// String; set by Azure; ARM `provisioningState`.
-        provisioning_state: String = "provisioningState".at(&["provisioningState"]).read_only();
-        /// String; ARM `service`.
-        service: String = "service".at(&["service"]);
     }
 }

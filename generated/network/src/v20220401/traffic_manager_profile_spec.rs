@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
+
+use super::{
+    AllowedEndpointRecordType, DnsConfig, MonitorConfig, ProfilePropertiesProfileStatus,
+    TrafficManagerProfileOperatorSpec, TrafficRoutingMethod, TrafficViewEnrollmentStatus,
+};
 
 shaped! {
     /// Object from `trafficmanager.json#/definitions/Profile`.
@@ -28,7 +33,8 @@ shaped! {
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Enum; ARM `properties.profileStatus`.
-        profile_status: ProfileStatus = "profileStatus".at(&["properties", "profileStatus"]);
+        profile_status: ProfilePropertiesProfileStatus = "profileStatus"
+            .at(&["properties", "profileStatus"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Enum; ARM `properties.trafficRoutingMethod`.
@@ -39,155 +45,5 @@ shaped! {
             .at(&["properties", "trafficViewEnrollmentStatus"]);
         /// String; ARM `type`.
         type_: String = "type".at(&["type"]);
-    }
-}
-
-string_enum! {
-    /// String with 4 known values from `trafficmanager.json#/definitions/AllowedEndpointRecordType`.
-    AllowedEndpointRecordType {
-        DOMAIN_NAME = "DomainName",
-        I_PV4_ADDRESS = "IPv4Address",
-        I_PV6_ADDRESS = "IPv6Address",
-        ANY = "Any",
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/DnsConfig`.
-    DnsConfig {
-        /// String; ARM `relativeName`.
-        relative_name: String = "relativeName".at(&["relativeName"]);
-        /// Integer; format `int64`; ARM `ttl`.
-        ttl: i64 = "ttl"
-            .at(&["ttl"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/MonitorConfig`.
-    MonitorConfig {
-        /// List of objects; ARM `customHeaders`.
-        custom_headers: Vec<MonitorConfigCustomHeaders> = "customHeaders".at(&["customHeaders"]);
-        /// List of objects; ARM `expectedStatusCodeRanges`.
-        expected_status_code_ranges: Vec<MonitorConfigExpectedStatusCodeRanges> =
-            "expectedStatusCodeRanges"
-            .at(&["expectedStatusCodeRanges"]);
-        /// Integer; format `int64`; ARM `intervalInSeconds`.
-        interval_in_seconds: i64 = "intervalInSeconds"
-            .at(&["intervalInSeconds"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// String; ARM `path`.
-        path: String = "path".at(&["path"]);
-        /// Integer; format `int64`; ARM `port`.
-        port: i64 = "port"
-            .at(&["port"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// Enum; ARM `profileMonitorStatus`.
-        profile_monitor_status: ProfileMonitorStatus = "profileMonitorStatus"
-            .at(&["profileMonitorStatus"]);
-        /// Enum; ARM `protocol`.
-        protocol: MonitorProtocol = "protocol".at(&["protocol"]);
-        /// Integer; format `int64`; ARM `timeoutInSeconds`.
-        timeout_in_seconds: i64 = "timeoutInSeconds"
-            .at(&["timeoutInSeconds"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// Integer; format `int64`; ARM `toleratedNumberOfFailures`.
-        tolerated_number_of_failures: i64 = "toleratedNumberOfFailures"
-            .at(&["toleratedNumberOfFailures"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/MonitorConfig/properties/customHeaders/items`.
-    MonitorConfigCustomHeaders {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `value`.
-        value: String = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/MonitorConfig/properties/expectedStatusCodeRanges/items`.
-    MonitorConfigExpectedStatusCodeRanges {
-        /// Integer; ARM `max`.
-        max: i64 = "max".at(&["max"]);
-        /// Integer; ARM `min`.
-        min: i64 = "min".at(&["min"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `trafficmanager.json#/definitions/MonitorConfig/properties/protocol`.
-    MonitorProtocol {
-        HTTP = "HTTP",
-        HTTPS = "HTTPS",
-        TCP = "TCP",
-    }
-}
-
-string_enum! {
-    /// String with 5 known values from `trafficmanager.json#/definitions/MonitorConfig/properties/profileMonitorStatus`.
-    ProfileMonitorStatus {
-        CHECKING_ENDPOINTS = "CheckingEndpoints",
-        ONLINE = "Online",
-        DEGRADED = "Degraded",
-        DISABLED = "Disabled",
-        INACTIVE = "Inactive",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `trafficmanager.json#/definitions/ProfileProperties/properties/profileStatus`.
-    ProfileStatus {
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    TrafficManagerProfileOperatorConfigMaps {
-        /// Place in a ConfigMap.
-        dns_config_fqdn: Box<resource::ConfigMapDestination> = "dnsConfigFqdn";
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    TrafficManagerProfileOperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// ConfigMaps that the operator writes.
-        config_maps: Box<TrafficManagerProfileOperatorConfigMaps> = "configMaps";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
-    }
-}
-
-string_enum! {
-    /// String with 6 known values from `trafficmanager.json#/definitions/ProfileProperties/properties/trafficRoutingMethod`.
-    TrafficRoutingMethod {
-        PERFORMANCE = "Performance",
-        PRIORITY = "Priority",
-        WEIGHTED = "Weighted",
-        GEOGRAPHIC = "Geographic",
-        MULTI_VALUE = "MultiValue",
-        SUBNET = "Subnet",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `trafficmanager.json#/definitions/ProfileProperties/properties/trafficViewEnrollmentStatus`.
-    TrafficViewEnrollmentStatus {
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
     }
 }

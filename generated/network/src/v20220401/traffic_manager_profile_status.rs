@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::{DnsConfigStatus, EndpointValueStatus, MonitorConfigStatus};
+
 shaped! {
     /// Object from `trafficmanager.json#/definitions/Profile`.
     TrafficManagerProfileStatus {
@@ -15,8 +17,7 @@ shaped! {
         /// Object; ARM `properties.dnsConfig`.
         dns_config: Box<DnsConfigStatus> = "dnsConfig".at(&["properties", "dnsConfig"]);
         /// List of objects; ARM `properties.endpoints`.
-        endpoints: Vec<TrafficmanagerprofileEndpointStatus> = "endpoints"
-            .at(&["properties", "endpoints"]);
+        endpoints: Vec<EndpointValueStatus> = "endpoints".at(&["properties", "endpoints"]);
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// String; Azure location; ARM `location`.
@@ -43,158 +44,5 @@ shaped! {
             .at(&["properties", "trafficViewEnrollmentStatus"]);
         /// String; ARM `type`.
         type_: String = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/DnsConfig`.
-    DnsConfigStatus {
-        /// String; set by Azure; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]).read_only();
-        /// String; ARM `relativeName`.
-        relative_name: String = "relativeName".at(&["relativeName"]);
-        /// Integer; format `int64`; ARM `ttl`.
-        ttl: i64 = "ttl"
-            .at(&["ttl"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/EndpointProperties/properties/customHeaders/items`.
-    EndpointPropertiesCustomHeadersStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `value`.
-        value: String = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/EndpointProperties/properties/subnets/items`.
-    EndpointPropertiesSubnetsStatus {
-        /// String; ARM `first`.
-        first: String = "first".at(&["first"]);
-        /// String; ARM `last`.
-        last: String = "last".at(&["last"]);
-        /// Integer; ARM `scope`.
-        scope: i64 = "scope".at(&["scope"]);
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/MonitorConfig/properties/customHeaders/items`.
-    MonitorConfigCustomHeadersStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `value`.
-        value: String = "value".at(&["value"]);
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/MonitorConfig/properties/expectedStatusCodeRanges/items`.
-    MonitorConfigExpectedStatusCodeRangesStatus {
-        /// Integer; ARM `max`.
-        max: i64 = "max".at(&["max"]);
-        /// Integer; ARM `min`.
-        min: i64 = "min".at(&["min"]);
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/MonitorConfig`.
-    MonitorConfigStatus {
-        /// List of objects; ARM `customHeaders`.
-        custom_headers: Vec<MonitorConfigCustomHeadersStatus> = "customHeaders"
-            .at(&["customHeaders"]);
-        /// List of objects; ARM `expectedStatusCodeRanges`.
-        expected_status_code_ranges: Vec<MonitorConfigExpectedStatusCodeRangesStatus> =
-            "expectedStatusCodeRanges"
-            .at(&["expectedStatusCodeRanges"]);
-        /// Integer; format `int64`; ARM `intervalInSeconds`.
-        interval_in_seconds: i64 = "intervalInSeconds"
-            .at(&["intervalInSeconds"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// String; ARM `path`.
-        path: String = "path".at(&["path"]);
-        /// Integer; format `int64`; ARM `port`.
-        port: i64 = "port"
-            .at(&["port"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// String; ARM `profileMonitorStatus`.
-        profile_monitor_status: String = "profileMonitorStatus".at(&["profileMonitorStatus"]);
-        /// String; ARM `protocol`.
-        protocol: String = "protocol".at(&["protocol"]);
-        /// Integer; format `int64`; ARM `timeoutInSeconds`.
-        timeout_in_seconds: i64 = "timeoutInSeconds"
-            .at(&["timeoutInSeconds"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// Integer; format `int64`; ARM `toleratedNumberOfFailures`.
-        tolerated_number_of_failures: i64 = "toleratedNumberOfFailures"
-            .at(&["toleratedNumberOfFailures"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `trafficmanager.json#/definitions/Endpoint`.
-    TrafficmanagerprofileEndpointStatus {
-        /// String; ARM `properties.alwaysServe`.
-        always_serve: String = "alwaysServe".at(&["properties", "alwaysServe"]);
-        /// List of objects; ARM `properties.customHeaders`.
-        custom_headers: Vec<EndpointPropertiesCustomHeadersStatus> = "customHeaders"
-            .at(&["properties", "customHeaders"]);
-        /// String; ARM `properties.endpointLocation`.
-        endpoint_location: String = "endpointLocation".at(&["properties", "endpointLocation"]);
-        /// String; ARM `properties.endpointMonitorStatus`.
-        endpoint_monitor_status: String = "endpointMonitorStatus"
-            .at(&["properties", "endpointMonitorStatus"]);
-        /// String; ARM `properties.endpointStatus`.
-        endpoint_status: String = "endpointStatus".at(&["properties", "endpointStatus"]);
-        /// List of strings; ARM `properties.geoMapping`.
-        geo_mapping: Vec<String> = "geoMapping".at(&["properties", "geoMapping"]);
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-        /// Integer; format `int64`; ARM `properties.minChildEndpoints`.
-        min_child_endpoints: i64 = "minChildEndpoints"
-            .at(&["properties", "minChildEndpoints"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// Integer; format `int64`; ARM `properties.minChildEndpointsIPv4`.
-        min_child_endpoints_i_pv4: i64 = "minChildEndpointsIPv4"
-            .at(&["properties", "minChildEndpointsIPv4"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// Integer; format `int64`; ARM `properties.minChildEndpointsIPv6`.
-        min_child_endpoints_i_pv6: i64 = "minChildEndpointsIPv6"
-            .at(&["properties", "minChildEndpointsIPv6"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Integer; format `int64`; ARM `properties.priority`.
-        priority: i64 = "priority"
-            .at(&["properties", "priority"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
-        /// List of objects; ARM `properties.subnets`.
-        subnets: Vec<EndpointPropertiesSubnetsStatus> = "subnets".at(&["properties", "subnets"]);
-        /// String; ARM `properties.target`.
-        target: String = "target".at(&["properties", "target"]);
-        /// String; ARM `properties.targetResourceId`.
-        target_resource_id: String = "targetResourceId".at(&["properties", "targetResourceId"]);
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-        /// Integer; format `int64`; ARM `properties.weight`.
-        weight: i64 = "weight"
-            .at(&["properties", "weight"])
-            .integer(shape::IntegerFormat::Int64)
-            .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
     }
 }

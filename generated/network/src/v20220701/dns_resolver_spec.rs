@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::OperatorSpec;
+use super::{DnsresolverSubResource, OperatorSpec};
 
 shaped! {
     /// Object from `dnsresolver.json#/definitions/DnsResolver`.
@@ -20,17 +20,9 @@ shaped! {
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Object; required; settable on creation only; ARM `properties.virtualNetwork`.
-        virtual_network: Box<DnsResolverSubResource> = "virtualNetwork"
+        virtual_network: Box<DnsresolverSubResource> = "virtualNetwork"
             .at(&["properties", "virtualNetwork"])
             .required()
             .create_only();
-    }
-}
-
-shaped! {
-    /// Object from `dnsresolver.json#/definitions/SubResource`.
-    DnsResolverSubResource {
-        /// Reference to a resource; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).arm_id();
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped};
+use armature_shapes::{resource, shaped};
+
+use super::{DnsresolverSubResourceStatus, DnsresolverSystemDataStatus};
 
 shaped! {
     /// Object from `dnsresolver.json#/definitions/DnsResolver`.
@@ -28,43 +30,15 @@ shaped! {
         /// String; set by Azure; ARM `properties.resourceGuid`.
         resource_guid: String = "resourceGuid".at(&["properties", "resourceGuid"]).read_only();
         /// Object; set by Azure; ARM `systemData`.
-        system_data: Box<SystemDataStatus> = "systemData".at(&["systemData"]).read_only();
+        system_data: Box<DnsresolverSystemDataStatus> = "systemData"
+            .at(&["systemData"])
+            .read_only();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
         /// Object; ARM `properties.virtualNetwork`.
-        virtual_network: Box<DnsResolverSubResourceStatus> = "virtualNetwork"
+        virtual_network: Box<DnsresolverSubResourceStatus> = "virtualNetwork"
             .at(&["properties", "virtualNetwork"]);
-    }
-}
-
-shaped! {
-    /// Object from `dnsresolver.json#/definitions/SubResource`.
-    DnsResolverSubResourceStatus {
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json#/definitions/systemData`.
-    SystemDataStatus {
-        /// String; format `date-time`; ARM `createdAt`.
-        created_at: String = "createdAt"
-            .at(&["createdAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `createdBy`.
-        created_by: String = "createdBy".at(&["createdBy"]);
-        /// String; ARM `createdByType`.
-        created_by_type: String = "createdByType".at(&["createdByType"]);
-        /// String; format `date-time`; ARM `lastModifiedAt`.
-        last_modified_at: String = "lastModifiedAt"
-            .at(&["lastModifiedAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `lastModifiedBy`.
-        last_modified_by: String = "lastModifiedBy".at(&["lastModifiedBy"]);
-        /// String; ARM `lastModifiedByType`.
-        last_modified_by_type: String = "lastModifiedByType".at(&["lastModifiedByType"]);
     }
 }

@@ -19,7 +19,7 @@
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetworkTap.json
 
 //! `network.azure.com` with ARM api-version 2022-07-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod dns_resolver_spec;
 mod dns_resolver_status;
@@ -33,35 +33,43 @@ mod private_link_service_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use dns_resolver_spec::{DnsResolverSpec, DnsResolverSubResource};
-pub use dns_resolver_status::{DnsResolverStatus, DnsResolverSubResourceStatus, SystemDataStatus};
-pub use private_endpoint_spec::{
-    ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorConfigMaps,
-    PrivateEndpointOperatorSpec, PrivateEndpointSpec, PrivateLinkServiceConnection,
-    PrivateLinkServiceConnectionState,
-};
-pub use private_endpoint_status::{
-    CustomDnsConfigPropertiesFormatStatus, PrivateEndpointIPConfigurationStatus,
-    PrivateEndpointStatus, PrivateLinkServiceConnectionStateStatus,
-    PrivateLinkServiceConnectionStatus,
-};
-pub use private_endpoints_private_dns_zone_group_spec::{
-    PrivateDnsZoneConfig, PrivateEndpointsPrivateDnsZoneGroupSpec,
-};
-pub use private_endpoints_private_dns_zone_group_status::{
-    PrivateDnsZoneConfigStatus, PrivateEndpointsPrivateDnsZoneGroupStatus, RecordSetStatus,
-};
-pub use private_link_service_spec::{
-    PrivateLinkServiceIpConfiguration, PrivateLinkServiceOperatorConfigMaps,
-    PrivateLinkServiceOperatorSpec, PrivateLinkServiceSpec, ResourceSet,
-};
-pub use private_link_service_status::{
-    PrivateLinkServiceIpConfigurationStatus, PrivateLinkServiceStatus, ResourceSetStatus,
-};
-pub use super::v20180501::{OperatorSpec, SubResource};
-pub use super::v20201101::{
-    ExtendedLocationStatus, ExtendedLocationType, IPAllocationMethod, IPVersion, SubResourceStatus,
-};
+pub use dns_resolver_spec::DnsResolverSpec;
+pub use dns_resolver_status::DnsResolverStatus;
+pub use private_endpoint_spec::PrivateEndpointSpec;
+pub use private_endpoint_status::PrivateEndpointStatus;
+pub use private_endpoints_private_dns_zone_group_spec::PrivateEndpointsPrivateDnsZoneGroupSpec;
+pub use private_endpoints_private_dns_zone_group_status::PrivateEndpointsPrivateDnsZoneGroupStatus;
+pub use private_link_service_spec::PrivateLinkServiceSpec;
+pub use private_link_service_status::PrivateLinkServiceStatus;
+pub use crate::types::custom_dns_config_properties_format_status_1d925466::CustomDnsConfigPropertiesFormatStatus;
+pub use crate::types::dnsresolver_sub_resource_4e567aa8::DnsresolverSubResource;
+pub use crate::types::dnsresolver_sub_resource_status_765410a4::DnsresolverSubResourceStatus;
+pub use crate::types::dnsresolver_system_data_status_81e58d9d::DnsresolverSystemDataStatus;
+pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
+pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::ip_allocation_method_a3dee731::IPAllocationMethod;
+pub use crate::types::ip_version_50ae8427::IPVersion;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::private_dns_zone_config_d156cae4::PrivateDnsZoneConfig;
+pub use crate::types::private_dns_zone_config_status_e28ff16a::PrivateDnsZoneConfigStatus;
+pub use crate::types::private_endpoint_ip_configuration_06f97e9d::PrivateEndpointIPConfiguration;
+pub use crate::types::private_endpoint_ip_configuration_status_d026bac2::PrivateEndpointIPConfigurationStatus;
+pub use crate::types::private_endpoint_operator_config_maps_e39053aa::PrivateEndpointOperatorConfigMaps;
+pub use crate::types::private_endpoint_operator_spec_d23de3ea::PrivateEndpointOperatorSpec;
+pub use crate::types::private_link_service_connection_98536be5::PrivateLinkServiceConnection;
+pub use crate::types::private_link_service_connection_state_c33d573c::PrivateLinkServiceConnectionState;
+pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
+pub use crate::types::private_link_service_connection_status_fa478967::PrivateLinkServiceConnectionStatus;
+pub use crate::types::private_link_service_ip_configuration_bc42a6fa::PrivateLinkServiceIpConfiguration;
+pub use crate::types::private_link_service_ip_configuration_status_e5015f6d::PrivateLinkServiceIpConfigurationStatus;
+pub use crate::types::private_link_service_operator_config_maps_e6892bfa::PrivateLinkServiceOperatorConfigMaps;
+pub use crate::types::private_link_service_operator_spec_bd651470::PrivateLinkServiceOperatorSpec;
+pub use crate::types::record_set_status_a0aa901a::RecordSetStatus;
+pub use crate::types::resource_set_c94842c6::ResourceSet;
+pub use crate::types::resource_set_status_d8141dae::ResourceSetStatus;
 
 /// Names `DnsResolver` in version `v1api20220701`.
 #[derive(Clone, Copy, Debug, Default)]

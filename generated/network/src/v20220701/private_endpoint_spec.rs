@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocationType, SubResource};
+use super::{
+    EmbeddedResource, ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorSpec,
+    PrivateLinkServiceConnection,
+};
 
 shaped! {
     /// Object from `privateEndpoint.json#/definitions/PrivateEndpoint`.
     PrivateEndpointSpec {
         /// List of objects; ARM `properties.applicationSecurityGroups`.
-        application_security_groups: Vec<SubResource> = "applicationSecurityGroups"
+        application_security_groups: Vec<EmbeddedResource> = "applicationSecurityGroups"
             .at(&["properties", "applicationSecurityGroups"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
@@ -37,86 +40,8 @@ shaped! {
             "privateLinkServiceConnections"
             .at(&["properties", "privateLinkServiceConnections"]);
         /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResource> = "subnet".at(&["properties", "subnet"]);
+        subnet: Box<EmbeddedResource> = "subnet".at(&["properties", "subnet"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Object from `network.json#/definitions/ExtendedLocation`.
-    ExtendedLocation {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Enum; ARM `type`.
-        type_: ExtendedLocationType = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/PrivateEndpointIPConfiguration`.
-    PrivateEndpointIPConfiguration {
-        /// String; ARM `properties.groupId`.
-        group_id: String = "groupId".at(&["properties", "groupId"]);
-        /// String; ARM `properties.memberName`.
-        member_name: String = "memberName".at(&["properties", "memberName"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `properties.privateIPAddress`.
-        private_ip_address: String = "privateIPAddress".at(&["properties", "privateIPAddress"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    PrivateEndpointOperatorConfigMaps {
-        /// Place in a ConfigMap.
-        primary_nic_private_ip_address: Box<resource::ConfigMapDestination> =
-            "primaryNicPrivateIpAddress";
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    PrivateEndpointOperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// ConfigMaps that the operator writes.
-        config_maps: Box<PrivateEndpointOperatorConfigMaps> = "configMaps";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/PrivateLinkServiceConnection`.
-    PrivateLinkServiceConnection {
-        /// List of strings; ARM `properties.groupIds`.
-        group_ids: Vec<String> = "groupIds".at(&["properties", "groupIds"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Object; ARM `properties.privateLinkServiceConnectionState`.
-        private_link_service_connection_state: Box<PrivateLinkServiceConnectionState> =
-            "privateLinkServiceConnectionState"
-            .at(&["properties", "privateLinkServiceConnectionState"]);
-        /// Reference to a resource, or a well-known name; ARM `properties.privateLinkServiceId`.
-        private_link_service_reference: Box<resource::WellKnownResourceReference> =
-            "privateLinkServiceReference"
-            .at(&["properties", "privateLinkServiceId"])
-            .arm_id();
-        /// String; ARM `properties.requestMessage`.
-        request_message: String = "requestMessage".at(&["properties", "requestMessage"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateLinkService.json#/definitions/PrivateLinkServiceConnectionState`.
-    PrivateLinkServiceConnectionState {
-        /// String; ARM `actionsRequired`.
-        actions_required: String = "actionsRequired".at(&["actionsRequired"]);
-        /// String; ARM `description`.
-        description: String = "description".at(&["description"]);
-        /// String; ARM `status`.
-        status: String = "status".at(&["status"]);
     }
 }

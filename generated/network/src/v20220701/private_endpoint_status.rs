@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocationStatus, SubResourceStatus};
+use super::{
+    CustomDnsConfigPropertiesFormatStatus, EmbeddedResourceStatus, ExtendedLocationStatus,
+    PrivateEndpointIPConfigurationStatus, PrivateLinkServiceConnectionStatus,
+};
 
 shaped! {
     /// Object from `privateEndpoint.json#/definitions/PrivateEndpoint`.
@@ -12,7 +15,7 @@ shaped! {
         /// Conditions, `Ready` first of all.
         conditions: Vec<resource::Condition> = "conditions";
         /// List of objects; ARM `properties.applicationSecurityGroups`.
-        application_security_groups: Vec<SubResourceStatus> = "applicationSecurityGroups"
+        application_security_groups: Vec<EmbeddedResourceStatus> = "applicationSecurityGroups"
             .at(&["properties", "applicationSecurityGroups"]);
         /// List of objects; ARM `properties.customDnsConfigs`.
         custom_dns_configs: Vec<CustomDnsConfigPropertiesFormatStatus> = "customDnsConfigs"
@@ -39,7 +42,7 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<SubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<EmbeddedResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// List of objects; ARM `properties.privateLinkServiceConnections`.
@@ -51,78 +54,9 @@ shaped! {
             .at(&["properties", "provisioningState"])
             .read_only();
         /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResourceStatus> = "subnet".at(&["properties", "subnet"]);
+        subnet: Box<EmbeddedResourceStatus> = "subnet".at(&["properties", "subnet"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-        /// String; set by Azure; ARM `type`.
-        type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/CustomDnsConfigPropertiesFormat`.
-    CustomDnsConfigPropertiesFormatStatus {
-        /// String; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]);
-        /// List of strings; ARM `ipAddresses`.
-        ip_addresses: Vec<String> = "ipAddresses".at(&["ipAddresses"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/PrivateEndpointIPConfiguration`.
-    PrivateEndpointIPConfigurationStatus {
-        /// String; set by Azure; ARM `etag`.
-        etag: String = "etag".at(&["etag"]).read_only();
-        /// String; ARM `properties.groupId`.
-        group_id: String = "groupId".at(&["properties", "groupId"]);
-        /// String; ARM `properties.memberName`.
-        member_name: String = "memberName".at(&["properties", "memberName"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `properties.privateIPAddress`.
-        private_ip_address: String = "privateIPAddress".at(&["properties", "privateIPAddress"]);
-        /// String; set by Azure; ARM `type`.
-        type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `privateLinkService.json#/definitions/PrivateLinkServiceConnectionState`.
-    PrivateLinkServiceConnectionStateStatus {
-        /// String; ARM `actionsRequired`.
-        actions_required: String = "actionsRequired".at(&["actionsRequired"]);
-        /// String; ARM `description`.
-        description: String = "description".at(&["description"]);
-        /// String; ARM `status`.
-        status: String = "status".at(&["status"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/PrivateLinkServiceConnection`.
-    PrivateLinkServiceConnectionStatus {
-        /// String; set by Azure; ARM `etag`.
-        etag: String = "etag".at(&["etag"]).read_only();
-        /// List of strings; ARM `properties.groupIds`.
-        group_ids: Vec<String> = "groupIds".at(&["properties", "groupIds"]);
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Object; ARM `properties.privateLinkServiceConnectionState`.
-        private_link_service_connection_state: Box<PrivateLinkServiceConnectionStateStatus> =
-            "privateLinkServiceConnectionState"
-            .at(&["properties", "privateLinkServiceConnectionState"]);
-        /// String; ARM `properties.privateLinkServiceId`.
-        private_link_service_id: String = "privateLinkServiceId"
-            .at(&["properties", "privateLinkServiceId"]);
-        /// String; set by Azure; ARM `properties.provisioningState`.
-        provisioning_state: String = "provisioningState"
-            .at(&["properties", "provisioningState"])
-            .read_only();
-        /// String; ARM `properties.requestMessage`.
-        request_message: String = "requestMessage".at(&["properties", "requestMessage"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
     }

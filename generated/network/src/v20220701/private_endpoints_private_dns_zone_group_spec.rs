@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::OperatorSpec;
+use super::{OperatorSpec, PrivateDnsZoneConfig};
 
 shaped! {
     /// Object from `privateEndpoint.json#/definitions/PrivateDnsZoneGroup`.
@@ -16,17 +16,5 @@ shaped! {
         /// List of objects; ARM `properties.privateDnsZoneConfigs`.
         private_dns_zone_configs: Vec<PrivateDnsZoneConfig> = "privateDnsZoneConfigs"
             .at(&["properties", "privateDnsZoneConfigs"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/PrivateDnsZoneConfig`.
-    PrivateDnsZoneConfig {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Reference to a resource; ARM `properties.privateDnsZoneId`.
-        private_dns_zone_reference: Box<resource::ResourceReference> = "privateDnsZoneReference"
-            .at(&["properties", "privateDnsZoneId"])
-            .arm_id();
     }
 }

@@ -2,6 +2,8 @@
 
 use armature_shapes::{resource, shaped};
 
+use super::PrivateDnsZoneConfigStatus;
+
 shaped! {
     /// Object from `privateEndpoint.json#/definitions/PrivateDnsZoneGroup`.
     PrivateEndpointsPrivateDnsZoneGroupStatus {
@@ -20,37 +22,5 @@ shaped! {
         provisioning_state: String = "provisioningState"
             .at(&["properties", "provisioningState"])
             .read_only();
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/PrivateDnsZoneConfig`.
-    PrivateDnsZoneConfigStatus {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `properties.privateDnsZoneId`.
-        private_dns_zone_id: String = "privateDnsZoneId".at(&["properties", "privateDnsZoneId"]);
-        /// List of objects; set by Azure; ARM `properties.recordSets`.
-        record_sets: Vec<RecordSetStatus> = "recordSets"
-            .at(&["properties", "recordSets"])
-            .read_only();
-    }
-}
-
-shaped! {
-    /// Object from `privateEndpoint.json#/definitions/RecordSet`.
-    RecordSetStatus {
-        /// String; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]);
-        /// List of strings; ARM `ipAddresses`.
-        ip_addresses: Vec<String> = "ipAddresses".at(&["ipAddresses"]);
-        /// String; set by Azure; ARM `provisioningState`.
-        provisioning_state: String = "provisioningState".at(&["provisioningState"]).read_only();
-        /// String; ARM `recordSetName`.
-        record_set_name: String = "recordSetName".at(&["recordSetName"]);
-        /// String; ARM `recordType`.
-        record_type: String = "recordType".at(&["recordType"]);
-        /// Integer; ARM `ttl`.
-        ttl: i64 = "ttl".at(&["ttl"]);
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocation, IPAllocationMethod, IPVersion, SubResource};
+use super::{
+    EmbeddedResource, ExtendedLocation, PrivateLinkServiceIpConfiguration,
+    PrivateLinkServiceOperatorSpec, ResourceSet,
+};
 
 shaped! {
     /// Object from `privateLinkService.json#/definitions/PrivateLinkService`.
@@ -24,7 +27,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfiguration> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResource> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResource> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -37,53 +40,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Object; ARM `properties.visibility`.
         visibility: Box<ResourceSet> = "visibility".at(&["properties", "visibility"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateLinkService.json#/definitions/PrivateLinkServiceIpConfiguration`.
-    PrivateLinkServiceIpConfiguration {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Boolean; ARM `properties.primary`.
-        primary: bool = "primary".at(&["properties", "primary"]);
-        /// String; ARM `properties.privateIPAddress`.
-        private_ip_address: String = "privateIPAddress".at(&["properties", "privateIPAddress"]);
-        /// Enum; ARM `properties.privateIPAddressVersion`.
-        private_ip_address_version: IPVersion = "privateIPAddressVersion"
-            .at(&["properties", "privateIPAddressVersion"]);
-        /// Enum; ARM `properties.privateIPAllocationMethod`.
-        private_ip_allocation_method: IPAllocationMethod = "privateIPAllocationMethod"
-            .at(&["properties", "privateIPAllocationMethod"]);
-        /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResource> = "subnet".at(&["properties", "subnet"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    PrivateLinkServiceOperatorConfigMaps {
-        /// Place in a ConfigMap.
-        alias: Box<resource::ConfigMapDestination> = "alias";
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    PrivateLinkServiceOperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// ConfigMaps that the operator writes.
-        config_maps: Box<PrivateLinkServiceOperatorConfigMaps> = "configMaps";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
-    }
-}
-
-shaped! {
-    /// Object from `privateLinkService.json#/definitions/ResourceSet`.
-    ResourceSet {
-        /// List of strings; ARM `subscriptions`.
-        subscriptions: Vec<String> = "subscriptions".at(&["subscriptions"]);
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocationStatus, SubResourceStatus};
+use super::{
+    EmbeddedResourceStatus, ExtendedLocationStatus, PrivateLinkServiceIpConfigurationStatus,
+    ResourceSetStatus,
+};
 
 shaped! {
     /// Object from `privateLinkService.json#/definitions/PrivateLinkService`.
@@ -31,7 +34,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfigurationStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResourceStatus> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResourceStatus> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -39,11 +42,11 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<SubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<EmbeddedResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -56,43 +59,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// Object; ARM `properties.visibility`.
         visibility: Box<ResourceSetStatus> = "visibility".at(&["properties", "visibility"]);
-    }
-}
-
-shaped! {
-    /// Object from `privateLinkService.json#/definitions/PrivateLinkServiceIpConfiguration`.
-    PrivateLinkServiceIpConfigurationStatus {
-        /// String; set by Azure; ARM `etag`.
-        etag: String = "etag".at(&["etag"]).read_only();
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Boolean; ARM `properties.primary`.
-        primary: bool = "primary".at(&["properties", "primary"]);
-        /// String; ARM `properties.privateIPAddress`.
-        private_ip_address: String = "privateIPAddress".at(&["properties", "privateIPAddress"]);
-        /// String; ARM `properties.privateIPAddressVersion`.
-        private_ip_address_version: String = "privateIPAddressVersion"
-            .at(&["properties", "privateIPAddressVersion"]);
-        /// String; ARM `properties.privateIPAllocationMethod`.
-        private_ip_allocation_method: String = "privateIPAllocationMethod"
-            .at(&["properties", "privateIPAllocationMethod"]);
-        /// String; set by Azure; ARM `properties.provisioningState`.
-        provisioning_state: String = "provisioningState"
-            .at(&["properties", "provisioningState"])
-            .read_only();
-        /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResourceStatus> = "subnet".at(&["properties", "subnet"]);
-        /// String; set by Azure; ARM `type`.
-        type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `privateLinkService.json#/definitions/ResourceSet`.
-    ResourceSetStatus {
-        /// List of strings; ARM `subscriptions`.
-        subscriptions: Vec<String> = "subscriptions".at(&["subscriptions"]);
     }
 }

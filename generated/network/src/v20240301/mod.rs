@@ -2,7 +2,7 @@
 // - generated/network/microsoft.network/2024-03-01/types.json
 
 //! `network.azure.com` with ARM api-version 2024-03-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod network_security_group_spec;
 mod network_security_group_status;
@@ -22,62 +22,84 @@ use armature_shapes::resource::TypedObject;
 
 pub use network_security_group_spec::NetworkSecurityGroupSpec;
 pub use network_security_group_status::NetworkSecurityGroupStatus;
-pub use network_security_groups_security_rule_spec::{
-    NetworkSecurityGroupsSecurityRuleSpec, SecurityRulePropertiesFormatAccess,
-    SecurityRulePropertiesFormatDirection, SecurityRulePropertiesFormatProtocol,
-};
+pub use network_security_groups_security_rule_spec::NetworkSecurityGroupsSecurityRuleSpec;
 pub use private_endpoints_private_dns_zone_group_status::PrivateEndpointsPrivateDnsZoneGroupStatus;
-pub use private_link_service_spec::{
-    PrivateLinkServiceIpConfiguration,
-    PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion,
-    PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod,
-    PrivateLinkServicePropertiesAutoApproval, PrivateLinkServicePropertiesVisibility,
-    PrivateLinkServiceSpec,
-};
-pub use private_link_service_status::{
-    PrivateLinkServicePropertiesAutoApprovalStatus, PrivateLinkServicePropertiesVisibilityStatus,
-    PrivateLinkServiceStatus,
-};
-pub use public_ip_address_spec::{
-    DdosSettings, DdosSettingsProtectionMode, PublicIPAddressDnsSettings,
-    PublicIPAddressDnsSettingsDomainNameLabelScope, PublicIPAddressPropertiesFormatDeleteOption,
-    PublicIPAddressPropertiesFormatPublicIPAddressVersion,
-    PublicIPAddressPropertiesFormatPublicIPAllocationMethod, PublicIPAddressSpec,
-};
-pub use public_ip_address_status::{
-    DdosSettingsStatus, PublicIPAddressDnsSettingsStatus, PublicIPAddressStatus,
-};
-pub use virtual_network_spec::{
-    VirtualNetworkEncryption, VirtualNetworkEncryptionEnforcement,
-    VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies, VirtualNetworkSpec,
-};
-pub use virtual_network_status::{VirtualNetworkEncryptionStatus, VirtualNetworkStatus};
-pub use virtual_networks_subnet_spec::{
-    ServiceEndpointPropertiesFormat, SubnetPropertiesFormatPrivateEndpointNetworkPolicies,
-    SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies, SubnetPropertiesFormatSharingScope,
-    VirtualNetworksSubnetSpec,
-};
-pub use virtual_networks_subnet_status::{
-    ServiceEndpointPropertiesFormatStatus, VirtualNetworksSubnetStatus,
-};
-pub use super::v20180501::{OperatorSpec, SubResource};
-pub use super::v20201101::{
-    AddressSpace, AddressSpaceStatus, Delegation, DelegationStatus, DhcpOptions, DhcpOptionsStatus,
-    ExtendedLocationStatus, ExtendedLocationType, IpTag, IpTagStatus,
-    NetworkSecurityGroupsSecurityRuleStatus, PublicIPAddressSku, PublicIPAddressSkuName,
-    PublicIPAddressSkuStatus, PublicIPAddressSkuTier, SubResourceStatus,
-    VirtualNetworkBgpCommunities, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkSubResource,
-    VirtualNetworkSubResourceStatus,
-};
+pub use private_link_service_spec::PrivateLinkServiceSpec;
+pub use private_link_service_status::PrivateLinkServiceStatus;
+pub use public_ip_address_spec::PublicIPAddressSpec;
+pub use public_ip_address_status::PublicIPAddressStatus;
+pub use virtual_network_spec::VirtualNetworkSpec;
+pub use virtual_network_status::VirtualNetworkStatus;
+pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
+pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
+pub use crate::types::address_space_820d1b77::AddressSpace;
+pub use crate::types::address_space_status_2aa49d4b::AddressSpaceStatus;
+pub use crate::types::custom_dns_config_properties_format_status_1d925466::CustomDnsConfigPropertiesFormatStatus;
+pub use crate::types::ddos_settings_c65f3b14::DdosSettings;
+pub use crate::types::ddos_settings_protection_mode_16812100::DdosSettingsProtectionMode;
+pub use crate::types::ddos_settings_status_2eb3da88::DdosSettingsStatus;
+pub use crate::types::delegation_ba4defaf::Delegation;
+pub use crate::types::delegation_status_be94b849::DelegationStatus;
+pub use crate::types::dhcp_options_75384e37::DhcpOptions;
+pub use crate::types::dhcp_options_status_c44a4cc6::DhcpOptionsStatus;
+pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
+pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::ip_tag_aa110a44::IpTag;
+pub use crate::types::ip_tag_status_c881d1cb::IpTagStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::private_dns_zone_config_d156cae4::PrivateDnsZoneConfig;
+pub use crate::types::private_dns_zone_config_status_e28ff16a::PrivateDnsZoneConfigStatus;
+pub use crate::types::private_endpoint_ip_configuration_06f97e9d::PrivateEndpointIPConfiguration;
+pub use crate::types::private_endpoint_ip_configuration_status_d026bac2::PrivateEndpointIPConfigurationStatus;
+pub use crate::types::private_endpoint_operator_config_maps_e39053aa::PrivateEndpointOperatorConfigMaps;
+pub use crate::types::private_endpoint_operator_spec_d23de3ea::PrivateEndpointOperatorSpec;
+pub use crate::types::private_link_service_connection_98536be5::PrivateLinkServiceConnection;
+pub use crate::types::private_link_service_connection_state_c33d573c::PrivateLinkServiceConnectionState;
+pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
+pub use crate::types::private_link_service_connection_status_fa478967::PrivateLinkServiceConnectionStatus;
+pub use crate::types::private_link_service_ip_configuration_644e75ec::PrivateLinkServiceIpConfiguration;
+pub use crate::types::private_link_service_ip_configuration_properties_private_ip_address_version_1c67303e::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion;
+pub use crate::types::private_link_service_ip_configuration_properties_private_ip_allocation_method_e2af8118::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod;
+pub use crate::types::private_link_service_ip_configuration_status_e5015f6d::PrivateLinkServiceIpConfigurationStatus;
+pub use crate::types::private_link_service_operator_config_maps_e6892bfa::PrivateLinkServiceOperatorConfigMaps;
+pub use crate::types::private_link_service_operator_spec_bd651470::PrivateLinkServiceOperatorSpec;
+pub use crate::types::private_link_service_properties_auto_approval_bec8562a::PrivateLinkServicePropertiesAutoApproval;
+pub use crate::types::private_link_service_properties_auto_approval_status_aa938334::PrivateLinkServicePropertiesAutoApprovalStatus;
+pub use crate::types::private_link_service_properties_visibility_bfc9307d::PrivateLinkServicePropertiesVisibility;
+pub use crate::types::private_link_service_properties_visibility_status_cb6b99d5::PrivateLinkServicePropertiesVisibilityStatus;
+pub use crate::types::public_ip_address_dns_settings_8d7880be::PublicIPAddressDnsSettings;
+pub use crate::types::public_ip_address_dns_settings_domain_name_label_scope_8fd3b0f6::PublicIPAddressDnsSettingsDomainNameLabelScope;
+pub use crate::types::public_ip_address_dns_settings_status_7f66ec01::PublicIPAddressDnsSettingsStatus;
+pub use crate::types::public_ip_address_properties_format_delete_option_aa99e8d6::PublicIPAddressPropertiesFormatDeleteOption;
+pub use crate::types::public_ip_address_properties_format_public_ip_address_version_9bf810e0::PublicIPAddressPropertiesFormatPublicIPAddressVersion;
+pub use crate::types::public_ip_address_properties_format_public_ip_allocation_method_3d3dfa0b::PublicIPAddressPropertiesFormatPublicIPAllocationMethod;
+pub use crate::types::public_ip_address_sku_2e1ff99c::PublicIPAddressSku;
+pub use crate::types::public_ip_address_sku_name_2d8c348c::PublicIPAddressSkuName;
+pub use crate::types::public_ip_address_sku_status_922f36f4::PublicIPAddressSkuStatus;
+pub use crate::types::public_ip_address_sku_tier_66c9c7a4::PublicIPAddressSkuTier;
+pub use crate::types::record_set_status_a0aa901a::RecordSetStatus;
+pub use crate::types::security_rule_properties_format_access_b8ba657e::SecurityRulePropertiesFormatAccess;
+pub use crate::types::security_rule_properties_format_direction_10dff154::SecurityRulePropertiesFormatDirection;
+pub use crate::types::security_rule_properties_format_protocol_f6372962::SecurityRulePropertiesFormatProtocol;
+pub use crate::types::service_endpoint_properties_format_567a99c9::ServiceEndpointPropertiesFormat;
+pub use crate::types::service_endpoint_properties_format_status_7087a4eb::ServiceEndpointPropertiesFormatStatus;
+pub use crate::types::sub_resource_095ae0b6::SubResource;
+pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
+pub use crate::types::subnet_properties_format_private_endpoint_network_policies_f0a656e6::SubnetPropertiesFormatPrivateEndpointNetworkPolicies;
+pub use crate::types::subnet_properties_format_private_link_service_network_policies_36a81154::SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies;
+pub use crate::types::subnet_properties_format_sharing_scope_e9bc44d6::SubnetPropertiesFormatSharingScope;
+pub use crate::types::virtual_network_bgp_communities_01a75cc7::VirtualNetworkBgpCommunities;
+pub use crate::types::virtual_network_bgp_communities_status_45358ffb::VirtualNetworkBgpCommunitiesStatus;
+pub use crate::types::virtual_network_encryption_814e6fa1::VirtualNetworkEncryption;
+pub use crate::types::virtual_network_encryption_enforcement_f6e398b6::VirtualNetworkEncryptionEnforcement;
+pub use crate::types::virtual_network_encryption_status_95e7597c::VirtualNetworkEncryptionStatus;
+pub use crate::types::virtual_network_properties_format_private_endpoint_v_net_policies_c74d2ed6::VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies;
+pub use super::v20201101::NetworkSecurityGroupsSecurityRuleStatus;
 pub use super::v20220701::{
-    CustomDnsConfigPropertiesFormatStatus, ExtendedLocation, PrivateDnsZoneConfig,
-    PrivateDnsZoneConfigStatus, PrivateEndpointIPConfiguration,
-    PrivateEndpointIPConfigurationStatus, PrivateEndpointOperatorConfigMaps,
-    PrivateEndpointOperatorSpec, PrivateEndpointSpec, PrivateEndpointStatus,
-    PrivateEndpointsPrivateDnsZoneGroupSpec, PrivateLinkServiceConnection,
-    PrivateLinkServiceConnectionState, PrivateLinkServiceConnectionStateStatus,
-    PrivateLinkServiceConnectionStatus, PrivateLinkServiceIpConfigurationStatus,
-    PrivateLinkServiceOperatorConfigMaps, PrivateLinkServiceOperatorSpec, RecordSetStatus,
+    PrivateEndpointSpec, PrivateEndpointStatus, PrivateEndpointsPrivateDnsZoneGroupSpec,
 };
 
 /// Names `NetworkSecurityGroup` in version `v1api20240301`.

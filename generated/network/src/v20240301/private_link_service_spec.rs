@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shaped, string_enum};
+use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocation, PrivateLinkServiceOperatorSpec, SubResource};
+use super::{
+    EmbeddedResource, ExtendedLocation, PrivateLinkServiceIpConfiguration,
+    PrivateLinkServiceOperatorSpec, PrivateLinkServicePropertiesAutoApproval,
+    PrivateLinkServicePropertiesVisibility,
+};
 
 shaped! {
     /// Object from `types.json`.
@@ -28,7 +32,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfiguration> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResource> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResource> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -42,59 +46,5 @@ shaped! {
         /// Object; ARM `properties.visibility`.
         visibility: Box<PrivateLinkServicePropertiesVisibility> = "visibility"
             .at(&["properties", "visibility"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PrivateLinkServiceIpConfiguration {
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// Boolean; ARM `properties.primary`.
-        primary: bool = "primary".at(&["properties", "primary"]);
-        /// String; ARM `properties.privateIPAddress`.
-        private_ip_address: String = "privateIPAddress".at(&["properties", "privateIPAddress"]);
-        /// Enum; ARM `properties.privateIPAddressVersion`.
-        private_ip_address_version: PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion =
-            "privateIPAddressVersion"
-            .at(&["properties", "privateIPAddressVersion"]);
-        /// Enum; ARM `properties.privateIPAllocationMethod`.
-        private_ip_allocation_method: PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod =
-            "privateIPAllocationMethod"
-            .at(&["properties", "privateIPAllocationMethod"]);
-        /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResource> = "subnet".at(&["properties", "subnet"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion {
-        I_PV4 = "IPv4",
-        I_PV6 = "IPv6",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod {
-        STATIC = "Static",
-        DYNAMIC = "Dynamic",
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PrivateLinkServicePropertiesAutoApproval {
-        /// List of strings; ARM `subscriptions`.
-        subscriptions: Vec<String> = "subscriptions".at(&["subscriptions"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PrivateLinkServicePropertiesVisibility {
-        /// List of strings; ARM `subscriptions`.
-        subscriptions: Vec<String> = "subscriptions".at(&["subscriptions"]);
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::{ExtendedLocationStatus, PrivateLinkServiceIpConfigurationStatus, SubResourceStatus};
+use super::{
+    EmbeddedResourceStatus, ExtendedLocationStatus, PrivateLinkServiceIpConfigurationStatus,
+    PrivateLinkServicePropertiesAutoApprovalStatus, PrivateLinkServicePropertiesVisibilityStatus,
+};
 
 shaped! {
     /// Object from `types.json`.
@@ -35,7 +38,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfigurationStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResourceStatus> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResourceStatus> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -43,11 +46,11 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<SubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<EmbeddedResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -61,21 +64,5 @@ shaped! {
         /// Object; ARM `properties.visibility`.
         visibility: Box<PrivateLinkServicePropertiesVisibilityStatus> = "visibility"
             .at(&["properties", "visibility"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PrivateLinkServicePropertiesAutoApprovalStatus {
-        /// List of strings; ARM `subscriptions`.
-        subscriptions: Vec<String> = "subscriptions".at(&["subscriptions"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PrivateLinkServicePropertiesVisibilityStatus {
-        /// List of strings; ARM `subscriptions`.
-        subscriptions: Vec<String> = "subscriptions".at(&["subscriptions"]);
     }
 }

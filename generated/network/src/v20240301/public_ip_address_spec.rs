@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    ExtendedLocation, IpTag, OperatorSpec, PublicIPAddressSku, SubResource,
-    VirtualNetworkSubResource,
+    DdosSettings, EmbeddedResource, ExtendedLocation, IpTag, OperatorSpec,
+    PublicIPAddressDnsSettings, PublicIPAddressPropertiesFormatDeleteOption,
+    PublicIPAddressPropertiesFormatPublicIPAddressVersion,
+    PublicIPAddressPropertiesFormatPublicIPAllocationMethod, PublicIPAddressSku, SubResource,
 };
 
 shaped! {
@@ -34,12 +36,12 @@ shaped! {
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTag> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResource> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResource> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResource> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResource> = "natGateway".at(&["properties", "natGateway"]);
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Resource that this one is part of; required.
@@ -53,10 +55,9 @@ shaped! {
             "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResource> = "publicIPPrefix"
-            .at(&["properties", "publicIPPrefix"]);
+        public_ip_prefix: Box<SubResource> = "publicIPPrefix".at(&["properties", "publicIPPrefix"]);
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResource> = "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResource> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSku> = "sku".at(&["sku"]);
@@ -64,75 +65,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    DdosSettings {
-        /// Object; ARM `ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResource> = "ddosProtectionPlan"
-            .at(&["ddosProtectionPlan"]);
-        /// Enum; ARM `protectionMode`.
-        protection_mode: DdosSettingsProtectionMode = "protectionMode".at(&["protectionMode"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `types.json`.
-    DdosSettingsProtectionMode {
-        VIRTUAL_NETWORK_INHERITED = "VirtualNetworkInherited",
-        ENABLED = "Enabled",
-        DISABLED = "Disabled",
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PublicIPAddressDnsSettings {
-        /// String; ARM `domainNameLabel`.
-        domain_name_label: String = "domainNameLabel".at(&["domainNameLabel"]);
-        /// Enum; ARM `domainNameLabelScope`.
-        domain_name_label_scope: PublicIPAddressDnsSettingsDomainNameLabelScope =
-            "domainNameLabelScope"
-            .at(&["domainNameLabelScope"]);
-        /// String; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]);
-        /// String; ARM `reverseFqdn`.
-        reverse_fqdn: String = "reverseFqdn".at(&["reverseFqdn"]);
-    }
-}
-
-string_enum! {
-    /// String with 4 known values from `types.json`.
-    PublicIPAddressDnsSettingsDomainNameLabelScope {
-        TENANT_REUSE = "TenantReuse",
-        SUBSCRIPTION_REUSE = "SubscriptionReuse",
-        RESOURCE_GROUP_REUSE = "ResourceGroupReuse",
-        NO_REUSE = "NoReuse",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    PublicIPAddressPropertiesFormatDeleteOption {
-        DELETE = "Delete",
-        DETACH = "Detach",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    PublicIPAddressPropertiesFormatPublicIPAddressVersion {
-        I_PV4 = "IPv4",
-        I_PV6 = "IPv6",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    PublicIPAddressPropertiesFormatPublicIPAllocationMethod {
-        STATIC = "Static",
-        DYNAMIC = "Dynamic",
     }
 }

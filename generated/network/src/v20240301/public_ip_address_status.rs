@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    ExtendedLocationStatus, IpTagStatus, PublicIPAddressSkuStatus, SubResourceStatus,
-    VirtualNetworkSubResourceStatus,
+    DdosSettingsStatus, EmbeddedResourceStatus, ExtendedLocationStatus, IpTagStatus,
+    PublicIPAddressDnsSettingsStatus, PublicIPAddressSkuStatus, SubResourceStatus,
 };
 
 shaped! {
@@ -36,13 +36,13 @@ shaped! {
         /// String; ARM `properties.ipAddress`.
         ip_address: String = "ipAddress".at(&["properties", "ipAddress"]);
         /// Object; set by Azure; ARM `properties.ipConfiguration`.
-        ip_configuration: Box<SubResourceStatus> = "ipConfiguration"
+        ip_configuration: Box<EmbeddedResourceStatus> = "ipConfiguration"
             .at(&["properties", "ipConfiguration"])
             .read_only();
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTagStatus> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResourceStatus> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResourceStatus> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -51,7 +51,7 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
         /// String; set by Azure; ARM `properties.provisioningState`.
         provisioning_state: String = "provisioningState"
             .at(&["properties", "provisioningState"])
@@ -63,12 +63,12 @@ shaped! {
         public_ip_allocation_method: String = "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResourceStatus> = "publicIPPrefix"
+        public_ip_prefix: Box<SubResourceStatus> = "publicIPPrefix"
             .at(&["properties", "publicIPPrefix"]);
         /// String; set by Azure; ARM `properties.resourceGuid`.
         resource_guid: String = "resourceGuid".at(&["properties", "resourceGuid"]).read_only();
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResourceStatus> = "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResourceStatus> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSkuStatus> = "sku".at(&["sku"]);
@@ -78,30 +78,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    DdosSettingsStatus {
-        /// Object; ARM `ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResourceStatus> = "ddosProtectionPlan"
-            .at(&["ddosProtectionPlan"]);
-        /// String; ARM `protectionMode`.
-        protection_mode: String = "protectionMode".at(&["protectionMode"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PublicIPAddressDnsSettingsStatus {
-        /// String; ARM `domainNameLabel`.
-        domain_name_label: String = "domainNameLabel".at(&["domainNameLabel"]);
-        /// String; ARM `domainNameLabelScope`.
-        domain_name_label_scope: String = "domainNameLabelScope".at(&["domainNameLabelScope"]);
-        /// String; ARM `fqdn`.
-        fqdn: String = "fqdn".at(&["fqdn"]);
-        /// String; ARM `reverseFqdn`.
-        reverse_fqdn: String = "reverseFqdn".at(&["reverseFqdn"]);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    AddressSpace, DhcpOptions, ExtendedLocation, OperatorSpec, VirtualNetworkBgpCommunities,
-    VirtualNetworkSubResource,
+    AddressSpace, DhcpOptions, ExtendedLocation, OperatorSpec, SubResource,
+    VirtualNetworkBgpCommunities, VirtualNetworkEncryption,
+    VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
 };
 
 shaped! {
@@ -20,7 +21,7 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunities> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResource> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResource> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; ARM `properties.dhcpOptions`.
         dhcp_options: Box<DhcpOptions> = "dhcpOptions".at(&["properties", "dhcpOptions"]);
@@ -39,8 +40,7 @@ shaped! {
             .integer(shape::IntegerFormat::Int32)
             .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResource> = "ipAllocations"
-            .at(&["properties", "ipAllocations"]);
+        ip_allocations: Vec<SubResource> = "ipAllocations".at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Settings of the operator.
@@ -53,31 +53,5 @@ shaped! {
             .at(&["properties", "privateEndpointVNetPolicies"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    VirtualNetworkEncryption {
-        /// Boolean; required; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]).required();
-        /// Enum; ARM `enforcement`.
-        enforcement: VirtualNetworkEncryptionEnforcement = "enforcement".at(&["enforcement"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    VirtualNetworkEncryptionEnforcement {
-        DROP_UNENCRYPTED = "DropUnencrypted",
-        ALLOW_UNENCRYPTED = "AllowUnencrypted",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies {
-        DISABLED = "Disabled",
-        BASIC = "Basic",
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    AddressSpaceStatus, DhcpOptionsStatus, ExtendedLocationStatus, SubResourceStatus,
-    VirtualNetworkBgpCommunitiesStatus, VirtualNetworkSubResourceStatus,
+    AddressSpaceStatus, DhcpOptionsStatus, EmbeddedResourceStatus, ExtendedLocationStatus,
+    SubResourceStatus, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkEncryptionStatus,
 };
 
 shaped! {
@@ -20,7 +20,7 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunitiesStatus> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResourceStatus> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResourceStatus> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; ARM `properties.dhcpOptions`.
         dhcp_options: Box<DhcpOptionsStatus> = "dhcpOptions".at(&["properties", "dhcpOptions"]);
@@ -38,7 +38,9 @@ shaped! {
         extended_location: Box<ExtendedLocationStatus> = "extendedLocation"
             .at(&["extendedLocation"]);
         /// List of objects; set by Azure; ARM `properties.flowLogs`.
-        flow_logs: Vec<SubResourceStatus> = "flowLogs".at(&["properties", "flowLogs"]).read_only();
+        flow_logs: Vec<EmbeddedResourceStatus> = "flowLogs"
+            .at(&["properties", "flowLogs"])
+            .read_only();
         /// Integer; format `int32`; ARM `properties.flowTimeoutInMinutes`.
         flow_timeout_in_minutes: i64 = "flowTimeoutInMinutes"
             .at(&["properties", "flowTimeoutInMinutes"])
@@ -47,7 +49,7 @@ shaped! {
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
+        ip_allocations: Vec<SubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -66,15 +68,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    VirtualNetworkEncryptionStatus {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-        /// String; ARM `enforcement`.
-        enforcement: String = "enforcement".at(&["enforcement"]);
     }
 }

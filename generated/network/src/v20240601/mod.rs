@@ -2,15 +2,16 @@
 // - generated/privatedns/microsoft.network/2024-06-01/types.json
 
 //! `network.azure.com` with ARM api-version 2024-06-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod private_dns_zone_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use private_dns_zone_status::{PrivateDnsZoneStatus, SystemDataStatus};
-pub use super::v20180501::OperatorSpec;
+pub use private_dns_zone_status::PrivateDnsZoneStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;
 pub use super::v20180901::PrivateDnsZoneSpec;
 
 /// Names `PrivateDnsZone` in version `v1api20240601`.

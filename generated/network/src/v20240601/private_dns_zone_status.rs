@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::SystemDataStatus;
+
 shaped! {
     /// Object from `types.json`.
     PrivateDnsZoneStatus {
@@ -67,23 +69,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    SystemDataStatus {
-        /// String; ARM `createdAt`.
-        created_at: String = "createdAt".at(&["createdAt"]);
-        /// String; ARM `createdBy`.
-        created_by: String = "createdBy".at(&["createdBy"]);
-        /// String; ARM `createdByType`.
-        created_by_type: String = "createdByType".at(&["createdByType"]);
-        /// String; ARM `lastModifiedAt`.
-        last_modified_at: String = "lastModifiedAt".at(&["lastModifiedAt"]);
-        /// String; ARM `lastModifiedBy`.
-        last_modified_by: String = "lastModifiedBy".at(&["lastModifiedBy"]);
-        /// String; ARM `lastModifiedByType`.
-        last_modified_by_type: String = "lastModifiedByType".at(&["lastModifiedByType"]);
     }
 }

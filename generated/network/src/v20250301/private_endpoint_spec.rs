@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shaped, string_enum};
+use armature_shapes::{resource, shaped};
 
 use super::{
-    ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorSpec,
-    PrivateLinkServiceConnection, SubResource,
+    EmbeddedResource, ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorSpec,
+    PrivateEndpointPropertiesIpVersionType, PrivateLinkServiceConnection,
 };
 
 shaped! {
     /// Object from `types.json`.
     PrivateEndpointSpec {
         /// List of objects; ARM `properties.applicationSecurityGroups`.
-        application_security_groups: Vec<SubResource> = "applicationSecurityGroups"
+        application_security_groups: Vec<EmbeddedResource> = "applicationSecurityGroups"
             .at(&["properties", "applicationSecurityGroups"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
@@ -43,17 +43,8 @@ shaped! {
             "privateLinkServiceConnections"
             .at(&["properties", "privateLinkServiceConnections"]);
         /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResource> = "subnet".at(&["properties", "subnet"]);
+        subnet: Box<EmbeddedResource> = "subnet".at(&["properties", "subnet"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `types.json`.
-    PrivateEndpointPropertiesIpVersionType {
-        I_PV4 = "IPv4",
-        I_PV6 = "IPv6",
-        DUAL_STACK = "DualStack",
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shaped};
 
 use super::{
-    CustomDnsConfigPropertiesFormatStatus, ExtendedLocationStatus,
-    PrivateEndpointIPConfigurationStatus, PrivateLinkServiceConnectionStatus, SubResourceStatus,
+    CustomDnsConfigPropertiesFormatStatus, EmbeddedResourceStatus, ExtendedLocationStatus,
+    PrivateEndpointIPConfigurationStatus, PrivateLinkServiceConnectionStatus,
 };
 
 shaped! {
@@ -15,7 +15,7 @@ shaped! {
         /// Conditions, `Ready` first of all.
         conditions: Vec<resource::Condition> = "conditions";
         /// List of objects; ARM `properties.applicationSecurityGroups`.
-        application_security_groups: Vec<SubResourceStatus> = "applicationSecurityGroups"
+        application_security_groups: Vec<EmbeddedResourceStatus> = "applicationSecurityGroups"
             .at(&["properties", "applicationSecurityGroups"]);
         /// List of objects; ARM `properties.customDnsConfigs`.
         custom_dns_configs: Vec<CustomDnsConfigPropertiesFormatStatus> = "customDnsConfigs"
@@ -44,7 +44,7 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// List of objects; set by Azure; ARM `properties.networkInterfaces`.
-        network_interfaces: Vec<SubResourceStatus> = "networkInterfaces"
+        network_interfaces: Vec<EmbeddedResourceStatus> = "networkInterfaces"
             .at(&["properties", "networkInterfaces"])
             .read_only();
         /// List of objects; ARM `properties.privateLinkServiceConnections`.
@@ -56,7 +56,7 @@ shaped! {
             .at(&["properties", "provisioningState"])
             .read_only();
         /// Object; ARM `properties.subnet`.
-        subnet: Box<SubResourceStatus> = "subnet".at(&["properties", "subnet"]);
+        subnet: Box<EmbeddedResourceStatus> = "subnet".at(&["properties", "subnet"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shaped, string_enum};
+use armature_shapes::{resource, shaped};
 
 use super::{
-    ExtendedLocation, PrivateLinkServiceIpConfiguration, PrivateLinkServiceOperatorSpec,
-    PrivateLinkServicePropertiesAutoApproval, PrivateLinkServicePropertiesVisibility, SubResource,
+    EmbeddedResource, ExtendedLocation, PrivateLinkServiceIpConfiguration,
+    PrivateLinkServiceOperatorSpec, PrivateLinkServicePropertiesAccessMode,
+    PrivateLinkServicePropertiesAutoApproval, PrivateLinkServicePropertiesVisibility,
 };
 
 shaped! {
@@ -34,7 +35,7 @@ shaped! {
         ip_configurations: Vec<PrivateLinkServiceIpConfiguration> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"]);
         /// List of objects; ARM `properties.loadBalancerFrontendIpConfigurations`.
-        load_balancer_frontend_ip_configurations: Vec<SubResource> =
+        load_balancer_frontend_ip_configurations: Vec<EmbeddedResource> =
             "loadBalancerFrontendIpConfigurations"
             .at(&["properties", "loadBalancerFrontendIpConfigurations"]);
         /// String; Azure location; ARM `location`.
@@ -48,13 +49,5 @@ shaped! {
         /// Object; ARM `properties.visibility`.
         visibility: Box<PrivateLinkServicePropertiesVisibility> = "visibility"
             .at(&["properties", "visibility"]);
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    PrivateLinkServicePropertiesAccessMode {
-        DEFAULT = "Default",
-        RESTRICTED = "Restricted",
     }
 }

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    DdosSettings, ExtendedLocation, IpTag, OperatorSpec, PublicIPAddressDnsSettings,
-    PublicIPAddressPropertiesFormatDeleteOption,
+    DdosSettings, EmbeddedResource, ExtendedLocation, IpTag, OperatorSpec,
+    PublicIPAddressDnsSettings, PublicIPAddressPropertiesFormatDeleteOption,
     PublicIPAddressPropertiesFormatPublicIPAddressVersion,
-    PublicIPAddressPropertiesFormatPublicIPAllocationMethod, PublicIPAddressSkuTier, SubResource,
-    VirtualNetworkSubResource,
+    PublicIPAddressPropertiesFormatPublicIPAllocationMethod, PublicIPAddressSku, SubResource,
 };
 
 shaped! {
@@ -37,12 +36,12 @@ shaped! {
         /// List of objects; ARM `properties.ipTags`.
         ip_tags: Vec<IpTag> = "ipTags".at(&["properties", "ipTags"]);
         /// Object; ARM `properties.linkedPublicIPAddress`.
-        linked_public_ip_address: Box<SubResource> = "linkedPublicIPAddress"
+        linked_public_ip_address: Box<EmbeddedResource> = "linkedPublicIPAddress"
             .at(&["properties", "linkedPublicIPAddress"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<SubResource> = "natGateway".at(&["properties", "natGateway"]);
+        nat_gateway: Box<EmbeddedResource> = "natGateway".at(&["properties", "natGateway"]);
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Resource that this one is part of; required.
@@ -56,10 +55,9 @@ shaped! {
             "publicIPAllocationMethod"
             .at(&["properties", "publicIPAllocationMethod"]);
         /// Object; ARM `properties.publicIPPrefix`.
-        public_ip_prefix: Box<VirtualNetworkSubResource> = "publicIPPrefix"
-            .at(&["properties", "publicIPPrefix"]);
+        public_ip_prefix: Box<SubResource> = "publicIPPrefix".at(&["properties", "publicIPPrefix"]);
         /// Object; ARM `properties.servicePublicIPAddress`.
-        service_public_ip_address: Box<SubResource> = "servicePublicIPAddress"
+        service_public_ip_address: Box<EmbeddedResource> = "servicePublicIPAddress"
             .at(&["properties", "servicePublicIPAddress"]);
         /// Object; ARM `sku`.
         sku: Box<PublicIPAddressSku> = "sku".at(&["sku"]);
@@ -67,24 +65,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PublicIPAddressSku {
-        /// Enum; ARM `name`.
-        name: PublicIPAddressSkuName = "name".at(&["name"]);
-        /// Enum; ARM `tier`.
-        tier: PublicIPAddressSkuTier = "tier".at(&["tier"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `types.json`.
-    PublicIPAddressSkuName {
-        BASIC = "Basic",
-        STANDARD = "Standard",
-        STANDARD_V2 = "StandardV2",
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    DhcpOptions, ExtendedLocation, OperatorSpec, VirtualNetworkBgpCommunities,
-    VirtualNetworkEncryption, VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
-    VirtualNetworkSubResource,
+    AddressSpace, DhcpOptions, ExtendedLocation, OperatorSpec, SubResource,
+    VirtualNetworkBgpCommunities, VirtualNetworkEncryption,
+    VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies,
 };
 
 shaped! {
@@ -21,7 +21,7 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunities> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResource> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResource> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; ARM `properties.dhcpOptions`.
         dhcp_options: Box<DhcpOptions> = "dhcpOptions".at(&["properties", "dhcpOptions"]);
@@ -40,8 +40,7 @@ shaped! {
             .integer(shape::IntegerFormat::Int32)
             .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResource> = "ipAllocations"
-            .at(&["properties", "ipAllocations"]);
+        ip_allocations: Vec<SubResource> = "ipAllocations".at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Settings of the operator.
@@ -54,26 +53,5 @@ shaped! {
             .at(&["properties", "privateEndpointVNetPolicies"]);
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    AddressSpace {
-        /// List of strings; ARM `addressPrefixes`.
-        address_prefixes: Vec<String> = "addressPrefixes".at(&["addressPrefixes"]);
-        /// List of objects; ARM `ipamPoolPrefixAllocations`.
-        ipam_pool_prefix_allocations: Vec<IpamPoolPrefixAllocation> = "ipamPoolPrefixAllocations"
-            .at(&["ipamPoolPrefixAllocations"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    IpamPoolPrefixAllocation {
-        /// String; ARM `numberOfIpAddresses`.
-        number_of_ip_addresses: String = "numberOfIpAddresses".at(&["numberOfIpAddresses"]);
-        /// Reference to a resource; ARM `pool.id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["pool", "id"]).arm_id();
     }
 }

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    DhcpOptionsStatus, ExtendedLocationStatus, SubResourceStatus,
-    VirtualNetworkBgpCommunitiesStatus, VirtualNetworkEncryptionStatus,
-    VirtualNetworkSubResourceStatus,
+    AddressSpaceStatus, DhcpOptionsStatus, EmbeddedResourceStatus, ExtendedLocationStatus,
+    SubResourceStatus, VirtualNetworkBgpCommunitiesStatus, VirtualNetworkEncryptionStatus,
 };
 
 shaped! {
@@ -21,10 +20,10 @@ shaped! {
         bgp_communities: Box<VirtualNetworkBgpCommunitiesStatus> = "bgpCommunities"
             .at(&["properties", "bgpCommunities"]);
         /// Object; ARM `properties.ddosProtectionPlan`.
-        ddos_protection_plan: Box<VirtualNetworkSubResourceStatus> = "ddosProtectionPlan"
+        ddos_protection_plan: Box<SubResourceStatus> = "ddosProtectionPlan"
             .at(&["properties", "ddosProtectionPlan"]);
         /// Object; set by Azure; ARM `properties.defaultPublicNatGateway`.
-        default_public_nat_gateway: Box<SubResourceStatus> = "defaultPublicNatGateway"
+        default_public_nat_gateway: Box<EmbeddedResourceStatus> = "defaultPublicNatGateway"
             .at(&["properties", "defaultPublicNatGateway"])
             .read_only();
         /// Object; ARM `properties.dhcpOptions`.
@@ -43,7 +42,9 @@ shaped! {
         extended_location: Box<ExtendedLocationStatus> = "extendedLocation"
             .at(&["extendedLocation"]);
         /// List of objects; set by Azure; ARM `properties.flowLogs`.
-        flow_logs: Vec<SubResourceStatus> = "flowLogs".at(&["properties", "flowLogs"]).read_only();
+        flow_logs: Vec<EmbeddedResourceStatus> = "flowLogs"
+            .at(&["properties", "flowLogs"])
+            .read_only();
         /// Integer; format `int32`; ARM `properties.flowTimeoutInMinutes`.
         flow_timeout_in_minutes: i64 = "flowTimeoutInMinutes"
             .at(&["properties", "flowTimeoutInMinutes"])
@@ -52,7 +53,7 @@ shaped! {
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
+        ip_allocations: Vec<SubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
@@ -71,31 +72,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    AddressSpaceStatus {
-        /// List of strings; ARM `addressPrefixes`.
-        address_prefixes: Vec<String> = "addressPrefixes".at(&["addressPrefixes"]);
-        /// List of objects; ARM `ipamPoolPrefixAllocations`.
-        ipam_pool_prefix_allocations: Vec<IpamPoolPrefixAllocationStatus> =
-            "ipamPoolPrefixAllocations"
-            .at(&["ipamPoolPrefixAllocations"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    IpamPoolPrefixAllocationStatus {
-        /// List of strings; set by Azure; ARM `allocatedAddressPrefixes`.
-        allocated_address_prefixes: Vec<String> = "allocatedAddressPrefixes"
-            .at(&["allocatedAddressPrefixes"])
-            .read_only();
-        /// String; ARM `pool.id`.
-        id: String = "id".at(&["pool", "id"]);
-        /// String; ARM `numberOfIpAddresses`.
-        number_of_ip_addresses: String = "numberOfIpAddresses".at(&["numberOfIpAddresses"]);
     }
 }

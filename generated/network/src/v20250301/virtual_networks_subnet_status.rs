@@ -3,8 +3,8 @@
 use armature_shapes::{resource, shaped};
 
 use super::{
-    DelegationStatus, IpamPoolPrefixAllocationStatus, ServiceEndpointPropertiesFormatStatus,
-    SubResourceStatus, VirtualNetworkSubResourceStatus,
+    DelegationStatus, EmbeddedResourceStatus, IpamPoolPrefixAllocationStatus,
+    ServiceEndpointPropertiesFormatStatus, SubResourceStatus,
 };
 
 shaped! {
@@ -17,7 +17,7 @@ shaped! {
         /// List of strings; ARM `properties.addressPrefixes`.
         address_prefixes: Vec<String> = "addressPrefixes".at(&["properties", "addressPrefixes"]);
         /// List of objects; ARM `properties.applicationGatewayIPConfigurations`.
-        application_gateway_ip_configurations: Vec<SubResourceStatus> =
+        application_gateway_ip_configurations: Vec<EmbeddedResourceStatus> =
             "applicationGatewayIPConfigurations"
             .at(&["properties", "applicationGatewayIPConfigurations"]);
         /// Boolean; ARM `properties.defaultOutboundAccess`.
@@ -30,14 +30,14 @@ shaped! {
         /// String; ARM `id`.
         id: String = "id".at(&["id"]);
         /// List of objects; ARM `properties.ipAllocations`.
-        ip_allocations: Vec<VirtualNetworkSubResourceStatus> = "ipAllocations"
+        ip_allocations: Vec<SubResourceStatus> = "ipAllocations"
             .at(&["properties", "ipAllocations"]);
         /// List of objects; set by Azure; ARM `properties.ipConfigurationProfiles`.
-        ip_configuration_profiles: Vec<SubResourceStatus> = "ipConfigurationProfiles"
+        ip_configuration_profiles: Vec<EmbeddedResourceStatus> = "ipConfigurationProfiles"
             .at(&["properties", "ipConfigurationProfiles"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.ipConfigurations`.
-        ip_configurations: Vec<SubResourceStatus> = "ipConfigurations"
+        ip_configurations: Vec<EmbeddedResourceStatus> = "ipConfigurations"
             .at(&["properties", "ipConfigurations"])
             .read_only();
         /// List of objects; ARM `properties.ipamPoolPrefixAllocations`.
@@ -47,16 +47,15 @@ shaped! {
         /// String; ARM `name`.
         name: String = "name".at(&["name"]);
         /// Object; ARM `properties.natGateway`.
-        nat_gateway: Box<VirtualNetworkSubResourceStatus> = "natGateway"
-            .at(&["properties", "natGateway"]);
+        nat_gateway: Box<SubResourceStatus> = "natGateway".at(&["properties", "natGateway"]);
         /// Object; ARM `properties.networkSecurityGroup`.
-        network_security_group: Box<SubResourceStatus> = "networkSecurityGroup"
+        network_security_group: Box<EmbeddedResourceStatus> = "networkSecurityGroup"
             .at(&["properties", "networkSecurityGroup"]);
         /// String; ARM `properties.privateEndpointNetworkPolicies`.
         private_endpoint_network_policies: String = "privateEndpointNetworkPolicies"
             .at(&["properties", "privateEndpointNetworkPolicies"]);
         /// List of objects; set by Azure; ARM `properties.privateEndpoints`.
-        private_endpoints: Vec<SubResourceStatus> = "privateEndpoints"
+        private_endpoints: Vec<EmbeddedResourceStatus> = "privateEndpoints"
             .at(&["properties", "privateEndpoints"])
             .read_only();
         /// String; ARM `properties.privateLinkServiceNetworkPolicies`.
@@ -69,17 +68,17 @@ shaped! {
         /// String; set by Azure; ARM `properties.purpose`.
         purpose: String = "purpose".at(&["properties", "purpose"]).read_only();
         /// List of objects; set by Azure; ARM `properties.resourceNavigationLinks`.
-        resource_navigation_links: Vec<SubResourceStatus> = "resourceNavigationLinks"
+        resource_navigation_links: Vec<EmbeddedResourceStatus> = "resourceNavigationLinks"
             .at(&["properties", "resourceNavigationLinks"])
             .read_only();
         /// Object; ARM `properties.routeTable`.
-        route_table: Box<SubResourceStatus> = "routeTable".at(&["properties", "routeTable"]);
+        route_table: Box<EmbeddedResourceStatus> = "routeTable".at(&["properties", "routeTable"]);
         /// List of objects; set by Azure; ARM `properties.serviceAssociationLinks`.
-        service_association_links: Vec<SubResourceStatus> = "serviceAssociationLinks"
+        service_association_links: Vec<EmbeddedResourceStatus> = "serviceAssociationLinks"
             .at(&["properties", "serviceAssociationLinks"])
             .read_only();
         /// List of objects; ARM `properties.serviceEndpointPolicies`.
-        service_endpoint_policies: Vec<SubResourceStatus> = "serviceEndpointPolicies"
+        service_endpoint_policies: Vec<EmbeddedResourceStatus> = "serviceEndpointPolicies"
             .at(&["properties", "serviceEndpointPolicies"]);
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormatStatus> = "serviceEndpoints"

@@ -2,15 +2,17 @@
 // - 2020-06-01
 
 //! The stored form of every kind: the union of its versions, the newest shape winning.
-//! A type that is the same in an api-version is defined there.
+//! A root that is the same in an api-version is defined there.
+//! What the roots of a kind are made of is in a module of the kind.
 
+pub mod resource_group;
 mod resource_group_spec;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use resource_group_spec::ResourceGroupSpec;
-pub use super::v20200601::{OperatorSpec, ResourceGroupPropertiesStatus, ResourceGroupStatus};
+pub use super::v20200601::ResourceGroupStatus;
 
 /// Names `ResourceGroup` in version `v1api20200601storage`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{shape, shaped};
 
-use super::OperatorSpec;
+use super::resource_group::OperatorSpec;
 
 shaped! {
     /// Object from `resources.json#/definitions/ResourceGroup`.

@@ -3,7 +3,7 @@
 // - specification/resources/resource-manager/Microsoft.Resources/stable/2020-06-01/resources.json
 
 //! `resources.azure.com` with ARM api-version 2020-06-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod resource_group_spec;
 mod resource_group_status;
@@ -11,8 +11,10 @@ mod resource_group_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use resource_group_spec::{OperatorSpec, ResourceGroupSpec};
-pub use resource_group_status::{ResourceGroupPropertiesStatus, ResourceGroupStatus};
+pub use resource_group_spec::ResourceGroupSpec;
+pub use resource_group_status::ResourceGroupStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::resource_group_properties_status_1e06b480::ResourceGroupPropertiesStatus;
 
 /// Names `ResourceGroup` in version `v1api20200601`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped};
+use armature_shapes::{shape, shaped};
+
+use super::OperatorSpec;
 
 shaped! {
     /// Object from `resources.json#/definitions/ResourceGroup`.
@@ -22,15 +24,5 @@ shaped! {
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Settings of the operator.
-    OperatorSpec {
-        /// Exports to ConfigMaps by CEL expression.
-        config_map_expressions: Vec<resource::DestinationExpression> = "configMapExpressions";
-        /// Exports to Secrets by CEL expression.
-        secret_expressions: Vec<resource::DestinationExpression> = "secretExpressions";
     }
 }

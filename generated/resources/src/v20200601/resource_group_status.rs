@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
+use super::ResourceGroupPropertiesStatus;
+
 shaped! {
     /// Object from `resources.json#/definitions/ResourceGroup`.
     ResourceGroupStatus {
@@ -23,13 +25,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `resources.json#/definitions/ResourceGroupProperties`.
-    ResourceGroupPropertiesStatus {
-        /// String; set by Azure; ARM `provisioningState`.
-        provisioning_state: String = "provisioningState".at(&["provisioningState"]).read_only();
     }
 }

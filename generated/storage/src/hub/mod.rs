@@ -2,100 +2,49 @@
 // - 2021-04-01, 2022-09-01, 2023-01-01, 2025-06-01
 
 //! The stored form of every kind: the union of its versions, the newest shape winning.
-//! A type that is the same in an api-version is defined there.
+//! A root that is the same in an api-version is defined there.
+//! What the roots of a kind are made of is in a module of the kind.
 
+pub mod storage_account;
 mod storage_account_spec;
+pub mod storage_accounts_blob_service;
 mod storage_accounts_blob_service_spec;
+pub mod storage_accounts_blob_services_container;
 mod storage_accounts_blob_services_container_spec;
+pub mod storage_accounts_file_service;
 mod storage_accounts_file_service_spec;
+pub mod storage_accounts_file_services_share;
 mod storage_accounts_file_services_share_spec;
+pub mod storage_accounts_management_policy;
 mod storage_accounts_management_policy_spec;
+pub mod storage_accounts_queue_service;
 mod storage_accounts_queue_service_spec;
+pub mod storage_accounts_queue_services_queue;
 mod storage_accounts_queue_services_queue_spec;
+pub mod storage_accounts_table_service;
 mod storage_accounts_table_service_spec;
+pub mod storage_accounts_table_services_table;
 mod storage_accounts_table_services_table_spec;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use storage_account_spec::{
-    AzureFilesIdentityBasedAuthentication,
-    AzureFilesIdentityBasedAuthenticationDefaultSharePermission, NetworkRuleSet, Sku,
-    StorageAccountSpec, VirtualNetworkRule,
-};
+pub use storage_account_spec::StorageAccountSpec;
 pub use storage_accounts_blob_service_spec::StorageAccountsBlobServiceSpec;
 pub use storage_accounts_blob_services_container_spec::StorageAccountsBlobServicesContainerSpec;
 pub use storage_accounts_file_service_spec::StorageAccountsFileServiceSpec;
 pub use storage_accounts_file_services_share_spec::StorageAccountsFileServicesShareSpec;
-pub use storage_accounts_management_policy_spec::{
-    ManagementPolicyDefinition, ManagementPolicyFilter, ManagementPolicyRule,
-    ManagementPolicySchema, StorageAccountsManagementPolicySpec, TagFilter,
-};
+pub use storage_accounts_management_policy_spec::StorageAccountsManagementPolicySpec;
 pub use storage_accounts_queue_service_spec::StorageAccountsQueueServiceSpec;
 pub use storage_accounts_queue_services_queue_spec::StorageAccountsQueueServicesQueueSpec;
 pub use storage_accounts_table_service_spec::StorageAccountsTableServiceSpec;
 pub use storage_accounts_table_services_table_spec::StorageAccountsTableServicesTableSpec;
-pub use super::v20210401::{
-    BlobRestoreParametersStatus, BlobRestoreRangeStatus, BlobRestoreStatusStatus, ChangeFeed,
-    ChangeFeedStatus, CorsRuleStatus, CorsRulesStatus, CustomDomain, CustomDomainStatus,
-    EncryptionServiceStatus, EncryptionServicesStatus, ExtendedLocation, ExtendedLocationStatus,
-    ExtendedLocationType, IPRuleStatus, Identity, IdentityStatus, IdentityType,
-    ImmutableStorageWithVersioning, ImmutableStorageWithVersioningStatus, KeyCreationTimeStatus,
-    KeyPolicy, KeyPolicyStatus, LastAccessTimeTrackingPolicyStatus, ManagementPolicyFilterStatus,
-    OperatorSpec, ResourceAccessRule, ResourceAccessRuleStatus, RestorePolicyProperties,
-    RestorePolicyPropertiesStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
-    StorageAccountInternetEndpointsStatus, StorageAccountMicrosoftEndpointsStatus,
-    StorageAccountOperatorConfigMaps, StorageAccountOperatorSecrets, StorageAccountOperatorSpec,
-    SubResourceStatus, TagFilterStatus, TagPropertyStatus, Tier, UserAssignedIdentityStatus,
-    VirtualNetworkRuleStatus,
-};
-pub use super::v20220901::{
-    AccessPolicy, AccessPolicyStatus, AccountImmutabilityPolicyPropertiesStatus,
-    ActiveDirectoryPropertiesStatus, DateAfterCreation, DateAfterCreationStatus,
-    DateAfterModification, DateAfterModificationStatus, DeleteRetentionPolicy,
-    DeleteRetentionPolicyStatus, EncryptionIdentityStatus, EncryptionStatus,
-    ImmutabilityPolicyPropertiesStatus, ImmutableStorageAccountStatus, KeyVaultPropertiesStatus,
-    LegalHoldPropertiesStatus, ManagementPolicyAction, ManagementPolicyActionStatus,
-    ManagementPolicyBaseBlob, ManagementPolicyBaseBlobStatus, ManagementPolicyDefinitionStatus,
-    ManagementPolicyRuleStatus, ManagementPolicySchemaStatus, ManagementPolicySnapShot,
-    ManagementPolicySnapShotStatus, ManagementPolicyVersion, ManagementPolicyVersionStatus,
-    Multichannel, MultichannelStatus, ProtectedAppendWritesHistoryStatus, SignedIdentifier,
-    SignedIdentifierStatus, StorageAccountSkuConversionStatusStatus, TableAccessPolicy,
-    TableAccessPolicyStatus, TableSignedIdentifier, TableSignedIdentifierStatus,
-    UpdateHistoryPropertyStatus,
-};
-pub use super::v20230101::GeoReplicationStatsStatus;
 pub use super::v20250601::{
-    AccountImmutabilityPolicyProperties, AccountImmutabilityPolicyPropertiesState,
-    ActiveDirectoryProperties, ActiveDirectoryPropertiesAccountType,
-    AzureFilesIdentityBasedAuthenticationDirectoryServiceOptions,
-    AzureFilesIdentityBasedAuthenticationStatus, ContainerPropertiesPublicAccess, CorsRule,
-    CorsRuleAllowedMethods, CorsRules, DualStackEndpointPreference,
-    DualStackEndpointPreferenceStatus, Encryption, EncryptionIdentity, EncryptionInTransit,
-    EncryptionInTransitStatus, EncryptionKeySource, EncryptionService, EncryptionServiceKeyType,
-    EncryptionServices, EndpointsStatus, FileSharePropertiesAccessTier,
-    FileSharePropertiesEnabledProtocols, FileSharePropertiesFileSharePaidBursting,
-    FileSharePropertiesFileSharePaidBurstingStatus, FileSharePropertiesRootSquash,
-    GeoPriorityReplicationStatus, GeoPriorityReplicationStatusStatus, IPRule, IPRuleAction,
-    ImmutableStorageAccount, KeyVaultProperties, LastAccessTimeTrackingPolicy,
-    LastAccessTimeTrackingPolicyName, ManagementPolicyRuleType, NetworkRuleSetDefaultAction,
-    NetworkRuleSetStatus, NfsSetting, NfsSettingStatus, Placement, PlacementStatus,
-    PlacementZonePlacementPolicy, ProtocolSettings, ProtocolSettingsStatus, RoutingPreference,
-    RoutingPreferenceRoutingChoice, SasPolicy, SasPolicyExpirationAction, SkuName, SmbOAuthSettings,
-    SmbOAuthSettingsStatus, SmbSetting, SmbSettingStatus, StorageAccountIpv6EndpointsStatus,
-    StorageAccountKindValue,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAccessTier,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAllowedCopyScope,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesDnsEndpointType,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesLargeFileSharesState,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesMinimumTlsVersion,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesPublicNetworkAccess,
     StorageAccountStatus, StorageAccountsBlobServiceStatus,
     StorageAccountsBlobServicesContainerStatus, StorageAccountsFileServiceStatus,
     StorageAccountsFileServicesShareStatus, StorageAccountsManagementPolicyStatus,
     StorageAccountsQueueServiceStatus, StorageAccountsQueueServicesQueueStatus,
-    StorageAccountsTableServiceStatus, StorageAccountsTableServicesTableStatus, SystemDataStatus,
-    VirtualNetworkRuleState,
+    StorageAccountsTableServiceStatus, StorageAccountsTableServicesTableStatus,
 };
 
 /// Names `StorageAccount` in version `v20250601storage`.

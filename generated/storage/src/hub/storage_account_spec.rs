@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shaped, string_enum};
+use armature_shapes::{resource, shaped};
 
-use super::{
-    ActiveDirectoryProperties, AzureFilesIdentityBasedAuthenticationDirectoryServiceOptions,
-    CustomDomain, DualStackEndpointPreference, Encryption, ExtendedLocation,
-    GeoPriorityReplicationStatus, IPRule, IPRuleAction, Identity, ImmutableStorageAccount,
-    KeyPolicy, NetworkRuleSetDefaultAction, Placement, ResourceAccessRule, RoutingPreference,
-    SasPolicy, SkuName, SmbOAuthSettings, StorageAccountKindValue, StorageAccountOperatorSpec,
+use super::storage_account::{
+    AzureFilesIdentityBasedAuthentication, CustomDomain, DualStackEndpointPreference, Encryption,
+    ExtendedLocation, GeoPriorityReplicationStatus, Identity, ImmutableStorageAccount, KeyPolicy,
+    NetworkRuleSet, Placement, RoutingPreference, SasPolicy, Sku, StorageAccountKindValue,
+    StorageAccountOperatorSpec,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAccessTier,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAllowedCopyScope,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesDnsEndpointType,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesLargeFileSharesState,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesMinimumTlsVersion,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesPublicNetworkAccess, Tier,
-    VirtualNetworkRuleState,
+    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesPublicNetworkAccess,
 };
 
 shaped! {
@@ -126,82 +124,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]).explicit();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]).explicit();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    AzureFilesIdentityBasedAuthentication {
-        /// Object; ARM `activeDirectoryProperties`.
-        active_directory_properties: Box<ActiveDirectoryProperties> = "activeDirectoryProperties"
-            .at(&["activeDirectoryProperties"]);
-        /// Enum; ARM `defaultSharePermission`.
-        default_share_permission: AzureFilesIdentityBasedAuthenticationDefaultSharePermission =
-            "defaultSharePermission"
-            .at(&["defaultSharePermission"]);
-        /// Enum; required; ARM `directoryServiceOptions`.
-        directory_service_options: AzureFilesIdentityBasedAuthenticationDirectoryServiceOptions =
-            "directoryServiceOptions"
-            .at(&["directoryServiceOptions"])
-            .required();
-        /// Object; ARM `smbOAuthSettings`.
-        smb_o_auth_settings: Box<SmbOAuthSettings> = "smbOAuthSettings".at(&["smbOAuthSettings"]);
-    }
-}
-
-string_enum! {
-    /// String with 5 known values.
-    AzureFilesIdentityBasedAuthenticationDefaultSharePermission {
-        NONE = "None",
-        STORAGE_FILE_DATA_SMB_SHARE_READER = "StorageFileDataSmbShareReader",
-        STORAGE_FILE_DATA_SMB_SHARE_CONTRIBUTOR = "StorageFileDataSmbShareContributor",
-        STORAGE_FILE_DATA_SMB_SHARE_ELEVATED_CONTRIBUTOR = "StorageFileDataSmbShareElevatedContributor",
-        STORAGE_FILE_DATA_SMB_SHARE_OWNER = "StorageFileDataSmbShareOwner",
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    NetworkRuleSet {
-        /// String; ARM `bypass`.
-        bypass: String = "bypass".at(&["bypass"]);
-        /// Enum; required; ARM `defaultAction`.
-        default_action: NetworkRuleSetDefaultAction = "defaultAction"
-            .at(&["defaultAction"])
-            .required();
-        /// List of objects; ARM `ipRules`.
-        ip_rules: Vec<IPRule> = "ipRules".at(&["ipRules"]).explicit();
-        /// List of objects; ARM `ipv6Rules`.
-        ipv6_rules: Vec<IPRule> = "ipv6Rules".at(&["ipv6Rules"]).explicit();
-        /// List of objects; ARM `resourceAccessRules`.
-        resource_access_rules: Vec<ResourceAccessRule> = "resourceAccessRules"
-            .at(&["resourceAccessRules"])
-            .explicit();
-        /// List of objects; ARM `virtualNetworkRules`.
-        virtual_network_rules: Vec<VirtualNetworkRule> = "virtualNetworkRules"
-            .at(&["virtualNetworkRules"])
-            .explicit();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    Sku {
-        /// Enum; required; ARM `name`.
-        name: SkuName = "name".at(&["name"]).required();
-        /// Enum; not in the storage version; ARM `tier`.
-        tier: Tier = "tier".at(&["tier"]).stashed();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    VirtualNetworkRule {
-        /// Enum; ARM `action`.
-        action: IPRuleAction = "action".at(&["action"]);
-        /// Reference to a resource; required; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).required().arm_id();
-        /// Enum; ARM `state`.
-        state: VirtualNetworkRuleState = "state".at(&["state"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{
+use super::storage_accounts_blob_service::{
     ChangeFeed, CorsRules, DeleteRetentionPolicy, LastAccessTimeTrackingPolicy, OperatorSpec,
     RestorePolicyProperties,
 };

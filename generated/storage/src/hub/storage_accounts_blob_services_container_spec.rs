@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{ContainerPropertiesPublicAccess, ImmutableStorageWithVersioning, OperatorSpec};
+use super::storage_accounts_blob_services_container::{
+    ContainerPropertiesPublicAccess, ImmutableStorageWithVersioning, OperatorSpec,
+};
 
 shaped! {
     /// Object from `types.json`.

@@ -2,7 +2,9 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{CorsRules, DeleteRetentionPolicy, OperatorSpec, ProtocolSettings};
+use super::storage_accounts_file_service::{
+    CorsRules, DeleteRetentionPolicy, OperatorSpec, ProtocolSettings,
+};
 
 shaped! {
     /// Object from `types.json`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{
+use super::storage_accounts_file_services_share::{
     FileSharePropertiesAccessTier, FileSharePropertiesEnabledProtocols,
     FileSharePropertiesFileSharePaidBursting, FileSharePropertiesRootSquash, OperatorSpec,
     SignedIdentifier,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::OperatorSpec;
+use super::storage_accounts_queue_services_queue::OperatorSpec;
 
 shaped! {
     /// Object from `types.json`.

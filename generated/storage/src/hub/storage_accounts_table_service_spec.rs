@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{CorsRules, OperatorSpec};
+use super::storage_accounts_table_service::{CorsRules, OperatorSpec};
 
 shaped! {
     /// Object from `types.json`.

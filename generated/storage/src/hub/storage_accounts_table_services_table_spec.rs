@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{OperatorSpec, TableSignedIdentifier};
+use super::storage_accounts_table_services_table::{OperatorSpec, TableSignedIdentifier};
 
 shaped! {
     /// Object from `types.json`.

@@ -10,7 +10,7 @@
 // - specification/storage/resource-manager/Microsoft.Storage/stable/2021-04-01/storage.json
 
 //! `storage.azure.com` with ARM api-version 2021-04-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod storage_account_spec;
 mod storage_account_status;
@@ -28,60 +28,129 @@ mod storage_accounts_queue_services_queue_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use storage_account_spec::{
-    AccessTier, Action, ActiveDirectoryProperties, AzureFilesIdentityBasedAuthentication,
-    CustomDomain, DefaultAction, DefaultSharePermission, DirectoryServiceOptions, Encryption,
-    EncryptionIdentity, EncryptionService, EncryptionServices, ExpirationAction, ExtendedLocation,
-    ExtendedLocationType, IPRule, Identity, IdentityType, KeyPolicy, KeySource, KeyType,
-    KeyVaultProperties, Kind, LargeFileSharesState, MinimumTlsVersion, NetworkRuleSet,
-    ResourceAccessRule, RoutingChoice, RoutingPreference, SasPolicy, Sku, SkuName, State,
-    StorageAccountOperatorConfigMaps, StorageAccountOperatorSecrets, StorageAccountOperatorSpec,
-    StorageAccountSpec, Tier, VirtualNetworkRule,
-};
-pub use storage_account_status::{
-    ActiveDirectoryPropertiesStatus, AzureFilesIdentityBasedAuthenticationStatus,
-    BlobRestoreParametersStatus, BlobRestoreRangeStatus, BlobRestoreStatusStatus,
-    CustomDomainStatus, EncryptionIdentityStatus, EncryptionServiceStatus, EncryptionServicesStatus,
-    EncryptionStatus, EndpointsStatus, ExtendedLocationStatus, GeoReplicationStatsStatus,
-    IPRuleStatus, IdentityStatus, KeyCreationTimeStatus, KeyPolicyStatus, KeyVaultPropertiesStatus,
-    NetworkRuleSetStatus, ResourceAccessRuleStatus, RoutingPreferenceStatus, SasPolicyStatus,
-    SkuStatus, StorageAccountInternetEndpointsStatus, StorageAccountMicrosoftEndpointsStatus,
-    StorageAccountStatus, SubResourceStatus, UserAssignedIdentityStatus, VirtualNetworkRuleStatus,
-};
-pub use storage_accounts_blob_service_spec::{
-    ChangeFeed, CorsRule, CorsRuleAllowedMethods, CorsRules, DeleteRetentionPolicy,
-    LastAccessTimeTrackingPolicy, Name, OperatorSpec, RestorePolicyProperties,
-    StorageAccountsBlobServiceSpec,
-};
-pub use storage_accounts_blob_service_status::{
-    ChangeFeedStatus, CorsRuleStatus, CorsRulesStatus, DeleteRetentionPolicyStatus,
-    LastAccessTimeTrackingPolicyStatus, RestorePolicyPropertiesStatus,
-    StorageAccountsBlobServiceStatus,
-};
-pub use storage_accounts_blob_services_container_spec::{
-    ImmutableStorageWithVersioning, PublicAccess, StorageAccountsBlobServicesContainerSpec,
-};
-pub use storage_accounts_blob_services_container_status::{
-    ImmutabilityPolicyPropertiesStatus, ImmutableStorageWithVersioningStatus,
-    LegalHoldPropertiesStatus, StorageAccountsBlobServicesContainerStatus, TagPropertyStatus,
-    UpdateHistoryPropertyStatus,
-};
-pub use storage_accounts_management_policy_spec::{
-    DateAfterCreation, DateAfterModification, ManagementPolicyAction, ManagementPolicyBaseBlob,
-    ManagementPolicyDefinition, ManagementPolicyFilter, ManagementPolicyRule,
-    ManagementPolicySchema, ManagementPolicySnapShot, ManagementPolicyVersion, RuleType,
-    StorageAccountsManagementPolicySpec, TagFilter,
-};
-pub use storage_accounts_management_policy_status::{
-    DateAfterCreationStatus, DateAfterModificationStatus, ManagementPolicyActionStatus,
-    ManagementPolicyBaseBlobStatus, ManagementPolicyDefinitionStatus, ManagementPolicyFilterStatus,
-    ManagementPolicyRuleStatus, ManagementPolicySchemaStatus, ManagementPolicySnapShotStatus,
-    ManagementPolicyVersionStatus, StorageAccountsManagementPolicyStatus, TagFilterStatus,
-};
+pub use storage_account_spec::StorageAccountSpec;
+pub use storage_account_status::StorageAccountStatus;
+pub use storage_accounts_blob_service_spec::StorageAccountsBlobServiceSpec;
+pub use storage_accounts_blob_service_status::StorageAccountsBlobServiceStatus;
+pub use storage_accounts_blob_services_container_spec::StorageAccountsBlobServicesContainerSpec;
+pub use storage_accounts_blob_services_container_status::StorageAccountsBlobServicesContainerStatus;
+pub use storage_accounts_management_policy_spec::StorageAccountsManagementPolicySpec;
+pub use storage_accounts_management_policy_status::StorageAccountsManagementPolicyStatus;
 pub use storage_accounts_queue_service_spec::StorageAccountsQueueServiceSpec;
 pub use storage_accounts_queue_service_status::StorageAccountsQueueServiceStatus;
 pub use storage_accounts_queue_services_queue_spec::StorageAccountsQueueServicesQueueSpec;
 pub use storage_accounts_queue_services_queue_status::StorageAccountsQueueServicesQueueStatus;
+pub use crate::types::access_tier_743ddcd3::AccessTier;
+pub use crate::types::action_91e1c395::Action;
+pub use crate::types::active_directory_properties_4ca2c440::ActiveDirectoryProperties;
+pub use crate::types::active_directory_properties_status_ad3a1061::ActiveDirectoryPropertiesStatus;
+pub use crate::types::azure_files_identity_based_authentication_5714c004::AzureFilesIdentityBasedAuthentication;
+pub use crate::types::azure_files_identity_based_authentication_status_84cfa495::AzureFilesIdentityBasedAuthenticationStatus;
+pub use crate::types::blob_restore_parameters_status_fee30b66::BlobRestoreParametersStatus;
+pub use crate::types::blob_restore_range_status_aa29e3f8::BlobRestoreRangeStatus;
+pub use crate::types::blob_restore_status_status_2f3f9051::BlobRestoreStatusStatus;
+pub use crate::types::change_feed_fd14d655::ChangeFeed;
+pub use crate::types::change_feed_status_9a5da2fe::ChangeFeedStatus;
+pub use crate::types::cors_rule_allowed_methods_63327c9a::CorsRuleAllowedMethods;
+pub use crate::types::cors_rule_f69e64dc::CorsRule;
+pub use crate::types::cors_rule_status_5b4507cd::CorsRuleStatus;
+pub use crate::types::cors_rules_7fde723d::CorsRules;
+pub use crate::types::cors_rules_status_20cba466::CorsRulesStatus;
+pub use crate::types::custom_domain_041e4724::CustomDomain;
+pub use crate::types::custom_domain_status_9474ebe4::CustomDomainStatus;
+pub use crate::types::date_after_creation_40febed3::DateAfterCreation;
+pub use crate::types::date_after_creation_status_6921d9a4::DateAfterCreationStatus;
+pub use crate::types::date_after_modification_905679a3::DateAfterModification;
+pub use crate::types::date_after_modification_status_54b54495::DateAfterModificationStatus;
+pub use crate::types::default_action_08863be8::DefaultAction;
+pub use crate::types::default_share_permission_3c6b285d::DefaultSharePermission;
+pub use crate::types::delete_retention_policy_ecc422d5::DeleteRetentionPolicy;
+pub use crate::types::delete_retention_policy_status_9acecc0a::DeleteRetentionPolicyStatus;
+pub use crate::types::directory_service_options_eb86888f::DirectoryServiceOptions;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::encryption_8157adcb::Encryption;
+pub use crate::types::encryption_identity_9c1dd5eb::EncryptionIdentity;
+pub use crate::types::encryption_identity_status_445a2ea8::EncryptionIdentityStatus;
+pub use crate::types::encryption_service_e704e4b3::EncryptionService;
+pub use crate::types::encryption_service_status_a20e3779::EncryptionServiceStatus;
+pub use crate::types::encryption_services_b3aedd09::EncryptionServices;
+pub use crate::types::encryption_services_status_ba2bf841::EncryptionServicesStatus;
+pub use crate::types::encryption_status_value_8046c61e::EncryptionStatusValue;
+pub use crate::types::endpoints_status_6d038566::EndpointsStatus;
+pub use crate::types::expiration_action_f0b575e4::ExpirationAction;
+pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
+pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::geo_replication_stats_status_38dcb6a0::GeoReplicationStatsStatus;
+pub use crate::types::identity_863ddb7c::Identity;
+pub use crate::types::identity_status_db0734df::IdentityStatus;
+pub use crate::types::identity_type_4bd38b69::IdentityType;
+pub use crate::types::immutability_policy_properties_status_b0b31b6e::ImmutabilityPolicyPropertiesStatus;
+pub use crate::types::immutable_storage_with_versioning_eeb1e908::ImmutableStorageWithVersioning;
+pub use crate::types::immutable_storage_with_versioning_status_c09ad99d::ImmutableStorageWithVersioningStatus;
+pub use crate::types::ip_rule_8a479eb8::IPRule;
+pub use crate::types::ip_rule_status_3b4ca240::IPRuleStatus;
+pub use crate::types::key_creation_time_status_4cf85437::KeyCreationTimeStatus;
+pub use crate::types::key_policy_12697910::KeyPolicy;
+pub use crate::types::key_policy_status_64ea86e2::KeyPolicyStatus;
+pub use crate::types::key_source_9ce79b7a::KeySource;
+pub use crate::types::key_type_7b645661::KeyType;
+pub use crate::types::key_vault_properties_22aaf1b5::KeyVaultProperties;
+pub use crate::types::key_vault_properties_status_052d5735::KeyVaultPropertiesStatus;
+pub use crate::types::kind_e3061a42::Kind;
+pub use crate::types::large_file_shares_state_5ee30bd3::LargeFileSharesState;
+pub use crate::types::last_access_time_tracking_policy_217f1ee2::LastAccessTimeTrackingPolicy;
+pub use crate::types::last_access_time_tracking_policy_status_381d6403::LastAccessTimeTrackingPolicyStatus;
+pub use crate::types::legal_hold_properties_status_f9590748::LegalHoldPropertiesStatus;
+pub use crate::types::management_policy_action_7f65fc0b::ManagementPolicyAction;
+pub use crate::types::management_policy_action_status_1b978334::ManagementPolicyActionStatus;
+pub use crate::types::management_policy_base_blob_dd940d7a::ManagementPolicyBaseBlob;
+pub use crate::types::management_policy_base_blob_status_b6e898e8::ManagementPolicyBaseBlobStatus;
+pub use crate::types::management_policy_definition_45d7e825::ManagementPolicyDefinition;
+pub use crate::types::management_policy_definition_status_49317b45::ManagementPolicyDefinitionStatus;
+pub use crate::types::management_policy_filter_8224d6e7::ManagementPolicyFilter;
+pub use crate::types::management_policy_filter_status_b07f75b9::ManagementPolicyFilterStatus;
+pub use crate::types::management_policy_rule_0fb44644::ManagementPolicyRule;
+pub use crate::types::management_policy_rule_status_aea8cff2::ManagementPolicyRuleStatus;
+pub use crate::types::management_policy_schema_64e799b5::ManagementPolicySchema;
+pub use crate::types::management_policy_schema_status_02797c55::ManagementPolicySchemaStatus;
+pub use crate::types::management_policy_snap_shot_6aee0b09::ManagementPolicySnapShot;
+pub use crate::types::management_policy_snap_shot_status_277cd214::ManagementPolicySnapShotStatus;
+pub use crate::types::management_policy_version_9655affc::ManagementPolicyVersion;
+pub use crate::types::management_policy_version_status_320824aa::ManagementPolicyVersionStatus;
+pub use crate::types::minimum_tls_version_2efe3332::MinimumTlsVersion;
+pub use crate::types::name_774ed4df::Name;
+pub use crate::types::network_rule_set_538ba118::NetworkRuleSet;
+pub use crate::types::network_rule_set_status_cacbb526::NetworkRuleSetStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::public_access_0a87bdcd::PublicAccess;
+pub use crate::types::resource_access_rule_3aa021e3::ResourceAccessRule;
+pub use crate::types::resource_access_rule_status_d23cd6e6::ResourceAccessRuleStatus;
+pub use crate::types::restore_policy_properties_8a2c96c6::RestorePolicyProperties;
+pub use crate::types::restore_policy_properties_status_c72a4bd6::RestorePolicyPropertiesStatus;
+pub use crate::types::routing_choice_0f1193b0::RoutingChoice;
+pub use crate::types::routing_preference_d884c791::RoutingPreference;
+pub use crate::types::routing_preference_status_f38eea74::RoutingPreferenceStatus;
+pub use crate::types::rule_type_f63f048f::RuleType;
+pub use crate::types::sas_policy_cc5a156b::SasPolicy;
+pub use crate::types::sas_policy_status_d96c933a::SasPolicyStatus;
+pub use crate::types::sku_e242757d::Sku;
+pub use crate::types::sku_name_89a97a90::SkuName;
+pub use crate::types::sku_status_dd206ca5::SkuStatus;
+pub use crate::types::state_73714dd7::State;
+pub use crate::types::storage_account_internet_endpoints_status_96e973fb::StorageAccountInternetEndpointsStatus;
+pub use crate::types::storage_account_microsoft_endpoints_status_f4d6a407::StorageAccountMicrosoftEndpointsStatus;
+pub use crate::types::storage_account_operator_config_maps_0ae170df::StorageAccountOperatorConfigMaps;
+pub use crate::types::storage_account_operator_secrets_61911cb7::StorageAccountOperatorSecrets;
+pub use crate::types::storage_account_operator_spec_72a7c241::StorageAccountOperatorSpec;
+pub use crate::types::tag_filter_3402b5de::TagFilter;
+pub use crate::types::tag_filter_status_4853b969::TagFilterStatus;
+pub use crate::types::tag_property_status_9d61d135::TagPropertyStatus;
+pub use crate::types::tier_0b78e713::Tier;
+pub use crate::types::update_history_property_status_7392934c::UpdateHistoryPropertyStatus;
+pub use crate::types::user_assigned_identity_status_8fceda2c::UserAssignedIdentityStatus;
+pub use crate::types::virtual_network_rule_660ced99::VirtualNetworkRule;
+pub use crate::types::virtual_network_rule_status_04d9f269::VirtualNetworkRuleStatus;
 
 /// Names `StorageAccount` in version `v20210401`.
 #[derive(Clone, Copy, Debug, Default)]

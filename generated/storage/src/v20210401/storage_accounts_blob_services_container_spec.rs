@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
-use super::OperatorSpec;
+use super::{ImmutableStorageWithVersioning, OperatorSpec, PublicAccess};
 
 shaped! {
     /// Object from `blob.json#/definitions/BlobContainer`.
@@ -34,22 +34,5 @@ shaped! {
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Enum; ARM `properties.publicAccess`.
         public_access: PublicAccess = "publicAccess".at(&["properties", "publicAccess"]);
-    }
-}
-
-shaped! {
-    /// Object from `blob.json#/definitions/ImmutableStorageWithVersioning`.
-    ImmutableStorageWithVersioning {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `blob.json#/definitions/ContainerProperties/properties/publicAccess`.
-    PublicAccess {
-        CONTAINER = "Container",
-        BLOB = "Blob",
-        NONE = "None",
     }
 }

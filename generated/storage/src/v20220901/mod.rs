@@ -11,7 +11,7 @@
 // - specification/storage/resource-manager/Microsoft.Storage/stable/2022-09-01/table.json
 
 //! `storage.azure.com` with ARM api-version 2022-09-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod storage_account_spec;
 mod storage_account_status;
@@ -34,83 +34,165 @@ mod storage_accounts_table_services_table_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use storage_account_spec::{
-    AccessTier, AccountImmutabilityPolicyProperties, AccountImmutabilityPolicyState, AccountType,
-    ActiveDirectoryProperties, AllowedCopyScope, AzureFilesIdentityBasedAuthentication,
-    DefaultSharePermission, DirectoryServiceOptions, DnsEndpointType, Encryption,
-    EncryptionIdentity, ImmutableStorageAccount, PublicNetworkAccess, StorageAccountSpec,
-};
-pub use storage_account_status::{
-    AccountImmutabilityPolicyPropertiesStatus, ActiveDirectoryPropertiesStatus,
-    AzureFilesIdentityBasedAuthenticationStatus, EncryptionIdentityStatus, EncryptionStatus,
-    ImmutableStorageAccountStatus, KeyVaultPropertiesStatus,
-    StorageAccountSkuConversionStatusStatus, StorageAccountStatus,
-};
-pub use storage_accounts_blob_service_spec::{
-    AllowedMethods, CorsRule, CorsRules, DeleteRetentionPolicy, StorageAccountsBlobServiceSpec,
-};
-pub use storage_accounts_blob_service_status::{
-    DeleteRetentionPolicyStatus, StorageAccountsBlobServiceStatus,
-};
+pub use storage_account_spec::StorageAccountSpec;
+pub use storage_account_status::StorageAccountStatus;
+pub use storage_accounts_blob_service_spec::StorageAccountsBlobServiceSpec;
+pub use storage_accounts_blob_service_status::StorageAccountsBlobServiceStatus;
 pub use storage_accounts_blob_services_container_spec::StorageAccountsBlobServicesContainerSpec;
-pub use storage_accounts_blob_services_container_status::{
-    ImmutabilityPolicyPropertiesStatus, LegalHoldPropertiesStatus,
-    ProtectedAppendWritesHistoryStatus, StorageAccountsBlobServicesContainerStatus,
-    UpdateHistoryPropertyStatus,
-};
-pub use storage_accounts_file_service_spec::{
-    Multichannel, ProtocolSettings, SmbSetting, StorageAccountsFileServiceSpec,
-};
-pub use storage_accounts_file_service_status::{
-    MultichannelStatus, ProtocolSettingsStatus, SmbSettingStatus, StorageAccountsFileServiceStatus,
-};
-pub use storage_accounts_file_services_share_spec::{
-    AccessPolicy, EnabledProtocols, RootSquashType, ShareAccessTier, SignedIdentifier,
-    StorageAccountsFileServicesShareSpec,
-};
-pub use storage_accounts_file_services_share_status::{
-    AccessPolicyStatus, SignedIdentifierStatus, StorageAccountsFileServicesShareStatus,
-};
-pub use storage_accounts_management_policy_spec::{
-    DateAfterCreation, DateAfterModification, ManagementPolicyAction, ManagementPolicyBaseBlob,
-    ManagementPolicyDefinition, ManagementPolicyRule, ManagementPolicySchema,
-    ManagementPolicySnapShot, ManagementPolicyVersion, StorageAccountsManagementPolicySpec,
-};
-pub use storage_accounts_management_policy_status::{
-    DateAfterCreationStatus, DateAfterModificationStatus, ManagementPolicyActionStatus,
-    ManagementPolicyBaseBlobStatus, ManagementPolicyDefinitionStatus, ManagementPolicyRuleStatus,
-    ManagementPolicySchemaStatus, ManagementPolicySnapShotStatus, ManagementPolicyVersionStatus,
-    StorageAccountsManagementPolicyStatus,
-};
+pub use storage_accounts_blob_services_container_status::StorageAccountsBlobServicesContainerStatus;
+pub use storage_accounts_file_service_spec::StorageAccountsFileServiceSpec;
+pub use storage_accounts_file_service_status::StorageAccountsFileServiceStatus;
+pub use storage_accounts_file_services_share_spec::StorageAccountsFileServicesShareSpec;
+pub use storage_accounts_file_services_share_status::StorageAccountsFileServicesShareStatus;
+pub use storage_accounts_management_policy_spec::StorageAccountsManagementPolicySpec;
+pub use storage_accounts_management_policy_status::StorageAccountsManagementPolicyStatus;
 pub use storage_accounts_queue_service_spec::StorageAccountsQueueServiceSpec;
 pub use storage_accounts_table_service_spec::StorageAccountsTableServiceSpec;
 pub use storage_accounts_table_service_status::StorageAccountsTableServiceStatus;
-pub use storage_accounts_table_services_table_spec::{
-    StorageAccountsTableServicesTableSpec, TableAccessPolicy, TableSignedIdentifier,
-};
-pub use storage_accounts_table_services_table_status::{
-    StorageAccountsTableServicesTableStatus, TableAccessPolicyStatus, TableSignedIdentifierStatus,
-};
+pub use storage_accounts_table_services_table_spec::StorageAccountsTableServicesTableSpec;
+pub use storage_accounts_table_services_table_status::StorageAccountsTableServicesTableStatus;
+pub use crate::types::access_policy2_8e859ea7::AccessPolicy2;
+pub use crate::types::access_policy2_status_4740f35f::AccessPolicy2Status;
+pub use crate::types::access_tier_8ef39418::AccessTier;
+pub use crate::types::account_immutability_policy_properties_cde5d203::AccountImmutabilityPolicyProperties;
+pub use crate::types::account_immutability_policy_properties_status_dc3ca439::AccountImmutabilityPolicyPropertiesStatus;
+pub use crate::types::account_immutability_policy_state_1bf85bc7::AccountImmutabilityPolicyState;
+pub use crate::types::account_type_44e758c7::AccountType;
+pub use crate::types::action_91e1c395::Action;
+pub use crate::types::active_directory_properties_42e6d6f9::ActiveDirectoryProperties;
+pub use crate::types::active_directory_properties_status_f7b52a62::ActiveDirectoryPropertiesStatus;
+pub use crate::types::allowed_copy_scope_14299833::AllowedCopyScope;
+pub use crate::types::allowed_methods_7bece2d9::AllowedMethods;
+pub use crate::types::azure_files_identity_based_authentication_18604e08::AzureFilesIdentityBasedAuthentication;
+pub use crate::types::azure_files_identity_based_authentication_status_636a0f4f::AzureFilesIdentityBasedAuthenticationStatus;
+pub use crate::types::blob_restore_parameters_status_fee30b66::BlobRestoreParametersStatus;
+pub use crate::types::blob_restore_range_status_aa29e3f8::BlobRestoreRangeStatus;
+pub use crate::types::blob_restore_status_status_2f3f9051::BlobRestoreStatusStatus;
+pub use crate::types::change_feed_fd14d655::ChangeFeed;
+pub use crate::types::change_feed_status_9a5da2fe::ChangeFeedStatus;
+pub use crate::types::cors_rule_96d60b5e::CorsRule;
+pub use crate::types::cors_rule_status_5b4507cd::CorsRuleStatus;
+pub use crate::types::cors_rules_f75c7664::CorsRules;
+pub use crate::types::cors_rules_status_20cba466::CorsRulesStatus;
+pub use crate::types::custom_domain_041e4724::CustomDomain;
+pub use crate::types::custom_domain_status_9474ebe4::CustomDomainStatus;
+pub use crate::types::date_after_creation_ee6a3408::DateAfterCreation;
+pub use crate::types::date_after_creation_status_f96ac449::DateAfterCreationStatus;
+pub use crate::types::date_after_modification_779a2e66::DateAfterModification;
+pub use crate::types::date_after_modification_status_41f58fab::DateAfterModificationStatus;
+pub use crate::types::default_action_08863be8::DefaultAction;
+pub use crate::types::default_share_permission_6b59bde6::DefaultSharePermission;
+pub use crate::types::delete_retention_policy_71e5ba20::DeleteRetentionPolicy;
+pub use crate::types::delete_retention_policy_status_ca29cf7d::DeleteRetentionPolicyStatus;
+pub use crate::types::directory_service_options_5cfde847::DirectoryServiceOptions;
+pub use crate::types::dns_endpoint_type_90d68ec4::DnsEndpointType;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::enabled_protocols_c98975f8::EnabledProtocols;
+pub use crate::types::encryption_6f4685e1::Encryption;
+pub use crate::types::encryption_identity_5aedfdb6::EncryptionIdentity;
+pub use crate::types::encryption_identity_status_89f3afe8::EncryptionIdentityStatus;
+pub use crate::types::encryption_service_e704e4b3::EncryptionService;
+pub use crate::types::encryption_service_status_a20e3779::EncryptionServiceStatus;
+pub use crate::types::encryption_services_b3aedd09::EncryptionServices;
+pub use crate::types::encryption_services_status_ba2bf841::EncryptionServicesStatus;
+pub use crate::types::encryption_status_value_ce29976a::EncryptionStatusValue;
+pub use crate::types::endpoints_status_6d038566::EndpointsStatus;
+pub use crate::types::expiration_action_f0b575e4::ExpirationAction;
+pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
+pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::geo_replication_stats_status_38dcb6a0::GeoReplicationStatsStatus;
+pub use crate::types::identity_863ddb7c::Identity;
+pub use crate::types::identity_status_db0734df::IdentityStatus;
+pub use crate::types::identity_type_4bd38b69::IdentityType;
+pub use crate::types::immutability_policy_properties_status_e5084bb1::ImmutabilityPolicyPropertiesStatus;
+pub use crate::types::immutable_storage_account_751ac247::ImmutableStorageAccount;
+pub use crate::types::immutable_storage_account_status_1d81576c::ImmutableStorageAccountStatus;
+pub use crate::types::immutable_storage_with_versioning_eeb1e908::ImmutableStorageWithVersioning;
+pub use crate::types::immutable_storage_with_versioning_status_c09ad99d::ImmutableStorageWithVersioningStatus;
+pub use crate::types::ip_rule_8a479eb8::IPRule;
+pub use crate::types::ip_rule_status_3b4ca240::IPRuleStatus;
+pub use crate::types::key_creation_time_status_4cf85437::KeyCreationTimeStatus;
+pub use crate::types::key_policy_12697910::KeyPolicy;
+pub use crate::types::key_policy_status_64ea86e2::KeyPolicyStatus;
+pub use crate::types::key_source_9ce79b7a::KeySource;
+pub use crate::types::key_type_7b645661::KeyType;
+pub use crate::types::key_vault_properties_22aaf1b5::KeyVaultProperties;
+pub use crate::types::key_vault_properties_status_9e7c0926::KeyVaultPropertiesStatus;
+pub use crate::types::kind_e3061a42::Kind;
+pub use crate::types::large_file_shares_state_5ee30bd3::LargeFileSharesState;
+pub use crate::types::last_access_time_tracking_policy_217f1ee2::LastAccessTimeTrackingPolicy;
+pub use crate::types::last_access_time_tracking_policy_status_381d6403::LastAccessTimeTrackingPolicyStatus;
+pub use crate::types::legal_hold_properties_status_489c5479::LegalHoldPropertiesStatus;
+pub use crate::types::management_policy_action_68e30644::ManagementPolicyAction;
+pub use crate::types::management_policy_action_status_b02542db::ManagementPolicyActionStatus;
+pub use crate::types::management_policy_base_blob_71506033::ManagementPolicyBaseBlob;
+pub use crate::types::management_policy_base_blob_status_7e66337f::ManagementPolicyBaseBlobStatus;
+pub use crate::types::management_policy_definition_c5df0c49::ManagementPolicyDefinition;
+pub use crate::types::management_policy_definition_status_9359faeb::ManagementPolicyDefinitionStatus;
+pub use crate::types::management_policy_filter_8224d6e7::ManagementPolicyFilter;
+pub use crate::types::management_policy_filter_status_b07f75b9::ManagementPolicyFilterStatus;
+pub use crate::types::management_policy_rule_f712db68::ManagementPolicyRule;
+pub use crate::types::management_policy_rule_status_7d3743dd::ManagementPolicyRuleStatus;
+pub use crate::types::management_policy_schema_f632d253::ManagementPolicySchema;
+pub use crate::types::management_policy_schema_status_58c7245f::ManagementPolicySchemaStatus;
+pub use crate::types::management_policy_snap_shot_bf785516::ManagementPolicySnapShot;
+pub use crate::types::management_policy_snap_shot_status_072d6013::ManagementPolicySnapShotStatus;
+pub use crate::types::management_policy_version_7da595ce::ManagementPolicyVersion;
+pub use crate::types::management_policy_version_status_07b1f868::ManagementPolicyVersionStatus;
+pub use crate::types::minimum_tls_version_2efe3332::MinimumTlsVersion;
+pub use crate::types::multichannel_29d31357::Multichannel;
+pub use crate::types::multichannel_status_5418c31c::MultichannelStatus;
+pub use crate::types::name_774ed4df::Name;
+pub use crate::types::network_rule_set_538ba118::NetworkRuleSet;
+pub use crate::types::network_rule_set_status_cacbb526::NetworkRuleSetStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::protected_append_writes_history_status_d458d40b::ProtectedAppendWritesHistoryStatus;
+pub use crate::types::protocol_settings_fd51fc56::ProtocolSettings;
+pub use crate::types::protocol_settings_status_840ba121::ProtocolSettingsStatus;
+pub use crate::types::public_access_0a87bdcd::PublicAccess;
+pub use crate::types::public_network_access_5c8accd1::PublicNetworkAccess;
+pub use crate::types::resource_access_rule_3aa021e3::ResourceAccessRule;
+pub use crate::types::resource_access_rule_status_d23cd6e6::ResourceAccessRuleStatus;
+pub use crate::types::restore_policy_properties_8a2c96c6::RestorePolicyProperties;
+pub use crate::types::restore_policy_properties_status_c72a4bd6::RestorePolicyPropertiesStatus;
+pub use crate::types::root_squash_type_a292a309::RootSquashType;
+pub use crate::types::routing_choice_0f1193b0::RoutingChoice;
+pub use crate::types::routing_preference_d884c791::RoutingPreference;
+pub use crate::types::routing_preference_status_f38eea74::RoutingPreferenceStatus;
+pub use crate::types::rule_type_f63f048f::RuleType;
+pub use crate::types::sas_policy_cc5a156b::SasPolicy;
+pub use crate::types::sas_policy_status_d96c933a::SasPolicyStatus;
+pub use crate::types::share_access_tier_19af9818::ShareAccessTier;
+pub use crate::types::signed_identifier2_e768fa91::SignedIdentifier2;
+pub use crate::types::signed_identifier2_status_4845c347::SignedIdentifier2Status;
+pub use crate::types::sku_e242757d::Sku;
+pub use crate::types::sku_name_89a97a90::SkuName;
+pub use crate::types::sku_status_dd206ca5::SkuStatus;
+pub use crate::types::smb_setting_8fb71eba::SmbSetting;
+pub use crate::types::smb_setting_status_dd66b099::SmbSettingStatus;
+pub use crate::types::state_73714dd7::State;
+pub use crate::types::storage_account_internet_endpoints_status_96e973fb::StorageAccountInternetEndpointsStatus;
+pub use crate::types::storage_account_microsoft_endpoints_status_f4d6a407::StorageAccountMicrosoftEndpointsStatus;
+pub use crate::types::storage_account_operator_config_maps_0ae170df::StorageAccountOperatorConfigMaps;
+pub use crate::types::storage_account_operator_secrets_61911cb7::StorageAccountOperatorSecrets;
+pub use crate::types::storage_account_operator_spec_72a7c241::StorageAccountOperatorSpec;
+pub use crate::types::storage_account_sku_conversion_status_status_983c4553::StorageAccountSkuConversionStatusStatus;
+pub use crate::types::table_access_policy_be161890::TableAccessPolicy;
+pub use crate::types::table_access_policy_status_b96eb6bf::TableAccessPolicyStatus;
+pub use crate::types::table_signed_identifier_77ef458e::TableSignedIdentifier;
+pub use crate::types::table_signed_identifier_status_7aa3fea3::TableSignedIdentifierStatus;
+pub use crate::types::tag_filter_3402b5de::TagFilter;
+pub use crate::types::tag_filter_status_4853b969::TagFilterStatus;
+pub use crate::types::tag_property_status_9d61d135::TagPropertyStatus;
+pub use crate::types::tier_0b78e713::Tier;
+pub use crate::types::update_history_property_status_5e36eb8b::UpdateHistoryPropertyStatus;
+pub use crate::types::user_assigned_identity_status_8fceda2c::UserAssignedIdentityStatus;
+pub use crate::types::virtual_network_rule_660ced99::VirtualNetworkRule;
+pub use crate::types::virtual_network_rule_status_04d9f269::VirtualNetworkRuleStatus;
 pub use super::v20210401::{
-    Action, BlobRestoreParametersStatus, BlobRestoreRangeStatus, BlobRestoreStatusStatus,
-    ChangeFeed, ChangeFeedStatus, CorsRuleStatus, CorsRulesStatus, CustomDomain, CustomDomainStatus,
-    DefaultAction, EncryptionService, EncryptionServiceStatus, EncryptionServices,
-    EncryptionServicesStatus, EndpointsStatus, ExpirationAction, ExtendedLocation,
-    ExtendedLocationStatus, ExtendedLocationType, GeoReplicationStatsStatus, IPRule, IPRuleStatus,
-    Identity, IdentityStatus, IdentityType, ImmutableStorageWithVersioning,
-    ImmutableStorageWithVersioningStatus, KeyCreationTimeStatus, KeyPolicy, KeyPolicyStatus,
-    KeySource, KeyType, KeyVaultProperties, Kind, LargeFileSharesState,
-    LastAccessTimeTrackingPolicy, LastAccessTimeTrackingPolicyStatus, ManagementPolicyFilter,
-    ManagementPolicyFilterStatus, MinimumTlsVersion, Name, NetworkRuleSet, NetworkRuleSetStatus,
-    OperatorSpec, PublicAccess, ResourceAccessRule, ResourceAccessRuleStatus,
-    RestorePolicyProperties, RestorePolicyPropertiesStatus, RoutingChoice, RoutingPreference,
-    RoutingPreferenceStatus, RuleType, SasPolicy, SasPolicyStatus, Sku, SkuName, SkuStatus, State,
-    StorageAccountInternetEndpointsStatus, StorageAccountMicrosoftEndpointsStatus,
-    StorageAccountOperatorConfigMaps, StorageAccountOperatorSecrets, StorageAccountOperatorSpec,
     StorageAccountsQueueServiceStatus, StorageAccountsQueueServicesQueueSpec,
-    StorageAccountsQueueServicesQueueStatus, SubResourceStatus, TagFilter, TagFilterStatus,
-    TagPropertyStatus, Tier, UserAssignedIdentityStatus, VirtualNetworkRule,
-    VirtualNetworkRuleStatus,
+    StorageAccountsQueueServicesQueueStatus,
 };
 
 /// Names `StorageAccount` in version `v20220901`.

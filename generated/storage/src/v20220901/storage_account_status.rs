@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    BlobRestoreStatusStatus, CustomDomainStatus, EncryptionServicesStatus, EndpointsStatus,
-    ExtendedLocationStatus, GeoReplicationStatsStatus, IdentityStatus, KeyCreationTimeStatus,
+    AzureFilesIdentityBasedAuthenticationStatus, BlobRestoreStatusStatus, CustomDomainStatus,
+    EmbeddedResourceStatus, EncryptionStatusValue, EndpointsStatus, ExtendedLocationStatus,
+    GeoReplicationStatsStatus, IdentityStatus, ImmutableStorageAccountStatus, KeyCreationTimeStatus,
     KeyPolicyStatus, NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
-    SubResourceStatus,
+    StorageAccountSkuConversionStatusStatus,
 };
 
 shaped! {
@@ -52,7 +53,7 @@ shaped! {
         /// String; ARM `properties.dnsEndpointType`.
         dns_endpoint_type: String = "dnsEndpointType".at(&["properties", "dnsEndpointType"]);
         /// Object; set by Azure; ARM `properties.encryption`.
-        encryption: Box<EncryptionStatus> = "encryption"
+        encryption: Box<EncryptionStatusValue> = "encryption"
             .at(&["properties", "encryption"])
             .read_only();
         /// Object; ARM `extendedLocation`.
@@ -118,7 +119,7 @@ shaped! {
             .at(&["properties", "primaryLocation"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -162,141 +163,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/AccountImmutabilityPolicyProperties`.
-    AccountImmutabilityPolicyPropertiesStatus {
-        /// Boolean; ARM `allowProtectedAppendWrites`.
-        allow_protected_append_writes: bool = "allowProtectedAppendWrites"
-            .at(&["allowProtectedAppendWrites"]);
-        /// Integer; format `int32`; ARM `immutabilityPeriodSinceCreationInDays`.
-        immutability_period_since_creation_in_days: i64 = "immutabilityPeriodSinceCreationInDays"
-            .at(&["immutabilityPeriodSinceCreationInDays"])
-            .integer(shape::IntegerFormat::Int32)
-            .rules(&shape::Rules { format: Some("int32"), ..shape::Rules::NONE });
-        /// String; ARM `state`.
-        state: String = "state".at(&["state"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ActiveDirectoryProperties`.
-    ActiveDirectoryPropertiesStatus {
-        /// String; ARM `accountType`.
-        account_type: String = "accountType".at(&["accountType"]);
-        /// String; ARM `azureStorageSid`.
-        azure_storage_sid: String = "azureStorageSid".at(&["azureStorageSid"]);
-        /// String; ARM `domainGuid`.
-        domain_guid: String = "domainGuid".at(&["domainGuid"]);
-        /// String; ARM `domainName`.
-        domain_name: String = "domainName".at(&["domainName"]);
-        /// String; ARM `domainSid`.
-        domain_sid: String = "domainSid".at(&["domainSid"]);
-        /// String; ARM `forestName`.
-        forest_name: String = "forestName".at(&["forestName"]);
-        /// String; ARM `netBiosDomainName`.
-        net_bios_domain_name: String = "netBiosDomainName".at(&["netBiosDomainName"]);
-        /// String; ARM `samAccountName`.
-        sam_account_name: String = "samAccountName".at(&["samAccountName"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/AzureFilesIdentityBasedAuthentication`.
-    AzureFilesIdentityBasedAuthenticationStatus {
-        /// Object; ARM `activeDirectoryProperties`.
-        active_directory_properties: Box<ActiveDirectoryPropertiesStatus> =
-            "activeDirectoryProperties"
-            .at(&["activeDirectoryProperties"]);
-        /// String; ARM `defaultSharePermission`.
-        default_share_permission: String = "defaultSharePermission".at(&["defaultSharePermission"]);
-        /// String; ARM `directoryServiceOptions`.
-        directory_service_options: String = "directoryServiceOptions"
-            .at(&["directoryServiceOptions"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/EncryptionIdentity`.
-    EncryptionIdentityStatus {
-        /// String; ARM `federatedIdentityClientId`.
-        federated_identity_client_id: String = "federatedIdentityClientId"
-            .at(&["federatedIdentityClientId"]);
-        /// String; ARM `userAssignedIdentity`.
-        user_assigned_identity: String = "userAssignedIdentity".at(&["userAssignedIdentity"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/Encryption`.
-    EncryptionStatus {
-        /// Object; ARM `identity`.
-        identity: Box<EncryptionIdentityStatus> = "identity".at(&["identity"]);
-        /// String; ARM `keySource`.
-        key_source: String = "keySource".at(&["keySource"]);
-        /// Object; ARM `keyvaultproperties`.
-        keyvaultproperties: Box<KeyVaultPropertiesStatus> = "keyvaultproperties"
-            .at(&["keyvaultproperties"]);
-        /// Boolean; ARM `requireInfrastructureEncryption`.
-        require_infrastructure_encryption: bool = "requireInfrastructureEncryption"
-            .at(&["requireInfrastructureEncryption"]);
-        /// Object; ARM `services`.
-        services: Box<EncryptionServicesStatus> = "services".at(&["services"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ImmutableStorageAccount`.
-    ImmutableStorageAccountStatus {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-        /// Object; ARM `immutabilityPolicy`.
-        immutability_policy: Box<AccountImmutabilityPolicyPropertiesStatus> = "immutabilityPolicy"
-            .at(&["immutabilityPolicy"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/KeyVaultProperties`.
-    KeyVaultPropertiesStatus {
-        /// String; format `date-time`; set by Azure; ARM `currentVersionedKeyExpirationTimestamp`.
-        current_versioned_key_expiration_timestamp: String =
-            "currentVersionedKeyExpirationTimestamp"
-            .at(&["currentVersionedKeyExpirationTimestamp"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; set by Azure; ARM `currentVersionedKeyIdentifier`.
-        current_versioned_key_identifier: String = "currentVersionedKeyIdentifier"
-            .at(&["currentVersionedKeyIdentifier"])
-            .read_only();
-        /// String; ARM `keyname`.
-        keyname: String = "keyname".at(&["keyname"]);
-        /// String; ARM `keyvaulturi`.
-        keyvaulturi: String = "keyvaulturi".at(&["keyvaulturi"]);
-        /// String; ARM `keyversion`.
-        keyversion: String = "keyversion".at(&["keyversion"]);
-        /// String; format `date-time`; set by Azure; ARM `lastKeyRotationTimestamp`.
-        last_key_rotation_timestamp: String = "lastKeyRotationTimestamp"
-            .at(&["lastKeyRotationTimestamp"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/StorageAccountSkuConversionStatus`.
-    StorageAccountSkuConversionStatusStatus {
-        /// String; set by Azure; ARM `endTime`.
-        end_time: String = "endTime".at(&["endTime"]).read_only();
-        /// String; set by Azure; ARM `skuConversionStatus`.
-        sku_conversion_status: String = "skuConversionStatus"
-            .at(&["skuConversionStatus"])
-            .read_only();
-        /// String; set by Azure; ARM `startTime`.
-        start_time: String = "startTime".at(&["startTime"]).read_only();
-        /// String; ARM `targetSkuName`.
-        target_sku_name: String = "targetSkuName".at(&["targetSkuName"]);
     }
 }

@@ -3,8 +3,8 @@
 use armature_shapes::{resource, shaped};
 
 use super::{
-    ChangeFeedStatus, CorsRulesStatus, LastAccessTimeTrackingPolicyStatus,
-    RestorePolicyPropertiesStatus, SkuStatus,
+    ChangeFeedStatus, CorsRulesStatus, DeleteRetentionPolicyStatus,
+    LastAccessTimeTrackingPolicyStatus, RestorePolicyPropertiesStatus, SkuStatus,
 };
 
 shaped! {
@@ -47,17 +47,5 @@ shaped! {
         sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/DeleteRetentionPolicy`.
-    DeleteRetentionPolicyStatus {
-        /// Boolean; ARM `allowPermanentDelete`.
-        allow_permanent_delete: bool = "allowPermanentDelete".at(&["allowPermanentDelete"]);
-        /// Integer; ARM `days`.
-        days: i64 = "days".at(&["days"]);
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{ImmutableStorageWithVersioningStatus, TagPropertyStatus};
+use super::{
+    ImmutabilityPolicyPropertiesStatus, ImmutableStorageWithVersioningStatus,
+    LegalHoldPropertiesStatus,
+};
 
 shaped! {
     /// Object from `blob.json#/definitions/BlobContainer`.
@@ -77,85 +80,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// String; set by Azure; ARM `properties.version`.
         version: String = "version".at(&["properties", "version"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `blob.json#/definitions/ImmutabilityPolicyProperties`.
-    ImmutabilityPolicyPropertiesStatus {
-        /// Boolean; ARM `properties.allowProtectedAppendWrites`.
-        allow_protected_append_writes: bool = "allowProtectedAppendWrites"
-            .at(&["properties", "allowProtectedAppendWrites"]);
-        /// Boolean; ARM `properties.allowProtectedAppendWritesAll`.
-        allow_protected_append_writes_all: bool = "allowProtectedAppendWritesAll"
-            .at(&["properties", "allowProtectedAppendWritesAll"]);
-        /// String; set by Azure; ARM `etag`.
-        etag: String = "etag".at(&["etag"]).read_only();
-        /// Integer; ARM `properties.immutabilityPeriodSinceCreationInDays`.
-        immutability_period_since_creation_in_days: i64 = "immutabilityPeriodSinceCreationInDays"
-            .at(&["properties", "immutabilityPeriodSinceCreationInDays"]);
-        /// String; set by Azure; ARM `properties.state`.
-        state: String = "state".at(&["properties", "state"]).read_only();
-        /// List of objects; set by Azure; ARM `updateHistory`.
-        update_history: Vec<UpdateHistoryPropertyStatus> = "updateHistory"
-            .at(&["updateHistory"])
-            .read_only();
-    }
-}
-
-shaped! {
-    /// Object from `blob.json#/definitions/LegalHoldProperties`.
-    LegalHoldPropertiesStatus {
-        /// Boolean; set by Azure; ARM `hasLegalHold`.
-        has_legal_hold: bool = "hasLegalHold".at(&["hasLegalHold"]).read_only();
-        /// Object; ARM `protectedAppendWritesHistory`.
-        protected_append_writes_history: Box<ProtectedAppendWritesHistoryStatus> =
-            "protectedAppendWritesHistory"
-            .at(&["protectedAppendWritesHistory"]);
-        /// List of objects; ARM `tags`.
-        tags: Vec<TagPropertyStatus> = "tags".at(&["tags"]);
-    }
-}
-
-shaped! {
-    /// Object from `blob.json#/definitions/ProtectedAppendWritesHistory`.
-    ProtectedAppendWritesHistoryStatus {
-        /// Boolean; ARM `allowProtectedAppendWritesAll`.
-        allow_protected_append_writes_all: bool = "allowProtectedAppendWritesAll"
-            .at(&["allowProtectedAppendWritesAll"]);
-        /// String; format `date-time`; set by Azure; ARM `timestamp`.
-        timestamp: String = "timestamp"
-            .at(&["timestamp"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `blob.json#/definitions/UpdateHistoryProperty`.
-    UpdateHistoryPropertyStatus {
-        /// Boolean; ARM `allowProtectedAppendWrites`.
-        allow_protected_append_writes: bool = "allowProtectedAppendWrites"
-            .at(&["allowProtectedAppendWrites"]);
-        /// Boolean; ARM `allowProtectedAppendWritesAll`.
-        allow_protected_append_writes_all: bool = "allowProtectedAppendWritesAll"
-            .at(&["allowProtectedAppendWritesAll"]);
-        /// Integer; set by Azure; ARM `immutabilityPeriodSinceCreationInDays`.
-        immutability_period_since_creation_in_days: i64 = "immutabilityPeriodSinceCreationInDays"
-            .at(&["immutabilityPeriodSinceCreationInDays"])
-            .read_only();
-        /// String; set by Azure; ARM `objectIdentifier`.
-        object_identifier: String = "objectIdentifier".at(&["objectIdentifier"]).read_only();
-        /// String; set by Azure; ARM `tenantId`.
-        tenant_id: String = "tenantId".at(&["tenantId"]).read_only();
-        /// String; format `date-time`; set by Azure; ARM `timestamp`.
-        timestamp: String = "timestamp"
-            .at(&["timestamp"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; set by Azure; ARM `update`.
-        update: String = "update".at(&["update"]).read_only();
-        /// String; set by Azure; ARM `upn`.
-        upn: String = "upn".at(&["upn"]).read_only();
     }
 }

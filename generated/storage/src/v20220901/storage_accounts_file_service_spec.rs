@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{CorsRules, DeleteRetentionPolicy, OperatorSpec};
+use super::{CorsRules, DeleteRetentionPolicy, OperatorSpec, ProtocolSettings};
 
 shaped! {
     /// Object from `file.json#/definitions/FileServiceProperties`.
@@ -19,38 +19,5 @@ shaped! {
         /// Object; ARM `properties.shareDeleteRetentionPolicy`.
         share_delete_retention_policy: Box<DeleteRetentionPolicy> = "shareDeleteRetentionPolicy"
             .at(&["properties", "shareDeleteRetentionPolicy"]);
-    }
-}
-
-shaped! {
-    /// Object from `file.json#/definitions/Multichannel`.
-    Multichannel {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-    }
-}
-
-shaped! {
-    /// Object from `file.json#/definitions/ProtocolSettings`.
-    ProtocolSettings {
-        /// Object; ARM `smb`.
-        smb: Box<SmbSetting> = "smb".at(&["smb"]);
-    }
-}
-
-shaped! {
-    /// Object from `file.json#/definitions/SmbSetting`.
-    SmbSetting {
-        /// String; ARM `authenticationMethods`.
-        authentication_methods: String = "authenticationMethods".at(&["authenticationMethods"]);
-        /// String; ARM `channelEncryption`.
-        channel_encryption: String = "channelEncryption".at(&["channelEncryption"]);
-        /// String; ARM `kerberosTicketEncryption`.
-        kerberos_ticket_encryption: String = "kerberosTicketEncryption"
-            .at(&["kerberosTicketEncryption"]);
-        /// Object; ARM `multichannel`.
-        multichannel: Box<Multichannel> = "multichannel".at(&["multichannel"]);
-        /// String; ARM `versions`.
-        versions: String = "versions".at(&["versions"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{CorsRulesStatus, DeleteRetentionPolicyStatus, SkuStatus};
+use super::{CorsRulesStatus, DeleteRetentionPolicyStatus, ProtocolSettingsStatus, SkuStatus};
 
 shaped! {
     /// Object from `file.json#/definitions/FileServiceProperties`.
@@ -26,38 +26,5 @@ shaped! {
         sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `file.json#/definitions/Multichannel`.
-    MultichannelStatus {
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-    }
-}
-
-shaped! {
-    /// Object from `file.json#/definitions/ProtocolSettings`.
-    ProtocolSettingsStatus {
-        /// Object; ARM `smb`.
-        smb: Box<SmbSettingStatus> = "smb".at(&["smb"]);
-    }
-}
-
-shaped! {
-    /// Object from `file.json#/definitions/SmbSetting`.
-    SmbSettingStatus {
-        /// String; ARM `authenticationMethods`.
-        authentication_methods: String = "authenticationMethods".at(&["authenticationMethods"]);
-        /// String; ARM `channelEncryption`.
-        channel_encryption: String = "channelEncryption".at(&["channelEncryption"]);
-        /// String; ARM `kerberosTicketEncryption`.
-        kerberos_ticket_encryption: String = "kerberosTicketEncryption"
-            .at(&["kerberosTicketEncryption"]);
-        /// Object; ARM `multichannel`.
-        multichannel: Box<MultichannelStatus> = "multichannel".at(&["multichannel"]);
-        /// String; ARM `versions`.
-        versions: String = "versions".at(&["versions"]);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
-use super::OperatorSpec;
+use super::{EnabledProtocols, OperatorSpec, RootSquashType, ShareAccessTier, SignedIdentifier2};
 
 shaped! {
     /// Object from `file.json#/definitions/FileShare`.
@@ -39,61 +39,8 @@ shaped! {
                 ..shape::Rules::NONE
             });
         /// List of objects; ARM `properties.signedIdentifiers`.
-        signed_identifiers: Vec<SignedIdentifier> = "signedIdentifiers"
+        signed_identifiers: Vec<SignedIdentifier2> = "signedIdentifiers"
             .at(&["properties", "signedIdentifiers"])
             .explicit();
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/AccessPolicy`.
-    AccessPolicy {
-        /// String; format `date-time`; ARM `expiryTime`.
-        expiry_time: String = "expiryTime"
-            .at(&["expiryTime"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `permission`.
-        permission: String = "permission".at(&["permission"]);
-        /// String; format `date-time`; ARM `startTime`.
-        start_time: String = "startTime"
-            .at(&["startTime"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `file.json#/definitions/FileShareProperties/properties/enabledProtocols`.
-    EnabledProtocols {
-        SMB = "SMB",
-        NFS = "NFS",
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `file.json#/definitions/FileShareProperties/properties/rootSquash`.
-    RootSquashType {
-        NO_ROOT_SQUASH = "NoRootSquash",
-        ROOT_SQUASH = "RootSquash",
-        ALL_SQUASH = "AllSquash",
-    }
-}
-
-string_enum! {
-    /// String with 4 known values from `file.json#/definitions/FileShareProperties/properties/accessTier`.
-    ShareAccessTier {
-        TRANSACTION_OPTIMIZED = "TransactionOptimized",
-        HOT = "Hot",
-        COOL = "Cool",
-        PREMIUM = "Premium",
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/SignedIdentifier`.
-    SignedIdentifier {
-        /// Object; ARM `accessPolicy`.
-        access_policy: Box<AccessPolicy> = "accessPolicy".at(&["accessPolicy"]);
-        /// Reference to a resource; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).arm_id();
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
+use super::SignedIdentifier2Status;
+
 shaped! {
     /// Object from `file.json#/definitions/FileShare`.
     StorageAccountsFileServicesShareStatus {
@@ -63,7 +65,7 @@ shaped! {
             .read_only()
             .rules(&shape::Rules { format: Some("int64"), ..shape::Rules::NONE });
         /// List of objects; ARM `properties.signedIdentifiers`.
-        signed_identifiers: Vec<SignedIdentifierStatus> = "signedIdentifiers"
+        signed_identifiers: Vec<SignedIdentifier2Status> = "signedIdentifiers"
             .at(&["properties", "signedIdentifiers"]);
         /// String; format `date-time`; set by Azure; ARM `properties.snapshotTime`.
         snapshot_time: String = "snapshotTime"
@@ -74,31 +76,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// String; set by Azure; ARM `properties.version`.
         version: String = "version".at(&["properties", "version"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/AccessPolicy`.
-    AccessPolicyStatus {
-        /// String; format `date-time`; ARM `expiryTime`.
-        expiry_time: String = "expiryTime"
-            .at(&["expiryTime"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `permission`.
-        permission: String = "permission".at(&["permission"]);
-        /// String; format `date-time`; ARM `startTime`.
-        start_time: String = "startTime"
-            .at(&["startTime"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `common.json#/definitions/SignedIdentifier`.
-    SignedIdentifierStatus {
-        /// Object; ARM `accessPolicy`.
-        access_policy: Box<AccessPolicyStatus> = "accessPolicy".at(&["accessPolicy"]);
-        /// String; ARM `id`.
-        id: String = "id".at(&["id"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::ManagementPolicyFilterStatus;
+use super::ManagementPolicySchemaStatus;
 
 shaped! {
     /// Object from `storage.json#/definitions/ManagementPolicy`.
@@ -22,130 +22,5 @@ shaped! {
         policy: Box<ManagementPolicySchemaStatus> = "policy".at(&["properties", "policy"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/DateAfterCreation`.
-    DateAfterCreationStatus {
-        /// Number; ARM `daysAfterCreationGreaterThan`.
-        days_after_creation_greater_than: f64 = "daysAfterCreationGreaterThan"
-            .at(&["daysAfterCreationGreaterThan"]);
-        /// Number; ARM `daysAfterLastTierChangeGreaterThan`.
-        days_after_last_tier_change_greater_than: f64 = "daysAfterLastTierChangeGreaterThan"
-            .at(&["daysAfterLastTierChangeGreaterThan"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/DateAfterModification`.
-    DateAfterModificationStatus {
-        /// Number; ARM `daysAfterCreationGreaterThan`.
-        days_after_creation_greater_than: f64 = "daysAfterCreationGreaterThan"
-            .at(&["daysAfterCreationGreaterThan"]);
-        /// Number; ARM `daysAfterLastAccessTimeGreaterThan`.
-        days_after_last_access_time_greater_than: f64 = "daysAfterLastAccessTimeGreaterThan"
-            .at(&["daysAfterLastAccessTimeGreaterThan"]);
-        /// Number; ARM `daysAfterLastTierChangeGreaterThan`.
-        days_after_last_tier_change_greater_than: f64 = "daysAfterLastTierChangeGreaterThan"
-            .at(&["daysAfterLastTierChangeGreaterThan"]);
-        /// Number; ARM `daysAfterModificationGreaterThan`.
-        days_after_modification_greater_than: f64 = "daysAfterModificationGreaterThan"
-            .at(&["daysAfterModificationGreaterThan"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicyAction`.
-    ManagementPolicyActionStatus {
-        /// Object; ARM `baseBlob`.
-        base_blob: Box<ManagementPolicyBaseBlobStatus> = "baseBlob".at(&["baseBlob"]);
-        /// Object; ARM `snapshot`.
-        snapshot: Box<ManagementPolicySnapShotStatus> = "snapshot".at(&["snapshot"]);
-        /// Object; ARM `version`.
-        version: Box<ManagementPolicyVersionStatus> = "version".at(&["version"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicyBaseBlob`.
-    ManagementPolicyBaseBlobStatus {
-        /// Object; ARM `delete`.
-        delete: Box<DateAfterModificationStatus> = "delete".at(&["delete"]);
-        /// Boolean; ARM `enableAutoTierToHotFromCool`.
-        enable_auto_tier_to_hot_from_cool: bool = "enableAutoTierToHotFromCool"
-            .at(&["enableAutoTierToHotFromCool"]);
-        /// Object; ARM `tierToArchive`.
-        tier_to_archive: Box<DateAfterModificationStatus> = "tierToArchive".at(&["tierToArchive"]);
-        /// Object; ARM `tierToCold`.
-        tier_to_cold: Box<DateAfterModificationStatus> = "tierToCold".at(&["tierToCold"]);
-        /// Object; ARM `tierToCool`.
-        tier_to_cool: Box<DateAfterModificationStatus> = "tierToCool".at(&["tierToCool"]);
-        /// Object; ARM `tierToHot`.
-        tier_to_hot: Box<DateAfterModificationStatus> = "tierToHot".at(&["tierToHot"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicyDefinition`.
-    ManagementPolicyDefinitionStatus {
-        /// Object; ARM `actions`.
-        actions: Box<ManagementPolicyActionStatus> = "actions".at(&["actions"]);
-        /// Object; ARM `filters`.
-        filters: Box<ManagementPolicyFilterStatus> = "filters".at(&["filters"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicyRule`.
-    ManagementPolicyRuleStatus {
-        /// Object; ARM `definition`.
-        definition: Box<ManagementPolicyDefinitionStatus> = "definition".at(&["definition"]);
-        /// Boolean; ARM `enabled`.
-        enabled: bool = "enabled".at(&["enabled"]);
-        /// String; ARM `name`.
-        name: String = "name".at(&["name"]);
-        /// String; ARM `type`.
-        type_: String = "type".at(&["type"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicySchema`.
-    ManagementPolicySchemaStatus {
-        /// List of objects; ARM `rules`.
-        rules: Vec<ManagementPolicyRuleStatus> = "rules".at(&["rules"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicySnapShot`.
-    ManagementPolicySnapShotStatus {
-        /// Object; ARM `delete`.
-        delete: Box<DateAfterCreationStatus> = "delete".at(&["delete"]);
-        /// Object; ARM `tierToArchive`.
-        tier_to_archive: Box<DateAfterCreationStatus> = "tierToArchive".at(&["tierToArchive"]);
-        /// Object; ARM `tierToCold`.
-        tier_to_cold: Box<DateAfterCreationStatus> = "tierToCold".at(&["tierToCold"]);
-        /// Object; ARM `tierToCool`.
-        tier_to_cool: Box<DateAfterCreationStatus> = "tierToCool".at(&["tierToCool"]);
-        /// Object; ARM `tierToHot`.
-        tier_to_hot: Box<DateAfterCreationStatus> = "tierToHot".at(&["tierToHot"]);
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/ManagementPolicyVersion`.
-    ManagementPolicyVersionStatus {
-        /// Object; ARM `delete`.
-        delete: Box<DateAfterCreationStatus> = "delete".at(&["delete"]);
-        /// Object; ARM `tierToArchive`.
-        tier_to_archive: Box<DateAfterCreationStatus> = "tierToArchive".at(&["tierToArchive"]);
-        /// Object; ARM `tierToCold`.
-        tier_to_cold: Box<DateAfterCreationStatus> = "tierToCold".at(&["tierToCold"]);
-        /// Object; ARM `tierToCool`.
-        tier_to_cool: Box<DateAfterCreationStatus> = "tierToCool".at(&["tierToCool"]);
-        /// Object; ARM `tierToHot`.
-        tier_to_hot: Box<DateAfterCreationStatus> = "tierToHot".at(&["tierToHot"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::OperatorSpec;
+use super::{OperatorSpec, TableSignedIdentifier};
 
 shaped! {
     /// Object from `table.json#/definitions/Table`.
@@ -23,31 +23,5 @@ shaped! {
         signed_identifiers: Vec<TableSignedIdentifier> = "signedIdentifiers"
             .at(&["properties", "signedIdentifiers"])
             .explicit();
-    }
-}
-
-shaped! {
-    /// Object from `table.json#/definitions/TableAccessPolicy`.
-    TableAccessPolicy {
-        /// String; format `date-time`; ARM `expiryTime`.
-        expiry_time: String = "expiryTime"
-            .at(&["expiryTime"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; required; ARM `permission`.
-        permission: String = "permission".at(&["permission"]).required();
-        /// String; format `date-time`; ARM `startTime`.
-        start_time: String = "startTime"
-            .at(&["startTime"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-    }
-}
-
-shaped! {
-    /// Object from `table.json#/definitions/TableSignedIdentifier`.
-    TableSignedIdentifier {
-        /// Object; ARM `accessPolicy`.
-        access_policy: Box<TableAccessPolicy> = "accessPolicy".at(&["accessPolicy"]);
-        /// Reference to a resource; required; ARM `id`.
-        reference: Box<resource::ResourceReference> = "reference".at(&["id"]).required().arm_id();
     }
 }

@@ -6,10 +6,10 @@ use armature_shapes::{resource, shape, shaped};
 
 use super::{
     AzureFilesIdentityBasedAuthenticationStatus, BlobRestoreStatusStatus, CustomDomainStatus,
-    EncryptionStatus, EndpointsStatus, ExtendedLocationStatus, IdentityStatus,
-    ImmutableStorageAccountStatus, KeyCreationTimeStatus, KeyPolicyStatus, NetworkRuleSetStatus,
-    RoutingPreferenceStatus, SasPolicyStatus, SkuStatus, StorageAccountSkuConversionStatusStatus,
-    SubResourceStatus,
+    EmbeddedResourceStatus, EncryptionStatusValue, EndpointsStatus, ExtendedLocationStatus,
+    GeoReplicationStatsStatus, IdentityStatus, ImmutableStorageAccountStatus, KeyCreationTimeStatus,
+    KeyPolicyStatus, NetworkRuleSetStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
+    StorageAccountSkuConversionStatusStatus,
 };
 
 shaped! {
@@ -57,7 +57,7 @@ shaped! {
         /// String; ARM `properties.dnsEndpointType`.
         dns_endpoint_type: String = "dnsEndpointType".at(&["properties", "dnsEndpointType"]);
         /// Object; set by Azure; ARM `properties.encryption`.
-        encryption: Box<EncryptionStatus> = "encryption"
+        encryption: Box<EncryptionStatusValue> = "encryption"
             .at(&["properties", "encryption"])
             .read_only();
         /// Object; ARM `extendedLocation`.
@@ -127,7 +127,7 @@ shaped! {
             .at(&["properties", "primaryLocation"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -171,30 +171,5 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `storage.json#/definitions/GeoReplicationStats`.
-    GeoReplicationStatsStatus {
-        /// Boolean; set by Azure; ARM `canFailover`.
-        can_failover: bool = "canFailover".at(&["canFailover"]).read_only();
-        /// Boolean; set by Azure; ARM `canPlannedFailover`.
-        can_planned_failover: bool = "canPlannedFailover".at(&["canPlannedFailover"]).read_only();
-        /// String; format `date-time`; set by Azure; ARM `lastSyncTime`.
-        last_sync_time: String = "lastSyncTime"
-            .at(&["lastSyncTime"])
-            .read_only()
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; set by Azure; ARM `postFailoverRedundancy`.
-        post_failover_redundancy: String = "postFailoverRedundancy"
-            .at(&["postFailoverRedundancy"])
-            .read_only();
-        /// String; set by Azure; ARM `postPlannedFailoverRedundancy`.
-        post_planned_failover_redundancy: String = "postPlannedFailoverRedundancy"
-            .at(&["postPlannedFailoverRedundancy"])
-            .read_only();
-        /// String; set by Azure; ARM `status`.
-        status: String = "status".at(&["status"]).read_only();
     }
 }

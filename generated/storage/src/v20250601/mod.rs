@@ -2,7 +2,7 @@
 // - generated/storage/microsoft.storage/2025-06-01/types.json
 
 //! `storage.azure.com` with ARM api-version 2025-06-01.
-//! A type that is the same in an older version is defined there.
+//! A root that is the same in an older version is defined there.
 
 mod storage_account_spec;
 mod storage_account_status;
@@ -26,61 +26,17 @@ mod storage_accounts_table_services_table_status;
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
-pub use storage_account_spec::{
-    AccountImmutabilityPolicyProperties, AccountImmutabilityPolicyPropertiesState,
-    ActiveDirectoryProperties, ActiveDirectoryPropertiesAccountType,
-    AzureFilesIdentityBasedAuthentication,
-    AzureFilesIdentityBasedAuthenticationDefaultSharePermission,
-    AzureFilesIdentityBasedAuthenticationDirectoryServiceOptions, DualStackEndpointPreference,
-    Encryption, EncryptionIdentity, EncryptionKeySource, EncryptionService,
-    EncryptionServiceKeyType, EncryptionServices, GeoPriorityReplicationStatus, IPRule,
-    IPRuleAction, ImmutableStorageAccount, KeyVaultProperties, NetworkRuleSet,
-    NetworkRuleSetDefaultAction, Placement, PlacementZonePlacementPolicy, RoutingPreference,
-    RoutingPreferenceRoutingChoice, SasPolicy, SasPolicyExpirationAction, Sku, SkuName,
-    SmbOAuthSettings, StorageAccountKindValue,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAccessTier,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAllowedCopyScope,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesDnsEndpointType,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesLargeFileSharesState,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesMinimumTlsVersion,
-    StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesPublicNetworkAccess,
-    StorageAccountSpec, VirtualNetworkRule, VirtualNetworkRuleAction, VirtualNetworkRuleState,
-};
-pub use storage_account_status::{
-    AzureFilesIdentityBasedAuthenticationStatus, DualStackEndpointPreferenceStatus, EndpointsStatus,
-    GeoPriorityReplicationStatusStatus, NetworkRuleSetStatus, PlacementStatus,
-    SmbOAuthSettingsStatus, StorageAccountIpv6EndpointsStatus, StorageAccountStatus,
-    SystemDataStatus,
-};
-pub use storage_accounts_blob_service_spec::{
-    CorsRule, CorsRuleAllowedMethods, CorsRules, LastAccessTimeTrackingPolicy,
-    LastAccessTimeTrackingPolicyName, StorageAccountsBlobServiceSpec,
-};
+pub use storage_account_spec::StorageAccountSpec;
+pub use storage_account_status::StorageAccountStatus;
+pub use storage_accounts_blob_service_spec::StorageAccountsBlobServiceSpec;
 pub use storage_accounts_blob_service_status::StorageAccountsBlobServiceStatus;
-pub use storage_accounts_blob_services_container_spec::{
-    ContainerPropertiesPublicAccess, StorageAccountsBlobServicesContainerSpec,
-};
+pub use storage_accounts_blob_services_container_spec::StorageAccountsBlobServicesContainerSpec;
 pub use storage_accounts_blob_services_container_status::StorageAccountsBlobServicesContainerStatus;
-pub use storage_accounts_file_service_spec::{
-    EncryptionInTransit, NfsSetting, ProtocolSettings, SmbSetting, StorageAccountsFileServiceSpec,
-};
-pub use storage_accounts_file_service_status::{
-    EncryptionInTransitStatus, NfsSettingStatus, ProtocolSettingsStatus, SmbSettingStatus,
-    StorageAccountsFileServiceStatus,
-};
-pub use storage_accounts_file_services_share_spec::{
-    FileSharePropertiesAccessTier, FileSharePropertiesEnabledProtocols,
-    FileSharePropertiesFileSharePaidBursting, FileSharePropertiesRootSquash,
-    StorageAccountsFileServicesShareSpec,
-};
-pub use storage_accounts_file_services_share_status::{
-    FileSharePropertiesFileSharePaidBurstingStatus, StorageAccountsFileServicesShareStatus,
-};
-pub use storage_accounts_management_policy_spec::{
-    ManagementPolicyDefinition, ManagementPolicyFilter, ManagementPolicyRule,
-    ManagementPolicyRuleType, ManagementPolicySchema, StorageAccountsManagementPolicySpec,
-    TagFilter,
-};
+pub use storage_accounts_file_service_spec::StorageAccountsFileServiceSpec;
+pub use storage_accounts_file_service_status::StorageAccountsFileServiceStatus;
+pub use storage_accounts_file_services_share_spec::StorageAccountsFileServicesShareSpec;
+pub use storage_accounts_file_services_share_status::StorageAccountsFileServicesShareStatus;
+pub use storage_accounts_management_policy_spec::StorageAccountsManagementPolicySpec;
 pub use storage_accounts_management_policy_status::StorageAccountsManagementPolicyStatus;
 pub use storage_accounts_queue_service_spec::StorageAccountsQueueServiceSpec;
 pub use storage_accounts_queue_service_status::StorageAccountsQueueServiceStatus;
@@ -88,36 +44,164 @@ pub use storage_accounts_queue_services_queue_status::StorageAccountsQueueServic
 pub use storage_accounts_table_service_spec::StorageAccountsTableServiceSpec;
 pub use storage_accounts_table_service_status::StorageAccountsTableServiceStatus;
 pub use storage_accounts_table_services_table_status::StorageAccountsTableServicesTableStatus;
-pub use super::v20210401::{
-    BlobRestoreParametersStatus, BlobRestoreRangeStatus, BlobRestoreStatusStatus, ChangeFeed,
-    ChangeFeedStatus, CorsRuleStatus, CorsRulesStatus, CustomDomain, CustomDomainStatus,
-    EncryptionServiceStatus, EncryptionServicesStatus, ExtendedLocation, ExtendedLocationStatus,
-    ExtendedLocationType, IPRuleStatus, Identity, IdentityStatus, IdentityType,
-    ImmutableStorageWithVersioning, ImmutableStorageWithVersioningStatus, KeyCreationTimeStatus,
-    KeyPolicy, KeyPolicyStatus, LastAccessTimeTrackingPolicyStatus, ManagementPolicyFilterStatus,
-    OperatorSpec, ResourceAccessRule, ResourceAccessRuleStatus, RestorePolicyProperties,
-    RestorePolicyPropertiesStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
-    StorageAccountInternetEndpointsStatus, StorageAccountMicrosoftEndpointsStatus,
-    StorageAccountOperatorConfigMaps, StorageAccountOperatorSecrets, StorageAccountOperatorSpec,
-    StorageAccountsQueueServicesQueueSpec, SubResourceStatus, TagFilterStatus, TagPropertyStatus,
-    UserAssignedIdentityStatus, VirtualNetworkRuleStatus,
-};
-pub use super::v20220901::{
-    AccessPolicy, AccessPolicyStatus, AccountImmutabilityPolicyPropertiesStatus,
-    ActiveDirectoryPropertiesStatus, DateAfterCreation, DateAfterCreationStatus,
-    DateAfterModification, DateAfterModificationStatus, DeleteRetentionPolicy,
-    DeleteRetentionPolicyStatus, EncryptionIdentityStatus, EncryptionStatus,
-    ImmutabilityPolicyPropertiesStatus, ImmutableStorageAccountStatus, KeyVaultPropertiesStatus,
-    LegalHoldPropertiesStatus, ManagementPolicyAction, ManagementPolicyActionStatus,
-    ManagementPolicyBaseBlob, ManagementPolicyBaseBlobStatus, ManagementPolicyDefinitionStatus,
-    ManagementPolicyRuleStatus, ManagementPolicySchemaStatus, ManagementPolicySnapShot,
-    ManagementPolicySnapShotStatus, ManagementPolicyVersion, ManagementPolicyVersionStatus,
-    Multichannel, MultichannelStatus, ProtectedAppendWritesHistoryStatus, SignedIdentifier,
-    SignedIdentifierStatus, StorageAccountSkuConversionStatusStatus,
-    StorageAccountsTableServicesTableSpec, TableAccessPolicy, TableAccessPolicyStatus,
-    TableSignedIdentifier, TableSignedIdentifierStatus, UpdateHistoryPropertyStatus,
-};
-pub use super::v20230101::GeoReplicationStatsStatus;
+pub use crate::types::access_policy_9c95c849::AccessPolicy;
+pub use crate::types::access_policy_status_386753e9::AccessPolicyStatus;
+pub use crate::types::account_immutability_policy_properties_042eaead::AccountImmutabilityPolicyProperties;
+pub use crate::types::account_immutability_policy_properties_state_e2ef3301::AccountImmutabilityPolicyPropertiesState;
+pub use crate::types::account_immutability_policy_properties_status_dc3ca439::AccountImmutabilityPolicyPropertiesStatus;
+pub use crate::types::active_directory_properties_account_type_e0e2f58e::ActiveDirectoryPropertiesAccountType;
+pub use crate::types::active_directory_properties_db1b8e65::ActiveDirectoryProperties;
+pub use crate::types::active_directory_properties_status_f7b52a62::ActiveDirectoryPropertiesStatus;
+pub use crate::types::azure_files_identity_based_authentication_b610eb0b::AzureFilesIdentityBasedAuthentication;
+pub use crate::types::azure_files_identity_based_authentication_default_share_permission_5796dc17::AzureFilesIdentityBasedAuthenticationDefaultSharePermission;
+pub use crate::types::azure_files_identity_based_authentication_directory_service_options_58c3816b::AzureFilesIdentityBasedAuthenticationDirectoryServiceOptions;
+pub use crate::types::azure_files_identity_based_authentication_status_8e9aedf3::AzureFilesIdentityBasedAuthenticationStatus;
+pub use crate::types::blob_restore_parameters_status_fee30b66::BlobRestoreParametersStatus;
+pub use crate::types::blob_restore_range_status_aa29e3f8::BlobRestoreRangeStatus;
+pub use crate::types::blob_restore_status_status_value_0d6f59bd::BlobRestoreStatusStatusValue;
+pub use crate::types::change_feed_fd14d655::ChangeFeed;
+pub use crate::types::change_feed_status_9a5da2fe::ChangeFeedStatus;
+pub use crate::types::container_properties_public_access_3cb4ca5e::ContainerPropertiesPublicAccess;
+pub use crate::types::cors_rule_0542a353::CorsRule;
+pub use crate::types::cors_rule_allowed_methods_a47c6e97::CorsRuleAllowedMethods;
+pub use crate::types::cors_rule_status_5b4507cd::CorsRuleStatus;
+pub use crate::types::cors_rules_c82bd01c::CorsRules;
+pub use crate::types::cors_rules_status_20cba466::CorsRulesStatus;
+pub use crate::types::custom_domain_041e4724::CustomDomain;
+pub use crate::types::custom_domain_status_9474ebe4::CustomDomainStatus;
+pub use crate::types::date_after_creation_ee6a3408::DateAfterCreation;
+pub use crate::types::date_after_creation_status_f96ac449::DateAfterCreationStatus;
+pub use crate::types::date_after_modification_779a2e66::DateAfterModification;
+pub use crate::types::date_after_modification_status_41f58fab::DateAfterModificationStatus;
+pub use crate::types::delete_retention_policy_71e5ba20::DeleteRetentionPolicy;
+pub use crate::types::delete_retention_policy_status_ca29cf7d::DeleteRetentionPolicyStatus;
+pub use crate::types::dual_stack_endpoint_preference_126386ac::DualStackEndpointPreference;
+pub use crate::types::dual_stack_endpoint_preference_status_7f8ff008::DualStackEndpointPreferenceStatus;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::encryption_6ec5f586::Encryption;
+pub use crate::types::encryption_identity_3d5a82a3::EncryptionIdentity;
+pub use crate::types::encryption_identity_status_89f3afe8::EncryptionIdentityStatus;
+pub use crate::types::encryption_in_transit_666ff791::EncryptionInTransit;
+pub use crate::types::encryption_in_transit_status_016bb87b::EncryptionInTransitStatus;
+pub use crate::types::encryption_key_source_0a6386bb::EncryptionKeySource;
+pub use crate::types::encryption_service_7423dc6d::EncryptionService;
+pub use crate::types::encryption_service_key_type_5af37a04::EncryptionServiceKeyType;
+pub use crate::types::encryption_service_status_a20e3779::EncryptionServiceStatus;
+pub use crate::types::encryption_services_a6d78a2e::EncryptionServices;
+pub use crate::types::encryption_services_status_ba2bf841::EncryptionServicesStatus;
+pub use crate::types::encryption_status_29f5903b::EncryptionStatus;
+pub use crate::types::endpoints_status_0729f8d1::EndpointsStatus;
+pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
+pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::file_share_properties_access_tier_4a8421cc::FileSharePropertiesAccessTier;
+pub use crate::types::file_share_properties_enabled_protocols_75cad92f::FileSharePropertiesEnabledProtocols;
+pub use crate::types::file_share_properties_file_share_paid_bursting_6fcb7aa6::FileSharePropertiesFileSharePaidBursting;
+pub use crate::types::file_share_properties_file_share_paid_bursting_status_3302b17b::FileSharePropertiesFileSharePaidBurstingStatus;
+pub use crate::types::file_share_properties_root_squash_f7f8c85b::FileSharePropertiesRootSquash;
+pub use crate::types::geo_priority_replication_status_2264130d::GeoPriorityReplicationStatus;
+pub use crate::types::geo_priority_replication_status_status_40eccece::GeoPriorityReplicationStatusStatus;
+pub use crate::types::geo_replication_stats_status_value_88a64dc5::GeoReplicationStatsStatusValue;
+pub use crate::types::identity_863ddb7c::Identity;
+pub use crate::types::identity_status_db0734df::IdentityStatus;
+pub use crate::types::identity_type_4bd38b69::IdentityType;
+pub use crate::types::immutability_policy_properties_status_e5084bb1::ImmutabilityPolicyPropertiesStatus;
+pub use crate::types::immutable_storage_account_f2c08f71::ImmutableStorageAccount;
+pub use crate::types::immutable_storage_account_status_1d81576c::ImmutableStorageAccountStatus;
+pub use crate::types::immutable_storage_with_versioning_eeb1e908::ImmutableStorageWithVersioning;
+pub use crate::types::immutable_storage_with_versioning_status_c09ad99d::ImmutableStorageWithVersioningStatus;
+pub use crate::types::ip_rule_6a07e5a7::IPRule;
+pub use crate::types::ip_rule_action_57c7b434::IPRuleAction;
+pub use crate::types::ip_rule_status_3b4ca240::IPRuleStatus;
+pub use crate::types::key_creation_time_status_4cf85437::KeyCreationTimeStatus;
+pub use crate::types::key_policy_12697910::KeyPolicy;
+pub use crate::types::key_policy_status_64ea86e2::KeyPolicyStatus;
+pub use crate::types::key_vault_properties_2762c46c::KeyVaultProperties;
+pub use crate::types::key_vault_properties_status_9e7c0926::KeyVaultPropertiesStatus;
+pub use crate::types::last_access_time_tracking_policy_8e8229cb::LastAccessTimeTrackingPolicy;
+pub use crate::types::last_access_time_tracking_policy_name_b6659487::LastAccessTimeTrackingPolicyName;
+pub use crate::types::last_access_time_tracking_policy_status_381d6403::LastAccessTimeTrackingPolicyStatus;
+pub use crate::types::legal_hold_properties_status_489c5479::LegalHoldPropertiesStatus;
+pub use crate::types::management_policy_action_68e30644::ManagementPolicyAction;
+pub use crate::types::management_policy_action_status_b02542db::ManagementPolicyActionStatus;
+pub use crate::types::management_policy_base_blob_71506033::ManagementPolicyBaseBlob;
+pub use crate::types::management_policy_base_blob_status_7e66337f::ManagementPolicyBaseBlobStatus;
+pub use crate::types::management_policy_definition_9aa03832::ManagementPolicyDefinition;
+pub use crate::types::management_policy_definition_status_9359faeb::ManagementPolicyDefinitionStatus;
+pub use crate::types::management_policy_filter_e397e0b4::ManagementPolicyFilter;
+pub use crate::types::management_policy_filter_status_b07f75b9::ManagementPolicyFilterStatus;
+pub use crate::types::management_policy_rule_03bf3d10::ManagementPolicyRule;
+pub use crate::types::management_policy_rule_status_7d3743dd::ManagementPolicyRuleStatus;
+pub use crate::types::management_policy_rule_type_ea64e434::ManagementPolicyRuleType;
+pub use crate::types::management_policy_schema_c27ba92d::ManagementPolicySchema;
+pub use crate::types::management_policy_schema_status_58c7245f::ManagementPolicySchemaStatus;
+pub use crate::types::management_policy_snap_shot_bf785516::ManagementPolicySnapShot;
+pub use crate::types::management_policy_snap_shot_status_072d6013::ManagementPolicySnapShotStatus;
+pub use crate::types::management_policy_version_7da595ce::ManagementPolicyVersion;
+pub use crate::types::management_policy_version_status_07b1f868::ManagementPolicyVersionStatus;
+pub use crate::types::multichannel_29d31357::Multichannel;
+pub use crate::types::multichannel_status_5418c31c::MultichannelStatus;
+pub use crate::types::network_rule_set_60d53580::NetworkRuleSet;
+pub use crate::types::network_rule_set_default_action_2ba6d8d7::NetworkRuleSetDefaultAction;
+pub use crate::types::network_rule_set_status_6ee8bacc::NetworkRuleSetStatus;
+pub use crate::types::nfs_setting_9b437229::NfsSetting;
+pub use crate::types::nfs_setting_status_bfc637ce::NfsSettingStatus;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::placement_ecd5c7b3::Placement;
+pub use crate::types::placement_status_9161325b::PlacementStatus;
+pub use crate::types::placement_zone_placement_policy_3ed7c057::PlacementZonePlacementPolicy;
+pub use crate::types::protected_append_writes_history_status_d458d40b::ProtectedAppendWritesHistoryStatus;
+pub use crate::types::protocol_settings_f6db4a6d::ProtocolSettings;
+pub use crate::types::protocol_settings_status_c58b5c0a::ProtocolSettingsStatus;
+pub use crate::types::resource_access_rule_3aa021e3::ResourceAccessRule;
+pub use crate::types::resource_access_rule_status_d23cd6e6::ResourceAccessRuleStatus;
+pub use crate::types::restore_policy_properties_8a2c96c6::RestorePolicyProperties;
+pub use crate::types::restore_policy_properties_status_c72a4bd6::RestorePolicyPropertiesStatus;
+pub use crate::types::routing_preference_12e76d22::RoutingPreference;
+pub use crate::types::routing_preference_routing_choice_63530122::RoutingPreferenceRoutingChoice;
+pub use crate::types::routing_preference_status_f38eea74::RoutingPreferenceStatus;
+pub use crate::types::sas_policy_6b342943::SasPolicy;
+pub use crate::types::sas_policy_expiration_action_b94db2e7::SasPolicyExpirationAction;
+pub use crate::types::sas_policy_status_d96c933a::SasPolicyStatus;
+pub use crate::types::signed_identifier_dfad052b::SignedIdentifier;
+pub use crate::types::signed_identifier_status_85eaadc0::SignedIdentifierStatus;
+pub use crate::types::sku_673c6c7b::Sku;
+pub use crate::types::sku_name_cee0dd7d::SkuName;
+pub use crate::types::sku_status_dd206ca5::SkuStatus;
+pub use crate::types::smb_o_auth_settings_a8c009ae::SmbOAuthSettings;
+pub use crate::types::smb_o_auth_settings_status_f47c9d1b::SmbOAuthSettingsStatus;
+pub use crate::types::smb_setting_0b691825::SmbSetting;
+pub use crate::types::smb_setting_status_b687adcb::SmbSettingStatus;
+pub use crate::types::storage_account_internet_endpoints_status_96e973fb::StorageAccountInternetEndpointsStatus;
+pub use crate::types::storage_account_ipv6_endpoints_status_9bf672d6::StorageAccountIpv6EndpointsStatus;
+pub use crate::types::storage_account_kind_value_e3e3b78a::StorageAccountKindValue;
+pub use crate::types::storage_account_microsoft_endpoints_status_f4d6a407::StorageAccountMicrosoftEndpointsStatus;
+pub use crate::types::storage_account_operator_config_maps_0ae170df::StorageAccountOperatorConfigMaps;
+pub use crate::types::storage_account_operator_secrets_61911cb7::StorageAccountOperatorSecrets;
+pub use crate::types::storage_account_operator_spec_72a7c241::StorageAccountOperatorSpec;
+pub use crate::types::storage_account_properties_create_parameters_or_storage_account_properties_access_tier_2f683e71::StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAccessTier;
+pub use crate::types::storage_account_properties_create_parameters_or_storage_account_properties_allowed_copy_scope_0a46c5ed::StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAllowedCopyScope;
+pub use crate::types::storage_account_properties_create_parameters_or_storage_account_properties_dns_endpoint_type_a03d3b34::StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesDnsEndpointType;
+pub use crate::types::storage_account_properties_create_parameters_or_storage_account_properties_large_file_shares_state_a7096b9b::StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesLargeFileSharesState;
+pub use crate::types::storage_account_properties_create_parameters_or_storage_account_properties_minimum_tls_version_51578fe5::StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesMinimumTlsVersion;
+pub use crate::types::storage_account_properties_create_parameters_or_storage_account_properties_public_network_access_619fe3c1::StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesPublicNetworkAccess;
+pub use crate::types::storage_account_sku_conversion_status_status_983c4553::StorageAccountSkuConversionStatusStatus;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
+pub use crate::types::table_access_policy_be161890::TableAccessPolicy;
+pub use crate::types::table_access_policy_status_b96eb6bf::TableAccessPolicyStatus;
+pub use crate::types::table_signed_identifier_77ef458e::TableSignedIdentifier;
+pub use crate::types::table_signed_identifier_status_7aa3fea3::TableSignedIdentifierStatus;
+pub use crate::types::tag_filter_8fb5ca23::TagFilter;
+pub use crate::types::tag_filter_status_4853b969::TagFilterStatus;
+pub use crate::types::tag_property_status_9d61d135::TagPropertyStatus;
+pub use crate::types::update_history_property_status_5e36eb8b::UpdateHistoryPropertyStatus;
+pub use crate::types::user_assigned_identity_status_8fceda2c::UserAssignedIdentityStatus;
+pub use crate::types::virtual_network_rule_89d45147::VirtualNetworkRule;
+pub use crate::types::virtual_network_rule_action_fae769ed::VirtualNetworkRuleAction;
+pub use crate::types::virtual_network_rule_state_fc153b70::VirtualNetworkRuleState;
+pub use crate::types::virtual_network_rule_status_04d9f269::VirtualNetworkRuleStatus;
+pub use super::v20210401::StorageAccountsQueueServicesQueueSpec;
+pub use super::v20220901::StorageAccountsTableServicesTableSpec;
 
 /// Names `StorageAccount` in version `v20250601`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shape, shaped};
 
 use super::{
-    ActiveDirectoryPropertiesStatus, BlobRestoreStatusStatus, CustomDomainStatus, EncryptionStatus,
-    ExtendedLocationStatus, GeoReplicationStatsStatus, IPRuleStatus, IdentityStatus,
-    ImmutableStorageAccountStatus, KeyCreationTimeStatus, KeyPolicyStatus, ResourceAccessRuleStatus,
-    RoutingPreferenceStatus, SasPolicyStatus, SkuStatus, StorageAccountInternetEndpointsStatus,
-    StorageAccountMicrosoftEndpointsStatus, StorageAccountSkuConversionStatusStatus,
-    SubResourceStatus, VirtualNetworkRuleStatus,
+    AzureFilesIdentityBasedAuthenticationStatus, BlobRestoreStatusStatusValue, CustomDomainStatus,
+    DualStackEndpointPreferenceStatus, EmbeddedResourceStatus, EncryptionStatus, EndpointsStatus,
+    ExtendedLocationStatus, GeoPriorityReplicationStatusStatus, GeoReplicationStatsStatusValue,
+    IdentityStatus, ImmutableStorageAccountStatus, KeyCreationTimeStatus, KeyPolicyStatus,
+    NetworkRuleSetStatus, PlacementStatus, RoutingPreferenceStatus, SasPolicyStatus, SkuStatus,
+    StorageAccountSkuConversionStatusStatus, SystemDataStatus,
 };
 
 shaped! {
@@ -40,7 +40,7 @@ shaped! {
             "azureFilesIdentityBasedAuthentication"
             .at(&["properties", "azureFilesIdentityBasedAuthentication"]);
         /// Object; set by Azure; ARM `properties.blobRestoreStatus`.
-        blob_restore_status: Box<BlobRestoreStatusStatus> = "blobRestoreStatus"
+        blob_restore_status: Box<BlobRestoreStatusStatusValue> = "blobRestoreStatus"
             .at(&["properties", "blobRestoreStatus"])
             .read_only();
         /// String; format `date-time`; set by Azure; ARM `properties.creationTime`.
@@ -76,7 +76,7 @@ shaped! {
             "geoPriorityReplicationStatus"
             .at(&["properties", "geoPriorityReplicationStatus"]);
         /// Object; set by Azure; ARM `properties.geoReplicationStats`.
-        geo_replication_stats: Box<GeoReplicationStatsStatus> = "geoReplicationStats"
+        geo_replication_stats: Box<GeoReplicationStatsStatusValue> = "geoReplicationStats"
             .at(&["properties", "geoReplicationStats"])
             .read_only();
         /// String; set by Azure; ARM `id`.
@@ -135,7 +135,7 @@ shaped! {
             .at(&["properties", "primaryLocation"])
             .read_only();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
-        private_endpoint_connections: Vec<SubResourceStatus> = "privateEndpointConnections"
+        private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
             .read_only();
         /// String; set by Azure; ARM `properties.provisioningState`.
@@ -184,148 +184,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    AzureFilesIdentityBasedAuthenticationStatus {
-        /// Object; ARM `activeDirectoryProperties`.
-        active_directory_properties: Box<ActiveDirectoryPropertiesStatus> =
-            "activeDirectoryProperties"
-            .at(&["activeDirectoryProperties"]);
-        /// String; ARM `defaultSharePermission`.
-        default_share_permission: String = "defaultSharePermission".at(&["defaultSharePermission"]);
-        /// String; ARM `directoryServiceOptions`.
-        directory_service_options: String = "directoryServiceOptions"
-            .at(&["directoryServiceOptions"]);
-        /// Object; ARM `smbOAuthSettings`.
-        smb_o_auth_settings: Box<SmbOAuthSettingsStatus> = "smbOAuthSettings"
-            .at(&["smbOAuthSettings"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    DualStackEndpointPreferenceStatus {
-        /// Boolean; ARM `publishIpv6Endpoint`.
-        publish_ipv6_endpoint: bool = "publishIpv6Endpoint".at(&["publishIpv6Endpoint"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    EndpointsStatus {
-        /// String; set by Azure; ARM `blob`.
-        blob: String = "blob".at(&["blob"]).read_only();
-        /// String; set by Azure; ARM `dfs`.
-        dfs: String = "dfs".at(&["dfs"]).read_only();
-        /// String; set by Azure; ARM `file`.
-        file: String = "file".at(&["file"]).read_only();
-        /// Object; ARM `internetEndpoints`.
-        internet_endpoints: Box<StorageAccountInternetEndpointsStatus> = "internetEndpoints"
-            .at(&["internetEndpoints"]);
-        /// Object; ARM `ipv6Endpoints`.
-        ipv6_endpoints: Box<StorageAccountIpv6EndpointsStatus> = "ipv6Endpoints"
-            .at(&["ipv6Endpoints"]);
-        /// Object; ARM `microsoftEndpoints`.
-        microsoft_endpoints: Box<StorageAccountMicrosoftEndpointsStatus> = "microsoftEndpoints"
-            .at(&["microsoftEndpoints"]);
-        /// String; set by Azure; ARM `queue`.
-        queue: String = "queue".at(&["queue"]).read_only();
-        /// String; set by Azure; ARM `table`.
-        table: String = "table".at(&["table"]).read_only();
-        /// String; set by Azure; ARM `web`.
-        web: String = "web".at(&["web"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    GeoPriorityReplicationStatusStatus {
-        /// Boolean; ARM `isBlobEnabled`.
-        is_blob_enabled: bool = "isBlobEnabled".at(&["isBlobEnabled"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    NetworkRuleSetStatus {
-        /// String; ARM `bypass`.
-        bypass: String = "bypass".at(&["bypass"]);
-        /// String; ARM `defaultAction`.
-        default_action: String = "defaultAction".at(&["defaultAction"]);
-        /// List of objects; ARM `ipRules`.
-        ip_rules: Vec<IPRuleStatus> = "ipRules".at(&["ipRules"]);
-        /// List of objects; ARM `ipv6Rules`.
-        ipv6_rules: Vec<IPRuleStatus> = "ipv6Rules".at(&["ipv6Rules"]);
-        /// List of objects; ARM `resourceAccessRules`.
-        resource_access_rules: Vec<ResourceAccessRuleStatus> = "resourceAccessRules"
-            .at(&["resourceAccessRules"]);
-        /// List of objects; ARM `virtualNetworkRules`.
-        virtual_network_rules: Vec<VirtualNetworkRuleStatus> = "virtualNetworkRules"
-            .at(&["virtualNetworkRules"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    PlacementStatus {
-        /// String; ARM `zonePlacementPolicy`.
-        zone_placement_policy: String = "zonePlacementPolicy".at(&["zonePlacementPolicy"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    SmbOAuthSettingsStatus {
-        /// Boolean; ARM `isSmbOAuthEnabled`.
-        is_smb_o_auth_enabled: bool = "isSmbOAuthEnabled".at(&["isSmbOAuthEnabled"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    StorageAccountIpv6EndpointsStatus {
-        /// String; set by Azure; ARM `blob`.
-        blob: String = "blob".at(&["blob"]).read_only();
-        /// String; set by Azure; ARM `dfs`.
-        dfs: String = "dfs".at(&["dfs"]).read_only();
-        /// String; set by Azure; ARM `file`.
-        file: String = "file".at(&["file"]).read_only();
-        /// Object; ARM `internetEndpoints`.
-        internet_endpoints: Box<StorageAccountInternetEndpointsStatus> = "internetEndpoints"
-            .at(&["internetEndpoints"]);
-        /// Object; ARM `microsoftEndpoints`.
-        microsoft_endpoints: Box<StorageAccountMicrosoftEndpointsStatus> = "microsoftEndpoints"
-            .at(&["microsoftEndpoints"]);
-        /// String; set by Azure; ARM `queue`.
-        queue: String = "queue".at(&["queue"]).read_only();
-        /// String; set by Azure; ARM `table`.
-        table: String = "table".at(&["table"]).read_only();
-        /// String; set by Azure; ARM `web`.
-        web: String = "web".at(&["web"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    SystemDataStatus {
-        /// String; format `date-time`; ARM `createdAt`.
-        created_at: String = "createdAt"
-            .at(&["createdAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `createdBy`.
-        created_by: String = "createdBy".at(&["createdBy"]);
-        /// String; ARM `createdByType`.
-        created_by_type: String = "createdByType".at(&["createdByType"]);
-        /// String; format `date-time`; ARM `lastModifiedAt`.
-        last_modified_at: String = "lastModifiedAt"
-            .at(&["lastModifiedAt"])
-            .rules(&shape::Rules { format: Some("date-time"), ..shape::Rules::NONE });
-        /// String; ARM `lastModifiedBy`.
-        last_modified_by: String = "lastModifiedBy".at(&["lastModifiedBy"]);
-        /// String; ARM `lastModifiedByType`.
-        last_modified_by_type: String = "lastModifiedByType".at(&["lastModifiedByType"]);
     }
 }

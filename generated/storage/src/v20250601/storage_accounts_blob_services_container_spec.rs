@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
-use super::{ImmutableStorageWithVersioning, OperatorSpec};
+use super::{ContainerPropertiesPublicAccess, ImmutableStorageWithVersioning, OperatorSpec};
 
 shaped! {
     /// Object from `types.json`.
@@ -41,14 +41,5 @@ shaped! {
         /// Enum; ARM `properties.publicAccess`.
         public_access: ContainerPropertiesPublicAccess = "publicAccess"
             .at(&["properties", "publicAccess"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `types.json`.
-    ContainerPropertiesPublicAccess {
-        CONTAINER = "Container",
-        BLOB = "Blob",
-        NONE = "None",
     }
 }

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::{CorsRules, DeleteRetentionPolicy, Multichannel, OperatorSpec};
+use super::{CorsRules, DeleteRetentionPolicy, OperatorSpec, ProtocolSettings};
 
 shaped! {
     /// Object from `types.json`.
@@ -19,52 +19,5 @@ shaped! {
         /// Object; ARM `properties.shareDeleteRetentionPolicy`.
         share_delete_retention_policy: Box<DeleteRetentionPolicy> = "shareDeleteRetentionPolicy"
             .at(&["properties", "shareDeleteRetentionPolicy"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    EncryptionInTransit {
-        /// Boolean; ARM `required`.
-        required: bool = "required".at(&["required"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    NfsSetting {
-        /// Object; ARM `encryptionInTransit`.
-        encryption_in_transit: Box<EncryptionInTransit> = "encryptionInTransit"
-            .at(&["encryptionInTransit"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    ProtocolSettings {
-        /// Object; ARM `nfs`.
-        nfs: Box<NfsSetting> = "nfs".at(&["nfs"]);
-        /// Object; ARM `smb`.
-        smb: Box<SmbSetting> = "smb".at(&["smb"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    SmbSetting {
-        /// String; ARM `authenticationMethods`.
-        authentication_methods: String = "authenticationMethods".at(&["authenticationMethods"]);
-        /// String; ARM `channelEncryption`.
-        channel_encryption: String = "channelEncryption".at(&["channelEncryption"]);
-        /// Object; ARM `encryptionInTransit`.
-        encryption_in_transit: Box<EncryptionInTransit> = "encryptionInTransit"
-            .at(&["encryptionInTransit"]);
-        /// String; ARM `kerberosTicketEncryption`.
-        kerberos_ticket_encryption: String = "kerberosTicketEncryption"
-            .at(&["kerberosTicketEncryption"]);
-        /// Object; ARM `multichannel`.
-        multichannel: Box<Multichannel> = "multichannel".at(&["multichannel"]);
-        /// String; ARM `versions`.
-        versions: String = "versions".at(&["versions"]);
     }
 }

@@ -3,7 +3,8 @@
 use armature_shapes::{resource, shaped};
 
 use super::{
-    CorsRulesStatus, DeleteRetentionPolicyStatus, MultichannelStatus, SkuStatus, SystemDataStatus,
+    CorsRulesStatus, DeleteRetentionPolicyStatus, ProtocolSettingsStatus, SkuStatus,
+    SystemDataStatus,
 };
 
 shaped! {
@@ -30,52 +31,5 @@ shaped! {
         system_data: Box<SystemDataStatus> = "systemData".at(&["systemData"]).read_only();
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    EncryptionInTransitStatus {
-        /// Boolean; ARM `required`.
-        required: bool = "required".at(&["required"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    NfsSettingStatus {
-        /// Object; ARM `encryptionInTransit`.
-        encryption_in_transit: Box<EncryptionInTransitStatus> = "encryptionInTransit"
-            .at(&["encryptionInTransit"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    ProtocolSettingsStatus {
-        /// Object; ARM `nfs`.
-        nfs: Box<NfsSettingStatus> = "nfs".at(&["nfs"]);
-        /// Object; ARM `smb`.
-        smb: Box<SmbSettingStatus> = "smb".at(&["smb"]);
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    SmbSettingStatus {
-        /// String; ARM `authenticationMethods`.
-        authentication_methods: String = "authenticationMethods".at(&["authenticationMethods"]);
-        /// String; ARM `channelEncryption`.
-        channel_encryption: String = "channelEncryption".at(&["channelEncryption"]);
-        /// Object; ARM `encryptionInTransit`.
-        encryption_in_transit: Box<EncryptionInTransitStatus> = "encryptionInTransit"
-            .at(&["encryptionInTransit"]);
-        /// String; ARM `kerberosTicketEncryption`.
-        kerberos_ticket_encryption: String = "kerberosTicketEncryption"
-            .at(&["kerberosTicketEncryption"]);
-        /// Object; ARM `multichannel`.
-        multichannel: Box<MultichannelStatus> = "multichannel".at(&["multichannel"]);
-        /// String; ARM `versions`.
-        versions: String = "versions".at(&["versions"]);
     }
 }

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shape, shaped, string_enum};
+use armature_shapes::{resource, shape, shaped};
 
-use super::{OperatorSpec, SignedIdentifier};
+use super::{
+    FileSharePropertiesAccessTier, FileSharePropertiesEnabledProtocols,
+    FileSharePropertiesFileSharePaidBursting, FileSharePropertiesRootSquash, OperatorSpec,
+    SignedIdentifier,
+};
 
 shaped! {
     /// Object from `types.json`.
@@ -45,45 +49,5 @@ shaped! {
         signed_identifiers: Vec<SignedIdentifier> = "signedIdentifiers"
             .at(&["properties", "signedIdentifiers"])
             .explicit();
-    }
-}
-
-string_enum! {
-    /// String with 4 known values from `types.json`.
-    FileSharePropertiesAccessTier {
-        TRANSACTION_OPTIMIZED = "TransactionOptimized",
-        HOT = "Hot",
-        COOL = "Cool",
-        PREMIUM = "Premium",
-    }
-}
-
-string_enum! {
-    /// String with 2 known values from `types.json`.
-    FileSharePropertiesEnabledProtocols {
-        SMB = "SMB",
-        NFS = "NFS",
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    FileSharePropertiesFileSharePaidBursting {
-        /// Boolean; ARM `paidBurstingEnabled`.
-        paid_bursting_enabled: bool = "paidBurstingEnabled".at(&["paidBurstingEnabled"]);
-        /// Integer; ARM `paidBurstingMaxBandwidthMibps`.
-        paid_bursting_max_bandwidth_mibps: i64 = "paidBurstingMaxBandwidthMibps"
-            .at(&["paidBurstingMaxBandwidthMibps"]);
-        /// Integer; ARM `paidBurstingMaxIops`.
-        paid_bursting_max_iops: i64 = "paidBurstingMaxIops".at(&["paidBurstingMaxIops"]);
-    }
-}
-
-string_enum! {
-    /// String with 3 known values from `types.json`.
-    FileSharePropertiesRootSquash {
-        NO_ROOT_SQUASH = "NoRootSquash",
-        ROOT_SQUASH = "RootSquash",
-        ALL_SQUASH = "AllSquash",
     }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shape, shaped};
 
-use super::{SignedIdentifierStatus, SystemDataStatus};
+use super::{
+    FileSharePropertiesFileSharePaidBurstingStatus, SignedIdentifierStatus, SystemDataStatus,
+};
 
 shaped! {
     /// Object from `types.json`.
@@ -109,18 +111,5 @@ shaped! {
         type_: String = "type".at(&["type"]).read_only();
         /// String; set by Azure; ARM `properties.version`.
         version: String = "version".at(&["properties", "version"]).read_only();
-    }
-}
-
-shaped! {
-    /// Object from `types.json`.
-    FileSharePropertiesFileSharePaidBurstingStatus {
-        /// Boolean; ARM `paidBurstingEnabled`.
-        paid_bursting_enabled: bool = "paidBurstingEnabled".at(&["paidBurstingEnabled"]);
-        /// Integer; ARM `paidBurstingMaxBandwidthMibps`.
-        paid_bursting_max_bandwidth_mibps: i64 = "paidBurstingMaxBandwidthMibps"
-            .at(&["paidBurstingMaxBandwidthMibps"]);
-        /// Integer; ARM `paidBurstingMaxIops`.
-        paid_bursting_max_iops: i64 = "paidBurstingMaxIops".at(&["paidBurstingMaxIops"]);
     }
 }
