@@ -100,6 +100,8 @@ pub enum Holder {
     Us,
     /// Another one: kind, namespace and name.
     Other(String),
+    /// Another one, which is being deleted itself.
+    Leaving(String),
     /// Not all objects are known yet.
     Unknown,
 }

@@ -81,14 +81,19 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
     let has_more = record.others.is_some() || differing.iter().any(|found| !last.has(&found.path));
     let is_kept_unready = (world.keeps() && has_more || record.is_left)
         && ready(world).ends_with(reason::POST_CHECK_FAILED);
-    if ready(world) != ready(fresh) && !is_kept_unready {
+    let puts = puts_of(world, &subject.id);
+    // What others changed may be what would have kept it from being ready.
+    let is_made_ready = ready(fresh).ends_with(reason::POST_CHECK_FAILED)
+        && differing
+            .iter()
+            .any(|found| is_of_others(&record, &last, &puts, found, world.keeps()));
+    if ready(world) != ready(fresh) && !is_kept_unready && !is_made_ready {
         let other = fresh.state(&key);
         faults.push(format!(
             "{state}, where the last manifest alone gives {other}"
         ));
     }
     let kept = creation_only(subject);
-    let puts = puts_of(world, &subject.id);
     let is_misled = was_misled(world, &subject.id);
     for found in differing {
         let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));

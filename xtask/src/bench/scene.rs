@@ -29,7 +29,7 @@ pub const POLL: Duration = Duration::from_millis(100);
 /// Azure hears nothing for this long: the operator has settled.
 const QUIET: Duration = Duration::from_secs(3);
 /// Longest wait for the operator to come up, or to settle.
-const LIMIT: Duration = Duration::from_secs(1800);
+const LIMIT: Duration = Duration::from_secs(2 * 3600);
 /// A program that is asked to stop gets this long.
 const GRACE: Duration = Duration::from_secs(20);
 

@@ -53,7 +53,7 @@ pub(super) fn visit(
 }
 
 /// Whether ARM does not return the field, or must not be asked to show it.
-fn is_unseen(field: &Field) -> bool {
+pub(super) fn is_unseen(field: &Field) -> bool {
     let semantic = match field.ty {
         Type::Struct(shape) => shape.semantic,
         Type::List(list) => match list.item {

@@ -8,6 +8,7 @@
 //! record:* what Azure returned after the latest PUT; whatever the service rewrote by then is its normalisation and no
 //! drift, and what it rewrites anew on every GET is nobody's.
 
+mod certain;
 mod earlier;
 mod equal;
 mod former;

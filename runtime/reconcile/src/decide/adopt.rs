@@ -77,6 +77,8 @@ fn if_equal(view: &ResourceView, observed: &Observed, provisioning: &Provisionin
         Some(Comparison::Same | Comparison::Unrecorded | Comparison::Rebuilt(_)) => {
             Break(take_over())
         }
+        // What Azure does not show cannot be compared: it is sent once.
+        Some(Comparison::Edited(differences)) if differences.is_empty() => Break(take_over()),
         Some(Comparison::Differs(differences) | Comparison::Edited(differences)) => Break(refuse(
             view,
             format!("it differs from the spec: {differences}"),

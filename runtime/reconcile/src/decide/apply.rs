@@ -294,7 +294,7 @@ fn edited(view: &ResourceView, difference: &Differences) -> String {
     } else if view.was_reconciled() {
         "sending the spec again: what it refers to has changed".to_owned()
     } else {
-        "sending the edited spec".to_owned()
+        "sending the spec: what Azure shows does not tell whether it has all of it".to_owned()
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Step, adopt, credential, holder, identity, known, unless_paused, wai
 use crate::action::{Action, Finish};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
-use crate::observed::{Identity, Observed, Provisioning, Resource};
+use crate::observed::{Holder, Identity, Observed, Provisioning, Resource};
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::Protection;
 use crate::view::{ResourceView, StoredOperation};
@@ -25,9 +25,19 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         return Continue(Action::RemoveFinalizer);
     }
     credential(view, observed, fail)?;
-    // Azure never had it; or it is another object's.
-    if identity(observed, fail)? == Identity::Moved || holder(observed)?.is_some() {
+    // Azure never had it.
+    if identity(observed, fail)? == Identity::Moved {
         return Continue(Action::RemoveFinalizer);
+    }
+    // It is another object's, unless that one goes first: what is there after that is this one's.
+    if let Some(holder) = holder(observed)? {
+        return Continue(match observed.holder {
+            Some(Holder::Leaving(_)) => {
+                let message = format!("waiting for {holder}, which stands for the same resource");
+                progress(message, Requeue::Backoff(RetryClass::Poll))
+            }
+            _ => Action::RemoveFinalizer,
+        });
     }
     monitor(view, observed)?;
     if let Some(outcome) = &observed.delete {

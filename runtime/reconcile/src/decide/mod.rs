@@ -117,7 +117,7 @@ fn holder(observed: &Observed) -> Step<Option<&str>> {
             ..Finish::silent()
         })),
         Some(Holder::Us) => Continue(None),
-        Some(Holder::Other(holder)) => Continue(Some(holder)),
+        Some(Holder::Other(holder) | Holder::Leaving(holder)) => Continue(Some(holder)),
     }
 }
 

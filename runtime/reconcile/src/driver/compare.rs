@@ -79,7 +79,7 @@ impl Pass<'_> {
                         Comparison::Edited(shown(comparison.differences()))
                     }
                     Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
-                    None => unrecorded(comparison.differences()),
+                    None => self.unknown(&comparison, claimed.is_some()),
                 },
                 Edit::None => match drift() {
                     differences if differences.is_empty() => Comparison::Same,
@@ -94,6 +94,17 @@ impl Pass<'_> {
                 },
             },
         )
+    }
+
+    /// The direct comparison alone. Where this operator has claimed the object and sent nothing of it that it knows of, it
+    /// must prove that Azure has all that is desired; another operator has sent what it claimed.
+    fn unknown(&self, comparison: &compare::Comparison<'_>, is_claimed: bool) -> Comparison {
+        let differences = comparison.differences();
+        let is_sent = self.put_generation().is_some() || !is_claimed;
+        if differences.is_empty() && !is_sent && !comparison.is_certain() {
+            return Comparison::Edited(Differences::default());
+        }
+        unrecorded(differences)
     }
 
     /// The record of the claim.

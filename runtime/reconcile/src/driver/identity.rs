@@ -72,10 +72,16 @@ impl Pass<'_> {
             let rank = claim::rank(&other);
             if rank < first && self.writes(&other).await? {
                 first = rank;
-                holder = Some(other.key().to_string());
+                holder = Some(other);
             }
         }
-        Ok(holder.map_or(Holder::Us, Holder::Other))
+        Ok(holder.map_or(Holder::Us, |holder| {
+            let name = holder.key().to_string();
+            match holder.metadata.deletion_timestamp {
+                Some(_) => Holder::Leaving(name),
+                None => Holder::Other(name),
+            }
+        }))
     }
 
     /// Whether an object may write its resource at all.

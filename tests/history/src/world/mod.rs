@@ -388,6 +388,17 @@ impl World {
                 Poll::Pending => {}
             }
         }
+        for request in self.requests(before) {
+            let LoggedRequest {
+                method,
+                path,
+                status,
+                ..
+            } = request;
+            let key = &begun.key;
+            self.transcript
+                .push(format!("    {key}: {method} {path} ({status})"));
+        }
         self.check_policy(&begun.key, begun.policy, before);
         self.note_manifest(&begun, before, outcome.is_none());
         if was_there && self.cluster.object(&begun.key).is_none() {
@@ -407,7 +418,10 @@ impl World {
                 && request.status < 300
         };
         let is_sent = self.requests(before).iter().any(is_taken);
-        let is_heard = !is_cut && (is_sent || self.is_at_rest(&begun.key));
+        // What is only looked at is not recorded.
+        let (policy, observed) = begun.policy;
+        let is_recorded = policy.allows_put() && !observed && self.is_at_rest(&begun.key);
+        let is_heard = !is_cut && (is_sent || is_recorded);
         let is_known = self.is_claimed(&begun.key);
         let record = self.ledger.of(&id);
         if is_known {

@@ -29,7 +29,7 @@ fn a_recorded_id_is_compared_with_the_spec_and_claimed_anew_where_azure_never_ha
 #[test]
 fn of_several_objects_for_one_id_one_writes() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 8] = [
+    let rows: [Row; 9] = [
         ("1.3", "not looked for", |_, o| o.holder = None, "FindHolder"),
         ("1.3", "skip reads only", |v, o| (v.policy, o.holder) = (Policy::Skip, None), "Get"),
         ("1.3", "not all objects are known", |_, o| o.holder = Some(Holder::Unknown), "unsaid, after 1 s"),
@@ -38,6 +38,7 @@ fn of_several_objects_for_one_id_one_writes() {
         ("1.3", "another one writes, there", |_, o| (o.holder, o.resource) = (held(), found(Provisioning::Settled)), "True//Succeeded, sync: HeldByAnotherObject"),
         ("1.9", "deleted, not looked for", |v, o| (v.deleting, o.holder) = (true, None), "FindHolder"),
         ("1.9", "deleted, another one writes", |v, o| (v.deleting, o.holder) = (true, held()), "RemoveFinalizer"),
+        ("1.9", "deleted, another one that is deleted, too", |v, o| (v.deleting, o.holder) = (true, Some(Holder::Leaving("Store a/b".to_owned()))), "False/Info/Deleting, poll"),
     ];
     check(&rows, &claimed(), &signed_in());
 }

@@ -2,6 +2,8 @@
 
 use armature_azure::Method;
 
+use crate::port::DataKind;
+
 use super::*;
 
 const SPEC: fn() -> Value = || json!({"location": "westus", "capacity": 5});
@@ -49,6 +51,34 @@ async fn taking_over_is_told_once() {
         world.cluster.delete(&store);
         world.pass(&store).await;
         assert!(world.azure.get(STORE).is_none(), "{adopt:?}: it is its own");
+    }
+}
+
+/// What a GET cannot prove is sent once, for the spec is what Azure has from then on.
+#[tokio::test]
+async fn what_azure_does_not_show_is_sent_once() {
+    for (spec, adopt) in [
+        (
+            json!({"password": {"name": "secret", "key": "password"}}),
+            None,
+        ),
+        (
+            json!({"password": {"name": "secret", "key": "password"}}),
+            Some("if-equal"),
+        ),
+        (json!({"zones": ["2", "1"]}), None),
+    ] {
+        let world = World::with_group().await;
+        let data = [("password", "hunter2")];
+        world.cluster.put_data(DataKind::Secret, "secret", &data);
+        let azure = json!({"id": STORE, "zones": ["1", "2"], "properties": {}});
+        world.azure.set(STORE, azure);
+        let store = world.store(spec.clone());
+        world.cluster.annotate(&store, names::ADOPT, adopt);
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{spec}");
+        assert_eq!(writes(&world), [format!("PUT {STORE}")], "{spec}");
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{spec}");
+        assert_eq!(writes(&world), [""; 0], "{spec}");
     }
 }
 

@@ -255,6 +255,22 @@ async fn when_the_holder_goes_without_deleting_another_takes_over() {
     assert!(world.azure.get(STORE).is_none());
 }
 
+/// Somebody may make the resource anew while the holder's DELETE runs; then it is the other one's.
+#[tokio::test]
+async fn of_two_that_are_deleted_the_holder_goes_first() {
+    let (world, first, second) = twins().await;
+    both(&world, [&first, &second]).await;
+    world.cluster.delete(&first);
+    world.cluster.delete(&second);
+    world.pass(&second).await;
+    assert!(world.cluster.object(&second).is_some());
+    world.pass(&first).await;
+    assert!(world.cluster.object(&first).is_none() && world.azure.get(STORE).is_none());
+    world.azure.set(STORE, json!({"id": STORE}));
+    world.pass(&second).await;
+    assert!(world.cluster.object(&second).is_none() && world.azure.get(STORE).is_none());
+}
+
 #[tokio::test]
 async fn objects_that_only_read_do_not_hold() {
     for (name, value) in [(names::RECONCILE_POLICY, "skip"), (names::OBSERVE, "true")] {
