@@ -5,6 +5,7 @@
 
 mod error;
 mod find;
+mod place;
 mod suspect;
 mod versions;
 
@@ -15,6 +16,7 @@ use crate::load::SpecRoot;
 use crate::pipeline::{GeneratorError, curated_group};
 pub use error::ProposeError;
 use find::{Found, source_in};
+use place::with_tables;
 use suspect::Suspicion;
 use versions::Versions;
 
@@ -80,7 +82,9 @@ pub fn propose(
     }
     let text = home.map(|(_, text)| text.as_str());
     let parse = |proposal: &Proposal| {
-        GroupConfig::parse(proposal.path.clone(), proposal.merged(text))
+        // Errors name lines of the file as it is.
+        let tried = proposal.with_tail(text, |text, tail| format!("{}\n{tail}", text.trim_end()));
+        GroupConfig::parse(proposal.path.clone(), tried)
             .map_err(|error| Box::new(GeneratorError::Curate(error)))
     };
     let grown = parse(&proposal)?;
@@ -152,16 +156,16 @@ impl Proposal {
 
     /// The curation file with the proposal in it. `text` is the file as it is, if it exists.
     pub fn merged(&self, text: Option<&str>) -> String {
+        self.with_tail(text, with_tables)
+    }
+
+    fn with_tail(&self, text: Option<&str>, add: fn(&str, &str) -> String) -> String {
         let source = self.source();
         match (text, source) {
-            (Some(text), None) => {
-                let merged = self.versions.merged(text);
-                format!("{}\n{}", merged.trim_end(), self.tail)
-            }
+            (Some(text), None) => add(&self.versions.merged(text), &self.tail),
             (Some(text), Some(source)) => {
                 let (before, after) = text.split_at(end_of_sources(text));
-                let merged = format!("{before}\n{source}{after}");
-                format!("{}\n{}", merged.trim_end(), self.tail)
+                add(&format!("{before}\n{source}{after}"), &self.tail)
             }
             (None, source) => {
                 let head = self.head.as_deref().unwrap_or_default();
@@ -191,7 +195,7 @@ impl Proposal {
         } else {
             text += &self.versions.text(&self.path);
         }
-        let _ = writeln!(text, "# {}, at the end:", self.path);
+        let _ = writeln!(text, "# {}, among the others by name:", self.path);
         text + &self.tail
     }
 }

@@ -101,7 +101,7 @@ fn a_list_of_files_without_the_type_gets_its_file() {
          \"2023-01-01\" = [\"music.json\", \"tracks.json\"]\n\
          # specs/music/group.toml:8, in place of what is there:\n\
          \"2024-01-01\" = [\"music.json\", \"tracks.json\"]\n\
-         # specs/music/group.toml, at the end:\n\
+         # specs/music/group.toml, among the others by name:\n\
          \n[kinds.AlbumsTrack]\ntype = \"Example.Music/albums/tracks\"\n"
     );
     let merged = found.merged(Some(&files[0].1));
@@ -121,7 +121,7 @@ fn a_type_in_another_folder_of_the_group_gets_a_source() {
         found.text(),
         format!(
             "# specs/music/group.toml, behind the other sources:\n{source}\
-             # specs/music/group.toml, at the end:\n\n[kinds.Stage]\ntype = \"Example.Music/stages\"\n"
+             # specs/music/group.toml, among the others by name:\n\n[kinds.Stage]\ntype = \"Example.Music/stages\"\n"
         )
     );
     let merged = found.merged(Some(&files[0].1));
@@ -132,7 +132,7 @@ fn a_type_in_another_folder_of_the_group_gets_a_source() {
     let again = propose(&SpecRoot::new(FOLDER), &[(config, merged)], "music/singers");
     let again = again.expect("proposal").text();
     assert!(
-        again.starts_with("# specs/music/group.toml, at the end:"),
+        again.starts_with("# specs/music/group.toml, among the others by name:"),
         "{again}"
     );
 }
@@ -162,6 +162,18 @@ fn types_that_are_not_there_name_what_is_near() {
     }
 }
 
+/// The text without the tables whose names begin so.
+fn without(text: &str, names: &[&str]) -> String {
+    let mut is_left_out = false;
+    let lines = text.split_inclusive('\n').filter(|line| {
+        if let Some(name) = line.strip_prefix('[') {
+            is_left_out = names.iter().any(|begin| name.starts_with(begin));
+        }
+        !is_left_out
+    });
+    lines.collect()
+}
+
 #[test]
 fn a_real_proposal_passes_through_the_generator() {
     let Some(specs) = specs() else {
@@ -172,6 +184,8 @@ fn a_real_proposal_passes_through_the_generator() {
     let specs = SpecRoot::new(specs).with_bicep(bicep);
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../specs/network/group.toml");
     let text = std::fs::read_to_string(file).expect("file");
+    // As if nobody had added them yet.
+    let text = without(&text, &["kinds.RouteTable", "types.RouteTable"]);
     let config = GroupConfig::parse("specs/network/group.toml", &text).expect("form");
     let files = vec![(config, text)];
     let found = propose(&specs, &files, "Microsoft.Network/routeTables").expect("proposal");

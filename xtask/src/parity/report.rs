@@ -84,8 +84,13 @@ pub fn faults(compared: &[Compared], explanation: &Explanation<'_>, is_whole: bo
         }
     }
     for (version, finding) in &explanation.unexplained {
+        // All of a version, which nobody need have.
+        let cure = match finding.path.is_empty() {
+            true => "leave it out with `versions` of the kind in group.toml",
+            false => "fix it",
+        };
         faults.push(format!(
-            "no reason for {}/{} {} {} {}: fix it, or say why in {}",
+            "no reason for {}/{} {} {} {}: {cure}, or say why in {}",
             version.group,
             version.kind,
             version.version,
