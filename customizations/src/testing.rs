@@ -9,7 +9,7 @@ use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::{
     ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, Resolver,
 };
-use armature_runtime::id::ResourceId;
+use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
@@ -104,7 +104,7 @@ impl KubernetesPort for Doubles {
         None
     }
 
-    fn sharing(&self, _: &ResourceId, _: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, _: &RemoteId, _: &ObjectKey) -> Option<Vec<Arc<Object>>> {
         Some(Vec::new())
     }
 

@@ -11,6 +11,7 @@ use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::fence::{Fence, FencedTransport};
 use armature_runtime::reconcile::queue::{Queue, QueueSettings};
+use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::Clock;
 use armature_runtime::resource::ObjectKey;
 use prometheus_client::registry::Registry;
@@ -65,6 +66,7 @@ impl Manager {
                 metrics.transport(Arc::new(arm)),
                 fence,
             )),
+            remotes: Remotes::default(),
             budget: Arc::new(Budget::new(config.arm_budget)),
             extensions: armature_customizations::registry()?,
             expressions: Arc::new(metrics.expressions()),

@@ -104,7 +104,7 @@ impl Subject {
             retry_after: Some(1),
             ..OperationRule::default()
         };
-        azure.set_operation_rule(Some(self.info().arm_type), rule);
+        azure.set_operation_rule(Some(self.info().remote_type()), rule);
     }
 }
 
@@ -130,7 +130,7 @@ struct Case {
 
 impl Case {
     fn path(&self) -> String {
-        let (arm_type, name) = (self.subject.info().arm_type, &self.name);
+        let (arm_type, name) = (self.subject.info().remote_type(), &self.name);
         format!("{SUBSCRIPTION}/resourceGroups/crash/providers/{arm_type}/{name}")
     }
 }

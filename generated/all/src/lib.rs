@@ -52,6 +52,10 @@ pub static KINDS: &[&KindInfo] = &[
     #[cfg(feature = "network")]
     &network::kinds::PUBLIC_IP_ADDRESS,
     #[cfg(feature = "network")]
+    &network::kinds::ROUTE_TABLE,
+    #[cfg(feature = "network")]
+    &network::kinds::ROUTE_TABLES_ROUTE,
+    #[cfg(feature = "network")]
     &network::kinds::TRAFFIC_MANAGER_PROFILE,
     #[cfg(feature = "network")]
     &network::kinds::VIRTUAL_NETWORK,

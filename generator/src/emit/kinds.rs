@@ -90,7 +90,7 @@ fn kind_file(group: &Group, kind: &KindVersions<'_>) -> Result<String, FormatErr
 }
 
 /// Names of `runtime::kind`, each with the text that shows its use.
-const USED: [(&str, &str); 15] = [
+const USED: [(&str, &str); 16] = [
     ("AnswerStep", "AnswerStep::"),
     ("ConfigMapExport", "ConfigMapExport {"),
     ("ErrorClass", "ErrorClass::"),
@@ -100,6 +100,7 @@ const USED: [(&str, &str); 15] = [
     ("NameRule", "NameRule::"),
     ("OwnerRule", "OwnerRule::"),
     ("Plan", "Plan"),
+    ("Remote", "Remote::"),
     ("Scope", "Scope::"),
     ("SecretExport", "SecretExport {"),
     ("SecretSource", "SecretSource::"),
@@ -150,8 +151,7 @@ fn descriptor(group: &Group, kind: &KindVersions<'_>) -> Result<TokenStream, For
             kind: #kind_name,
             plural: #plural,
             category: #category,
-            arm_type: #arm_type,
-            scope: #scope,
+            remote: Remote::Arm { arm_type: #arm_type, scope: #scope },
             owner: #owner,
             name: #name_rule,
             versions: &[#(#versions),*],

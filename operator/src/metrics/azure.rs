@@ -81,8 +81,8 @@ fn arm_type(url: &str, kinds: &[&'static KindInfo]) -> &'static str {
         let (resource, _) = path.rsplit_once('/')?;
         ResourceId::parse(resource).ok()
     });
-    let kind = id.and_then(|id| kinds.iter().find(|kind| id.has_type(kind.arm_type)));
-    kind.map_or(OTHER, |kind| kind.arm_type)
+    let kind = id.and_then(|id| kinds.iter().find(|kind| id.has_type(kind.remote_type())));
+    kind.map_or(OTHER, |kind| kind.remote_type())
 }
 
 /// A transport whose requests are counted.

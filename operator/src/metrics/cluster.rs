@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armature_runtime::engine::compare::DigestKey;
-use armature_runtime::id::ResourceId;
+use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::names::event;
 use armature_runtime::reconcile::port::{
@@ -43,7 +43,7 @@ impl KubernetesPort for Counted {
         self.cluster.kind(group, kind)
     }
 
-    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
         self.cluster.sharing(id, except)
     }
 

@@ -49,7 +49,7 @@ impl Paths {
     fn label(&self, kind: Kind, path: &str) -> String {
         // Every change of the map is whole, so a panic elsewhere leaves it valid.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.entry(kind.0.arm_type).or_default();
+        let known = known.entry(kind.0.remote_type()).or_default();
         if known.len() < PATHS {
             known.insert(path.to_owned());
         }

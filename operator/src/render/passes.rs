@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armature_runtime::engine::expression::Cache;
-use armature_runtime::id::ResourceId;
+use armature_runtime::id::{RemoteId, ResourceId};
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::Clock;
 use armature_runtime::resource::{Object, ObjectKey};
 use futures::FutureExt;
@@ -80,6 +81,7 @@ impl<'a> Passes<'a> {
         let key = resource.object.key();
         let place = self.places.get(&key);
         let cluster = Arc::new(self.cluster(resource));
+        let place = place.and_then(RemoteId::arm);
         let subscription = self.subscription(place);
         let azure = Arc::new(Recording::new(subscription, self.there.clone(), place));
         let reconciler = self.reconciler(cluster.clone(), azure.clone());
@@ -148,7 +150,8 @@ impl<'a> Passes<'a> {
             let id = resource.owner_id.as_deref()?;
             ResourceId::parse(id).ok()
         });
-        let all = self.places.values().cloned().chain(owners);
+        let places = self.places.values().filter_map(RemoteId::arm);
+        let all = places.cloned().chain(owners);
         let mut there: Resources = all.map(|id| (path_of(&id), ready(&id))).collect();
         there.extend(self.setting.resources.clone());
         there
@@ -184,6 +187,7 @@ impl<'a> Passes<'a> {
             kubernetes,
             arm: azure,
             // As much as one object may need: the time in which it would fill again does not pass.
+            remotes: Remotes::default(),
             budget: Arc::default(),
             extensions: self.setting.extensions.clone(),
             expressions: self.expressions.clone(),

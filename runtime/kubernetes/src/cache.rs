@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use armature_azure::budget::Urgency;
 use armature_reconcile::claim;
 use armature_reconcile::port::DataKind;
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::RemoteId;
 use armature_shapes::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
 use armature_shapes::resource::{Kind, Object, ObjectKey};
 use serde_json::value::RawValue;
@@ -64,7 +64,7 @@ impl ObjectCache {
     }
 
     /// Other objects with this ARM id; nothing while not all objects of the kind are known. An ARM id is of one kind.
-    pub fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    pub fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
         let state = self.read();
         state
             .synced
@@ -319,7 +319,7 @@ impl State {
         users.into_iter().flatten()
     }
 
-    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Vec<Arc<Object>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Vec<Arc<Object>> {
         if self.ids.get(&hash(id)).is_none_or(|count| *count < 2) {
             return Vec::new();
         }
@@ -423,11 +423,11 @@ impl State {
 }
 
 /// The ARM id of a claimed object.
-fn id_of(object: &Object) -> Option<ResourceId> {
-    ResourceId::parse(claim::resource_id(object)?).ok()
+fn id_of(object: &Object) -> Option<RemoteId> {
+    RemoteId::parse(object.kind.0, claim::resource_id(object)?).ok()
 }
 
-fn hash(id: &ResourceId) -> u64 {
+fn hash(id: &RemoteId) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     id.hash(&mut hasher);
     hasher.finish()

@@ -10,7 +10,7 @@ use armature_reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
 use async_trait::async_trait;
@@ -176,7 +176,7 @@ impl KubernetesPort for Cluster {
         self.kinds.get(&(group, kind)).copied()
     }
 
-    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
         self.cache.sharing(id, except)
     }
 

@@ -16,6 +16,7 @@
 //! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
 //! | `testing` | ports in memory, with the feature `testing` |
 //! | [`port`] | how the driver reaches Kubernetes |
+//! | [`remote`] | how it reaches what objects stand for: Azure Resource Manager, and others |
 //!
 //! What does not live here: ARM's protocol ([`armature_azure`]), Kubernetes' protocol (`armature_kubernetes`) and
 //! JSON shapes ([`armature_engine`]).
@@ -66,6 +67,7 @@ pub mod outcome;
 pub mod policy;
 pub mod port;
 pub mod queue;
+pub mod remote;
 pub mod secret_source;
 pub mod side_condition;
 #[cfg(any(test, feature = "testing"))]

@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use serde_json::Value;
 
 use armature_engine::compare::DigestKey;
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::{Object, ObjectKey};
 
@@ -169,8 +169,8 @@ pub trait KubernetesPort: Send + Sync {
     /// The kind of this group and name, when it is known.
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo>;
 
-    /// Other claimed objects with this ARM id; nothing while not all objects are known.
-    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>>;
+    /// Other claimed objects with this id; nothing while not all objects are known.
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>>;
 
     /// Has the objects looked at that name this one as their owner or refer to it.
     fn wake_dependents(&self, key: &ObjectKey);

@@ -4,7 +4,7 @@
 
 use crate::shape::{Rules, StructShape};
 
-/// One Kubernetes kind and the ARM type behind it.
+/// One Kubernetes kind and what is behind it.
 #[derive(Debug)]
 pub struct KindInfo {
     /// API group: `storage.azure.com`.
@@ -15,10 +15,8 @@ pub struct KindInfo {
     pub plural: &'static str,
     /// Second category beside `azure`: the group's short name.
     pub category: &'static str,
-    /// ARM type with the casing of the spec: `Microsoft.Storage/storageAccounts/blobServices`.
-    pub arm_type: &'static str,
-    /// Where the resource hangs in ARM.
-    pub scope: Scope,
+    /// Where the resources live.
+    pub remote: Remote,
     /// What `spec.owner` points at.
     pub owner: OwnerRule,
     /// How the last segment of the ARM id is chosen.
@@ -44,14 +42,47 @@ impl KindInfo {
         self.versions.iter().find(|version| version.name == name)
     }
 
+    /// The ARM type, `Microsoft.Storage/storageAccounts/blobServices`; of another remote its name.
+    pub fn remote_type(&self) -> &'static str {
+        match self.remote {
+            Remote::Arm { arm_type, .. } => arm_type,
+            Remote::Other(name) => name,
+        }
+    }
+
     /// The ARM provider namespace: `Microsoft.Storage`.
     pub fn provider(&self) -> &'static str {
-        self.arm_type.split('/').next().unwrap_or(self.arm_type)
+        self.remote_type().split('/').next().unwrap_or_default()
     }
 
     /// The last segment of the ARM type: `blobServices`.
     pub fn arm_type_segment(&self) -> &'static str {
-        self.arm_type.rsplit('/').next().unwrap_or(self.arm_type)
+        self.remote_type().rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// Where the resources of a kind live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// In Azure Resource Manager.
+    Arm {
+        /// ARM type with the casing of the spec: `Microsoft.Storage/storageAccounts/blobServices`.
+        arm_type: &'static str,
+        /// Where the resource hangs.
+        scope: Scope,
+    },
+    /// In another remote: the name under which the reconciler knows it.
+    Other(&'static str),
+}
+
+impl Remote {
+    /// Whether resources of both live in the same remote.
+    pub fn is_same(&self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Arm { .. }, Self::Arm { .. }) => true,
+            (Self::Other(one), Self::Other(other)) => *one == other,
+            _ => false,
+        }
     }
 }
 

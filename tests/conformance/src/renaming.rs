@@ -95,7 +95,7 @@ fn rename(documents: &mut [(Document, &KindInfo)], recorded: &[ResourceId]) {
         let manifest = &mut document.value;
         let is_reference = document.origin.file.contains("/refs/");
         let name = azure_name(manifest).to_owned();
-        let arm_type = kind.arm_type.to_lowercase();
+        let arm_type = kind.remote_type().to_lowercase();
         let is_recorded = recorded
             .iter()
             .any(|id| id.arm_type().to_lowercase() == arm_type && id.name() == name);

@@ -115,7 +115,7 @@ fn of_recording(recording: &Recording) -> Result<Vec<Put>> {
         let Ok(id) = ResourceId::parse(renaming::path(&exchange.url)) else {
             continue;
         };
-        let kind = KINDS.iter().find(|kind| id.has_type(kind.arm_type));
+        let kind = KINDS.iter().find(|kind| id.has_type(kind.remote_type()));
         let Some(kind) = kind.filter(|_| exchange.method == "PUT") else {
             continue;
         };
@@ -261,7 +261,7 @@ fn version(
     id: &ResourceId,
     api_version: &str,
 ) -> Option<(&'static KindInfo, &'static VersionInfo)> {
-    let mut kinds = KINDS.iter().filter(|kind| id.has_type(kind.arm_type));
+    let mut kinds = KINDS.iter().filter(|kind| id.has_type(kind.remote_type()));
     kinds.find_map(|kind| {
         let mut versions = kind.versions.iter();
         let version = versions.find(|version| version.api_version == api_version)?;

@@ -80,7 +80,7 @@ fn version_of(url: &str) -> Option<(&'static KindInfo, &'static VersionInfo)> {
             .versions
             .iter()
             .find(|version| version.api_version == api_version)?;
-        id.has_type(kind.arm_type).then_some((*kind, version))
+        id.has_type(kind.remote_type()).then_some((*kind, version))
     })
 }
 

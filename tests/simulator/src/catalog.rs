@@ -59,9 +59,9 @@ impl Catalog {
         let mut types: BTreeMap<String, ArmType> = BTreeMap::new();
         for kind in kinds {
             let entry = types
-                .entry(kind.arm_type.to_ascii_lowercase())
+                .entry(kind.remote_type().to_ascii_lowercase())
                 .or_insert_with(|| ArmType {
-                    name: kind.arm_type,
+                    name: kind.remote_type(),
                     kind,
                     versions: BTreeMap::new(),
                 });

@@ -410,9 +410,9 @@ impl Service for Simulator {
 /// A rule that would never apply is a mistake.
 fn check_types(kinds: &'static [&'static KindInfo], settings: &Settings) -> Result<(), StartError> {
     for name in settings.operations_of.keys() {
-        let same = |kind: &&&KindInfo| kind.arm_type.eq_ignore_ascii_case(name);
+        let same = |kind: &&&KindInfo| kind.remote_type().eq_ignore_ascii_case(name);
         if kinds.iter().find(same).is_none() {
-            let types = kinds.iter().map(|kind| kind.arm_type);
+            let types = kinds.iter().map(|kind| kind.remote_type());
             return Err(StartError::UnknownType {
                 name: name.clone(),
                 nearest: armature_runtime::shape::nearest(name, types),

@@ -69,7 +69,7 @@ fn kind_of(arm_type: &str) -> Option<&'static KindInfo> {
     let kinds = armature_generated::KINDS.iter();
     kinds
         .copied()
-        .find(|kind| kind.arm_type.eq_ignore_ascii_case(arm_type))
+        .find(|kind| kind.remote_type().eq_ignore_ascii_case(arm_type))
 }
 
 /// ARM type of an item's path.

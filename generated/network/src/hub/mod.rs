@@ -25,6 +25,10 @@ mod private_link_service_status;
 pub mod public_ip_address;
 mod public_ip_address_spec;
 mod public_ip_address_status;
+pub mod route_table;
+mod route_table_spec;
+pub mod route_tables_route;
+mod route_tables_route_spec;
 pub mod traffic_manager_profile;
 mod traffic_manager_profile_spec;
 pub mod virtual_network;
@@ -47,12 +51,16 @@ pub use private_link_service_spec::PrivateLinkServiceSpec;
 pub use private_link_service_status::PrivateLinkServiceStatus;
 pub use public_ip_address_spec::PublicIPAddressSpec;
 pub use public_ip_address_status::PublicIPAddressStatus;
+pub use route_table_spec::RouteTableSpec;
+pub use route_tables_route_spec::RouteTablesRouteSpec;
 pub use traffic_manager_profile_spec::TrafficManagerProfileSpec;
 pub use virtual_network_spec::VirtualNetworkSpec;
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
 pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
 pub use super::v20180501::DnsZoneStatus;
-pub use super::v20201101::NetworkSecurityGroupsSecurityRuleStatus;
+pub use super::v20201101::{
+    NetworkSecurityGroupsSecurityRuleStatus, RouteTableStatus, RouteTablesRouteStatus,
+};
 pub use super::v20220401::TrafficManagerProfileStatus;
 pub use super::v20220701::DnsResolverStatus;
 pub use super::v20240301::{NetworkSecurityGroupStatus, PrivateEndpointsPrivateDnsZoneGroupStatus};
@@ -188,6 +196,34 @@ impl TypedKind for PublicIPAddressKind {
 
 /// A `PublicIPAddress` as `kube::Api` takes it.
 pub type PublicIPAddress = TypedObject<PublicIPAddressKind>;
+
+/// Names `RouteTable` in version `v20250301storage`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RouteTableKind;
+
+impl TypedKind for RouteTableKind {
+    type Spec = RouteTableSpec;
+    type Status = RouteTableStatus;
+    const KIND: &'static KindInfo = &crate::kinds::ROUTE_TABLE;
+    const VERSION: &'static str = "v20250301storage";
+}
+
+/// A `RouteTable` as `kube::Api` takes it.
+pub type RouteTable = TypedObject<RouteTableKind>;
+
+/// Names `RouteTablesRoute` in version `v20250301storage`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RouteTablesRouteKind;
+
+impl TypedKind for RouteTablesRouteKind {
+    type Spec = RouteTablesRouteSpec;
+    type Status = RouteTablesRouteStatus;
+    const KIND: &'static KindInfo = &crate::kinds::ROUTE_TABLES_ROUTE;
+    const VERSION: &'static str = "v20250301storage";
+}
+
+/// A `RouteTablesRoute` as `kube::Api` takes it.
+pub type RouteTablesRoute = TypedObject<RouteTablesRouteKind>;
 
 /// Names `TrafficManagerProfile` in version `v1api20220401storage`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,6 +11,8 @@ mod private_endpoint;
 mod private_endpoints_private_dns_zone_group;
 mod private_link_service;
 mod public_ip_address;
+mod route_table;
+mod route_tables_route;
 mod traffic_manager_profile;
 mod virtual_network;
 mod virtual_networks_subnet;
@@ -26,6 +28,8 @@ pub use private_endpoint::PRIVATE_ENDPOINT;
 pub use private_endpoints_private_dns_zone_group::PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP;
 pub use private_link_service::PRIVATE_LINK_SERVICE;
 pub use public_ip_address::PUBLIC_IP_ADDRESS;
+pub use route_table::ROUTE_TABLE;
+pub use route_tables_route::ROUTE_TABLES_ROUTE;
 pub use traffic_manager_profile::TRAFFIC_MANAGER_PROFILE;
 pub use virtual_network::VIRTUAL_NETWORK;
 pub use virtual_networks_subnet::VIRTUAL_NETWORKS_SUBNET;
@@ -41,6 +45,8 @@ pub static KINDS: &[&KindInfo] = &[
     &PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP,
     &PRIVATE_LINK_SERVICE,
     &PUBLIC_IP_ADDRESS,
+    &ROUTE_TABLE,
+    &ROUTE_TABLES_ROUTE,
     &TRAFFIC_MANAGER_PROFILE,
     &VIRTUAL_NETWORK,
     &VIRTUAL_NETWORKS_SUBNET,

@@ -90,6 +90,8 @@ pub mod public_ip_address_sku_tier_66c9c7a4;
 pub mod record_set_status_a0aa901a;
 pub mod resource_set_c94842c6;
 pub mod resource_set_status_d8141dae;
+pub mod route_next_hop_type_c5d3caaa;
+pub mod route_properties_format_next_hop_type_dc8972b6;
 pub mod security_rule_access_eb15d8ad;
 pub mod security_rule_direction_0ac76251;
 pub mod security_rule_properties_format_access_b8ba657e;

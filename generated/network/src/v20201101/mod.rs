@@ -25,6 +25,10 @@ mod network_security_groups_security_rule_spec;
 mod network_security_groups_security_rule_status;
 mod public_ip_address_spec;
 mod public_ip_address_status;
+mod route_table_spec;
+mod route_table_status;
+mod route_tables_route_spec;
+mod route_tables_route_status;
 mod virtual_network_spec;
 mod virtual_network_status;
 mod virtual_networks_subnet_spec;
@@ -39,6 +43,10 @@ pub use network_security_groups_security_rule_spec::NetworkSecurityGroupsSecurit
 pub use network_security_groups_security_rule_status::NetworkSecurityGroupsSecurityRuleStatus;
 pub use public_ip_address_spec::PublicIPAddressSpec;
 pub use public_ip_address_status::PublicIPAddressStatus;
+pub use route_table_spec::RouteTableSpec;
+pub use route_table_status::RouteTableStatus;
+pub use route_tables_route_spec::RouteTablesRouteSpec;
+pub use route_tables_route_status::RouteTablesRouteStatus;
 pub use virtual_network_spec::VirtualNetworkSpec;
 pub use virtual_network_status::VirtualNetworkStatus;
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
@@ -68,6 +76,7 @@ pub use crate::types::public_ip_address_sku_2e1ff99c::PublicIPAddressSku;
 pub use crate::types::public_ip_address_sku_name_2d8c348c::PublicIPAddressSkuName;
 pub use crate::types::public_ip_address_sku_status_922f36f4::PublicIPAddressSkuStatus;
 pub use crate::types::public_ip_address_sku_tier_66c9c7a4::PublicIPAddressSkuTier;
+pub use crate::types::route_next_hop_type_c5d3caaa::RouteNextHopType;
 pub use crate::types::security_rule_access_eb15d8ad::SecurityRuleAccess;
 pub use crate::types::security_rule_direction_0ac76251::SecurityRuleDirection;
 pub use crate::types::security_rule_protocol_f6f84f9c::SecurityRuleProtocol;
@@ -123,6 +132,34 @@ impl TypedKind for PublicIPAddressKind {
 
 /// A `PublicIPAddress` as `kube::Api` takes it.
 pub type PublicIPAddress = TypedObject<PublicIPAddressKind>;
+
+/// Names `RouteTable` in version `v1api20201101`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RouteTableKind;
+
+impl TypedKind for RouteTableKind {
+    type Spec = RouteTableSpec;
+    type Status = RouteTableStatus;
+    const KIND: &'static KindInfo = &crate::kinds::ROUTE_TABLE;
+    const VERSION: &'static str = "v1api20201101";
+}
+
+/// A `RouteTable` as `kube::Api` takes it.
+pub type RouteTable = TypedObject<RouteTableKind>;
+
+/// Names `RouteTablesRoute` in version `v1api20201101`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RouteTablesRouteKind;
+
+impl TypedKind for RouteTablesRouteKind {
+    type Spec = RouteTablesRouteSpec;
+    type Status = RouteTablesRouteStatus;
+    const KIND: &'static KindInfo = &crate::kinds::ROUTE_TABLES_ROUTE;
+    const VERSION: &'static str = "v1api20201101";
+}
+
+/// A `RouteTablesRoute` as `kube::Api` takes it.
+pub type RouteTablesRoute = TypedObject<RouteTablesRouteKind>;
 
 /// Names `VirtualNetwork` in version `v1api20201101`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -12,6 +12,7 @@ mod private_link_service_spec;
 mod private_link_service_status;
 mod public_ip_address_spec;
 mod public_ip_address_status;
+mod route_tables_route_spec;
 mod virtual_network_spec;
 mod virtual_network_status;
 mod virtual_networks_subnet_spec;
@@ -28,6 +29,7 @@ pub use private_link_service_spec::PrivateLinkServiceSpec;
 pub use private_link_service_status::PrivateLinkServiceStatus;
 pub use public_ip_address_spec::PublicIPAddressSpec;
 pub use public_ip_address_status::PublicIPAddressStatus;
+pub use route_tables_route_spec::RouteTablesRouteSpec;
 pub use virtual_network_spec::VirtualNetworkSpec;
 pub use virtual_network_status::VirtualNetworkStatus;
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
@@ -81,6 +83,7 @@ pub use crate::types::public_ip_address_sku_name_2d8c348c::PublicIPAddressSkuNam
 pub use crate::types::public_ip_address_sku_status_922f36f4::PublicIPAddressSkuStatus;
 pub use crate::types::public_ip_address_sku_tier_66c9c7a4::PublicIPAddressSkuTier;
 pub use crate::types::record_set_status_a0aa901a::RecordSetStatus;
+pub use crate::types::route_properties_format_next_hop_type_dc8972b6::RoutePropertiesFormatNextHopType;
 pub use crate::types::security_rule_properties_format_access_b8ba657e::SecurityRulePropertiesFormatAccess;
 pub use crate::types::security_rule_properties_format_direction_10dff154::SecurityRulePropertiesFormatDirection;
 pub use crate::types::security_rule_properties_format_protocol_f6372962::SecurityRulePropertiesFormatProtocol;
@@ -97,7 +100,10 @@ pub use crate::types::virtual_network_encryption_814e6fa1::VirtualNetworkEncrypt
 pub use crate::types::virtual_network_encryption_enforcement_f6e398b6::VirtualNetworkEncryptionEnforcement;
 pub use crate::types::virtual_network_encryption_status_95e7597c::VirtualNetworkEncryptionStatus;
 pub use crate::types::virtual_network_properties_format_private_endpoint_v_net_policies_c74d2ed6::VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies;
-pub use super::v20201101::NetworkSecurityGroupsSecurityRuleStatus;
+pub use super::v20201101::{
+    NetworkSecurityGroupsSecurityRuleStatus, RouteTableSpec, RouteTableStatus,
+    RouteTablesRouteStatus,
+};
 pub use super::v20220701::{
     PrivateEndpointSpec, PrivateEndpointStatus, PrivateEndpointsPrivateDnsZoneGroupSpec,
 };
@@ -189,6 +195,34 @@ impl TypedKind for PublicIPAddressKind {
 
 /// A `PublicIPAddress` as `kube::Api` takes it.
 pub type PublicIPAddress = TypedObject<PublicIPAddressKind>;
+
+/// Names `RouteTable` in version `v1api20240301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RouteTableKind;
+
+impl TypedKind for RouteTableKind {
+    type Spec = RouteTableSpec;
+    type Status = RouteTableStatus;
+    const KIND: &'static KindInfo = &crate::kinds::ROUTE_TABLE;
+    const VERSION: &'static str = "v1api20240301";
+}
+
+/// A `RouteTable` as `kube::Api` takes it.
+pub type RouteTable = TypedObject<RouteTableKind>;
+
+/// Names `RouteTablesRoute` in version `v1api20240301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RouteTablesRouteKind;
+
+impl TypedKind for RouteTablesRouteKind {
+    type Spec = RouteTablesRouteSpec;
+    type Status = RouteTablesRouteStatus;
+    const KIND: &'static KindInfo = &crate::kinds::ROUTE_TABLES_ROUTE;
+    const VERSION: &'static str = "v1api20240301";
+}
+
+/// A `RouteTablesRoute` as `kube::Api` takes it.
+pub type RouteTablesRoute = TypedObject<RouteTablesRouteKind>;
 
 /// Names `VirtualNetwork` in version `v1api20240301`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,8 @@
 //! The name in Azure that a ConfigMap has, by a kind for tests: no other has one yet.
 
-use armature_runtime::kind::{HubInfo, NameRule, OwnerRule, Plan, Scope, Verbs, VersionInfo};
+use armature_runtime::kind::{
+    HubInfo, NameRule, OwnerRule, Plan, Remote, Scope, Verbs, VersionInfo,
+};
 use armature_runtime::resource::{Condition, ConfigMapReference};
 use armature_runtime::shape::{Rules, Shaped};
 use armature_runtime::shaped;
@@ -32,8 +34,10 @@ static NAMED: KindInfo = KindInfo {
     kind: "Named",
     plural: "nameds",
     category: "toys",
-    arm_type: "Microsoft.Toys/named",
-    scope: Scope::Subscription,
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/named",
+        scope: Scope::Subscription,
+    },
     owner: OwnerRule::None,
     name: NameRule::Free(&Rules::NONE),
     versions: &[VersionInfo {

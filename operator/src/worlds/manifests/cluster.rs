@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use armature_runtime::engine::compare::DigestKey;
-use armature_runtime::id::ResourceId;
+use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::names;
 use armature_runtime::reconcile::claim;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::inventory::Manifests;
 
 /// The ARM ids of objects, as far as they are known.
-pub type Places = HashMap<ObjectKey, ResourceId>;
+pub type Places = HashMap<ObjectKey, RemoteId>;
 
 /// What a pass asked for that is in no manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Cluster {
 }
 
 /// The object as its pass will leave it, if it has a place in Azure.
-fn settled(object: &Object, id: Option<&ResourceId>) -> Object {
+fn settled(object: &Object, id: Option<&RemoteId>) -> Object {
     let mut object = object.clone();
     let Some(id) = id else {
         return object;
@@ -132,7 +132,7 @@ impl KubernetesPort for Cluster {
         found
     }
 
-    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
         let others = self
             .places
             .iter()

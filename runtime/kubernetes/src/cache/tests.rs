@@ -1,5 +1,6 @@
 //! The cache: what wakes whom, and what is known.
 
+use armature_shapes::id::ResourceId;
 use armature_shapes::names::{FINALIZER, RESOURCE_ID};
 use armature_shapes::testing::gadget::MODEL;
 use serde_json::{Value, json};
@@ -62,7 +63,7 @@ fn claimed(name: &str, version: u64, id: &str) -> Object {
 #[test]
 fn objects_for_one_arm_id_know_of_each_other_and_take_over() {
     let cache = ObjectCache::default();
-    let id = ResourceId::parse("/subscriptions/s/resourceGroups/g").unwrap();
+    let id = RemoteId::Arm(ResourceId::parse("/subscriptions/s/resourceGroups/g").unwrap());
     let sharing = |name: &str| {
         let key = object(name, 1, |_| {}).key();
         let others = cache.sharing(&id, &key)?;

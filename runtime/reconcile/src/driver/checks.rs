@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use armature_azure::{Method, absence};
 use armature_shapes::conversion;
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::OwnerRule;
 use armature_shapes::names;
 use armature_shapes::resource::{Kind, Object};
@@ -18,6 +17,7 @@ use crate::condition::reason;
 use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
 use crate::outcome::Failure;
 use crate::port::{KubernetesError, MetadataPatch};
+use crate::remote::Target;
 use crate::view::OwnerForm;
 
 impl Pass<'_> {
@@ -83,22 +83,35 @@ impl Pass<'_> {
     async fn refresh(&self, mut object: Object) -> Result<Object, Failure> {
         let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
         let version = conversion::original_version(object.kind.0, &spec);
-        let id = claim::resource_id(&object).map(ResourceId::parse);
+        let kind = object.kind.0;
+        let id = claim::resource_id(&object).map(|id| RemoteId::parse(kind, id));
         let (Some(version), Some(Ok(id))) = (version, id) else {
-            return Err(owner_gone("the owner has no ARM id yet"));
+            return Err(owner_gone("the owner has no id yet"));
         };
-        let url = id.url(version.api_version);
-        let response = match self.context().arm.send(Method::Get, &url, None).await {
-            Ok(response) => response,
-            Err(error) => return Err(self.extension_failure(error).await),
+        let session = if kind.remote.is_same(self.kind().remote) {
+            self.session.clone()
+        } else {
+            let session = self
+                .reconciler
+                .session(&object, &self.gate, self.in_background);
+            session.map_err(|message| Failure::error(reason::FAILED, message))?
         };
-        object.status = match response.status {
-            200..300 => {
-                let body = response.body.unwrap_or_default();
+        let target = Target {
+            kind,
+            version,
+            id: &id,
+            credential: &self.credential,
+        };
+        let reading = match session.read(target).await {
+            Ok(reading) => reading,
+            Err(refusal) => return Err(self.meaning(refusal).await),
+        };
+        object.status = match reading {
+            Some(reading) => {
+                let body = reading.body.unwrap_or_default();
                 raw(&self.stored_status(&object, version, &body)?)
             }
-            _ if absence::is_gone(&response) => None,
-            _ => return Err(self.refused(&response).await),
+            None => None,
         };
         Ok(object)
     }

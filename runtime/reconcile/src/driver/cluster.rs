@@ -253,7 +253,7 @@ impl Pass<'_> {
     /// it asks once more how the operation ended.
     pub(super) fn forget_operation(&mut self) {
         // Nothing but the rest of this pass remembers how the operation ended.
-        self.gate.commit();
+        self.session.commit();
         self.forgets_operation = true;
     }
 

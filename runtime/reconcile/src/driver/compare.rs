@@ -275,12 +275,8 @@ impl Pass<'_> {
         if !self.observed.wrote() || comparison.differences().is_empty() {
             return None;
         }
-        let url = self.id.as_ref()?.url(self.version.api_version);
-        let response = self
-            .send(armature_azure::Method::Get, url, None)
-            .await
-            .ok()?;
-        response.body.filter(|_| response.status == 200)
+        let read = self.session.read(self.target().ok()?).await;
+        read.ok().flatten()?.body
     }
 
     async fn work(&self) -> Result<Work, KubernetesError> {

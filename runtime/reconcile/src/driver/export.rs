@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use armature_shapes::conversion;
+use armature_shapes::id::RemoteId;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
@@ -114,8 +115,8 @@ impl Pass<'_> {
         let answers = self.answers(&wanted).await;
         let answers = self.outcome(answers).await?;
         let status = self.hub_status();
-        let known =
-            secret_source::values(self.kind(), &wanted, &status, self.id.as_ref(), &answers);
+        let arm_id = self.id.as_ref().and_then(RemoteId::arm);
+        let known = secret_source::values(self.kind(), &wanted, &status, arm_id, &answers);
         let Some(exporter) = exporter else {
             return Ok(known);
         };

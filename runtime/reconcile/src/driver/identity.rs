@@ -1,7 +1,7 @@
 //! Whose resource it is: the id that the object recorded against the one that its spec stands for, and other objects for
 //! the same id.
 
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
@@ -26,8 +26,9 @@ impl Pass<'_> {
             return Ok(Ok(Identity::Kept));
         };
         let kind = self.kind();
-        if !recorded.has_type(kind.arm_type) {
-            return Ok(Err(wrong_type(kind, &recorded)));
+        let arm_id = recorded.arm();
+        if let Some(id) = arm_id.filter(|id| !id.has_type(kind.remote_type())) {
+            return Ok(Err(wrong_type(kind, id)));
         }
         // Such a kind has an id of its own making; or what the id was made from is gone.
         if self.points.claimer.is_some()
@@ -109,13 +110,13 @@ fn wrong_type(kind: &KindInfo, recorded: &ResourceId) -> Failure {
              annotation and the finalizer {} to have the object claimed anew",
             names::RESOURCE_ID,
             recorded.arm_type(),
-            kind.arm_type,
+            kind.remote_type(),
             names::FINALIZER
         ),
     )
 }
 
-fn moved(recorded: &ResourceId, computed: &ResourceId) -> Failure {
+fn moved(recorded: &RemoteId, computed: &RemoteId) -> Failure {
     Failure::error(
         reason::FAILED,
         format!(

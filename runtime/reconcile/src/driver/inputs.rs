@@ -151,8 +151,8 @@ impl Pass<'_> {
 
     /// Step 12: the body, changed by the kind's modifier.
     pub(super) async fn build_payload(&mut self) -> Result<(), Failure> {
-        let id = self.known_id()?;
-        let body = payload::arm_body(self.version, id.name(), &self.served_spec, &self.resolved);
+        let name = self.target()?.id.name();
+        let body = payload::arm_body(self.version, name, &self.served_spec, &self.resolved);
         let body = body.map_err(|error| fatal(error.to_string()))?;
         if !self.points.has_modifier() {
             self.desired = body;

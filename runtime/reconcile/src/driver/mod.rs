@@ -10,9 +10,9 @@
 //! | `place` | where it is in Azure: name, owner, ARM id |
 //! | `found` | what a step finds out in the cluster |
 //! | `inputs` | references, Secrets, ConfigMaps, payload |
-//! | `azure` | credential, GET, PUT, DELETE, polls, errors |
+//! | `remote` | credential, read, delete, and what runs on |
+//! | `refusal` | what errors mean |
 //! | `put` | the PUT, with what others own in it |
-//! | `gate` | the budget of requests, on the way to Azure, and the subscription that they may go to |
 //! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
@@ -21,7 +21,6 @@
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
 
-mod azure;
 mod checks;
 mod cluster;
 mod compare;
@@ -29,7 +28,6 @@ mod directives;
 mod export;
 mod expressions;
 mod found;
-mod gate;
 mod identity;
 mod inputs;
 mod notes;
@@ -37,6 +35,8 @@ mod object;
 mod pass;
 mod place;
 mod put;
+mod refusal;
+mod remote;
 #[cfg(test)]
 mod tests;
 mod unwritten;
@@ -61,6 +61,7 @@ use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use super::time::Clock;
 use crate::extension::Registry;
+use crate::remote::Remotes;
 
 /// What the operator's configuration says about reconciling.
 #[derive(Clone, Debug)]
@@ -84,6 +85,8 @@ pub struct Reconciler {
     pub kubernetes: Arc<dyn KubernetesPort>,
     /// Azure.
     pub arm: Arc<dyn Transport>,
+    /// What resources live in beside it.
+    pub remotes: Remotes,
     /// How many requests Azure takes, for all objects together.
     pub budget: Arc<Budget>,
     /// Extensions by kind.
@@ -158,8 +161,8 @@ impl Reconciler {
                 Action::Finish(finish) => return pass.finish(finish).await,
                 action => pass.perform(action).await?,
             }
-            if let Some(wait) = pass.gate.put_off() {
-                let finish = put_off(&pass.view(), pass.gate.is_background(), wait);
+            if let Some(wait) = pass.session.put_off() {
+                let finish = put_off(&pass.view(), pass.in_background, wait);
                 return pass.finish(finish).await;
             }
         }
@@ -212,7 +215,7 @@ impl Pass<'_> {
             }
             Action::Compare => self.observed.comparison = Some(self.compare().await?),
             Action::Put { event } => self.put(event).await?,
-            Action::RegisterProvider => self.register_provider().await,
+            Action::RegisterProvider => self.enrol().await,
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation(),
             Action::BeginHold => self.begin_hold().await?,

@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use armature_azure::Operation;
-use armature_azure::operation::Style;
 use armature_shapes::names;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -15,6 +13,7 @@ use super::cluster::set;
 use super::pass::Pass;
 use crate::observed::{Comparison, Provisioning, Resource};
 use crate::port::{KubernetesError, MetadataPatch};
+use crate::remote::Operation;
 use crate::view::{Hold, HoldLimits};
 
 /// How long a resource may stay invisible whose PUT Azure has taken, when its answer was lost. The longest in recorded
@@ -70,10 +69,10 @@ impl Pass<'_> {
         self.patch(patch).await
     }
 
-    /// An operation begins. Of one that only its resource can tell about, Azure does not say the end.
+    /// An operation begins. Of one that only its result can tell about, nobody says the end.
     pub(super) fn note_operation(&self, patch: &mut MetadataPatch, operation: &Operation) {
         let name = names::HELD_SINCE.to_owned();
-        if operation.style == Style::Resource {
+        if !operation.is_reported {
             patch.annotations.insert(name, Some(self.whole_second()));
         } else if self.annotation(names::HELD_SINCE).is_some() {
             patch.annotations.insert(name, None);
@@ -83,9 +82,6 @@ impl Pass<'_> {
     /// Notes a PUT of this pass that may have arrived although no answer came: what it was, and where Azure does not show
     /// the resource, that it may appear later.
     pub(super) async fn note_unanswered_put(&mut self) -> Result<(), KubernetesError> {
-        if !self.gate.has_unanswered_put() {
-            return Ok(());
-        }
         let mut patch = MetadataPatch::default();
         self.note_unheard(&mut patch).await?;
         if !matches!(self.observed.resource, Some(Ok(Resource::Found(_)))) {

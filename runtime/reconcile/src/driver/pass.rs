@@ -4,30 +4,36 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use armature_azure::CredentialKey;
+use armature_azure::budget::Urgency;
 use armature_engine::compare::SecretVersion;
 use armature_engine::payload::Resolved;
 use armature_shapes::conversion;
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::RemoteId;
 use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::names;
 use armature_shapes::resource::Object;
 use serde_json::{Map, Value};
 
 use super::Reconciler;
-use super::gate::Gate;
 use super::object::{annotation, name_in_azure, parse, raw, urgency};
 use crate::annotations::{Adoption, Annotations};
+use crate::backoff::RetryClass;
 use crate::claim;
 use crate::condition::reason;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::observed::Observed;
 use crate::outcome::Failure;
+use crate::remote::{Gate, Session, Target};
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {
     pub reconciler: &'a Reconciler,
-    /// The way to Azure.
+    /// The way to Azure, for extensions.
     pub gate: Arc<Gate>,
+    /// The way to what the object stands for.
+    pub session: Arc<dyn Session>,
+    /// Nobody waits for the outcome of the pass.
+    pub in_background: bool,
     /// The object as Kubernetes last returned it.
     pub object: Object,
     /// Generation that this pass works from. The object may be read again on the way; its spec is not.
@@ -52,7 +58,7 @@ pub(super) struct Pass<'a> {
     /// Something else is desired than what was sent last; only looked at after operations that failed.
     pub is_edited: bool,
     pub observed: Observed,
-    pub id: Option<ResourceId>,
+    pub id: Option<RemoteId>,
     pub owner: Option<Arc<Object>>,
     pub credential: CredentialKey,
     /// Spec in the user's version.
@@ -71,7 +77,7 @@ pub(super) struct Pass<'a> {
 }
 
 /// Spec, status, version and id of an object.
-type Parts = (Value, Value, &'static VersionInfo, Option<ResourceId>);
+type Parts = (Value, Value, &'static VersionInfo, Option<RemoteId>);
 
 /// An object whose stored form makes no sense: all that can be done is to say so.
 pub(super) struct Unreadable<'a> {
@@ -87,44 +93,52 @@ impl<'a> Pass<'a> {
         object: Object,
         namespace: Annotations,
     ) -> Result<Self, Box<Unreadable<'a>>> {
-        match Self::parts(&object) {
-            Ok((spec, status, version, id)) => Ok(Self {
-                reconciler,
-                gate: Arc::new(Gate::new(
+        let parts = Self::parts(&object).and_then(|parts| {
+            let urgency = urgency(&object, &parts.1, &namespace);
+            let gate = reconciler.gate(object.key(), urgency);
+            let in_background = urgency == Urgency::Background;
+            let session = reconciler.session(&object, &gate, in_background)?;
+            Ok((parts, gate, session, in_background))
+        });
+        let ((spec, status, version, id), gate, session, in_background) = match parts {
+            Ok(parts) => parts,
+            Err(message) => {
+                return Err(Box::new(Unreadable {
                     reconciler,
-                    object.key(),
-                    urgency(&object, &status, &namespace),
-                )),
-                points: reconciler.extensions.of(object.kind),
-                generation: object.metadata.generation.unwrap_or(0),
-                spec,
-                status,
-                version,
-                namespace_annotations: namespace,
-                takes_ownership: false,
-                adoption: None,
-                forgets_operation: false,
-                failed_operations: None,
-                is_edited: false,
-                observed: Observed::default(),
-                id,
-                owner: None,
-                credential: CredentialKey::Global,
-                served_spec: Value::Null,
-                resolved: Resolved::default(),
-                secret_versions: Vec::new(),
-                desired: Value::Null,
-                azure: None,
-                etag: None,
-                overtaken: 0,
-                object,
-            }),
-            Err(message) => Err(Box::new(Unreadable {
-                reconciler,
-                failure: Failure::error(reason::FAILED, message),
-                object,
-            })),
-        }
+                    failure: Failure::error(reason::FAILED, message),
+                    object,
+                }));
+            }
+        };
+        Ok(Self {
+            reconciler,
+            gate,
+            session,
+            in_background,
+            points: reconciler.extensions.of(object.kind),
+            generation: object.metadata.generation.unwrap_or(0),
+            spec,
+            status,
+            version,
+            namespace_annotations: namespace,
+            takes_ownership: false,
+            adoption: None,
+            forgets_operation: false,
+            failed_operations: None,
+            is_edited: false,
+            observed: Observed::default(),
+            id,
+            owner: None,
+            credential: CredentialKey::Global,
+            served_spec: Value::Null,
+            resolved: Resolved::default(),
+            secret_versions: Vec::new(),
+            desired: Value::Null,
+            azure: None,
+            etag: None,
+            overtaken: 0,
+            object,
+        })
     }
 
     fn parts(object: &Object) -> Result<Parts, String> {
@@ -134,10 +148,24 @@ impl<'a> Pass<'a> {
             .ok_or_else(|| format!("{} has no version", object.kind.0.kind))?;
         name_in_azure(object, &mut spec);
         let id = claim::resource_id(object)
-            .map(ResourceId::parse)
+            .map(|id| RemoteId::parse(object.kind.0, id))
             .transpose()
             .map_err(|error| format!("annotation {}: {error}", names::RESOURCE_ID))?;
         Ok((spec, status, version, id))
+    }
+
+    /// What requests are about.
+    pub fn target(&self) -> Result<Target<'_>, Failure> {
+        let id = self.id.as_ref().ok_or_else(|| {
+            let message = "the resource has no id yet";
+            Failure::warning(reason::FAILED, RetryClass::Slow, message)
+        })?;
+        Ok(Target {
+            kind: self.kind(),
+            version: self.version,
+            id,
+            credential: &self.credential,
+        })
     }
 
     pub fn kind(&self) -> &'static KindInfo {
@@ -187,7 +215,7 @@ impl<'a> Pass<'a> {
         Context {
             resolver: Resolver::new(reconciler.kubernetes.clone(), self.namespace()),
             arm: ArmAccess::new(self.gate.clone(), self.credential.clone()),
-            id: self.id.clone(),
+            id: self.id.as_ref().and_then(RemoteId::arm).cloned(),
             api_version: self.version.api_version,
             owner: self.owner.clone(),
             span: tracing::Span::current(),

@@ -1,7 +1,7 @@
-//! Where the resource is in Azure: its name, its owner and the ARM id that they make (ASO behaviour §1.5).
+//! Where the resource is: its name, its owner and the id that they make (ASO behaviour §1.5).
 
 use armature_engine::collect::KeyReference;
-use armature_shapes::id::{ResourceId, segment};
+use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::{NameRule, OwnerRule};
 use armature_shapes::resource::ObjectKey;
 use serde_json::Value;
@@ -19,12 +19,12 @@ use crate::port::{DataKind, KubernetesError};
 use crate::view::OwnerForm;
 
 impl Reconciler {
-    /// The ARM id that the spec of an object stands for, whatever subscription it is in; where that cannot be told, the
+    /// The id that the spec of an object stands for, whatever subscription it is in; where that cannot be told, the
     /// one that the object has. Nothing is written, and nothing asked of Azure.
     ///
     /// # Errors
     /// When Kubernetes refuses, or there is no such object.
-    pub async fn place(&self, key: &ObjectKey) -> Found<ResourceId> {
+    pub async fn place(&self, key: &ObjectKey) -> Found<RemoteId> {
         let Some(object) = self.kubernetes.get(key).await? else {
             let object = key.to_string();
             return Err(KubernetesError::Gone { object });
@@ -45,10 +45,10 @@ impl Reconciler {
 
 impl Pass<'_> {
     /// The id, which must be in the credential's subscription.
-    pub(super) async fn build_id(&mut self) -> Found<ResourceId> {
+    pub(super) async fn build_id(&mut self) -> Found<RemoteId> {
         let id = found!(self.make_id().await?);
-        let subscription = self.subscription();
-        match id.subscription() {
+        let subscription = self.account();
+        match id.arm().and_then(ResourceId::subscription) {
             Some(other) if !other.eq_ignore_ascii_case(&subscription) => {
                 let message = format!(
                     "the owner is in subscription {other}, but the credential is for {subscription}; \
@@ -61,7 +61,7 @@ impl Pass<'_> {
     }
 
     /// Item 4 of ASO behaviour §1.5: below the owner, or below the credential's subscription.
-    async fn make_id(&mut self) -> Found<ResourceId> {
+    async fn make_id(&mut self) -> Found<RemoteId> {
         let name = found!(self.name_in_azure().await?);
         if let NameRule::OneOf(names) = self.kind().name
             && !names.contains(&name.as_str())
@@ -72,17 +72,14 @@ impl Pass<'_> {
             );
             return Ok(Err(fatal(message)));
         }
-        found!(
-            segment::check_segment(&name)
-                .map_err(|error| fatal(format!("spec.azureName: {error}")))
-        );
         let owner = found!(self.owner_id().await?);
-        let id = ResourceId::of(self.kind(), owner.as_ref(), &self.subscription(), &name);
-        Ok(id.map_err(|error| fatal(error.to_string())))
+        let (kind, account) = (self.kind(), self.account());
+        let id = self.session.identify(kind, owner.as_ref(), &account, &name);
+        Ok(id.map_err(fatal))
     }
 
-    /// The credential's subscription.
-    fn subscription(&self) -> String {
+    /// The credential's account: its subscription.
+    pub(super) fn account(&self) -> String {
         match &self.observed.credential {
             Some(Ok(credential)) => credential.subscription.clone(),
             _ => String::new(),
@@ -124,26 +121,26 @@ impl Pass<'_> {
         Ok(value.map(Some))
     }
 
-    pub(super) async fn owner_id(&mut self) -> Found<Option<ResourceId>> {
+    pub(super) async fn owner_id(&mut self) -> Found<Option<RemoteId>> {
         if self.kind().owner == OwnerRule::None {
             return Ok(Ok(None));
         }
-        let (text, path) = match self.owner_form() {
+        let (id, path) = match self.owner_form() {
             OwnerForm::ArmId => {
                 let id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
-                (id.unwrap_or("").to_owned(), "spec.owner.armId")
+                let id = ResourceId::parse(id.unwrap_or("")).map(RemoteId::Arm);
+                (id, "spec.owner.armId")
             }
             OwnerForm::Named | OwnerForm::None => {
                 let Some(owner) = self.owner_object().await? else {
                     return Ok(Err(owner_gone("the owner does not exist")));
                 };
                 match claim::id_for_children(&owner) {
-                    Some(id) => (id.to_owned(), "spec.owner"),
-                    None => return Ok(Err(owner_gone("the owner has no ARM id yet"))),
+                    Some(id) => (RemoteId::parse(owner.kind.0, id), "spec.owner"),
+                    None => return Ok(Err(owner_gone("the owner has no id yet"))),
                 }
             }
         };
-        let id = ResourceId::parse(&text);
         Ok(id
             .map(Some)
             .map_err(|error| fatal(format!("{path}: {error}"))))

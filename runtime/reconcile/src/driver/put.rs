@@ -1,39 +1,35 @@
 //! The PUT, and what goes along with it that others own.
 
-use armature_azure::{Method, Operation, Transport};
-use armature_shapes::id::ResourceId;
 use serde_json::Value;
 
-use super::azure::transport_failure;
 use super::pass::Pass;
 use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
+use crate::remote::Begun;
 
 /// PUTs of one pass that are begun again because the resource changed after it was read.
 const ATTEMPTS: usize = 3;
 
-/// HTTP status for an etag that no longer holds (RFC 9110, section 13.1.1).
-const PRECONDITION_FAILED: u16 = 412;
-
 impl Pass<'_> {
     /// Step 13. Where Azure changed the resource since it was read, nothing was sent: the pass looks again.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
-        let sent = match self.known_id() {
-            Ok(id) => self.send_put(&id).await?,
-            Err(failure) => Some((Write::Failed(failure), None)),
-        };
-        let Some((begun, operation)) = sent else {
+        let sent = self.send_put().await?;
+        if matches!(sent, Begun::Overtaken(_)) && self.overtaken < ATTEMPTS {
             self.overtaken += 1;
             self.look_anew();
             return Ok(());
-        };
-        if self.gate.put_off().is_none() {
+        }
+        let is_unheard = matches!(sent, Begun::Unheard(_));
+        let (begun, operation) = self.begun(sent).await;
+        if self.session.put_off().is_none() {
             self.record(event).await;
         }
         if let Some(operation) = operation {
             self.save_operation(&operation).await?;
         }
-        self.note_unanswered_put().await?;
+        if is_unheard {
+            self.note_unanswered_put().await?;
+        }
         if begun == Write::Completed {
             self.observed.resource = None;
         }
@@ -41,26 +37,14 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// What became of the PUT; nothing where somebody changed the resource first.
-    async fn send_put(
-        &self,
-        id: &ResourceId,
-    ) -> Result<Option<(Write, Option<Operation>)>, KubernetesError> {
-        let url = id.url(self.version.api_version);
+    /// The PUT, on the condition that no child was added or removed meanwhile where it repeats them.
+    async fn send_put(&self) -> Result<Begun, KubernetesError> {
         let body = self.with_children(self.body_to_send().await?);
-        let mut request = self.request(Method::Put, url.clone(), Some(body));
-        // A child that somebody added or removed meanwhile must not be undone.
-        request.if_match = self.etag.clone().filter(|_| self.carries_children());
-        let is_conditional = request.if_match.is_some();
-        let response = match self.gate.send(request).await {
-            Ok(response) => response,
-            Err(error) => return Ok(Some((Write::Failed(transport_failure(&error)), None))),
-        };
-        let is_overtaken = is_conditional && response.status == PRECONDITION_FAILED;
-        if is_overtaken && self.overtaken < ATTEMPTS {
-            return Ok(None);
-        }
-        Ok(Some(self.begun(Method::Put, &url, &response).await))
+        let etag = self.etag.clone().filter(|_| self.carries_children());
+        Ok(match self.target() {
+            Ok(target) => self.session.write(target, body, etag).await,
+            Err(failure) => Begun::Refused(failure.into()),
+        })
     }
 
     /// Forgets what was found out from Azure's former answer.

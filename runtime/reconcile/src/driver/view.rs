@@ -1,6 +1,5 @@
 //! The object as the decision sees it, from what the pass has of it.
 
-use armature_azure::{Method, Operation};
 use armature_shapes::kind::OwnerRule;
 use armature_shapes::names;
 use serde_json::Value;
@@ -9,6 +8,7 @@ use super::pass::Pass;
 use crate::annotations::{Directives, Mistake};
 use crate::claim;
 use crate::policy::Policy;
+use crate::remote::{Operation, Verb};
 use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
 
 impl Pass<'_> {
@@ -38,7 +38,7 @@ impl Pass<'_> {
             subscription: self
                 .id
                 .as_ref()
-                .and_then(|id| id.subscription().map(str::to_owned)),
+                .and_then(|id| id.arm()?.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
             put_generation: self.put_generation(),
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
@@ -77,7 +77,7 @@ impl Pass<'_> {
     pub(super) fn operation(&self) -> Option<Operation> {
         let id = self.annotation(names::POLLER_RESUME_ID)?;
         let token = self.annotation(names::POLLER_RESUME_TOKEN)?;
-        Operation::resume(id, token).ok()
+        self.session.resume(id, token)
     }
 
     pub(super) fn stored_operation(&self) -> StoredOperation {
@@ -87,10 +87,10 @@ impl Pass<'_> {
             return StoredOperation::None;
         }
         match self.operation() {
-            Some(operation) => match operation.method {
-                Method::Delete => StoredOperation::Delete,
-                Method::Post => StoredOperation::Prerequisite,
-                _ => StoredOperation::Put,
+            Some(operation) => match operation.verb {
+                Verb::Remove => StoredOperation::Delete,
+                Verb::Prepare => StoredOperation::Prerequisite,
+                Verb::Write => StoredOperation::Put,
             },
             None => StoredOperation::Unreadable,
         }

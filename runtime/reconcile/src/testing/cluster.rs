@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use armature_engine::compare::DigestKey;
-use armature_shapes::id::ResourceId;
+use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::names::NAMESPACE_CREDENTIAL;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
@@ -402,7 +402,7 @@ impl KubernetesPort for MemoryCluster {
         kinds.find(|info| (info.group, info.kind) == (group, kind))
     }
 
-    fn sharing(&self, id: &ResourceId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
         let state = lock(&self.state);
         let keys = state.ids.get(&id.as_str().to_lowercase());
         let keys = keys.into_iter().flatten().filter(|key| *key != except);

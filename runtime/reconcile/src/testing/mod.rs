@@ -6,6 +6,7 @@
 mod azure;
 mod breakpoint;
 mod cluster;
+mod key_value;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,10 +16,12 @@ use jiff::Timestamp;
 pub use azure::{Manner, MemoryAzure, error, response};
 pub use breakpoint::{Breakpoint, Side};
 pub use cluster::MemoryCluster;
+pub use key_value::{KEY_VALUE, KeyValue};
 
 use super::backoff::Random;
 use super::driver::{Reconciler, Settings};
 use super::policy::Policy;
+use super::remote::Remotes;
 use super::time::Clock;
 use crate::extension::Registry;
 
@@ -32,6 +35,7 @@ pub fn reconciler(
     Reconciler {
         kubernetes: cluster.clone(),
         arm: azure.clone(),
+        remotes: Remotes::default(),
         budget: Arc::default(),
         extensions,
         expressions: Arc::default(),

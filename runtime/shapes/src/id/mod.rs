@@ -1,8 +1,10 @@
-//! ARM resource ids, and the segments that must not stand in them.
+//! ARM resource ids, those of other remotes, and the segments that must not stand in them.
 //!
 //! What does not live here: which id an object has (its owner and name say so to the reconciler), and requests.
 
+mod remote_id;
 mod resource_id;
 pub mod segment;
 
+pub use remote_id::RemoteId;
 pub use resource_id::{IdError, ResourceId};

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::segment::{MisleadingSegment, check_path};
-use crate::kind::{KindInfo, Scope};
+use crate::kind::{KindInfo, Remote, Scope};
 
 /// ARM's own type of resource groups; the only type whose id has no `providers` segment of its own.
 const RESOURCE_GROUP_TYPE: &str = "Microsoft.Resources/resourceGroups";
@@ -40,6 +40,12 @@ pub enum IdError {
         id: String,
         /// What is wrong with it.
         reason: &'static str,
+    },
+    /// The kind's resources do not live in ARM.
+    #[error("{kind} has no ARM id: its resources live elsewhere")]
+    NoArm {
+        /// Kind.
+        kind: &'static str,
     },
     /// The kind needs an owner.
     #[error("{kind} needs an owner: set spec.owner.name or spec.owner.armId")]
@@ -146,7 +152,9 @@ impl ResourceId {
         subscription: &str,
         name: &str,
     ) -> Result<Self, IdError> {
-        let arm_type = kind.arm_type;
+        let Remote::Arm { arm_type, scope } = kind.remote else {
+            return Err(IdError::NoArm { kind: kind.kind });
+        };
         if arm_type.eq_ignore_ascii_case(RESOURCE_GROUP_TYPE) {
             return Ok(Self(format!(
                 "/subscriptions/{subscription}/resourceGroups/{name}"
@@ -155,7 +163,7 @@ impl ResourceId {
         let parent_type = parent_type(arm_type);
         let missing = || IdError::OwnerMissing { kind: kind.kind };
         let below = |owner: &ResourceId| Self(format!("{owner}/providers/{arm_type}/{name}"));
-        if kind.scope == Scope::Extension {
+        if scope == Scope::Extension {
             // A child of an extension resource hangs below that resource; the top one hangs below any.
             let owner = owner.ok_or_else(missing)?;
             return Ok(match parent_type {
@@ -163,7 +171,7 @@ impl ResourceId {
                 _ => below(owner),
             });
         }
-        match (parent_type, kind.scope) {
+        match (parent_type, scope) {
             (Some(parent), _) => {
                 let owner = owner.ok_or_else(missing)?;
                 owner.require_type(kind, parent)?;
@@ -246,8 +254,7 @@ impl ResourceId {
     }
 
     fn child(&self, kind: &KindInfo, name: &str) -> Self {
-        let segment = kind.arm_type.rsplit('/').next().unwrap_or(kind.arm_type);
-        Self(format!("{self}/{segment}/{name}"))
+        Self(format!("{self}/{}/{name}", kind.arm_type_segment()))
     }
 
     fn require_type(&self, kind: &KindInfo, expected: &str) -> Result<(), IdError> {

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::kind::{
-    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, Step, TypedKind, Verbs, VersionInfo,
+    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, Step, TypedKind, Verbs,
+    VersionInfo,
 };
 use crate::resource::{
     Condition, ConfigMapReference, KnownResourceReference, ResourceReference, SecretMapReference,
@@ -326,8 +327,10 @@ pub static MODEL: KindInfo = KindInfo {
     kind: "Gadget",
     plural: "gadgets",
     category: "toys",
-    arm_type: "Microsoft.Toys/gadgets",
-    scope: Scope::ResourceGroup,
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/gadgets",
+        scope: Scope::ResourceGroup,
+    },
     owner: OwnerRule::Kind {
         group: "resources.azure.com",
         kind: "ResourceGroup",

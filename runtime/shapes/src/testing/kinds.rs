@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::kind::{
-    AnswerStep, ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, SecretExport,
-    SecretSource, TypedKind, Verbs, VersionInfo,
+    AnswerStep, ConfigMapExport, HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope,
+    SecretExport, SecretSource, TypedKind, Verbs, VersionInfo,
 };
 use crate::resource::{
     Condition, ConfigMapDestination, ConfigMapReference, DestinationExpression,
@@ -198,8 +198,10 @@ pub static GROUP: KindInfo = KindInfo {
     kind: "ResourceGroup",
     plural: "resourcegroups",
     category: "resources",
-    arm_type: "Microsoft.Resources/resourceGroups",
-    scope: Scope::Subscription,
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Resources/resourceGroups",
+        scope: Scope::Subscription,
+    },
     owner: OwnerRule::None,
     name: NameRule::Free(&Rules::NONE),
     versions: &[version(GroupSpec::SHAPE, GroupStatus::SHAPE)],
@@ -215,8 +217,10 @@ pub static STORE: KindInfo = KindInfo {
     kind: "Store",
     plural: "stores",
     category: "toys",
-    arm_type: "Microsoft.Toys/stores",
-    scope: Scope::ResourceGroup,
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/stores",
+        scope: Scope::ResourceGroup,
+    },
     owner: OwnerRule::Kind {
         group: "resources.azure.com",
         kind: "ResourceGroup",
@@ -274,8 +278,10 @@ pub static BOX: KindInfo = KindInfo {
     kind: "StoresBox",
     plural: "storesboxes",
     category: "toys",
-    arm_type: "Microsoft.Toys/stores/boxes",
-    scope: Scope::ResourceGroup,
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/stores/boxes",
+        scope: Scope::ResourceGroup,
+    },
     owner: OwnerRule::Kind {
         group: "toys.azure.com",
         kind: "Store",
@@ -285,6 +291,25 @@ pub static BOX: KindInfo = KindInfo {
     hub: hub(BoxSpec::SHAPE, BoxStatus::SHAPE),
     secrets: &[],
     config_maps: &[],
+    errors: &[],
+};
+
+/// A value under a key, which is no resource of Azure.
+pub static ENTRY: KindInfo = KindInfo {
+    group: "toys.azure.com",
+    kind: "Entry",
+    plural: "entries",
+    category: "toys",
+    remote: Remote::Other("key-value"),
+    owner: OwnerRule::None,
+    name: NameRule::Free(&Rules::NONE),
+    versions: &[version(StoreSpec::SHAPE, StoreStatus::SHAPE)],
+    hub: hub(StoreSpec::SHAPE, StoreStatus::SHAPE),
+    secrets: &[],
+    config_maps: &[ConfigMapExport {
+        key: "endpoint",
+        status_path: &["endpoint"],
+    }],
     errors: &[],
 };
 

@@ -1,6 +1,6 @@
 //! A kind of which nothing matters but its ARM type and scope.
 
-use crate::kind::{HubInfo, KindInfo, NameRule, OwnerRule, Scope};
+use crate::kind::{HubInfo, KindInfo, NameRule, OwnerRule, Remote, Scope};
 use crate::resource::SecretReference;
 use crate::shape::{Rules, Shaped};
 
@@ -11,8 +11,7 @@ pub fn kind(arm_type: &'static str, scope: Scope) -> KindInfo {
         kind: "Thing",
         plural: "things",
         category: "test",
-        arm_type,
-        scope,
+        remote: Remote::Arm { arm_type, scope },
         owner: OwnerRule::Any,
         name: NameRule::Free(&Rules::NONE),
         versions: &[],

@@ -98,7 +98,7 @@ impl Place {
     /// Whether it is a resource of a kind that there is.
     fn is_resource(&self) -> bool {
         let id = ResourceId::parse(&self.path);
-        id.is_ok_and(|id| KINDS.iter().any(|kind| id.has_type(kind.arm_type)))
+        id.is_ok_and(|id| KINDS.iter().any(|kind| id.has_type(kind.remote_type())))
     }
 }
 

@@ -30,6 +30,7 @@ use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
+use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster};
 use armature_runtime::reconcile::time::Clock;
 use armature_runtime::resource::ObjectKey;
@@ -132,7 +133,7 @@ fn settings(manner: Manner, kind: &KindInfo) -> Settings {
             ..OperationRule::default()
         },
         operations_of: is_shown
-            .then(|| (kind.arm_type.to_owned(), by_state))
+            .then(|| (kind.remote_type().to_owned(), by_state))
             .into_iter()
             .collect(),
         normalise: if manner.rewrites {
@@ -141,11 +142,22 @@ fn settings(manner: Manner, kind: &KindInfo) -> Settings {
             Normalise::default()
         },
         keeps: if manner.keeps {
-            vec![kind.arm_type.to_owned()]
+            vec![kind.remote_type().to_owned()]
         } else {
             Vec::new()
         },
         ..Settings::default()
+    }
+}
+
+/// The operator's configuration.
+fn operator() -> Operator {
+    Operator {
+        operator_namespace: OPERATOR_NAMESPACE.to_owned(),
+        operator_version: "v1".to_owned(),
+        default_policy: Policy::Manage,
+        longest_hold_before_put: Duration::from_secs(3600),
+        longest_hold_before_delete: Duration::from_secs(300),
     }
 }
 
@@ -201,18 +213,13 @@ impl World {
         let reconciler = Reconciler {
             kubernetes: cluster.clone() as Arc<dyn KubernetesPort>,
             arm: Arc::new(client(OPERATOR, breakpoint.clone())),
+            remotes: Remotes::default(),
             budget: Arc::default(),
             extensions: registry(),
             expressions: Arc::default(),
             clock: clock.clone(),
             since: clock.now(),
-            settings: Operator {
-                operator_namespace: OPERATOR_NAMESPACE.to_owned(),
-                operator_version: "v1".to_owned(),
-                default_policy: Policy::Manage,
-                longest_hold_before_put: Duration::from_secs(3600),
-                longest_hold_before_delete: Duration::from_secs(300),
-            },
+            settings: operator(),
             cancellation: CancellationToken::new(),
         };
         let others = client(OTHERS, Arc::default());

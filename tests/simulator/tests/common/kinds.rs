@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use armature_runtime::kind::{
-    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, Verbs, VersionInfo,
+    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, Verbs, VersionInfo,
 };
 use armature_runtime::shape::{OneOf, Rules, Semantic, Shaped, StructShape, Variant};
 use armature_runtime::{field, string_enum};
@@ -116,8 +116,7 @@ shaped! { StateStatus {
 
 /// What differs between the kinds.
 struct Template {
-    arm_type: &'static str,
-    scope: Scope,
+    remote: Remote,
     name: NameRule,
     versions: &'static [VersionInfo],
 }
@@ -155,8 +154,7 @@ const fn kind(template: Template) -> KindInfo {
         kind: "Test",
         plural: "tests",
         category: "test",
-        arm_type: template.arm_type,
-        scope: template.scope,
+        remote: template.remote,
         owner: OwnerRule::Any,
         name: template.name,
         versions: template.versions,
@@ -176,8 +174,10 @@ const ANY_NAME: NameRule = NameRule::Free(&Rules::NONE);
 macro_rules! kinds {
     ($($name:ident = $arm_type:literal, $rule:expr, $version:expr;)*) => {
         $(static $name: KindInfo = kind(Template {
-            arm_type: $arm_type,
-            scope: Scope::ResourceGroup,
+            remote: Remote::Arm {
+                arm_type: $arm_type,
+                scope: Scope::ResourceGroup,
+            },
             name: $rule,
             versions: { static VERSIONS: [VersionInfo; 1] = [$version]; &VERSIONS },
         });)*

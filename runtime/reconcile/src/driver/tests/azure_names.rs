@@ -1,6 +1,8 @@
 //! The name in Azure that a ConfigMap has.
 
-use armature_shapes::kind::{HubInfo, KindInfo, NameRule, OwnerRule, Plan, Scope, VersionInfo};
+use armature_shapes::kind::{
+    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, VersionInfo,
+};
 use armature_shapes::resource::{Condition, ConfigMapReference};
 use armature_shapes::shape::{Rules, Shaped};
 use armature_shapes::shaped;
@@ -35,8 +37,10 @@ static NAMED: KindInfo = KindInfo {
     kind: "Named",
     plural: "nameds",
     category: "toys",
-    arm_type: "Microsoft.Toys/named",
-    scope: Scope::Subscription,
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/named",
+        scope: Scope::Subscription,
+    },
     owner: OwnerRule::None,
     name: NameRule::Free(&Rules::NONE),
     versions: &[VersionInfo {

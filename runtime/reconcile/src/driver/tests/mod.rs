@@ -19,6 +19,7 @@ mod operations;
 mod places;
 mod prerequisites;
 mod protect;
+mod remote;
 mod restart;
 mod secrets;
 

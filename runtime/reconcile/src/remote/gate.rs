@@ -15,11 +15,12 @@ use armature_azure::{
 use armature_shapes::id::segment;
 use armature_shapes::resource::ObjectKey;
 use async_trait::async_trait;
+use jiff::Timestamp;
 
-use super::{Clock, Reconciler};
+use crate::time::Clock;
 
 /// The transport of one pass.
-pub(super) struct Gate {
+pub(crate) struct Gate {
     arm: Arc<dyn Transport>,
     budget: Arc<Budget>,
     clock: Arc<dyn Clock>,
@@ -42,15 +43,26 @@ struct State {
 }
 
 impl Gate {
-    pub fn new(reconciler: &Reconciler, object: ObjectKey, urgency: Urgency) -> Self {
+    pub fn new(
+        arm: Arc<dyn Transport>,
+        budget: Arc<Budget>,
+        clock: Arc<dyn Clock>,
+        object: ObjectKey,
+        urgency: Urgency,
+    ) -> Self {
         Self {
-            arm: reconciler.arm.clone(),
-            budget: reconciler.budget.clone(),
-            clock: reconciler.clock.clone(),
+            arm,
+            budget,
+            clock,
             object,
             urgency,
             state: Mutex::default(),
         }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Counts requests from now on for who this credential stands for.
@@ -77,11 +89,6 @@ impl Gate {
     /// How long the pass has to wait for the budget, when a request was put off: nothing else may follow.
     pub fn put_off(&self) -> Option<Duration> {
         self.state().put_off
-    }
-
-    /// Whether nobody waits for the outcome of the pass.
-    pub fn is_background(&self) -> bool {
-        self.urgency == Urgency::Background
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,0 +1,301 @@
+//! Azure Resource Manager as a remote: its verbs, what its answers say, and its operations in annotations.
+
+use std::time::Duration;
+
+use armature_azure::operation::{self, Style};
+use armature_azure::{
+    CloudError, CredentialKey, Method, Request, Response, Transport, TransportError, absence,
+};
+use armature_shapes::id::{RemoteId, ResourceId, segment};
+use armature_shapes::kind::KindInfo;
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::{Begun, Gate, Operation, Progress, Reading, Refusal, Session, Target, Verb};
+use crate::backoff::RetryClass;
+use crate::condition::reason;
+use crate::observed::{Credential, Provisioning};
+use crate::outcome::Failure;
+
+/// States of `provisioningState` that say without doubt that something is going on. Services invent others, and
+/// some of those are lasting (`Running`, `Pending`): only these hold a PUT back.
+const RUNNING: &[&str] = &[
+    "accepted",
+    "creating",
+    "deleting",
+    "inprogress",
+    "provisioning",
+    "updating",
+];
+
+/// api-version of the registration of providers.
+const REGISTRATION_VERSION: &str = "2019-05-01";
+
+/// HTTP status for an etag that no longer holds (RFC 9110, section 13.1.1).
+const PRECONDITION_FAILED: u16 = 412;
+
+#[async_trait]
+impl Session for Gate {
+    async fn sign_in(&self, credential: &CredentialKey) -> Result<Credential, Failure> {
+        let subscription = self.subscription(credential).await;
+        self.charge(credential).await;
+        let subscription = subscription.map_err(|error| transport_failure(&error))?;
+        self.confine(&subscription);
+        Ok(Credential { subscription })
+    }
+
+    fn identify(
+        &self,
+        kind: &'static KindInfo,
+        owner: Option<&RemoteId>,
+        account: &str,
+        name: &str,
+    ) -> Result<RemoteId, String> {
+        segment::check_segment(name).map_err(|error| format!("spec.azureName: {error}"))?;
+        let owner = owner.and_then(RemoteId::arm);
+        let id = ResourceId::of(kind, owner, account, name);
+        id.map(RemoteId::Arm).map_err(|error| error.to_string())
+    }
+
+    /// GET, or HEAD where that is all there is.
+    async fn read(&self, target: Target<'_>) -> Result<Option<Reading>, Refusal> {
+        let verbs = target.version.verbs;
+        let method = match (verbs.get, verbs.head) {
+            (true, _) => Method::Get,
+            (false, true) => Method::Head,
+            (false, false) => {
+                let message = "Azure cannot read resources of this type";
+                return Err(Failure::error(reason::FAILED, message).into());
+            }
+        };
+        let request = request(target.credential, method, url(target)?, None);
+        let response = self.ask(request).await?;
+        match response.status {
+            _ if absence::is_gone(&response) => Ok(None),
+            200..300 if method == Method::Head => Ok(Some(Reading {
+                provisioning: Provisioning::Settled,
+                body: None,
+                etag: None,
+            })),
+            200..300 => {
+                let body = response.body.unwrap_or_default();
+                let etag = body.get("etag").and_then(Value::as_str);
+                let etag = etag.or(response.headers.get("etag").map(String::as_str));
+                Ok(Some(Reading {
+                    provisioning: provisioning(&body),
+                    etag: etag.map(str::to_owned),
+                    body: Some(body),
+                }))
+            }
+            _ => Err(self.refused(&response)),
+        }
+    }
+
+    async fn write(&self, target: Target<'_>, body: Value, etag: Option<String>) -> Begun {
+        let url = match url(target) {
+            Ok(url) => url,
+            Err(refusal) => return Begun::Refused(refusal),
+        };
+        let is_conditional = etag.is_some();
+        let request = Request {
+            if_match: etag,
+            ..request(target.credential, Method::Put, url.clone(), Some(body))
+        };
+        let begun = match self.send(request).await {
+            Err(error) => Begun::Refused(transport_failure(&error).into()),
+            Ok(response) => match self.begun(Method::Put, &url, &response) {
+                Begun::Refused(refusal)
+                    if is_conditional && response.status == PRECONDITION_FAILED =>
+                {
+                    Begun::Overtaken(refusal)
+                }
+                begun => begun,
+            },
+        };
+        match begun {
+            Begun::Refused(refusal) if self.has_unanswered_put() => Begun::Unheard(refusal),
+            begun => begun,
+        }
+    }
+
+    async fn remove(&self, target: Target<'_>) -> Begun {
+        match url(target) {
+            Ok(url) => self.begin(target.credential, Method::Delete, url).await,
+            Err(refusal) => Begun::Refused(refusal),
+        }
+    }
+
+    async fn follow(&self, target: Target<'_>, operation: &Operation) -> Progress {
+        let resumed = armature_azure::Operation::resume(&operation.id, &operation.token);
+        let (Ok(running), Some(id)) = (resumed, target.id.arm()) else {
+            return Progress::Lost;
+        };
+        let request = request(target.credential, Method::Get, running.url.clone(), None);
+        let response = match self.send(request).await {
+            Ok(response) => response,
+            Err(error) if error.is_refused => {
+                return Progress::Doubtful(transport_failure(&error).into());
+            }
+            Err(error) => return Progress::Unknown(transport_failure(&error)),
+        };
+        match operation::poll(&running, id, &response, self.now()) {
+            operation::Progress::Running { operation, after } => Progress::Running {
+                operation: kept(&operation),
+                after,
+            },
+            operation::Progress::Unreported { after } => Progress::Unreported { after },
+            operation::Progress::Doubtful(_) => Progress::Doubtful(self.refused(&response)),
+            operation::Progress::Succeeded => Progress::Succeeded,
+            operation::Progress::Failed(error) | operation::Progress::Canceled(error) => {
+                Progress::Failed(plain(error, None))
+            }
+            operation::Progress::Lost => Progress::Lost,
+        }
+    }
+
+    fn resume(&self, id: &str, token: &str) -> Option<Operation> {
+        let operation = armature_azure::Operation::resume(id, token).ok()?;
+        Some(kept(&operation))
+    }
+
+    /// Asks Azure to let the subscription use the type's provider; that takes minutes (ASO behaviour §1.7).
+    async fn enrol(&self, target: Target<'_>, account: &str) -> Result<(), Refusal> {
+        let subscription = target.id.arm().and_then(ResourceId::subscription);
+        let subscription = subscription.unwrap_or(account);
+        let provider = target.kind.provider();
+        let url = format!(
+            "/subscriptions/{subscription}/providers/{provider}/register?api-version={REGISTRATION_VERSION}"
+        );
+        let request = request(target.credential, Method::Post, url, None);
+        let response = self.ask(request).await?;
+        match response.status {
+            200..300 => Ok(()),
+            _ => Err(self.refused(&response)),
+        }
+    }
+
+    fn commit(&self) {
+        Gate::commit(self);
+    }
+
+    fn put_off(&self) -> Option<Duration> {
+        Gate::put_off(self)
+    }
+}
+
+impl Gate {
+    /// POST of something that has to come before a PUT.
+    pub async fn prepare(&self, credential: &CredentialKey, url: &str) -> Begun {
+        self.begin(credential, Method::Post, url.to_owned()).await
+    }
+
+    async fn begin(&self, credential: &CredentialKey, method: Method, url: String) -> Begun {
+        let request = request(credential, method, url.clone(), None);
+        match self.send(request).await {
+            Ok(response) => self.begun(method, &url, &response),
+            Err(error) => Begun::Refused(transport_failure(&error).into()),
+        }
+    }
+
+    fn begun(&self, method: Method, url: &str, response: &Response) -> Begun {
+        match operation::begin(method, url, response, self.now()) {
+            operation::Begun::Done => Begun::Done,
+            operation::Begun::Running { operation, after } => Begun::Running {
+                operation: kept(&operation),
+                after,
+            },
+            operation::Begun::Failed { .. }
+                if method == Method::Delete && absence::is_not_found(response) =>
+            {
+                Begun::Refused(self.refused(response))
+            }
+            operation::Begun::Failed { error, after } => Begun::Refused(plain(error, after)),
+        }
+    }
+
+    async fn ask(&self, request: Request) -> Result<Response, Refusal> {
+        let answer = self.send(request).await;
+        answer.map_err(|error| transport_failure(&error).into())
+    }
+
+    /// What an error answer says. One of "not found" that does not mean the resource is doubted.
+    fn refused(&self, response: &Response) -> Refusal {
+        let is_doubtful = absence::is_not_found(response) && !absence::is_gone(response);
+        Refusal::Azure {
+            error: Box::new(CloudError::from_response(response)),
+            retry_after: operation::retry_after(response, self.now()),
+            doubt: is_doubtful.then(|| absence::doubt(response).to_owned()),
+        }
+    }
+}
+
+fn plain(error: CloudError, retry_after: Option<Duration>) -> Refusal {
+    Refusal::Azure {
+        error: Box::new(error),
+        retry_after,
+        doubt: None,
+    }
+}
+
+fn url(target: Target<'_>) -> Result<String, Refusal> {
+    match target.id.arm() {
+        Some(id) => Ok(id.url(target.version.api_version)),
+        None => {
+            let message = format!("'{}' is no ARM id", target.id);
+            Err(Failure::error(reason::FAILED, message).into())
+        }
+    }
+}
+
+fn request(
+    credential: &CredentialKey,
+    method: Method,
+    url: String,
+    body: Option<Value>,
+) -> Request {
+    Request {
+        method,
+        url,
+        body,
+        if_match: None,
+        credential: credential.clone(),
+    }
+}
+
+/// What an object keeps of an operation.
+fn kept(operation: &armature_azure::Operation) -> Operation {
+    Operation {
+        verb: match operation.method {
+            Method::Delete => Verb::Remove,
+            Method::Post => Verb::Prepare,
+            _ => Verb::Write,
+        },
+        is_reported: operation.style != Style::Resource,
+        id: operation.resume_id().to_owned(),
+        token: operation.resume_token(),
+    }
+}
+
+fn provisioning(body: &Value) -> Provisioning {
+    let state = body.pointer("/properties/provisioningState");
+    let Some(state) = state.and_then(Value::as_str) else {
+        return Provisioning::Settled;
+    };
+    let word = state.to_ascii_lowercase();
+    match word.as_str() {
+        "failed" | "canceled" | "cancelled" => Provisioning::Failed(state.to_owned()),
+        word if RUNNING.contains(&word) => Provisioning::Running(state.to_owned()),
+        _ => Provisioning::Settled,
+    }
+}
+
+/// No answer. A credential that cannot be used is the user's to fix, anything else may pass.
+pub(crate) fn transport_failure(error: &TransportError) -> Failure {
+    let mut failure = if error.credential {
+        Failure::warning(reason::FAILED, RetryClass::Slow, error.to_string())
+    } else {
+        Failure::unknown(error.to_string())
+    };
+    failure.retry_after = error.retry_after;
+    failure
+}
