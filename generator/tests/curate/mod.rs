@@ -1,0 +1,209 @@
+//! Pass 4: what rules and heuristics make of a model.
+
+mod page;
+mod rules;
+
+use armature_generator::curate::curate;
+use armature_generator::curation::GroupConfig;
+use armature_generator::model::{
+    ApiVersion, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef, TypeName,
+    TypeRef, VariantType,
+};
+
+use crate::common::lines as render;
+use crate::common::models::{
+    enumeration, group, inner, list, map, named, object, resource, string, version,
+};
+
+const HEAD: &str = r#"
+group = "test"
+naming = "hybrid"
+
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
+
+[kinds.Thing]
+type = "Microsoft.Test/things"
+"#;
+
+fn things(spec: Vec<Property>, status: Vec<Property>, more: Vec<(TypeName, TypeDef)>) -> Group {
+    let mut types = vec![object("ThingSpec", spec), object("ThingStatus", status)];
+    types.extend(more);
+    group(vec![version(
+        "2023-01-01",
+        vec![resource("Thing", "Microsoft.Test/things")],
+        types,
+    )])
+}
+
+fn curated(group: Group, rules: &str) -> String {
+    let config = GroupConfig::parse("specs/test.toml", format!("{HEAD}{rules}")).expect("form");
+    let group = curate(group, &config).expect("rules apply");
+    group.versions.values().map(render::version).collect()
+}
+
+#[test]
+fn roots_get_the_operators_fields_and_lose_arms_envelope() {
+    let group = things(
+        vec![string("name"), string("location"), string("id")],
+        vec![
+            string("name"),
+            string("id"),
+            inner("endpoints", named("Endpoints")),
+        ],
+        vec![
+            object("Unreached", vec![string("x")]),
+            object("Endpoints", vec![string("web")]),
+        ],
+    );
+    let rules = r#"
+secrets = { key1 = { action = "listKeys", value = "keys[keyName=key1].value" }, id = { id = "subscription" } }
+config-maps = { endpoint = "endpoints.web", other = "" }
+"#;
+    insta::assert_snapshot!(curated(group, rules));
+}
+
+#[test]
+fn references_secrets_and_config_maps() {
+    let mut arm_id = inner("subnetId", TypeRef::String);
+    arm_id.meaning = Meaning::ArmId;
+    arm_id.required = true;
+    let mut secret = inner("password", TypeRef::String);
+    secret.secret = true;
+    let mut issuer = inner("issuer", TypeRef::String);
+    issuer.required = true;
+    let spec = vec![
+        arm_id.clone(),
+        secret.clone(),
+        issuer,
+        inner("vaultIds", list(TypeRef::String)),
+        inner("serviceId", TypeRef::String),
+        inner("settings", map(TypeRef::String)),
+        inner("token", TypeRef::String),
+        inner("notAReferenceId", TypeRef::String),
+    ];
+    let status = vec![arm_id, secret, inner("token", TypeRef::String)];
+    let rules = r#"
+[types.Thing]
+issuer = "config-map"
+notAReferenceId = "config-map-required"
+serviceId = "well-known-reference"
+settings = "secret-map"
+token = "secret"
+vaultIds = "reference"
+"#;
+    insta::assert_snapshot!(curated(things(spec, status, Vec::new()), rules));
+}
+
+#[test]
+fn rules_overrule_heuristics_and_specs() {
+    let mut arm_id = inner("scope", TypeRef::String);
+    arm_id.meaning = Meaning::ArmId;
+    let spec = vec![
+        arm_id,
+        inner("bypass", named("Bypass")),
+        inner("mode", named("Mode")),
+        inner("odd", TypeRef::Json),
+        inner("gone", TypeRef::String),
+        inner("phase", TypeRef::String),
+    ];
+    let status = vec![
+        inner("gone", TypeRef::String),
+        inner("phase", TypeRef::String),
+        inner("mode", TypeRef::String),
+    ];
+    let more = vec![enumeration("Bypass", &["A"]), enumeration("Mode", &["A"])];
+    let rules = r#"
+[types.Thing]
+bypass = { type = "string" }
+gone = "remove"
+mode = { values = ["A", "B"], side = "spec" }
+odd = { rename = "even", type = "boolean", required = true }
+phase = { as = "remove", side = "spec" }
+scope = "plain"
+"#;
+    insta::assert_snapshot!(curated(things(spec, status, more), rules));
+}
+
+#[test]
+fn children_of_a_kind_leave_its_spec_and_keep_their_path() {
+    let spec = vec![inner("subnets", list(named("Subnet"))), string("location")];
+    let status = vec![inner("subnets", list(named("SubnetStatus")))];
+    let more = vec![
+        object("Subnet", vec![string("prefix")]),
+        object("SubnetStatus", vec![string("prefix")]),
+    ];
+    let rules = "[types.Thing]\nsubnets = \"child-kind\"\n";
+    insta::assert_snapshot!(curated(things(spec, status, more), rules));
+}
+
+#[test]
+fn variants_and_empty_objects_go_with_what_they_hold() {
+    let mut group = things(
+        vec![
+            Property::new("good", &[], named("Good")),
+            Property::new("bad", &[], named("Bad")),
+            inner("empty", named("Empty")),
+            inner("holdsEmpty", list(named("HoldsEmpty"))),
+        ],
+        Vec::new(),
+        vec![
+            object("Good", vec![string("kind")]),
+            object("Bad", vec![string("kind")]),
+            object("Empty", Vec::new()),
+            object("HoldsEmpty", vec![inner("empty", named("Empty"))]),
+        ],
+    );
+    let version = group.versions.get_mut(&ApiVersion::new("2023-01-01"));
+    let types = &mut version.expect("version").types;
+    if let Some(TypeDef::Object(root)) = types.get_mut(&TypeName::new("ThingSpec")) {
+        let variant = |value: &str, property: &str| VariantType {
+            value: value.to_owned(),
+            property: property.to_owned(),
+        };
+        root.discriminated = Some(Discriminated {
+            property: "kind".to_owned(),
+            variants: vec![variant("Good", "good"), variant("Bad", "bad")],
+        });
+    }
+    let rules = "[types.Thing]\nbad = \"remove\"\n";
+    insta::assert_snapshot!(curated(group, rules));
+}
+
+#[test]
+fn kinds_are_renamed_and_other_types_move_off_their_names() {
+    let mut thing = resource("StoreThing", "Microsoft.Test/things");
+    thing.name = NameRule::OneOf(vec!["a".to_owned(), "b".to_owned()]);
+    thing.owner = Owner::Any;
+    let mut other = resource("Other", "Microsoft.Test/others");
+    other.name = NameRule::Fixed("default".to_owned());
+    other.owner = Owner::None;
+    let group = group(vec![version(
+        "2023-01-01",
+        vec![other, thing],
+        vec![
+            object("StoreThingSpec", vec![inner("thing", named("Thing"))]),
+            object("StoreThingStatus", vec![string("id")]),
+            object("Thing", vec![string("x")]),
+            object("OtherSpec", vec![string("x")]),
+            object("OtherStatus", vec![string("id")]),
+        ],
+    )]);
+    let rules = "\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
+    insta::assert_snapshot!(curated(group, rules));
+}
+
+#[test]
+fn explicit_collections_are_marked() {
+    let config = HEAD.replace("naming", "explicit-collections = true\nnaming");
+    let config = GroupConfig::parse("specs/test.toml", config).expect("form");
+    let spec = vec![
+        inner("list", list(TypeRef::String)),
+        inner("map", map(TypeRef::String)),
+        inner("text", TypeRef::String),
+    ];
+    let group = curate(things(spec, Vec::new(), Vec::new()), &config).expect("rules apply");
+    let text = group.versions.values().map(render::version);
+    insta::assert_snapshot!(text.collect::<String>());
+}

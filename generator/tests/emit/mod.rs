@@ -1,0 +1,157 @@
+//! Pass 7: the text of generated files.
+
+use std::collections::BTreeMap;
+
+use armature_generator::emit::{emit, umbrella};
+use armature_generator::hub::hubs;
+use armature_generator::model::{
+    AnswerStep, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules, SecretSource,
+    TypeDef, TypeRef, VariantType,
+};
+use armature_generator::share::share;
+use camino::Utf8PathBuf;
+
+use crate::common::models::{
+    enumeration, group, inner, list, map, named, object, resource, string, version,
+};
+
+/// Two versions of one kind, with one of each sort of type; the newer has one property more.
+fn model() -> Group {
+    let types = |is_new: bool| {
+        let mut name = string("type");
+        name.required = true;
+        name.rules = Rules {
+            pattern: Some("^[a-z]+$".to_owned()),
+            minimum: Some(-1.5),
+            ..Rules::default()
+        };
+        let mut spec = vec![
+            name,
+            inner("colour", named("Colour")),
+            inner("count", TypeRef::Integer(Some("int32".to_owned()))),
+            inner("ids", TypeRef::ArmIdKeyed),
+            inner("notes", map(list(TypeRef::Json))),
+            inner("subnetReference", TypeRef::Reference),
+            inner("shapes", list(named("Shape"))),
+        ];
+        if is_new {
+            spec.push(inner("publicIPAddress", TypeRef::Secret));
+        }
+        let (shape_name, mut shape) = object(
+            "Shape",
+            vec![
+                Property::new("circle", &[], named("Circle")),
+                Property::new("square", &[], named("Square")),
+            ],
+        );
+        if let TypeDef::Object(shape) = &mut shape {
+            let variant = |value: &str, property: &str| VariantType {
+                value: value.to_owned(),
+                property: property.to_owned(),
+            };
+            shape.discriminated = Some(Discriminated {
+                property: "kind".to_owned(),
+                variants: vec![variant("Square", "square"), variant("Circle", "circle")],
+            });
+        }
+        vec![
+            object("ThingSpec", spec),
+            object("ThingStatus", vec![string("id")]),
+            enumeration("Colour", &["*", "Dark Red", "dark-red"]),
+            (shape_name, shape),
+            object("Circle", vec![inner("radius", TypeRef::Number)]),
+            object("Square", vec![inner("side", TypeRef::Number)]),
+        ]
+    };
+    let thing = |names: &[&str]| {
+        let mut thing = resource("Thing", "Microsoft.Test/things");
+        thing.plural = "things".to_owned();
+        thing.version_names = names.iter().map(|name| (*name).to_owned()).collect();
+        thing.child_lists = vec![vec!["properties".to_owned(), "parts".to_owned()]];
+        thing.secrets = vec![
+            (
+                "key".to_owned(),
+                SecretSource::Action {
+                    action: "listKeys".to_owned(),
+                    value: vec![
+                        AnswerStep::Member("keys".to_owned()),
+                        AnswerStep::Item {
+                            member: "keyName".to_owned(),
+                            is: "key1".to_owned(),
+                        },
+                        AnswerStep::Member("value".to_owned()),
+                    ],
+                },
+            ),
+            (
+                "web".to_owned(),
+                SecretSource::Status(vec!["a".to_owned(), "b".to_owned()]),
+            ),
+            ("subscription".to_owned(), SecretSource::Subscription),
+            ("kubeconfig".to_owned(), SecretSource::Extension),
+        ];
+        thing.config_maps = vec![("web".to_owned(), vec!["a".to_owned(), "b".to_owned()])];
+        thing
+    };
+    let mut group = group(vec![
+        version("2022-01-01", vec![thing(&["v1api20220101"])], types(false)),
+        version(
+            "2023-01-01",
+            vec![thing(&["v1api20230101", "v20230101"])],
+            types(true),
+        ),
+    ]);
+    let rule = |kinds: &[&str], code: &str, message: Option<&str>, class| ErrorRule {
+        kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+        code: code.to_owned(),
+        message: message.map(str::to_owned),
+        class,
+    };
+    group.errors = vec![
+        rule(&["Thing"], "Gone", Some("not \"here\""), ErrorClass::Fatal),
+        rule(&["Other"], "NotOurs", None, ErrorClass::RetryFast),
+        rule(&[], "Busy", None, ErrorClass::RetryVerySlow),
+    ];
+    group
+}
+
+fn files() -> BTreeMap<Utf8PathBuf, String> {
+    let group = model();
+    emit(&group, &share(&group), &hubs(&group)).expect("valid names")
+}
+
+#[test]
+fn all_files_of_a_group() {
+    for (path, text) in files() {
+        insta::assert_snapshot!(path.as_str().replace('/', "_"), text);
+    }
+}
+
+#[test]
+fn the_same_model_gives_the_same_bytes() {
+    assert_eq!(files(), files());
+}
+
+#[test]
+fn every_rust_file_parses() {
+    for (path, text) in files() {
+        if path.extension() == Some("rs") {
+            let parsed = syn::parse_file(&text);
+            assert!(parsed.is_ok(), "{path}: {:?}", parsed.err());
+        }
+    }
+}
+
+#[test]
+fn the_crate_over_all_groups() {
+    let groups = BTreeMap::from([
+        ("network".to_owned(), vec!["VIRTUAL_NETWORK".to_owned()]),
+        (
+            "network.frontdoor".to_owned(),
+            vec!["WEB_APPLICATION_FIREWALL_POLICY".to_owned()],
+        ),
+    ]);
+    for (path, text) in umbrella(&groups) {
+        insta::assert_snapshot!(path.as_str().replace('/', "_"), text);
+    }
+}

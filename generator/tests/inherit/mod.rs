@@ -1,0 +1,3 @@
+//! What Bicep types inherit from OpenAPI.
+
+mod sources;

@@ -1,0 +1,188 @@
+//! All passes on small spec files.
+
+mod findings;
+pub mod generate;
+
+use std::sync::Mutex;
+
+use armature_generator::curation::GroupConfig;
+use armature_generator::load::SpecRoot;
+use armature_generator::pipeline::{
+    Generated, GroupSummary, NoProgress, Options, Progress, generate,
+};
+
+const SPEC: &str = r##"{
+  "swagger": "2.0",
+  "info": { "title": "Test", "version": "2023-01-01" },
+  "paths": {
+    "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.Test/things/{name}": {
+      "put": {
+        "parameters": [
+          { "name": "name", "in": "path", "required": true, "type": "string", "maxLength": 24 },
+          { "name": "body", "in": "body", "schema": { "$ref": "#/definitions/Thing" } }
+        ],
+        "responses": { "200": { "description": "ok", "schema": { "$ref": "#/definitions/Thing" } } }
+      },
+      "get": {
+        "parameters": [{ "name": "name", "in": "path", "required": true, "type": "string" }],
+        "responses": { "200": { "description": "ok", "schema": { "$ref": "#/definitions/Thing" } } }
+      }
+    }
+  },
+  "definitions": {
+    "Thing": {
+      "type": "object",
+      "x-ms-azure-resource": true,
+      "properties": {
+        "id": { "type": "string", "readOnly": true },
+        "name": { "type": "string", "readOnly": true },
+        "type": { "type": "string", "readOnly": true },
+        "location": { "type": "string", "description": "Where it\n   \"is\"." }
+      }
+    }
+  }
+}"##;
+
+const CONFIG: &str = r#"group = "test"
+naming = "new"
+[sources.specs]
+folder = "specification/test"
+versions."2023-01-01" = ["test.json"]
+[kinds.Thing]
+type = "Microsoft.Test/things"
+"#;
+
+struct Names(Mutex<Vec<String>>);
+
+impl Progress for Names {
+    fn group(&self, summary: &GroupSummary) {
+        self.0.lock().expect("no panic").push(summary.group.clone());
+    }
+}
+
+fn specs() -> (tempfile::TempDir, SpecRoot) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("specification/test/stable/2023-01-01");
+    std::fs::create_dir_all(&path).expect("folder");
+    std::fs::write(path.join("test.json"), SPEC).expect("file");
+    let root = folder.path().to_str().expect("path in UTF-8").to_owned();
+    (folder, SpecRoot::new(root))
+}
+
+fn config(text: &str) -> GroupConfig {
+    GroupConfig::parse("specs/test.toml", text).expect("form")
+}
+
+#[test]
+fn a_spec_becomes_a_crate_and_a_page() {
+    let (_folder, specs) = specs();
+    let names = Names(Mutex::default());
+    let generated =
+        generate(&specs, &[config(CONFIG)], Options::default(), &names).expect("generates");
+    let paths = generated.files.keys().map(|path| path.as_str());
+    assert_eq!(
+        paths.collect::<Vec<_>>(),
+        [
+            "docs/reference/index.md",
+            "docs/reference/test.md",
+            "generated/all/Cargo.toml",
+            "generated/all/src/lib.rs",
+            "generated/test/Cargo.toml",
+            "generated/test/src/hub/mod.rs",
+            "generated/test/src/hub/thing.rs",
+            "generated/test/src/hub/thing_spec.rs",
+            "generated/test/src/kinds/mod.rs",
+            "generated/test/src/kinds/thing.rs",
+            "generated/test/src/lib.rs",
+            "generated/test/src/types/mod.rs",
+            "generated/test/src/types/operator_spec_053e8b00/mod.rs",
+            "generated/test/src/v20230101/mod.rs",
+            "generated/test/src/v20230101/thing_spec.rs",
+            "generated/test/src/v20230101/thing_status.rs",
+        ]
+    );
+    assert_eq!(*names.0.lock().expect("no panic"), ["test"]);
+    let summary = &generated.groups[0];
+    assert_eq!((summary.kinds, summary.kind_versions), (1, 1));
+    assert_eq!((summary.types, summary.shared_types), (3, 3));
+    assert_eq!(summary.files, 11);
+    let texts = generated
+        .files
+        .iter()
+        .filter(|(path, _)| path.starts_with("generated/test/src"));
+    let bytes = texts.map(|(_, text)| text.len()).sum::<usize>();
+    assert_eq!(summary.bytes, bytes);
+}
+
+/// Two groups over the same file.
+fn shared() -> [GroupConfig; 2] {
+    let mut other = config(&CONFIG.replace("\"test\"", "\"other\""));
+    other.path = "specs/other.toml".to_owned();
+    [config(CONFIG), other]
+}
+
+fn with_threads(threads: usize) -> (Generated, SpecRoot) {
+    let (_folder, specs) = specs();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .expect("pool");
+    let generated = pool
+        .install(|| generate(&specs, &shared(), Options::default(), &NoProgress))
+        .expect("generates");
+    (generated, specs)
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes_and_parses_a_file_once() {
+    let (first, specs) = with_threads(1);
+    assert_eq!((specs.files().len(), specs.parsed()), (1, 1));
+    for threads in [2, 7] {
+        let (again, specs) = with_threads(threads);
+        assert_eq!(again.files, first.files, "{threads} threads");
+        assert_eq!(specs.parsed(), 1, "{threads} threads");
+    }
+}
+
+#[test]
+fn descriptions_are_in_the_types_only_when_asked_for() {
+    let (_folder, specs) = specs();
+    let spec = |descriptions| {
+        let options = Options { descriptions };
+        let generated = generate(&specs, &[config(CONFIG)], options, &NoProgress);
+        let files = generated.expect("generates").files;
+        files[camino::Utf8Path::new("generated/test/src/v20230101/thing_spec.rs")].clone()
+    };
+    assert!(!spec(false).contains("described"));
+    let with = spec(true);
+    assert!(
+        with.contains(
+            "ThingSpec.described(&[\n        (\"location\", \"Where it \\\"is\\\".\"),\n    ]) {"
+        ),
+        "{with}"
+    );
+}
+
+#[test]
+fn errors_of_every_pass_come_through() {
+    let (_folder, specs) = specs();
+    let fault = |configs: &[GroupConfig]| match generate(
+        &specs,
+        configs,
+        Options::default(),
+        &NoProgress,
+    ) {
+        Ok(_) => "no error".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let missing = config(&CONFIG.replace("test.json", "other.json"));
+    assert!(fault(&[missing]).contains("specification/test/stable/2023-01-01/other.json"));
+    let wrong = config(&CONFIG.replace("Microsoft.Test/things", "Microsoft.Test/thing"));
+    assert!(fault(&[wrong]).starts_with("specs/test.toml:7:8: "));
+    let mut second = config(CONFIG);
+    second.path = "specs/again.toml".to_owned();
+    assert_eq!(
+        fault(&[config(CONFIG), second]),
+        "specs/test.toml and specs/again.toml are both for group `test`; merge them into one file"
+    );
+}
