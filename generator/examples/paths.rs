@@ -74,7 +74,7 @@ fn members(
         let path = format!("{at}.{}", property.name);
         let required = if property.required { " required" } else { "" };
         let meaning = &property.meaning;
-        let arm = property.arm.join("/");
+        let arm = property.place.path().join("/");
         value(
             out,
             version,

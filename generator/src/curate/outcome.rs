@@ -6,8 +6,8 @@ use super::naming;
 use super::pattern::keep_re2;
 use crate::curation::{PlainType, PropertyRule, Side, Treatment};
 use crate::model::{
-    ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
-    TypeRef, TypeTable,
+    ArmPlace, ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef,
+    TypeName, TypeRef, TypeTable,
 };
 use crate::naming::pascal;
 use crate::types::embedded::ENVELOPE;
@@ -128,7 +128,7 @@ pub(super) fn outcome(site: Site<'_>, property: &Property, rule: Option<&Propert
 fn is_envelope(site: Site<'_>, property: &Property) -> bool {
     site.is_root
         && site.side == Side::Spec
-        && property.arm.len() == 1
+        && property.place.path().len() == 1
         && ENVELOPE.contains(&property.name.as_str())
 }
 
@@ -147,7 +147,7 @@ fn finish(site: Site<'_>, rule: Option<&PropertyRule>, properties: &mut [Propert
         property.explicit = site.side == Side::Spec
             && site.explicit_collections
             && is_collection
-            && !property.arm.is_empty();
+            && matches!(property.place, ArmPlace::At(_));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::curation::Side;
 use crate::model::{
-    CommonType, Decision, EnumType, Meaning, NameRule, ObjectType, Owner, Property, Resource,
+    ArmPlace, CommonType, Decision, EnumType, NameRule, ObjectType, Owner, Property, Resource,
     Rules, TypeDef, TypeName, TypeRef, TypeTable, Version, reachable,
 };
 use crate::naming::{OPERATOR_SPEC, of_kind};
@@ -64,8 +64,7 @@ fn complete_status(resource: &Resource, types: &mut TypeTable) {
 
 /// A property that is no part of ARM's JSON.
 fn operator(name: &str, ty: TypeRef) -> Property {
-    let mut property = Property::new(name, &[], ty);
-    property.meaning = Meaning::Operator;
+    let mut property = Property::with_place(name, ArmPlace::Operator, ty);
     let why = "the operator's own, beside what Azure has";
     property.origin.decisions.push(Decision::heuristic(why));
     property

@@ -141,7 +141,7 @@ impl<'a> Transform<'a> {
             .decisions
             .extend(found.map(|entry| self.decision(&entry)));
         if outcome.is_child_list {
-            draft.child_lists.push(property.arm.clone());
+            draft.child_lists.push(property.place.path().to_vec());
         }
         if let Some((name, known)) = outcome.added {
             draft.added.insert(name, TypeDef::Enum(known));
@@ -149,7 +149,7 @@ impl<'a> Transform<'a> {
         if outcome.properties.is_empty() {
             draft.object.left_out.push(LeftOut {
                 name: property.name.clone(),
-                arm: property.arm.clone(),
+                arm: property.place.path().to_vec(),
                 origin: origin.clone(),
             });
         }
@@ -311,7 +311,7 @@ fn drop_empty(types: &mut TypeTable, roots: &BTreeMap<TypeName, String>) {
                     origin.decisions.push(Decision::heuristic(why));
                     LeftOut {
                         name: property.name,
-                        arm: property.arm,
+                        arm: property.place.path().to_vec(),
                         origin,
                     }
                 }));

@@ -3,7 +3,7 @@
 use super::side::Side;
 use super::{Change, What, rules};
 use crate::emit::facts::type_words;
-use crate::model::{Meaning, Property, TypeDef, TypeRef, TypeTable};
+use crate::model::{ArmPlace, Property, TypeDef, TypeRef, TypeTable};
 
 /// What changed of a property. Destructured, so that a new fact is not forgotten.
 pub(super) fn compare(
@@ -13,7 +13,7 @@ pub(super) fn compare(
 ) -> Vec<Change> {
     let Property {
         name: _,
-        arm,
+        place,
         ty,
         meaning: _,
         required,
@@ -35,8 +35,9 @@ pub(super) fn compare(
     } = new;
     let mut changes = Vec::new();
     changes.extend(types((&old.ty, types_before), (ty, types_after), side));
-    if old.arm != *arm && old.meaning != Meaning::Operator && new.meaning != Meaning::Operator {
-        changes.push(Change::moved(place(&old.arm), place(arm)));
+    let is_operators = |place: &ArmPlace| *place == ArmPlace::Operator;
+    if old.place != *place && !is_operators(&old.place) && !is_operators(place) {
+        changes.push(Change::moved(words(&old.place), words(place)));
     }
     // A status is written by the operator: nobody has to fulfil anything there.
     if side == Side::Status {
@@ -61,11 +62,11 @@ impl Change {
     }
 }
 
-fn place(arm: &[String]) -> String {
-    if arm.is_empty() {
-        return "the object itself".to_owned();
+fn words(place: &ArmPlace) -> String {
+    match place.path() {
+        [] => "the object itself".to_owned(),
+        path => format!("`{}`", path.join(".")),
     }
-    format!("`{}`", arm.join("."))
 }
 
 fn create_only_change(was: bool, is: bool) -> Option<Change> {
@@ -280,7 +281,7 @@ mod tests {
                 "the rule is no longer items: at most 3 characters",
             ),
             (
-                |it| it.arm = vec!["properties".to_owned(), "a".to_owned()],
+                |it| it.place = ArmPlace::At(vec!["properties".to_owned(), "a".to_owned()]),
                 "the place in ARM is now `properties.a`, was `a`",
                 "the place in ARM is now `a`, was `properties.a`",
             ),

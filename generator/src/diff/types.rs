@@ -7,8 +7,8 @@ use super::side::Side;
 use super::{Change, What, property};
 use crate::emit::facts::type_words;
 use crate::model::{
-    ApiVersion, Discriminated, EnumType, ObjectType, Property, TypeDef, TypeName, TypeRef,
-    TypeTable, VariantType, Version,
+    ApiVersion, ArmPlace, Discriminated, EnumType, ObjectType, Property, TypeDef, TypeName,
+    TypeRef, TypeTable, VariantType, Version,
 };
 use crate::share::{Fingerprint, fingerprints};
 
@@ -176,16 +176,16 @@ fn pairs<'a>(old: &'a ObjectType, new: &'a ObjectType) -> Pairs<'a> {
         let after = new.properties.iter().find(|it| it.name == before.name);
         pairs.0.extend(after.map(|after| (before, after)));
     }
-    let only = |properties: &'a [Property], arm: &[String]| {
-        let mut found = properties.iter().filter(|it| it.arm == arm);
+    let only = |properties: &'a [Property], place: &ArmPlace| {
+        let mut found = properties.iter().filter(|it| it.place == *place);
         found.next().filter(|_| found.next().is_none())
     };
     for before in &old.properties {
-        if before.arm.is_empty() || pairs.has_before(before) {
+        if !matches!(before.place, ArmPlace::At(_)) || pairs.has_before(before) {
             continue;
         }
-        if let Some(before) = only(&old.properties, &before.arm)
-            && let Some(after) = only(&new.properties, &before.arm)
+        if let Some(before) = only(&old.properties, &before.place)
+            && let Some(after) = only(&new.properties, &before.place)
             && !pairs.has_after(after)
         {
             pairs.0.push((before, after));

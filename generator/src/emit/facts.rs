@@ -1,7 +1,8 @@
 //! Sentences about types and properties, composed from facts: never Azure's prose.
 
 use crate::model::{
-    CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeRef, TypeTable,
+    ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeRef,
+    TypeTable,
 };
 
 /// What a value is: `string`, `list of integers`, `map of objects`.
@@ -88,17 +89,17 @@ fn range(low: Option<u64>, high: Option<u64>, unit: &str) -> Option<String> {
 
 /// The type of a property, or what it is for where it has no place of its own in ARM's JSON.
 fn what(property: &Property, owner: &ObjectType, types: &TypeTable) -> String {
-    let purpose = match (&property.meaning, property.name.as_str()) {
-        (Meaning::Operator, "azureName") => "name in Azure, by default that of the object",
-        (Meaning::Operator, "conditions") => "conditions, `Ready` first of all",
-        (Meaning::Operator, "configMapExpressions") => "exports to ConfigMaps by CEL expression",
-        (Meaning::Operator, "configMaps") => "ConfigMaps that the operator writes",
-        (Meaning::Operator, "operatorSpec") => "settings of the operator",
-        (Meaning::Operator, "originalVersion") => "version of the manifest that was applied",
-        (Meaning::Operator, "owner") => "resource that this one is part of",
-        (Meaning::Operator, "secretExpressions") => "exports to Secrets by CEL expression",
-        (Meaning::Operator, "secrets") => "Secrets that the operator writes",
-        (Meaning::Plain, name) if property.arm.is_empty() => return variant(name, owner),
+    let purpose = match (&property.place, property.name.as_str()) {
+        (ArmPlace::Operator, "azureName") => "name in Azure, by default that of the object",
+        (ArmPlace::Operator, "conditions") => "conditions, `Ready` first of all",
+        (ArmPlace::Operator, "configMapExpressions") => "exports to ConfigMaps by CEL expression",
+        (ArmPlace::Operator, "configMaps") => "ConfigMaps that the operator writes",
+        (ArmPlace::Operator, "operatorSpec") => "settings of the operator",
+        (ArmPlace::Operator, "originalVersion") => "version of the manifest that was applied",
+        (ArmPlace::Operator, "owner") => "resource that this one is part of",
+        (ArmPlace::Operator, "secretExpressions") => "exports to Secrets by CEL expression",
+        (ArmPlace::Operator, "secrets") => "Secrets that the operator writes",
+        (ArmPlace::Variant, name) => return variant(name, owner),
         _ => return type_words(&property.ty, types),
     };
     purpose.to_owned()
@@ -134,10 +135,11 @@ pub fn property(property: &Property, owner: &ObjectType, types: &TypeTable) -> S
     match property.meaning {
         Meaning::ArmId => parts.push("ARM id".to_owned()),
         Meaning::Location => parts.push("Azure location".to_owned()),
-        Meaning::Plain | Meaning::Operator => {}
+        Meaning::Plain => {}
     }
-    if !property.arm.is_empty() {
-        parts.push(format!("ARM `{}`", property.arm.join(".")));
+    let path = property.place.path();
+    if !path.is_empty() {
+        parts.push(format!("ARM `{}`", path.join(".")));
     }
     format!("{}.", parts.join("; "))
 }

@@ -6,7 +6,7 @@ use super::KindVersions;
 use super::crates::rendered;
 use super::facts::{rule_words, type_words};
 use crate::model::{
-    Group, NameRule, Owner, Property, Scope, TypeDef, TypeName, TypeRef, TypeTable,
+    ArmPlace, Group, NameRule, Owner, Property, Scope, TypeDef, TypeName, TypeRef, TypeTable,
 };
 
 /// Deepest nesting that a page shows.
@@ -129,7 +129,7 @@ fn collect(
         let suffix = collection_suffix(&property.ty);
         let path = format!("{prefix}{}", property.name);
         let mut arm = arm.to_vec();
-        arm.extend(property.arm.iter().cloned());
+        arm.extend(property.place.path().iter().cloned());
         rows.push(row(property, types, &path, &arm));
         if let Some(below) = property.ty.named()
             && depth < DEEPEST
@@ -161,16 +161,16 @@ fn row(property: &Property, types: &TypeTable, path: &str, arm: &[String]) -> Ro
     if property.create_only {
         words.push("on creation only".to_owned());
     }
-    let is_operators = property.arm.is_empty();
     Row {
         path: path.to_owned(),
         ty: type_words(&property.ty, types),
         required: if property.required { "yes" } else { "" },
         rules: words.join("; ").replace('|', "\\|"),
-        arm: if is_operators {
-            String::new()
-        } else {
-            format!("`{}`", arm.join("."))
+        arm: match &property.place {
+            ArmPlace::At(path) | ArmPlace::Further(path) if !path.is_empty() => {
+                format!("`{}`", arm.join("."))
+            }
+            _ => String::new(),
         },
     }
 }

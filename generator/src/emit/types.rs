@@ -5,8 +5,8 @@ use proc_macro2::Literal;
 use super::facts;
 use super::format::WIDTH;
 use crate::model::{
-    CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef,
-    TypeTable,
+    ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
+    TypeRef, TypeTable,
 };
 use crate::naming::{constant, distinct, snake};
 
@@ -124,10 +124,14 @@ fn item_type(ty: &TypeRef) -> String {
 /// What is said of a field beyond name and type: calls of builder methods.
 fn calls(property: &Property) -> Vec<String> {
     let mut calls = Vec::new();
-    if !property.arm.is_empty() {
-        calls.push(format!(".at(&[{}])", list(&property.arm)));
-    } else if property.meaning != Meaning::Operator {
-        calls.push(".inline()".to_owned());
+    match &property.place {
+        ArmPlace::Operator => {}
+        ArmPlace::At(path) | ArmPlace::Further(path) if !path.is_empty() => {
+            calls.push(format!(".at(&[{}])", list(path)));
+        }
+        ArmPlace::At(_) | ArmPlace::Further(_) | ArmPlace::Variant => {
+            calls.push(".inline()".to_owned())
+        }
     }
     if let TypeRef::Integer(Some(format)) = &property.ty {
         match format.as_str() {

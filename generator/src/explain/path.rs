@@ -199,9 +199,9 @@ fn form(version: &Version, resource: &Resource, path: &[String]) -> Result<Form,
             return Err(Missing { depth, known });
         };
         let members = match next {
-            Found::Property(property) => &property.arm,
-            Found::LeftOut(left_out) => &left_out.arm,
-            Found::Root(_) => &Vec::new(),
+            Found::Property(property) => property.place.path(),
+            Found::LeftOut(left_out) => &left_out.arm[..],
+            Found::Root(_) => &[],
         };
         for member in members {
             if !arm.is_empty() {
@@ -240,7 +240,13 @@ fn object<'a>(types: &'a TypeTable, found: &Found<'a>) -> Option<&'a ObjectType>
 /// The member of this name: in Kubernetes, else in ARM, else among those left out.
 fn member<'a>(object: &'a ObjectType, name: &str) -> Option<Found<'a>> {
     let properties = || object.properties.iter();
-    let is_arm = |property: &&Property| property.arm.last().is_some_and(|last| last == name);
+    let is_arm = |property: &&Property| {
+        property
+            .place
+            .path()
+            .last()
+            .is_some_and(|last| last == name)
+    };
     let mut left_out = object.left_out.iter();
     properties()
         .find(|property| property.name == name)

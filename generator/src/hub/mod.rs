@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub use step::{Plan, Step};
 
 use crate::model::{
-    ApiVersion, Group, Meaning, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,
+    ApiVersion, ArmPlace, Group, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,
 };
 use crate::share::Fingerprint;
 
@@ -104,10 +104,7 @@ fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
 
 /// Stored specs name the version that the user wrote (ASO behaviour §3.2).
 fn original_version() -> Property {
-    Property {
-        meaning: Meaning::Operator,
-        ..Property::new("originalVersion", &[], TypeRef::String)
-    }
+    Property::with_place("originalVersion", ArmPlace::Operator, TypeRef::String)
 }
 
 /// Name of the version that a kind is stored in: that of `versions`, oldest first, which [`hubs`] chooses. `None` when

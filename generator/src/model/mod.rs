@@ -15,6 +15,6 @@ pub use resource::{
     SourceFile, Verbs, Version,
 };
 pub use ty::{
-    CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property, Rules,
-    TypeDef, TypeRef, TypeTable, VariantType, reachable,
+    ArmPlace, CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property,
+    Rules, TypeDef, TypeRef, TypeTable, VariantType, reachable,
 };

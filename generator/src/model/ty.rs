@@ -59,9 +59,8 @@ pub struct VariantType {
 pub struct Property {
     /// Name in Kubernetes. Starts as the name in ARM; references and renames change it.
     pub name: String,
-    /// Member names in ARM from the enclosing object down; `["properties", "accessTier"]` after flattening.
-    /// Empty for a variant, whose members sit directly in the enclosing object.
-    pub arm: Vec<String>,
+    /// Where it is in ARM's JSON.
+    pub place: ArmPlace,
     /// Type of the value.
     pub ty: TypeRef,
     /// Facts and choices about the property.
@@ -95,11 +94,17 @@ pub struct Property {
 }
 
 impl Property {
-    /// A property without any further fact.
+    /// A property at a place in ARM's JSON, without any further fact.
     pub fn new(name: impl Into<String>, arm: &[&str], ty: TypeRef) -> Self {
+        let arm = arm.iter().map(|member| (*member).to_owned());
+        Self::with_place(name, ArmPlace::At(arm.collect()), ty)
+    }
+
+    /// A property without any further fact.
+    pub fn with_place(name: impl Into<String>, place: ArmPlace, ty: TypeRef) -> Self {
         Self {
             name: name.into(),
-            arm: arm.iter().map(|member| (*member).to_owned()).collect(),
+            place,
             ty,
             meaning: Meaning::Plain,
             required: false,
@@ -119,6 +124,40 @@ impl Property {
     }
 }
 
+/// Where a property is in ARM's JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArmPlace {
+    /// Nowhere: it is between the user and the operator, as `azureName`, `owner`, `operatorSpec` and `conditions` are.
+    Operator,
+    /// Member names from the enclosing object down; `["properties", "accessTier"]` after flattening.
+    At(Vec<String>),
+    /// It is a variant, whose members are those of the enclosing object.
+    Variant,
+    /// It has what an object has beside its known members: names from the enclosing object down to that one.
+    Further(Vec<String>),
+}
+
+impl ArmPlace {
+    /// Member names from the enclosing object down; none where the property is, or is in, the enclosing object itself.
+    pub fn path(&self) -> &[String] {
+        match self {
+            Self::At(path) | Self::Further(path) => path,
+            Self::Operator | Self::Variant => &[],
+        }
+    }
+
+    /// The same place in an object that is moved below these members.
+    #[must_use]
+    pub fn below(&self, above: &[String]) -> Self {
+        let joined = |path: &[String]| above.iter().chain(path).cloned().collect();
+        match self {
+            Self::At(path) => Self::At(joined(path)),
+            Self::Further(path) => Self::Further(joined(path)),
+            Self::Operator | Self::Variant => self.clone(),
+        }
+    }
+}
+
 /// What a property stands for beyond its type. `types` leaves [`Meaning::Plain`] except where a spec says more
 /// (`format: arm-id`, `x-ms-azure-resource`); curation sets the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,9 +170,6 @@ pub enum Meaning {
     ArmId,
     /// Azure location.
     Location,
-    /// Between the user and the operator; no part of ARM's JSON: `azureName`, `owner`, `operatorSpec`,
-    /// `conditions`. Set by curation.
-    Operator,
 }
 
 /// Type of a value.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::{ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable};
+use crate::model::{ArmPlace, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable};
 
 /// SHA-256 over name and structure of a type.
 pub type Fingerprint = [u8; 32];
@@ -122,7 +122,7 @@ fn shape(ty: &TypeRef) -> String {
 fn facts(property: &Property) -> String {
     let Property {
         name,
-        arm,
+        place,
         ty: _,
         meaning,
         required,
@@ -150,7 +150,12 @@ fn facts(property: &Property) -> String {
         (explicit, "explicit"),
         (stashed, "stashed"),
     ];
-    let mut text = format!("{name} {arm:?} {meaning:?} {identifiers:?}");
+    // What the operator has of its own has no meaning in ARM.
+    let meaning = match place {
+        ArmPlace::Operator => "Operator".to_owned(),
+        _ => format!("{meaning:?}"),
+    };
+    let mut text = format!("{name} {:?} {meaning} {identifiers:?}", place.path());
     for (_, flag) in flags.iter().filter(|(is_set, _)| **is_set) {
         text.push_str(&format!(" {flag}"));
     }

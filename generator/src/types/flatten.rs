@@ -12,16 +12,16 @@ pub(crate) fn flatten(
     into: &mut Vec<Property>,
     left_out: &mut Vec<LeftOut>,
 ) {
-    let below = |arm: &[String]| envelope.arm.iter().chain(arm).cloned().collect();
+    let above = envelope.place.path();
     for member in &inner.properties {
         let mut property = member.clone();
-        property.arm = below(&member.arm);
+        property.place = member.place.below(above);
         property.create_only |= envelope.create_only;
         property.origin.decisions.insert(0, why.clone());
         into.push(property);
     }
     left_out.extend(inner.left_out.iter().map(|member| LeftOut {
-        arm: below(&member.arm),
+        arm: above.iter().chain(&member.arm).cloned().collect(),
         ..member.clone()
     }));
 }
@@ -31,13 +31,13 @@ pub(crate) fn flatten(
 pub(super) fn settle_names(properties: &mut [Property]) {
     // Members of the object itself come before flattened ones in the choice of names.
     let mut order: Vec<usize> = (0..properties.len()).collect();
-    order.sort_by_key(|index| properties[*index].arm.len());
+    order.sort_by_key(|index| properties[*index].place.path().len());
     let mut taken = std::collections::BTreeSet::new();
     for index in order {
         let property = &mut properties[index];
         let mut name = property.name.clone();
-        if taken.contains(&name) && property.arm.len() > 1 {
-            name = property.arm.join("_");
+        if taken.contains(&name) && property.place.path().len() > 1 {
+            name = property.place.path().join("_");
             let why = "named after its envelope, too: the object has a member of this name itself";
             property.origin.decisions.push(Decision::heuristic(why));
         }

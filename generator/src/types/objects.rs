@@ -162,12 +162,13 @@ impl<'a> Builder<'a, '_> {
             Additional::Any => Some(TypeRef::Json),
             Additional::Unsaid | Additional::Forbidden => None,
         };
+        let further = crate::model::ArmPlace::Further(Vec::new());
         Ok(item.map(|item| Property {
             origin: Origin {
                 source: merged.schema.source.to_string(),
                 decisions: vec![Decision::spec("members beside the known ones")],
             },
-            ..Property::new(NAME, &[], TypeRef::Map(Box::new(item)))
+            ..Property::with_place(NAME, further, TypeRef::Map(Box::new(item)))
         }))
     }
 

@@ -8,7 +8,8 @@ use super::merge::{Merged, merge};
 use super::one_of::{value, variants};
 use crate::load::{Schema, Source};
 use crate::model::{
-    Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef, VariantType,
+    ArmPlace, Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef,
+    VariantType,
 };
 use crate::naming::{lower_camel, pascal};
 
@@ -64,7 +65,7 @@ impl<'a> Builder<'a, '_> {
                         value(schema)
                     ))],
                 },
-                ..Property::new(property, &[], ty)
+                ..Property::with_place(property, ArmPlace::Variant, ty)
             });
         }
         if known.is_empty() {

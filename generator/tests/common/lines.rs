@@ -69,10 +69,9 @@ fn property(property: &Property) -> String {
     let flags = flags
         .map(|(_, flag)| format!(" {flag}"))
         .collect::<String>();
-    let arm = if property.arm.is_empty() {
-        String::new()
-    } else {
-        format!(" <- {}", property.arm.join("."))
+    let arm = match property.place.path() {
+        [] => String::new(),
+        path => format!(" <- {}", path.join(".")),
     };
     format!("{}: {}{flags}{arm}", property.name, ty(&property.ty))
 }

@@ -92,8 +92,8 @@ pub fn notes(object: &ObjectType) -> String {
 
 fn member(property: &Property) -> String {
     let mut text = format!("{}: {}", property.name, ty(&property.ty));
-    if property.arm.as_slice() != std::slice::from_ref(&property.name) {
-        let _ = write!(text, " at [{}]", property.arm.join("/"));
+    if property.place.path() != std::slice::from_ref(&property.name) {
+        let _ = write!(text, " at [{}]", property.place.path().join("/"));
     }
     for (set, word) in [
         (property.required, "required"),

@@ -6,8 +6,8 @@ mod rules;
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
-    ApiVersion, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef, TypeName,
-    TypeRef, VariantType,
+    ApiVersion, ArmPlace, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef,
+    TypeName, TypeRef, VariantType,
 };
 
 use crate::common::lines as render;
@@ -142,8 +142,8 @@ fn children_of_a_kind_leave_its_spec_and_keep_their_path() {
 fn variants_and_empty_objects_go_with_what_they_hold() {
     let mut group = things(
         vec![
-            Property::new("good", &[], named("Good")),
-            Property::new("bad", &[], named("Bad")),
+            Property::with_place("good", ArmPlace::Variant, named("Good")),
+            Property::with_place("bad", ArmPlace::Variant, named("Bad")),
             inner("empty", named("Empty")),
             inner("holdsEmpty", list(named("HoldsEmpty"))),
         ],

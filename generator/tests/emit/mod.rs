@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_generator::emit::{emit, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::model::{
-    AnswerStep, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules, SecretSource,
-    TypeDef, TypeRef, VariantType,
+    AnswerStep, ArmPlace, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules,
+    SecretSource, TypeDef, TypeRef, VariantType,
 };
 use armature_generator::share::share;
 use camino::Utf8PathBuf;
@@ -40,8 +40,8 @@ fn model() -> Group {
         let (shape_name, mut shape) = object(
             "Shape",
             vec![
-                Property::new("circle", &[], named("Circle")),
-                Property::new("square", &[], named("Square")),
+                Property::with_place("circle", ArmPlace::Variant, named("Circle")),
+                Property::with_place("square", ArmPlace::Variant, named("Square")),
             ],
         );
         if let TypeDef::Object(shape) = &mut shape {

@@ -48,7 +48,7 @@ fn property_facts(version: &Version, property: &Property, place: &str, facts: &m
     };
     for (aspect, text) in [
         ("type", ty),
-        ("place in ARM", property.arm.join("/")),
+        ("place in ARM", property.place.path().join("/")),
         ("meaning", format!("{:?}", property.meaning)),
         ("required", property.required.to_string()),
         ("read-only", property.read_only.to_string()),
