@@ -59,7 +59,7 @@ macro_rules! typed {
                     dates.len()
                 })
                 .sum();
-            assert_eq!(tested, modules, "every kind and api-version is listed here");
+            assert_eq!(tested, modules, "a line for each kind with all its api-versions belongs into tests/conformance/tests/typed.rs");
         }
     };
 }
@@ -88,6 +88,8 @@ typed!(network {
     PrivateEndpointKind: v20220701 v20240301 v20250301;
     PrivateEndpointsPrivateDnsZoneGroupKind: v20220701 v20240301 v20250301;
     PrivateLinkServiceKind: v20220701 v20240301 v20250301;
+    RouteTableKind: v20201101 v20240301 v20250301;
+    RouteTablesRouteKind: v20201101 v20240301 v20250301;
 });
 typed!(storage {
     StorageAccountKind: v20210401 v20220901 v20230101 v20250601;
