@@ -1,6 +1,7 @@
 //! The operator against a server that answers as Azure did when Azure Service Operator sent the same manifests.
 //! `ARMATURE_WRITE_DOCS=1` writes the result to `docs/replay.md`.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use armature_conformance::book;
@@ -61,6 +62,29 @@ fn left_out(recording: &Recording, known: &[KnownProblem]) -> Vec<String> {
         .collect()
 }
 
+/// Recordings that PUT the same resources, by their places: of several objects for one id the operator writes one, so one
+/// of these has to be over before the next one begins.
+fn chains(recordings: &[Recording]) -> Vec<Vec<usize>> {
+    let mut chains: Vec<(BTreeSet<String>, Vec<usize>)> = Vec::new();
+    for (index, recording) in recordings.iter().enumerate() {
+        let puts = recording.exchanges.iter().filter(|it| it.method == "PUT");
+        let path = |url: &str| url.split('?').next().unwrap_or_default().to_lowercase();
+        let mut paths: BTreeSet<String> = puts.map(|it| path(&it.url)).collect();
+        let mut chain = vec![index];
+        let (shared, apart): (Vec<_>, Vec<_>) = chains
+            .into_iter()
+            .partition(|(others, _)| !others.is_disjoint(&paths));
+        chains = apart;
+        for (others, mut earlier) in shared {
+            paths.extend(others);
+            chain.append(&mut earlier);
+        }
+        chain.sort_unstable();
+        chains.push((paths, chain));
+    }
+    chains.into_iter().map(|(_, chain)| chain).collect()
+}
+
 /// Runs all recordings at once, in one world.
 fn replay(recordings: &[Recording], known: &[KnownProblem]) -> Vec<Outcome> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -71,14 +95,23 @@ fn replay(recordings: &[Recording], known: &[KnownProblem]) -> Vec<Outcome> {
     let outcomes = runtime.block_on(async {
         let world = World::start(recordings).await?;
         let left_out: Vec<_> = recordings.iter().map(|it| left_out(it, known)).collect();
-        let runs = recordings.iter().zip(&left_out).enumerate();
-        let runs = runs
-            .map(|(index, (recording, left_out))| course::run(&world, index, recording, left_out));
-        let outcomes = try_join_all(runs).await?;
+        let (world_of_all, left_out) = (&world, &left_out);
+        let runs = chains(recordings).into_iter().map(|chain| async move {
+            let mut outcomes = Vec::new();
+            for index in chain {
+                let recording = &recordings[index];
+                let ran = course::run(world_of_all, index, recording, &left_out[index]);
+                outcomes.push((index, ran.await?));
+            }
+            anyhow::Ok(outcomes)
+        });
+        let mut outcomes = try_join_all(runs).await?.concat();
+        outcomes.sort_by_key(|(index, _)| *index);
+        let outcomes = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
         world.assert_no_secret_is_shown().await?;
         anyhow::Ok(outcomes)
     });
-    let outcomes = outcomes.expect("the recordings can be applied");
+    let outcomes: Vec<Outcome> = outcomes.expect("the recordings can be applied");
     let passed = outcomes
         .iter()
         .filter(|one| one.problems.is_empty())

@@ -1,73 +1,8 @@
 //! The name in Azure that a ConfigMap has, by a kind for tests: no other has one yet.
 
-use armature_runtime::kind::{
-    HubInfo, NameRule, OwnerRule, Plan, Remote, Scope, Verbs, VersionInfo,
-};
-use armature_runtime::resource::{Condition, ConfigMapReference};
-use armature_runtime::shape::{Rules, Shaped};
-use armature_runtime::shaped;
+use armature_runtime::testing::kinds::NAMED;
 
 use super::*;
-
-shaped! {
-    /// Spec of a kind whose name may be in a ConfigMap.
-    NamedSpec {
-        /// Name in Azure.
-        azure_name: String = "azureName";
-        /// Where the name in Azure is.
-        azure_name_from_config: Box<ConfigMapReference> = "azureNameFromConfig";
-        /// Version that the user wrote.
-        original_version: String = "originalVersion";
-    }
-}
-
-shaped! {
-    /// Status of it.
-    NamedStatus {
-        /// Conditions.
-        conditions: Vec<Condition> = "conditions";
-    }
-}
-
-static NAMED: KindInfo = KindInfo {
-    group: "toys.azure.com",
-    kind: "Named",
-    plural: "nameds",
-    category: "toys",
-    remote: Remote::Arm {
-        arm_type: "Microsoft.Toys/named",
-        scope: Scope::Subscription,
-    },
-    owner: OwnerRule::None,
-    name: NameRule::Free(&Rules::NONE),
-    versions: &[VersionInfo {
-        name: "v20200101",
-        api_version: "2020-01-01",
-        sources: &[],
-        spec: NamedSpec::SHAPE,
-        status: NamedStatus::SHAPE,
-        verbs: Verbs {
-            get: true,
-            head: false,
-            put: true,
-            patch: false,
-            delete: true,
-            put_long_running: false,
-            delete_long_running: false,
-        },
-        child_lists: &[],
-        spec_plan: &Plan::SAME,
-        status_plan: &Plan::SAME,
-    }],
-    hub: HubInfo {
-        storage_version: "v20200101storage",
-        spec: NamedSpec::SHAPE,
-        status: NamedStatus::SHAPE,
-    },
-    secrets: &[],
-    config_maps: &[],
-    errors: &[],
-};
 
 /// No mark can stand for a name: the URL would be that of nothing.
 #[test]

@@ -159,6 +159,28 @@ const VERBS: Verbs = Verbs {
     delete_long_running: true,
 };
 
+shaped! {
+    /// Spec of a kind whose name may be in a ConfigMap.
+    NamedSpec {
+        /// Name in Azure.
+        azure_name: String = "azureName";
+        /// Where the name in Azure is.
+        azure_name_from_config: Box<ConfigMapReference> = "azureNameFromConfig";
+        /// Version that the user wrote.
+        original_version: String = "originalVersion";
+    }
+}
+
+shaped! {
+    /// Status of it.
+    NamedStatus {
+        /// Conditions.
+        conditions: Vec<Condition> = "conditions";
+        /// ARM id.
+        id: String = "id".at(&["id"]);
+    }
+}
+
 const fn version(spec: &'static StructShape, status: &'static StructShape) -> VersionInfo {
     VersionInfo {
         name: "v20200101",
@@ -289,6 +311,25 @@ pub static BOX: KindInfo = KindInfo {
     name: NameRule::Free(&Rules::NONE),
     versions: &[version(BoxSpec::SHAPE, BoxStatus::SHAPE)],
     hub: hub(BoxSpec::SHAPE, BoxStatus::SHAPE),
+    secrets: &[],
+    config_maps: &[],
+    errors: &[],
+};
+
+/// A resource of a subscription whose name may be in a ConfigMap.
+pub static NAMED: KindInfo = KindInfo {
+    group: "toys.azure.com",
+    kind: "Named",
+    plural: "nameds",
+    category: "toys",
+    remote: Remote::Arm {
+        arm_type: "Microsoft.Toys/named",
+        scope: Scope::Subscription,
+    },
+    owner: OwnerRule::None,
+    name: NameRule::Free(&Rules::NONE),
+    versions: &[version(NamedSpec::SHAPE, NamedStatus::SHAPE)],
+    hub: hub(NamedSpec::SHAPE, NamedStatus::SHAPE),
     secrets: &[],
     config_maps: &[],
     errors: &[],

@@ -62,13 +62,17 @@ pub async fn run(
         .iter()
         .map(|object| format!("{object}{LEFT_OUT}"))
         .collect();
+    let mut is_stuck = false;
     for mut documents in run::manifests(recording)? {
         documents.retain(|document| !is_left_out(document));
         let changed = apply(&objects, &applied, &documents).await?;
         for (name, generation) in &changed {
             match end(world, name, *generation).await {
                 Ok(End::Ready) => {}
-                Ok(End::Stuck(why)) => problems.push(why),
+                Ok(End::Stuck(why)) => {
+                    is_stuck = true;
+                    problems.push(why);
+                }
                 Err(error) => problems.push(format!("{} {}: {error:#}", name.kind, name.name)),
             }
         }
@@ -78,7 +82,9 @@ pub async fn run(
     if let Err(error) = delete(world, &objects, &applied, &recording.exchanges).await {
         problems.push(format!("{error:#}"));
     }
-    problems.extend(world.azure().problems(index));
+    let found = world.azure().problems(index).into_iter();
+    // What is stuck may be tried once more before it is deleted, and of that nothing was recorded.
+    problems.extend(found.filter(|problem| !is_stuck || !is_another_try(problem)));
     problems.dedup();
     let (recorded, sent) = world.azure().writes(index);
     Ok(Outcome {
@@ -88,6 +94,10 @@ pub async fn run(
         sent,
         problems,
     })
+}
+
+fn is_another_try(problem: &str) -> bool {
+    problem.starts_with("PUT ") && problem.ends_with(": nothing more was recorded")
 }
 
 /// Applies what is new; names and generations.

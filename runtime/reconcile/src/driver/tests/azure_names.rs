@@ -1,68 +1,9 @@
 //! The name in Azure that a ConfigMap has.
 
-use armature_shapes::kind::{
-    HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, VersionInfo,
-};
-use armature_shapes::resource::{Condition, ConfigMapReference};
-use armature_shapes::shape::{Rules, Shaped};
-use armature_shapes::shaped;
+use armature_shapes::testing::kinds::NAMED;
 
 use super::*;
 use crate::port::DataKind;
-
-shaped! {
-    /// Spec of a kind whose name may be in a ConfigMap.
-    NamedSpec {
-        /// Name in Azure.
-        azure_name: String = "azureName";
-        /// Where the name in Azure is.
-        azure_name_from_config: Box<ConfigMapReference> = "azureNameFromConfig";
-        /// Version that the user wrote.
-        original_version: String = "originalVersion";
-    }
-}
-
-shaped! {
-    /// Status of it.
-    NamedStatus {
-        /// Conditions.
-        conditions: Vec<Condition> = "conditions";
-        /// ARM id.
-        id: String = "id".at(&["id"]);
-    }
-}
-
-static NAMED: KindInfo = KindInfo {
-    group: "toys.azure.com",
-    kind: "Named",
-    plural: "nameds",
-    category: "toys",
-    remote: Remote::Arm {
-        arm_type: "Microsoft.Toys/named",
-        scope: Scope::Subscription,
-    },
-    owner: OwnerRule::None,
-    name: NameRule::Free(&Rules::NONE),
-    versions: &[VersionInfo {
-        name: "v20200101",
-        api_version: "2020-01-01",
-        sources: &[],
-        spec: NamedSpec::SHAPE,
-        status: NamedStatus::SHAPE,
-        verbs: kinds::STORE.versions[0].verbs,
-        child_lists: &[],
-        spec_plan: &Plan::SAME,
-        status_plan: &Plan::SAME,
-    }],
-    hub: HubInfo {
-        storage_version: "v20200101storage",
-        spec: NamedSpec::SHAPE,
-        status: NamedStatus::SHAPE,
-    },
-    secrets: &[],
-    config_maps: &[],
-    errors: &[],
-};
 
 const FIRST: &str = "/subscriptions/s-1/providers/Microsoft.Toys/named/first";
 
