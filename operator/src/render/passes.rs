@@ -186,8 +186,8 @@ impl<'a> Passes<'a> {
         Reconciler {
             kubernetes,
             arm: azure,
-            // As much as one object may need: the time in which it would fill again does not pass.
             remotes: Remotes::default(),
+            // As much as one object may need: the time in which it would fill again does not pass.
             budget: Arc::default(),
             extensions: self.setting.extensions.clone(),
             expressions: self.expressions.clone(),

@@ -82,9 +82,12 @@ pub async fn run(
     if let Err(error) = delete(world, &objects, &applied, &recording.exchanges).await {
         problems.push(format!("{error:#}"));
     }
-    let found = world.azure().problems(index).into_iter();
-    // What is stuck may be tried once more before it is deleted, and of that nothing was recorded.
-    problems.extend(found.filter(|problem| !is_stuck || !is_another_try(problem)));
+    let mut found = world.azure().problems(index);
+    // What is stuck may be tried once more before it is deleted, and of that nothing was recorded. Twice is a loop.
+    if let Some(again) = found.iter().position(|it| is_stuck && is_another_try(it)) {
+        found.remove(again);
+    }
+    problems.append(&mut found);
     problems.dedup();
     let (recorded, sent) = world.azure().writes(index);
     Ok(Outcome {
