@@ -13,6 +13,7 @@ mod module;
 mod reference;
 mod shared;
 mod types;
+mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +22,9 @@ use rayon::prelude::*;
 
 pub use crates::umbrella;
 pub use format::FormatError;
-use module::{Imports, Module, ModuleKind, root_files};
+use module::{Module, ModuleKind, root_files};
 use shared::Table;
+use uses::Imports;
 
 use crate::hub::{Hubs, KindHub};
 use crate::model::{ApiVersion, Group, Resource, TypeName, Version};

@@ -7,11 +7,9 @@ use quote::quote;
 
 use super::format::{FormatError, doc, ident, import, item};
 use super::types;
+use super::uses::{Imports, Uses};
 use crate::model::{TypeDef, TypeName, TypeTable};
 use crate::naming::{constant, snake};
-
-/// Names by the path that they are imported from.
-pub type Imports = BTreeMap<String, Vec<String>>;
 
 /// A kind as a module offers it.
 pub struct ModuleKind<'a> {
@@ -51,7 +49,7 @@ pub fn module(module: &Module<'_>) -> Result<BTreeMap<String, String>, FormatErr
     }
     for (name, parts) in &module.parts {
         let about = "What the spec and the status of a kind are made of.";
-        let parts = imports("pub use", parts);
+        let parts = exports(parts);
         let text = format!("// {}\n\n//! {about}\n\n{parts}", module.header);
         files.insert(format!("{name}.rs"), text);
     }
@@ -66,33 +64,16 @@ pub fn file(
     types: &TypeTable,
     used: &Imports,
 ) -> String {
-    let body = types::definition(name, definition, types);
-    let mut text = format!("// {header}\n\n");
-    if body.contains("BTreeMap<") {
-        text.push_str("use std::collections::BTreeMap;\n\n");
-    }
-    let runtime = [
-        ("resource", "resource::"),
-        ("shape", "shape::"),
-        ("shaped", "shaped!"),
-        ("string_enum", "string_enum!"),
-    ];
-    let found = runtime.iter().filter(|(_, mark)| body.contains(mark));
-    let found = found.map(|(name, _)| (*name).to_owned());
-    text.push_str(&import("use armature_shapes", &found.collect::<Vec<_>>()));
-    if !used.is_empty() {
-        text.push('\n');
-        text.push_str(&imports("use", used));
-    }
-    text.push('\n');
-    text.push_str(&body);
-    text
+    let uses = Uses::default();
+    uses.extend(used);
+    let body = types::definition(name, definition, types, &uses);
+    format!("// {header}\n\n{}{body}", uses.text())
 }
 
-fn imports(word: &str, paths: &Imports) -> String {
+fn exports(paths: &Imports) -> String {
     let lines = paths
         .iter()
-        .map(|(path, names)| import(&format!("{word} {path}"), names));
+        .map(|(path, names)| import(&format!("pub use {path}"), names));
     lines.collect()
 }
 
@@ -118,7 +99,7 @@ fn root(module: &Module<'_>) -> Result<String, FormatError> {
     for (file, (root, _)) in &module.roots {
         text.push_str(&format!("pub use {file}::{root};\n"));
     }
-    text.push_str(&imports("pub use", &module.elsewhere));
+    text.push_str(&exports(&module.elsewhere));
     for kind in &module.kinds {
         for tokens in typed_kind(kind) {
             text.push('\n');

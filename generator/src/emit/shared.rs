@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::WRITER;
-use super::module::{Imports, file};
+use super::module::file;
+use super::uses::Imports;
 use crate::hub::{Hubs, KindHub};
 use crate::model::{TypeDef, TypeName, TypeRef, TypeTable, Version, reachable};
 use crate::naming::snake;

@@ -4,6 +4,7 @@ use proc_macro2::Literal;
 
 use super::facts;
 use super::format::WIDTH;
+use super::uses::{SHAPES, Uses};
 use crate::model::{
     ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
     TypeRef, TypeTable,
@@ -15,15 +16,16 @@ const ITEM: &str = "    ";
 const MEMBER: &str = "        ";
 const CALL: &str = "            ";
 
-/// A type as text.
-pub fn definition(name: &TypeName, definition: &TypeDef, types: &TypeTable) -> String {
+/// A type as text, and what it takes from elsewhere.
+pub fn definition(name: &TypeName, definition: &TypeDef, types: &TypeTable, uses: &Uses) -> String {
     match definition {
-        TypeDef::Object(object) => structure(name, object, types),
-        TypeDef::Enum(definition) => enumeration(name, definition),
+        TypeDef::Object(object) => structure(name, object, types, uses),
+        TypeDef::Enum(definition) => enumeration(name, definition, uses),
     }
 }
 
-fn enumeration(name: &TypeName, definition: &EnumType) -> String {
+fn enumeration(name: &TypeName, definition: &EnumType, uses: &Uses) -> String {
+    uses.add(SHAPES, "string_enum");
     let values = definition.values.iter().map(String::as_str);
     let values = values.collect::<Vec<_>>();
     let mut text = format!(
@@ -38,29 +40,36 @@ fn enumeration(name: &TypeName, definition: &EnumType) -> String {
     text
 }
 
-fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable) -> String {
+fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable, uses: &Uses) -> String {
+    uses.add(SHAPES, "shaped");
     let names = object.properties.iter().map(|p| p.name.as_str());
     let members = distinct(&names.collect::<Vec<_>>(), snake);
     let fields = object.properties.iter().zip(&members);
     let fields = fields.map(|(property, member)| {
         let doc = facts::property(property, object, types);
-        format!("{MEMBER}/// {doc}\n{}", field(property, member, types))
+        format!(
+            "{MEMBER}/// {doc}\n{}",
+            field(property, member, types, uses)
+        )
     });
     format!(
         "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
         facts::object(object),
         name,
-        one_of(object),
+        one_of(object, uses),
         descriptions(object),
         fields.collect::<String>()
     )
 }
 
 /// One field: `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
-fn field(property: &Property, member: &str, types: &TypeTable) -> String {
-    let start = format!("{MEMBER}{member}: {} =", field_type(&property.ty, types));
+fn field(property: &Property, member: &str, types: &TypeTable, uses: &Uses) -> String {
+    let start = format!(
+        "{MEMBER}{member}: {} =",
+        field_type(&property.ty, types, uses)
+    );
     let name = quoted(&property.name);
-    let calls = calls(property);
+    let calls = calls(property, uses);
     let line = format!("{start} {name}{};\n", calls.concat());
     if line.chars().count() <= WIDTH + 1 && line.matches('\n').count() == 1 {
         return line;
@@ -75,8 +84,8 @@ fn field(property: &Property, member: &str, types: &TypeTable) -> String {
 }
 
 /// The Rust type of a field's value.
-fn field_type(ty: &TypeRef, types: &TypeTable) -> String {
-    let inner = item_type(ty);
+fn field_type(ty: &TypeRef, types: &TypeTable, uses: &Uses) -> String {
+    let inner = item_type(ty, uses);
     let is_struct = match ty {
         TypeRef::Named(name) => matches!(types.get(name), Some(TypeDef::Object(_))),
         TypeRef::Reference
@@ -95,57 +104,73 @@ fn field_type(ty: &TypeRef, types: &TypeTable) -> String {
 }
 
 /// The Rust type of an item of a list or map.
-fn item_type(ty: &TypeRef) -> String {
-    let fixed = match ty {
+fn item_type(ty: &TypeRef, uses: &Uses) -> String {
+    let resource = match ty {
         TypeRef::Named(name) => return name.to_string(),
-        TypeRef::List(item) => return format!("Vec<{}>", item_type(item)),
-        TypeRef::Map(item) => return format!("BTreeMap<String, {}>", item_type(item)),
-        TypeRef::Bool => "bool",
-        TypeRef::Integer(_) => "i64",
-        TypeRef::Number => "f64",
-        TypeRef::String => "String",
-        TypeRef::Json => "shape::Json",
-        TypeRef::Reference => "resource::ResourceReference",
-        TypeRef::WellKnownReference => "resource::WellKnownResourceReference",
-        TypeRef::ArmIdKeyed => "Vec<resource::UserAssignedIdentityDetails>",
-        TypeRef::Secret => "resource::SecretReference",
-        TypeRef::SecretMap => "resource::SecretMapReference",
-        TypeRef::ConfigMap(_) => "resource::ConfigMapReference",
-        TypeRef::Common(CommonType::KnownResourceReference) => "resource::KnownResourceReference",
-        TypeRef::Common(CommonType::ArbitraryOwnerReference) => "resource::ArbitraryOwnerReference",
-        TypeRef::Common(CommonType::Condition) => "resource::Condition",
-        TypeRef::Common(CommonType::DestinationExpression) => "resource::DestinationExpression",
-        TypeRef::Common(CommonType::SecretDestination) => "resource::SecretDestination",
-        TypeRef::Common(CommonType::ConfigMapDestination) => "resource::ConfigMapDestination",
+        TypeRef::List(item) => return format!("Vec<{}>", item_type(item, uses)),
+        TypeRef::Map(item) => {
+            uses.add("std::collections", "BTreeMap");
+            return format!("BTreeMap<String, {}>", item_type(item, uses));
+        }
+        TypeRef::Bool => return "bool".to_owned(),
+        TypeRef::Integer(_) => return "i64".to_owned(),
+        TypeRef::Number => return "f64".to_owned(),
+        TypeRef::String => return "String".to_owned(),
+        TypeRef::Json => return shape("Json", uses),
+        TypeRef::ArmIdKeyed => {
+            let item = resource("UserAssignedIdentityDetails", uses);
+            return format!("Vec<{item}>");
+        }
+        TypeRef::Reference => "ResourceReference",
+        TypeRef::WellKnownReference => "WellKnownResourceReference",
+        TypeRef::Secret => "SecretReference",
+        TypeRef::SecretMap => "SecretMapReference",
+        TypeRef::ConfigMap(_) => "ConfigMapReference",
+        TypeRef::Common(CommonType::KnownResourceReference) => "KnownResourceReference",
+        TypeRef::Common(CommonType::ArbitraryOwnerReference) => "ArbitraryOwnerReference",
+        TypeRef::Common(CommonType::Condition) => "Condition",
+        TypeRef::Common(CommonType::DestinationExpression) => "DestinationExpression",
+        TypeRef::Common(CommonType::SecretDestination) => "SecretDestination",
+        TypeRef::Common(CommonType::ConfigMapDestination) => "ConfigMapDestination",
     };
-    fixed.to_owned()
+    self::resource(resource, uses)
+}
+
+/// A name of the module `shape`.
+fn shape(name: &str, uses: &Uses) -> String {
+    uses.add(SHAPES, "shape");
+    format!("shape::{name}")
+}
+
+/// A name of the module `resource`.
+fn resource(name: &str, uses: &Uses) -> String {
+    uses.add(SHAPES, "resource");
+    format!("resource::{name}")
 }
 
 /// What is said of a field beyond name and type: calls of builder methods.
-fn calls(property: &Property) -> Vec<String> {
+fn calls(property: &Property, uses: &Uses) -> Vec<String> {
     let mut calls = Vec::new();
     match &property.place {
         ArmPlace::Operator => {}
-        ArmPlace::At(path) | ArmPlace::Further(path) if !path.is_empty() => {
-            calls.push(format!(".at(&[{}])", list(path)));
-        }
-        ArmPlace::At(_) | ArmPlace::Further(_) | ArmPlace::Variant => {
-            calls.push(".inline()".to_owned())
-        }
+        ArmPlace::At(path) => calls.push(format!(".at(&[{}])", list(path))),
+        ArmPlace::Variant => calls.push(".variant()".to_owned()),
+        ArmPlace::Further(path) => calls.push(format!(".further(&[{}])", list(path))),
     }
     if let TypeRef::Integer(Some(format)) = &property.ty {
-        match format.as_str() {
-            "int32" => calls.push(".integer(shape::IntegerFormat::Int32)".to_owned()),
-            "int64" => calls.push(".integer(shape::IntegerFormat::Int64)".to_owned()),
-            _ => {}
-        }
+        let known = [("int32", "Int32"), ("int64", "Int64")];
+        let known = known.iter().find(|(text, _)| text == format);
+        calls.extend(known.map(|(_, member)| {
+            let format = shape("IntegerFormat", uses);
+            format!(".integer({format}::{member})")
+        }));
     }
     calls.extend(flags(property).map(|flag| format!(".{flag}()")));
     for (method, rules) in [
         ("rules", &property.rules),
         ("item_rules", &property.item_rules),
     ] {
-        calls.extend(rules_call(method, rules));
+        calls.extend(rules_call(method, rules, uses));
     }
     if !property.identifiers.is_empty() {
         calls.push(format!(".identifiers(&[{}])", list(&property.identifiers)));
@@ -174,8 +199,10 @@ fn flags(property: &Property) -> impl Iterator<Item = &'static str> {
 }
 
 /// `.rules(&shape::Rules { … })`, a constraint on each line where one line is too short; nothing without constraints.
-fn rules_call(method: &str, rules: &Rules) -> Option<String> {
-    let line = format!(".{method}(&{})", rules_literal(rules)?);
+fn rules_call(method: &str, rules: &Rules, uses: &Uses) -> Option<String> {
+    let literal = rules_literal(rules)?;
+    uses.add(SHAPES, "shape");
+    let line = format!(".{method}(&{literal})");
     if CALL.len() + line.chars().count() <= WIDTH {
         return Some(line);
     }
@@ -235,10 +262,11 @@ fn number(value: f64) -> String {
 }
 
 /// `.one_of(…)` of a struct whose fields are variants, in the order of its fields.
-fn one_of(object: &ObjectType) -> String {
+fn one_of(object: &ObjectType, uses: &Uses) -> String {
     let Some(one_of) = &object.discriminated else {
         return String::new();
     };
+    uses.add(SHAPES, "shape");
     let variants = object.properties.iter().filter_map(|property| {
         let mut variants = one_of.variants.iter();
         let variant = variants.find(|variant| variant.property == property.name)?;

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use armature_shapes::shape::path::Path;
-use armature_shapes::shape::{ArmPath, Semantic, StructShape, Type};
+use armature_shapes::shape::{ArmPlace, Semantic, StructShape, Type};
 
 /// What a reference points at (ASO behaviour §3.3).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,7 +134,7 @@ pub fn inputs(shape: &'static StructShape, spec: &Value) -> Inputs {
     let mut found = Inputs::default();
     if let Value::Object(members) = spec {
         for field in shape.fields {
-            if field.name == "owner" && field.arm == ArmPath::Absent {
+            if field.name == "owner" && field.arm == ArmPlace::Operator {
                 continue;
             }
             if let Some(value) = members.get(field.name) {

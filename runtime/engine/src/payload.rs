@@ -10,7 +10,7 @@ use std::fmt;
 use armature_shapes::kind::VersionInfo;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
-use armature_shapes::shape::{ArmPath, Field, Flags, OneOf, Semantic, StructShape, Type};
+use armature_shapes::shape::{ArmPlace, Field, Flags, OneOf, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
 use super::collect::{KeyReference, ReferenceTarget};
@@ -131,26 +131,23 @@ fn write_struct(
             continue;
         }
         let value = members.get(field.name).filter(|value| !value.is_null());
-        if shape.further_members(field).is_some() {
-            // After the known members, which come first.
-            continue;
-        }
         match (field.arm, value) {
-            (ArmPath::At(at), Some(value)) => {
+            (ArmPlace::At(at), Some(value)) => {
                 let below = path.member(field.name);
                 let value = arm_value(field.ty, value, &below, resolved)?;
                 if field.flags.has(Flags::EXPLICIT) || !is_empty_collection(field.ty, &value) {
                     put(body, at, value);
                 }
             }
-            (ArmPath::Inline, Some(value)) => {
+            (ArmPlace::Variant, Some(value)) => {
                 write_variant(shape, field, value, path, resolved, body)?;
             }
-            _ => {}
+            // Further members come after the known ones.
+            (ArmPlace::Further(_) | ArmPlace::Operator, _) | (_, None) => {}
         }
     }
     for field in shape.fields {
-        if let (Some(at), Some(value)) = (shape.further_members(field), members.get(field.name)) {
+        if let (ArmPlace::Further(at), Some(value)) = (field.arm, members.get(field.name)) {
             write_further(shape, at, field, value, path, resolved, body)?;
         }
     }
@@ -242,7 +239,7 @@ fn check_one_of(
 /// Only in objects that are sent anyway; an envelope is not opened for the sake of a null.
 fn write_explicit_nulls(shape: &StructShape, body: &mut Map<String, Value>) {
     for field in shape.fields {
-        let ArmPath::At([above @ .., last]) = field.arm else {
+        let ArmPlace::At([above @ .., last]) = field.arm else {
             continue;
         };
         if !field.flags.has(Flags::EXPLICIT) || field.flags.has(Flags::READ_ONLY) {

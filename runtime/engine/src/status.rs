@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use armature_shapes::kind::VersionInfo;
 use armature_shapes::shape::arm_json::find;
 use armature_shapes::shape::arm_tree::{ArmTree, chosen_variant};
-use armature_shapes::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
+use armature_shapes::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type};
 
 /// The status that an ARM resource has in this version's words.
 ///
@@ -29,11 +29,11 @@ fn from_arm(shape: &'static StructShape, arm: &Value) -> Value {
 fn read_struct(shape: &'static StructShape, arm: &Map<String, Value>) -> Map<String, Value> {
     let mut out = Map::new();
     for field in shape.fields {
-        let value = match (shape.further_members(field), field.arm) {
-            (Some(at), _) => read_further(shape, at, field, arm),
-            (None, ArmPath::Absent) => None,
-            (None, ArmPath::At(at)) => find(arm, at).and_then(|value| read_field(field, value)),
-            (None, ArmPath::Inline) => read_variant(shape, field, arm),
+        let value = match field.arm {
+            ArmPlace::Operator => None,
+            ArmPlace::At(at) => find(arm, at).and_then(|value| read_field(field, value)),
+            ArmPlace::Variant => read_variant(shape, field, arm),
+            ArmPlace::Further(at) => read_further(shape, at, field, arm),
         };
         if let Some(value) = value {
             out.insert(field.name.to_owned(), value);
@@ -86,8 +86,8 @@ fn read_variant(
     let mut members = read_struct(variant, arm);
     // The variant's own shape does not know the discriminator, so it may have taken it for a further member.
     for field in variant.fields {
-        if let (Some([]), Some(Value::Object(further))) =
-            (variant.further_members(field), members.get_mut(field.name))
+        if let (ArmPlace::Further([]), Some(Value::Object(further))) =
+            (field.arm, members.get_mut(field.name))
         {
             further.retain(|name, _| !name.eq_ignore_ascii_case(one_of.discriminator));
             if further.is_empty() {

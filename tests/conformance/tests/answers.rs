@@ -11,7 +11,7 @@ use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::shape::{
-    ArmPath, Field, Flags, Semantic, StructShape, Type, UnknownFields, recode,
+    ArmPlace, Field, Flags, Semantic, StructShape, Type, UnknownFields, recode,
 };
 use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::{Map, Value, json};
@@ -125,7 +125,7 @@ fn filled(shape: &'static StructShape, variant: usize) -> (Map<String, Value>, M
         chosen.field
     });
     for field in shape.fields {
-        if let Some(at) = shape.further_members(field) {
+        if let ArmPlace::Further(at) = field.arm {
             let Type::Map(map) = field.ty else {
                 panic!("further members are a map")
             };
@@ -135,12 +135,12 @@ fn filled(shape: &'static StructShape, variant: usize) -> (Map<String, Value>, M
             continue;
         }
         match (field.arm, field.ty) {
-            (ArmPath::At(at), ty) if !is_hidden(field) => {
+            (ArmPlace::At(at), ty) if !is_hidden(field) => {
                 let (sent, read) = value(ty, variant);
                 put(&mut arm, at, sent);
                 status.insert(field.name.to_owned(), read);
             }
-            (ArmPath::Inline, Type::Struct(inner)) if chosen == Some(field.name) => {
+            (ArmPlace::Variant, Type::Struct(inner)) if chosen == Some(field.name) => {
                 let (sent, read) = filled(inner, variant);
                 for (name, value) in sent {
                     // The inner object may have a field for the discriminator.
@@ -149,7 +149,7 @@ fn filled(shape: &'static StructShape, variant: usize) -> (Map<String, Value>, M
                 let own = shape.one_of.as_ref().map(|one_of| one_of.discriminator);
                 let mut read = read;
                 for field in inner.fields {
-                    if let ArmPath::At([name]) = field.arm
+                    if let ArmPlace::At([name]) = field.arm
                         && Some(*name) == own
                     {
                         let sent = arm[*name].as_str().unwrap();

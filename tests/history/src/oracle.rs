@@ -3,7 +3,7 @@
 use armature_runtime::names;
 use armature_runtime::reconcile::condition::reason;
 use armature_runtime::reconcile::policy::Policy;
-use armature_runtime::shape::{ArmPath, Flags, Semantic, StructShape, Type};
+use armature_runtime::shape::{ArmPlace, Flags, Semantic, StructShape, Type};
 use jiff::SignedDuration;
 use serde_json::Value;
 
@@ -266,9 +266,9 @@ fn is_beyond(subject: &Subject, path: &[String]) -> bool {
 fn knows(shape: &'static StructShape, path: &[String]) -> bool {
     let mut fields = shape.fields.iter();
     fields.any(|field| match field.arm {
-        ArmPath::Absent => false,
-        ArmPath::Inline => knows_below(field.ty, path),
-        ArmPath::At(names) => {
+        ArmPlace::Operator => false,
+        ArmPlace::Variant => knows_below(field.ty, path),
+        ArmPlace::At(names) | ArmPlace::Further(names) => {
             let mut pairs = names.iter().zip(path);
             pairs.all(|(name, step)| name == step)
                 && (path.len() <= names.len() || knows_below(field.ty, &path[names.len()..]))
@@ -302,9 +302,11 @@ fn collect(shape: &'static StructShape, path: &mut Path, found: &mut Vec<Path>) 
     for field in shape.fields {
         let depth = path.len();
         match field.arm {
-            ArmPath::Absent => continue,
-            ArmPath::At(names) => path.extend(names.iter().map(|name| (*name).to_owned())),
-            ArmPath::Inline => {}
+            ArmPlace::Operator => continue,
+            ArmPlace::At(names) | ArmPlace::Further(names) => {
+                path.extend(names.iter().map(|name| (*name).to_owned()));
+            }
+            ArmPlace::Variant => {}
         }
         if field.flags.has(Flags::CREATE_ONLY) {
             found.push(path.clone());

@@ -22,6 +22,6 @@ shaped! {
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Variant with `kind: ReadWrite`.
-        read_write_database: Box<ReadWriteDatabase> = "readWriteDatabase".inline();
+        read_write_database: Box<ReadWriteDatabase> = "readWriteDatabase".variant();
     }
 }

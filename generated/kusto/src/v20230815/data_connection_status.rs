@@ -21,13 +21,13 @@ shaped! {
         /// Conditions, `Ready` first of all.
         conditions: Vec<resource::Condition> = "conditions";
         /// Variant with `kind: CosmosDb`.
-        cosmos_db: Box<CosmosDbDataConnectionStatus> = "cosmosDb".inline();
+        cosmos_db: Box<CosmosDbDataConnectionStatus> = "cosmosDb".variant();
         /// Variant with `kind: EventGrid`.
-        event_grid: Box<EventGridDataConnectionStatus> = "eventGrid".inline();
+        event_grid: Box<EventGridDataConnectionStatus> = "eventGrid".variant();
         /// Variant with `kind: EventHub`.
-        event_hub: Box<EventHubDataConnectionStatus> = "eventHub".inline();
+        event_hub: Box<EventHubDataConnectionStatus> = "eventHub".variant();
         /// Variant with `kind: IotHub`.
-        iot_hub: Box<IotHubDataConnectionStatus> = "iotHub".inline();
+        iot_hub: Box<IotHubDataConnectionStatus> = "iotHub".variant();
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
     }

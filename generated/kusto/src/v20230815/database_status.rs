@@ -17,6 +17,6 @@ shaped! {
         /// String; set by Azure; ARM `name`.
         name: String = "name".at(&["name"]).read_only();
         /// Variant with `kind: ReadWrite`.
-        read_write: Box<ReadWriteDatabaseStatus> = "readWrite".inline();
+        read_write: Box<ReadWriteDatabaseStatus> = "readWrite".variant();
     }
 }

@@ -22,14 +22,14 @@ shaped! {
         azure_name: String = "azureName"
             .rules(&shape::Rules { pattern: Some("^.*$"), ..shape::Rules::NONE });
         /// Variant with `kind: CosmosDb`.
-        cosmos_db_data_connection: Box<CosmosDbDataConnection> = "cosmosDbDataConnection".inline();
+        cosmos_db_data_connection: Box<CosmosDbDataConnection> = "cosmosDbDataConnection".variant();
         /// Variant with `kind: EventGrid`.
         event_grid_data_connection: Box<EventGridDataConnection> = "eventGridDataConnection"
-            .inline();
+            .variant();
         /// Variant with `kind: EventHub`.
-        event_hub_data_connection: Box<EventHubDataConnection> = "eventHubDataConnection".inline();
+        event_hub_data_connection: Box<EventHubDataConnection> = "eventHubDataConnection".variant();
         /// Variant with `kind: IotHub`.
-        iot_hub_data_connection: Box<IotHubDataConnection> = "iotHubDataConnection".inline();
+        iot_hub_data_connection: Box<IotHubDataConnection> = "iotHubDataConnection".variant();
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Resource that this one is part of; required.

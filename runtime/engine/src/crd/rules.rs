@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use armature_shapes::kind::VersionInfo;
 use armature_shapes::resource::{ArbitraryOwnerReference, KnownResourceReference};
-use armature_shapes::shape::{ArmPath, Semantic, Shaped, StructShape, Type};
+use armature_shapes::shape::{ArmPlace, Semantic, Shaped, StructShape, Type};
 
 /// Most evaluations of one rule: keeps a rule of ours (some dozen units) below a tenth of the API server's
 /// limit of ten million units per rule.
@@ -183,7 +183,7 @@ fn ids(status: &StructShape) -> Vec<String> {
     let variants = status
         .fields
         .iter()
-        .filter(|field| field.arm == ArmPath::Inline);
+        .filter(|field| field.arm == ArmPlace::Variant);
     variants
         .filter(|field| matches!(field.ty, Type::Struct(variant) if variant.field("id").is_some()))
         .filter_map(|field| Some(format!("oldSelf.status.{}.id", identifier(field.name)?)))

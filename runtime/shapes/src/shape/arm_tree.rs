@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::arm_json::member;
-use super::{ArmPath, Field, StructShape, Type};
+use super::{ArmPlace, Field, StructShape, Type};
 
 /// One place in ARM's JSON: the fields that sit there, or what lies below.
 #[derive(Debug, Default)]
@@ -38,13 +38,10 @@ impl ArmTree {
         }
         let chosen = chosen_variant(shape, members);
         for field in shape.fields {
-            if let Some(path) = shape.further_members(field) {
-                self.at(path).further = Some(field);
-                continue;
-            }
             match (field.arm, field.ty) {
-                (ArmPath::At(path), _) => self.at(path).fields.push(field),
-                (ArmPath::Inline, Type::Struct(variant))
+                (ArmPlace::At(path), _) => self.at(path).fields.push(field),
+                (ArmPlace::Further(path), _) => self.at(path).further = Some(field),
+                (ArmPlace::Variant, Type::Struct(variant))
                     if chosen.is_none_or(|chosen| chosen == field.name) =>
                 {
                     self.add(variant, members);

@@ -10,7 +10,7 @@ use super::path::{Path, kind_of};
 use super::problem::{Problem, ProblemKind};
 use super::rules::{check_enum, check_rules};
 use super::suggest::nearest;
-use super::{ArmPath, Field, Flags, Semantic, StructShape, Type};
+use super::{ArmPlace, Field, Flags, Semantic, StructShape, Type};
 
 /// Checks a value in Kubernetes' form. `root` is what paths start with: `spec`. `null` is an empty object.
 pub fn check(shape: &'static StructShape, value: &Value, root: &str) -> Vec<Problem> {
@@ -110,7 +110,7 @@ impl Checker {
     }
 
     fn field(&mut self, field: &'static Field, value: &Value, path: &Path<'_>) {
-        let owner = field.name == "owner" && field.arm == ArmPath::Absent;
+        let owner = field.name == "owner" && field.arm == ArmPlace::Operator;
         if owner && !has_owner_form(value) {
             let rule = "set exactly one of name and armId".to_owned();
             self.report(path, ProblemKind::Rule(rule));

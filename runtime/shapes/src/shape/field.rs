@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::slot::{ListAccess, MapAccess};
 use super::table::{
-    ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
+    ArmPlace, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
     StructShape, Type,
 };
 
@@ -124,7 +124,7 @@ impl<S> FieldOf<S> {
     ) -> Self {
         let field = Field {
             name,
-            arm: ArmPath::Absent,
+            arm: ArmPlace::Operator,
             ty: F::TYPE,
             flags: Flags::NONE,
             rules: &Rules::NONE,
@@ -140,13 +140,26 @@ impl<S> FieldOf<S> {
 
     /// Member names in ARM from the enclosing object down.
     pub const fn at(mut self, path: &'static [&'static str]) -> Self {
-        self.field.arm = ArmPath::At(path);
+        self.field.arm = ArmPlace::At(path);
         self
     }
 
-    /// A variant: its members sit directly in the enclosing ARM object.
-    pub const fn inline(mut self) -> Self {
-        self.field.arm = ArmPath::Inline;
+    /// A variant: its members are those of the enclosing ARM object.
+    pub const fn variant(mut self) -> Self {
+        self.field.arm = ArmPlace::Variant;
+        self
+    }
+
+    /// What an ARM object has beside its known members: names from the enclosing object down to that one.
+    ///
+    /// # Panics
+    /// At compile time, if the field is no map.
+    pub const fn further(mut self, path: &'static [&'static str]) -> Self {
+        assert!(
+            matches!(self.field.ty, Type::Map(_)),
+            "only a map holds further members"
+        );
+        self.field.arm = ArmPlace::Further(path);
         self
     }
 

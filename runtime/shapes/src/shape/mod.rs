@@ -30,6 +30,6 @@ pub use problem::{Problem, ProblemKind};
 pub use rules::check_rules;
 pub use suggest::nearest;
 pub use table::{
-    ArmPath, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
+    ArmPlace, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
     StructShape, Type, Variant,
 };

@@ -67,23 +67,6 @@ impl StructShape {
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
-
-    /// Where a field holds what an ARM object has beside its known members: path from the enclosing object
-    /// down. `None` for fields with a place of their own.
-    pub fn further_members(&self, field: &Field) -> Option<&'static [&'static str]> {
-        let has_below = |path: &[&str]| {
-            let mut fields = self.fields.iter();
-            fields.any(|other| match other.arm {
-                ArmPath::At(longer) => longer.len() > path.len() && longer.starts_with(path),
-                _ => false,
-            })
-        };
-        match (field.arm, field.ty) {
-            (ArmPath::Inline, Type::Map(_)) => Some(&[]),
-            (ArmPath::At(path), Type::Map(_)) if has_below(path) => Some(path),
-            _ => None,
-        }
-    }
 }
 
 /// Structs whose JSON in Kubernetes differs in kind from their JSON in ARM. Engines switch on this.
@@ -169,7 +152,7 @@ pub struct Field {
     /// JSON name in Kubernetes.
     pub name: &'static str,
     /// Where the value sits in ARM's JSON, relative to the object of the enclosing struct.
-    pub arm: ArmPath,
+    pub arm: ArmPlace,
     /// Type of the value.
     pub ty: Type,
     /// Yes-or-no facts.
@@ -185,14 +168,16 @@ pub struct Field {
 
 /// Where a field's value sits in ARM's JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArmPath {
-    /// Not sent to ARM and not read from it: `owner`, `operatorSpec`, `conditions`.
-    Absent,
+pub enum ArmPlace {
+    /// Nowhere: it is between the user and the operator, as `owner`, `operatorSpec` and `conditions` are.
+    Operator,
     /// Member names from the enclosing object down, for example `["properties", "accessTier"]`.
     At(&'static [&'static str]),
-    /// The members of the value sit directly in the enclosing object: variants of a [`OneOf`], and a map of
-    /// what the object has beside its known members (`additionalProperties` beside `properties`).
-    Inline,
+    /// It is a variant of a [`OneOf`], whose members are those of the enclosing object.
+    Variant,
+    /// It is a map of what an object has beside its known members (`additionalProperties` beside `properties`): member
+    /// names from the enclosing object down to that one.
+    Further(&'static [&'static str]),
 }
 
 /// Yes-or-no facts about a field, as bits.

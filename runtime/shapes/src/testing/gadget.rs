@@ -89,9 +89,9 @@ shaped! {
     /// A discriminated object.
     Source.one_of(OneOf { discriminator: "kind", variants: VARIANTS }) {
         /// Variant.
-        blob: Box<Blob> = "blob".inline();
+        blob: Box<Blob> = "blob".variant();
         /// Variant.
-        queue: Box<Queue> = "queue".inline();
+        queue: Box<Queue> = "queue".variant();
     }
 }
 
@@ -113,9 +113,9 @@ shaped! {
         /// Known, in the envelope.
         unit: String = "unit".at(&["properties", "unit"]);
         /// Beside the known ones of the envelope.
-        further: BTreeMap<String, String> = "properties_additionalProperties".at(&["properties"]);
+        further: BTreeMap<String, String> = "properties_additionalProperties".further(&["properties"]);
         /// Beside the known ones of the object.
-        additional: BTreeMap<String, i64> = "additionalProperties".inline();
+        additional: BTreeMap<String, i64> = "additionalProperties".further(&[]);
     }
 }
 
@@ -128,7 +128,7 @@ shaped! {
     /// A discriminated object whose variant has further members.
     Open.one_of(OneOf { discriminator: "odata.type", variants: OPEN_VARIANTS }) {
         /// The only variant.
-        metric: Box<OpenVariant> = "metric".inline();
+        metric: Box<OpenVariant> = "metric".variant();
     }
 }
 

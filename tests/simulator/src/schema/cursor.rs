@@ -1,6 +1,6 @@
 //! A position in ARM's JSON and the fields of shapes that can still match below it.
 
-use armature_runtime::shape::{ArmPath, Field, OneOf, StructShape, Type};
+use armature_runtime::shape::{ArmPlace, Field, OneOf, StructShape, Type};
 use serde_json::{Map, Value};
 
 /// Fields that can match below one ARM object, each with the rest of its path.
@@ -46,18 +46,18 @@ impl Cursor {
         misses: &mut Vec<NoVariant>,
     ) {
         for field in shape.fields {
-            if let ArmPath::At(path) = field.arm
+            if let ArmPlace::At(path) = field.arm
                 && !path.is_empty()
             {
                 self.fields.push((field, path));
             }
         }
-        let inline = shape
+        let variants = shape
             .fields
             .iter()
-            .filter(|field| field.arm == ArmPath::Inline);
+            .filter(|field| field.arm == ArmPlace::Variant);
         let Some(one_of) = shape.one_of else {
-            for field in inline {
+            for field in variants {
                 if let Type::Struct(inner) = field.ty {
                     self.add(inner, object, misses);
                 }
@@ -101,7 +101,7 @@ impl Cursor {
             for field in &leaves {
                 if let Type::Struct(shape) = field.ty {
                     for nested in shape.fields {
-                        if let ArmPath::At(path) = nested.arm {
+                        if let ArmPlace::At(path) = nested.arm {
                             inner.push((nested, path));
                         }
                     }

@@ -1,7 +1,7 @@
 //! What Azure keeps of a request, what it returns of it, and what survives the next PUT.
 
 use armature_runtime::kind::VersionInfo;
-use armature_runtime::shape::{ArmPath, Field, Flags, Semantic, StructShape, Type};
+use armature_runtime::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
 use super::cursor::{Cursor, Step};
@@ -94,11 +94,11 @@ fn reaches(shape: &'static StructShape, path: &[&str]) -> bool {
         .fields
         .iter()
         .any(|field| match (field.arm, field.ty) {
-            (ArmPath::At(at), _) if at == path => true,
-            (ArmPath::At(at), Type::Struct(inner)) => path
+            (ArmPlace::At(at) | ArmPlace::Further(at), _) if at == path => true,
+            (ArmPlace::At(at), Type::Struct(inner)) => path
                 .strip_prefix(at)
                 .is_some_and(|rest| !rest.is_empty() && reaches(inner, rest)),
-            (ArmPath::Inline, Type::Struct(inner)) => reaches(inner, path),
+            (ArmPlace::Variant, Type::Struct(inner)) => reaches(inner, path),
             _ => false,
         })
 }

@@ -94,8 +94,8 @@ shaped! { ClusterSpec { location: String = "location".at(&["location"]).required
 shaped! { ReadWrite { period: String = "softDeletePeriod".at(&["properties", "softDeletePeriod"]).required(); } }
 shaped! { Following { leader: String = "leader".at(&["properties", "leader"]); } }
 shaped! { DatabaseSpec {
-    read_write: Box<ReadWrite> = "readWrite".inline();
-    following: Box<Following> = "following".inline();
+    read_write: Box<ReadWrite> = "readWrite".variant();
+    following: Box<Following> = "following".variant();
 }.one_of(OneOf {
     discriminator: "kind",
     variants: &[

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Arbitrary;
-use crate::shape::{ArmPath, Field, Rules, Semantic, StructShape, Type};
+use crate::shape::{ArmPlace, Field, Rules, Semantic, StructShape, Type};
 
 impl Arbitrary {
     /// A struct as ARM would return it: members in any casing, values of the wrong type, nulls, members and
@@ -32,11 +32,11 @@ impl Arbitrary {
         }
         for field in self.fields(shape) {
             match (field.arm, field.ty) {
-                (ArmPath::At(path), _) if self.spends() => {
+                (ArmPlace::At(path) | ArmPlace::Further(path @ [_, ..]), _) if self.spends() => {
                     let value = self.arm_field(field);
                     self.put_anyhow(&mut members, path, value);
                 }
-                (ArmPath::Inline, Type::Struct(variant)) if chosen == Some(field.name) => {
+                (ArmPlace::Variant, Type::Struct(variant)) if chosen == Some(field.name) => {
                     for (name, value) in self.arm_members(variant) {
                         members.entry(name).or_insert(value);
                     }
