@@ -29,11 +29,14 @@ pub(super) fn check(group: &Group, config: &GroupConfig) -> Vec<Problem> {
             );
             check.report(kind, message);
         }
-        if let Some(other) = plurals.insert(naming::plural(name), name) {
+        if let Some(other) = plurals.insert(naming::plural_of(name, rules), name) {
             let message = format!(
                 "`{other}` and `{name}` have one plural, which Kubernetes tells kinds by; rename one"
             );
             check.report(kind, message);
+        }
+        if let Some(plural) = &rules.plural {
+            check.plural(name, plural);
         }
         if is_taken(name) {
             let message =
@@ -116,15 +119,37 @@ impl Check<'_> {
             .filter(|version| rules.exports(version))
             .map(|version| version.as_str())
             .collect();
-        for (key, from) in [
-            ("secrets-from", &rules.secrets_from),
-            ("config-maps-from", &rules.config_maps_from),
+        let (first, last) = (exported.first().copied(), exported.last().copied());
+        for (key, bound, end) in [
+            ("secrets-from", &rules.secrets_from, first),
+            ("secrets-until", &rules.secrets_until, last),
+            ("config-maps-from", &rules.config_maps_from, first),
+            ("config-maps-until", &rules.config_maps_until, last),
         ] {
-            let from = from.as_ref();
-            let problem = from.and_then(|from| divides(config, kind, (key, from), &exported));
+            let bound = bound.as_ref().map(|bound| Bound { key, bound, end });
+            let problem = bound.and_then(|bound| bound.problem(config, kind, &exported));
             self.problems.extend(problem);
         }
         self.one_path(kind, rules);
+    }
+
+    /// A plural is part of URLs, and stands in the file only where it is not found without it.
+    fn plural(&mut self, kind: &str, plural: &Spanned<String>) {
+        let given = plural.get_ref();
+        let is_plural = given.starts_with(|first: char| first.is_ascii_lowercase())
+            && given
+                .chars()
+                .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit());
+        if !is_plural {
+            let message = format!(
+                "`{given}` is no plural; expected a small letter, then small letters and digits"
+            );
+            self.report(plural, message);
+        } else if naming::plural(kind) == *given {
+            let message =
+                format!("`plural` has no effect: that of `{kind}` is `{given}` anyway; remove it");
+            self.report(plural, message);
+        }
     }
 
     /// No api-version of the group, or of the source that the kind names, has its ARM type.
@@ -224,25 +249,35 @@ impl Check<'_> {
     }
 }
 
-/// What a key names must be an api-version that divides those of the kind, oldest first in `exported`.
-fn divides(
-    config: &GroupConfig,
-    kind: &str,
-    (key, from): (&str, &Spanned<String>),
-    exported: &[&str],
-) -> Option<Problem> {
-    let version = from.get_ref().as_str();
-    let message = if !exported.contains(&version) {
-        let hint = hint(version, exported.iter().copied());
-        format!("`{kind}` is not exported from api-version `{version}`; {hint}")
-    } else if exported.first() == Some(&version) {
-        format!(
-            "`{key}` has no effect: `{version}` is the first api-version of `{kind}`; remove it"
-        )
-    } else {
-        return None;
-    };
-    Some(config.problem(from, message))
+/// A key that says from or until which api-version of a kind something is there.
+struct Bound<'b> {
+    key: &'static str,
+    bound: &'b Spanned<String>,
+    /// The first api-version of the kind, or the last one: a bound there divides nothing.
+    end: Option<&'b str>,
+}
+
+impl Bound<'_> {
+    /// What it names must be an api-version that divides those of the kind, oldest first in `exported`.
+    fn problem(&self, config: &GroupConfig, kind: &str, exported: &[&str]) -> Option<Problem> {
+        let (key, version) = (self.key, self.bound.get_ref().as_str());
+        let message = if !exported.contains(&version) {
+            let hint = hint(version, exported.iter().copied());
+            format!("`{kind}` is not exported from api-version `{version}`; {hint}")
+        } else if self.end == Some(version) {
+            let which = if key.ends_with("-from") {
+                "first"
+            } else {
+                "last"
+            };
+            format!(
+                "`{key}` has no effect: `{version}` is the {which} api-version of `{kind}`; remove it"
+            )
+        } else {
+            return None;
+        };
+        Some(config.problem(self.bound, message))
+    }
 }
 
 /// Most properties of a kind, written out as a tree, which is how a CRD has them. Azure's largest kind has 33,000.

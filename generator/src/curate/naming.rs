@@ -1,8 +1,20 @@
 //! Names that curation gives (ASO behaviour §3.1, §3.3).
 
-/// Lower-case plural of a kind: `PublicIPAddress` → `publicipaddresses`, `Factory` → `factories`.
+use crate::curation::KindRules;
+
+/// The plural that a file gives its kind, else that of grammar.
+pub fn plural_of(kind: &str, rules: &KindRules) -> String {
+    let given = rules.plural.as_ref().map(|given| given.get_ref().clone());
+    given.unwrap_or_else(|| plural(kind))
+}
+
+/// Lower-case plural of a kind: `PublicIPAddress` → `publicipaddresses`, `Factory` → `factories`. What ends with
+/// `settings` is one already.
 pub fn plural(kind: &str) -> String {
     let kind = kind.to_lowercase();
+    if kind.ends_with("settings") {
+        return kind;
+    }
     let ends = |endings: &[&str]| endings.iter().any(|ending| kind.ends_with(ending));
     match kind.strip_suffix('y') {
         Some(stem) if !ends(&["ay", "ey", "oy", "uy"]) => format!("{stem}ies"),
@@ -12,7 +24,8 @@ pub fn plural(kind: &str) -> String {
 }
 
 /// Name of the reference that stands in place of an ARM id: `id` → `reference`, `subnetId` →
-/// `subnetReference`, `subnetIds` → `subnetReferences`, `userIdentity` → `userIdentityReference`.
+/// `subnetReference`, `subnetIds` → `subnetReferences`, `userIdentity` → `userIdentityReference`, `WorkspaceId` →
+/// `workspaceReference`.
 pub fn reference(name: &str, is_list: bool) -> String {
     let suffix = if is_list { "References" } else { "Reference" };
     let endings: &[&str] = if is_list {
@@ -24,7 +37,13 @@ pub fn reference(name: &str, is_list: bool) -> String {
         return suffix.to_lowercase();
     }
     let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
-    format!("{}{suffix}", stem.unwrap_or(name))
+    format!("{}{suffix}", with_small_first(stem.unwrap_or(name)))
+}
+
+fn with_small_first(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Name of the twin that takes a value from a ConfigMap.
@@ -47,6 +66,11 @@ mod tests {
             ),
             ("NatGateway", "natgateways"),
             ("Redis", "redises"),
+            ("ServersAuditingSetting", "serversauditingsettings"),
+            (
+                "AdvancedThreatProtectionSettings",
+                "advancedthreatprotectionsettings",
+            ),
         ] {
             assert_eq!(plural(kind), expected);
         }
@@ -60,6 +84,7 @@ mod tests {
             ("subnetIds", true, "subnetReferences"),
             ("userIdentity", false, "userIdentityReference"),
             ("subscriptions", true, "subscriptionsReferences"),
+            ("WorkspaceResourceId", false, "workspaceResourceReference"),
         ] {
             assert_eq!(reference(name, is_list), expected);
         }

@@ -87,22 +87,23 @@ fn export(
     api_version: &ApiVersion,
 ) {
     kind.clone_into(&mut resource.kind);
-    resource.plural = naming::plural(kind);
+    resource.plural = naming::plural_of(kind, rules);
     if let NameRule::Free(rules) = &mut resource.name {
         keep_re2(rules);
     }
-    resource.version_names = config.version_names(api_version);
-    let is_since = |from: &Option<Spanned<String>>| {
-        let from = from.as_ref().map(|from| ApiVersion::new(from.get_ref()));
-        from.is_none_or(|from| *api_version >= from)
+    resource.version_names = config.version_names(rules, api_version);
+    let is_within = |from: &Option<Spanned<String>>, until: &Option<Spanned<String>>| {
+        let named = |it: &Option<Spanned<String>>| Some(ApiVersion::new(it.as_ref()?.get_ref()));
+        named(from).is_none_or(|from| *api_version >= from)
+            && named(until).is_none_or(|until| *api_version <= until)
     };
-    if is_since(&rules.secrets_from) {
+    if is_within(&rules.secrets_from, &rules.secrets_until) {
         let secrets = rules.secrets.iter();
         resource.secrets = secrets
             .map(|(key, source)| (key.get_ref().clone(), source.0.clone()))
             .collect();
     }
-    if is_since(&rules.config_maps_from) {
+    if is_within(&rules.config_maps_from, &rules.config_maps_until) {
         let config_maps = rules.config_maps.iter();
         resource.config_maps = config_maps
             .map(|(key, path)| {

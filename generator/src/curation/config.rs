@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 use super::error::{CurateError, Problem};
-use super::group::GroupRules;
+use super::group::{GroupRules, KindRules};
 use super::source::SourceRules;
 use super::text::Text;
 use super::words::{Naming, Treatment};
@@ -73,15 +73,15 @@ impl GroupConfig {
     }
 
     /// Names under which an api-version is served.
-    pub fn version_names(&self, version: &ApiVersion) -> Vec<String> {
+    pub fn version_names(&self, kind: &KindRules, version: &ApiVersion) -> Vec<String> {
         let new = self.rules.new_naming_from.as_ref();
         let is_new = new.is_some_and(|from| *version >= ApiVersion::new(from.get_ref()));
-        let naming = if is_new {
+        let of_group = if is_new {
             Naming::New
         } else {
             self.rules.naming
         };
-        naming.names(version)
+        kind.naming.unwrap_or(of_group).names(version)
     }
 
     /// Whether a kind of the file has this ARM type, exports it from the api-version and reads it from this source.
@@ -222,7 +222,14 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
             ),
         ] {
             assert_eq!(source.files(&version(name)), [file]);
-            assert_eq!(config.version_names(&version(name)), names);
+            let (_, kind) = config.rules.kinds.first_key_value().unwrap();
+            assert_eq!(config.version_names(kind, &version(name)), names);
+            let mut later = kind.clone();
+            later.naming = Some(Naming::New);
+            assert_eq!(
+                config.version_names(&later, &version(name)),
+                names[names.len() - 1..]
+            );
         }
         let read = source.read_versions();
         let read: Vec<&str> = read.iter().map(ApiVersion::as_str).collect();

@@ -117,18 +117,17 @@ fn check_source(source: &SourceRules, report: &mut impl FnMut(&Spanned<String>, 
 fn check_kind(kind: &KindRules, report: &mut impl FnMut(&Spanned<String>, String)) {
     let versions = kind.versions.as_deref().unwrap_or_default();
     repeated(versions, "versions", report);
-    for (from, key, is_empty) in [
-        (&kind.secrets_from, "secrets", kind.secrets.is_empty()),
-        (
-            &kind.config_maps_from,
-            "config-maps",
-            kind.config_maps.is_empty(),
-        ),
+    let (secrets, config_maps) = (kind.secrets.is_empty(), kind.config_maps.is_empty());
+    for (bound, key, end, is_empty) in [
+        (&kind.secrets_from, "secrets", "from", secrets),
+        (&kind.secrets_until, "secrets", "until", secrets),
+        (&kind.config_maps_from, "config-maps", "from", config_maps),
+        (&kind.config_maps_until, "config-maps", "until", config_maps),
     ] {
-        if let Some(from) = from.as_ref().filter(|_| is_empty) {
+        if let Some(bound) = bound.as_ref().filter(|_| is_empty) {
             let message =
-                format!("`{key}-from` has no effect without `{key}`; remove it, or list some");
-            report(from, message);
+                format!("`{key}-{end}` has no effect without `{key}`; remove it, or list some");
+            report(bound, message);
         }
     }
     let mut seen = BTreeSet::new();

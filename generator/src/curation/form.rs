@@ -124,7 +124,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 7] = [
+static KIND: [Key; 11] = [
     required(
         "type",
         Form::Text,
@@ -144,6 +144,18 @@ static KIND: [Key; 7] = [
         "api-versions that export the kind; all that have the type when absent; `2023-01-01..` stands for all from that one on",
     ),
     key(
+        "naming",
+        Form::Word(Naming::WORDS),
+        r#"naming = "new""#,
+        "how its versions are named, in place of what is said for the group: a kind that came later than others has no names of old",
+    ),
+    key(
+        "plural",
+        Form::Text,
+        r#"plural = "redis""#,
+        "plural in lower case, where it is not that of English grammar",
+    ),
+    key(
         "secrets",
         Form::Map(&Form::Table(&SECRET)),
         r#"subscriptionId = { id = "subscription" }"#,
@@ -156,6 +168,12 @@ static KIND: [Key; 7] = [
         "first api-version that has the secrets",
     ),
     key(
+        "secrets-until",
+        Form::Text,
+        r#"secrets-until = "2023-01-31""#,
+        "last api-version that has the secrets",
+    ),
+    key(
         "config-maps",
         Form::Map(&Form::Text),
         r#"config-maps = { alias = "alias" }"#,
@@ -166,6 +184,12 @@ static KIND: [Key; 7] = [
         Form::Text,
         r#"config-maps-from = "2024-04-13""#,
         "first api-version that has the config maps",
+    ),
+    key(
+        "config-maps-until",
+        Form::Text,
+        r#"config-maps-until = "2025-08-01""#,
+        "last api-version that has the config maps",
     ),
 ];
 

@@ -83,17 +83,25 @@ pub struct KindRules {
     /// api-versions that export the kind; all that have the ARM type when absent. `2023-01-01..` stands for all from
     /// that one on.
     pub versions: Option<Vec<Spanned<String>>>,
+    /// How its versions are named, in place of what is said for the group.
+    pub naming: Option<Naming>,
+    /// Plural in lower case, where grammar gives another one.
+    pub plural: Option<Spanned<String>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
     pub secrets: BTreeMap<Spanned<String>, SecretRule>,
     /// First api-version with [`Self::secrets`].
     pub secrets_from: Option<Spanned<String>>,
+    /// Last api-version with [`Self::secrets`].
+    pub secrets_until: Option<Spanned<String>>,
     /// Keys of `operatorSpec.configMaps`, each with the dotted status path of the value; empty when a
     /// handwritten exporter finds the value.
     #[serde(default)]
     pub config_maps: BTreeMap<Spanned<String>, String>,
     /// First api-version with [`Self::config_maps`].
     pub config_maps_from: Option<Spanned<String>>,
+    /// Last api-version with [`Self::config_maps`].
+    pub config_maps_until: Option<Spanned<String>>,
 }
 
 impl KindRules {

@@ -128,15 +128,17 @@ impl SpecRoot {
         slot.get_or_init(|| self.read(file).map(Arc::new)).clone()
     }
 
-    /// Whether the text of `file` has `words` in it, in any casing. Cheaper than reading a document.
+    /// Whether the text of `file` has one of these in it, in any casing. Cheaper than reading a document.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn mentions(&self, file: &str, words: &str) -> Result<bool, LoadError> {
-        let text = std::fs::read(self.place(file)).map_err(|error| unreadable(file, &error))?;
-        let words = words.as_bytes();
-        let mut windows = text.windows(words.len());
-        Ok(windows.any(|window| window.eq_ignore_ascii_case(words)))
+    pub fn mentions(&self, file: &str, texts: &[String]) -> Result<bool, LoadError> {
+        let content = std::fs::read(self.place(file)).map_err(|error| unreadable(file, &error))?;
+        let mut texts = texts.iter().map(String::as_bytes);
+        Ok(texts.any(|text| {
+            let mut windows = content.windows(text.len());
+            windows.any(|window| window.eq_ignore_ascii_case(text))
+        }))
     }
 
     /// Files that were read so far, relative to the root and sorted.

@@ -287,15 +287,16 @@ fn places(
     arm_type: &str,
 ) -> Result<Vec<Place>, ProposeError> {
     let segment = arm_type.rsplit('/').next().unwrap_or(arm_type);
-    let in_specs = format!("/{segment}/");
-    let in_bicep = format!("/{segment}@");
+    // In the path itself, or as a value of the enum that stands for the type there, as types of DNS records do.
+    let in_specs = [format!("/{segment}/"), format!("\"{segment}\"")];
+    let in_bicep = [format!("/{segment}@")];
     let found: Vec<Option<Place>> = files
         .par_iter()
         .map(|file| {
             let mentioned = if file.is_bicep() {
-                &in_bicep
+                &in_bicep[..]
             } else {
-                &in_specs
+                &in_specs[..]
             };
             if !specs.mentions(file.path, mentioned)? {
                 return Ok(None);

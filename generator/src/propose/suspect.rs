@@ -102,7 +102,9 @@ fn suspect(
             .flatten()
             .any(|it| it.eq_ignore_ascii_case(&child))
         {
-            return Some(("child-kind", "its items are an ARM type of their own", true));
+            // Of the lists that are like this in Azure, Azure Service Operator leaves out one in three.
+            let why = "its items are an ARM type of their own; if the list is to be left to those";
+            return Some(("child-kind", why, false));
         }
     }
     if core(&property.ty) != &TypeRef::String {

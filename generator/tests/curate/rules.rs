@@ -210,6 +210,7 @@ fn names_that_nothing_has() {
         "[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"\nversions = [\"2022-01-01\"]",
         "secrets = { key = { status = \"fase\" } }\nconfig-maps = { text = \"text\", deep = \"phase.inner\" }",
         "secrets = { key = { status = \"phase\" } }\nsecrets-from = \"2023-02-01\"",
+        "secrets = { key = { status = \"phase\" } }\nsecrets-until = \"2023-02-01\"",
         "[types.IPRules]\nvalue = \"plain\"",
         "[types.Thing]\nsubnetID = \"reference\"\nzzz = \"reference\"",
         "[types.Thing]\nphase = { as = \"remove\", side = \"spec\" }",
@@ -247,6 +248,9 @@ fn rules_without_effect() {
         "config-maps-from = \"2023-01-01\"",
         "config-maps = { text = \"text\" }\nconfig-maps-from = \"2022-01-01\"",
         "versions = [\"2022-01-01..\"]",
+        "config-maps-until = \"2023-01-01\"",
+        "config-maps = { text = \"text\" }\nconfig-maps-until = \"2023-01-01\"",
+        "plural = \"things\"",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -279,6 +283,8 @@ fn rules_that_do_not_fit() {
         "[types.IpRule]\nvalue = \"child-kind\"",
         "[kinds.thing]\ntype = \"Microsoft.Test/others\"\n[kinds.\"Some Thing\"]\ntype = \"x\"\n[kinds.2Things]\ntype = \"y\"",
         "[types.Thing]\ntext = \"flatten\"\nrules = \"flatten\"",
+        "plural = \"Thingies\"",
+        "plural = \"others\"\n[kinds.Other]\ntype = \"Microsoft.Test/others\"",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -294,6 +300,8 @@ fn rules_that_do_something_are_fine() {
         "[types.Thing]\nmode = { was = \"sku\" }",
         "[types.IpRule]\nvalue = \"well-known-reference\"",
         "[types.Thing]\nrule = \"flatten\"",
+        "config-maps = { text = \"text\" }\nconfig-maps-until = \"2022-01-01\"",
+        "naming = \"new\"\nplural = \"thing\"",
     ] {
         assert_eq!(fault(&format!("{HEAD}{rules}")), "no error", "{rules}");
     }

@@ -190,10 +190,14 @@ fn a_real_proposal_passes_through_the_generator() {
     let files = vec![(config, text)];
     let found = propose(&specs, &files, "Microsoft.Network/routeTables").expect("proposal");
     assert!(
-        found.text().contains("routes = \"child-kind\""),
+        found.text().contains("# routes = \"child-kind\""),
         "{}",
         found.text()
     );
+    // An enum stands for the last part of their path.
+    let records = propose(&specs, &files, "Microsoft.Network/dnsZones/AAAA").expect("proposal");
+    let lines = "[kinds.DnsZonesAAAA]\ntype = \"Microsoft.Network/dnsZones/AAAA\"\n";
+    assert!(records.text().contains(lines), "{}", records.text());
     let merged = found.merged(Some(&files[0].1));
     let config = GroupConfig::parse("specs/network/group.toml", merged).expect("form");
     let group = curated_group(&specs, &config).expect("group");
