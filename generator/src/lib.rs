@@ -14,7 +14,8 @@
 //! | 7 emit | [`emit`] | model → files in memory, deterministic to the byte |
 //!
 //! What a curation file may say, and reading it, is [`curation`]: passes 1 to 3 ask it which specs to read and what to keep
-//! whole. Versions that only Bicep types describe go through [`inherit`] between passes 1 and 2.
+//! whole. To versions that only Bicep types describe, [`inherit`] adds what OpenAPI knows of the same resources; that lies in
+//! an [`overlay`], which pass 3 asks.
 //!
 //! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree. [`diff`] compares what pass 4 returns
 //! before and after a change, [`explain`] tells what the passes noted of their decisions,
@@ -33,6 +34,7 @@ pub mod inherit;
 pub mod load;
 pub mod model;
 pub mod naming;
+pub mod overlay;
 pub mod pipeline;
 pub mod propose;
 pub mod share;

@@ -8,12 +8,13 @@ use rayon::prelude::*;
 
 use crate::curate::{curate, curate_anyway};
 use crate::curation::{CurateError, GroupConfig, SourceRules};
-use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover};
+use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover, overlaid};
 use crate::emit::{FormatError, emit, kind_constants, umbrella};
 use crate::hub::hubs;
-use crate::inherit::inherit;
+use crate::inherit::{Known, inherit};
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
 use crate::model::{ApiVersion, Group, TypeDef, Version};
+use crate::overlay::{Overlaid, Overlay};
 use crate::share::share;
 use crate::types::embedded::Embedding;
 use crate::types::{Described, TypesError, arm_types, build_all};
@@ -259,10 +260,32 @@ pub fn files_without(
 
 /// A group as its specs describe it: passes 1 to 3.
 fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
-    let sets = spec_sets(specs, config)?;
-    let versions = sets.par_iter().map(|(api_version, sets)| {
-        let version = version(config, api_version, sets)?;
-        Ok((api_version.clone(), version))
+    let sources = config.sources();
+    let sets = load_sets(specs, config, &sources)?;
+    let known = discover_sets(&sets)?;
+    let overlays = overlays(&sources, &known);
+    let mut versions = BTreeMap::<&ApiVersion, Vec<Part<'_>>>::new();
+    for (key @ (version, at), (set, resources)) in known {
+        let (source, rules) = sources[*at];
+        if rules.versions.contains_key(version.as_str()) {
+            let part = match overlays.get(key) {
+                Some(overlay) => Part {
+                    source,
+                    set: Overlaid::new(set, overlay),
+                    resources: overlaid(resources, overlay),
+                },
+                None => Part {
+                    source,
+                    set: set.into(),
+                    resources,
+                },
+            };
+            versions.entry(version).or_default().push(part);
+        }
+    }
+    let versions = versions.par_iter().map(|(api_version, parts)| {
+        let version = version(config, api_version, parts)?;
+        Ok(((*api_version).clone(), version))
     });
     // All are built before the first error is told, so that it is the same one in every run.
     let versions = versions.collect::<Vec<Result<_, GeneratorError>>>();
@@ -277,57 +300,80 @@ fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, Gene
     })
 }
 
-/// Files of an api-version by the name of their source, in the order of the curation file.
-type VersionSets<'c> = BTreeMap<ApiVersion, Vec<(&'c str, SpecSet)>>;
+/// An api-version of a source, which goes by its place in the curation file.
+type SourceVersion = (ApiVersion, usize);
 
-/// What each api-version is built from: specs, or Bicep types with what the nearest specs add to them.
-fn spec_sets<'c>(
+/// Sets with the resources in them.
+type KnownSets<'s> = BTreeMap<&'s SourceVersion, (&'s SpecSet, Vec<DiscoveredResource<'s>>)>;
+
+/// What one source has of an api-version.
+struct Part<'s> {
+    source: &'s str,
+    set: Overlaid<'s>,
+    resources: Vec<DiscoveredResource<'s>>,
+}
+
+/// Files of each api-version that a source is read in.
+fn load_sets(
     specs: &SpecRoot,
-    config: &'c GroupConfig,
-) -> Result<VersionSets<'c>, GeneratorError> {
-    let sources = config.sources();
+    config: &GroupConfig,
+    sources: &[(&str, &SourceRules)],
+) -> Result<BTreeMap<SourceVersion, SpecSet>, GeneratorError> {
     let read = sources.iter().enumerate().flat_map(|(at, (_, source))| {
         let versions = source.read_versions().into_iter();
         versions.map(move |version| (at, version))
     });
     let read: Vec<(usize, ApiVersion)> = read.collect();
-    let mut sets = read
-        .into_par_iter()
+    read.into_par_iter()
         .map(|(at, version)| {
             let set = load_version(specs, config, sources[at].1, &version)?;
             Ok(((version, at), set))
         })
-        .collect::<Result<BTreeMap<_, _>, GeneratorError>>()?;
-    let bicep = sets.extract_if(.., |(version, at), _| sources[*at].1.is_bicep(version));
-    let bicep: Vec<((ApiVersion, usize), SpecSet)> = bicep.collect();
-    let inherited = bicep
+        .collect()
+}
+
+/// The resources of all sets.
+fn discover_sets(sets: &BTreeMap<SourceVersion, SpecSet>) -> Result<KnownSets<'_>, DiscoverError> {
+    let known = sets
+        .par_iter()
+        .map(|(key, set)| Ok((key, (set, discover(set)?))));
+    // As with types: the first error is the same one in every run.
+    let known = known.collect::<Vec<Result<_, DiscoverError>>>();
+    known.into_iter().collect()
+}
+
+/// What the nearest specs add to sets of Bicep types.
+fn overlays<'s>(
+    sources: &[(&str, &SourceRules)],
+    sets: &KnownSets<'s>,
+) -> BTreeMap<&'s SourceVersion, Overlay> {
+    let is_bicep = |(version, at): &SourceVersion| sources[*at].1.is_bicep(version);
+    let known = sets.iter().map(|(key, (set, resources))| {
+        let known = Known { set, resources };
+        (*key, known)
+    });
+    let (bicep, openapi): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        known.partition(|(key, _)| is_bicep(key));
+    bicep
         .into_par_iter()
-        .map(|((version, at), set)| {
-            let set = inherit(&set, &version, &nearest_first(&sets, at))?;
-            Ok(((version, at), set))
+        .map(|(key, ours)| {
+            let (version, at) = key;
+            let overlay = inherit(ours, version, &nearest_first(&openapi, *at));
+            (key, overlay)
         })
-        .collect::<Result<Vec<_>, GeneratorError>>()?;
-    sets.extend(inherited);
-    let mut versions = VersionSets::new();
-    for ((version, at), set) in sets {
-        let (name, source) = sources[at];
-        if source.versions.contains_key(version.as_str()) {
-            versions.entry(version).or_default().push((name, set));
-        }
-    }
-    Ok(versions)
+        .collect()
 }
 
 /// Sets by api-version, those of the source at `own` before others: a type may have been in another folder once.
-fn nearest_first(
-    sets: &BTreeMap<(ApiVersion, usize), SpecSet>,
+fn nearest_first<'s>(
+    sets: &BTreeMap<&SourceVersion, Known<'s>>,
     own: usize,
-) -> BTreeMap<ApiVersion, Vec<&SpecSet>> {
-    let mut found = BTreeMap::<ApiVersion, Vec<&SpecSet>>::new();
-    for ((version, at), set) in sets {
+) -> BTreeMap<ApiVersion, Vec<Known<'s>>> {
+    let mut found = BTreeMap::<ApiVersion, Vec<Known<'s>>>::new();
+    for ((version, at), known) in sets {
         let sets = found.entry(version.clone()).or_default();
         let place = if *at == own { 0 } else { sets.len() };
-        sets.insert(place, set);
+        sets.insert(place, *known);
     }
     found
 }
@@ -354,18 +400,14 @@ fn load_version(
 fn version(
     config: &GroupConfig,
     api_version: &ApiVersion,
-    sets: &[(&str, SpecSet)],
+    parts: &[Part<'_>],
 ) -> Result<Version, GeneratorError> {
-    let found = sets.iter().map(|(_, set)| discover(set));
-    let found = found.collect::<Result<Vec<_>, DiscoverError>>()?;
-    let described = sets.iter().zip(&found);
-    let described: Vec<Described<'_>> = described
-        .map(|((source, set), resources)| Described {
-            source,
-            set,
-            resources,
-        })
-        .collect();
+    let described = parts.iter().map(|part| Described {
+        source: part.source,
+        set: part.set,
+        resources: &part.resources,
+    });
+    let described: Vec<Described<'_>> = described.collect();
     let embedding = Embedding {
         whole: config.parts(),
         envelope: config.kept_envelopes(),

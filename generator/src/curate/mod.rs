@@ -5,17 +5,17 @@
 //! What a spec says by itself is done by heuristics here; TOML adds and overrules. A rule that matches or changes
 //! nothing is an error, so that curation cannot rot.
 //!
-//! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`outcome`]) and of a version
+//! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`stages`]) and of a version
 //! ([`transform`], [`roots`]), and what each rule did ([`rules`]). Not here: what a file may say and how it is read
 //! ([`crate::curation`]), and what the specs say (`types`).
 
 mod kinds;
 mod naming;
-mod outcome;
 mod pattern;
 mod roots;
 mod rules;
 mod select;
+mod stages;
 mod transform;
 
 use rules::RuleBook;

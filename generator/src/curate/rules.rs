@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
+use super::stages::Outcome;
 use crate::curation::{
     Aspect, GroupConfig, Problem, PropertyRule, Side, covers, hint, version_named,
 };
@@ -114,32 +115,33 @@ impl<'a> RuleBook<'a> {
             .collect()
     }
 
-    /// The rule to apply to a property (name in ARM), with a note of what each of `entries` does to it. `outcome` is
-    /// what a rule, or none, makes of the property.
-    pub(super) fn find<T: PartialEq>(
+    /// The rule to apply to a property (name in ARM) and its outcome, with a note of what each of `entries` does to it.
+    /// `outcome` is what a rule makes of the property.
+    pub(super) fn find(
         &self,
         entries: &[Entry<'a>],
         property: &str,
         (side, version): (Side, &ApiVersion),
-        outcome: impl Fn(Option<&PropertyRule>) -> T,
-    ) -> Option<Entry<'a>> {
-        let mut chosen = None::<Entry<'a>>;
+        outcome: impl Fn(&PropertyRule) -> Outcome,
+    ) -> Option<(Entry<'a>, Outcome)> {
+        let mut chosen = None::<(Entry<'a>, Outcome)>;
         let named = |entry: &&Entry<'a>| entry.property.get_ref() == property;
         for entry in entries.iter().filter(named) {
             let mut notes = self.notes.borrow_mut();
             let noted = notes.uses.entry(entry.key()).or_default();
             noted.sites.insert((side, version.clone()));
+            let outcome = outcome(entry.rule);
             if entry.is_for(side, version) {
-                noted.effective.extend(effective(entry.rule, &outcome));
-                if let Some(first) = chosen {
+                noted.effective.extend(&outcome.effects);
+                if let Some((first, _)) = &chosen {
                     let (type_name, property) = first.key();
                     let rival = (type_name.to_owned(), property.to_owned());
                     noted.rivals.insert(rival);
                 } else {
-                    chosen = Some(*entry);
+                    chosen = Some((*entry, outcome));
                 }
-            } else if outcome(Some(entry.rule)) != outcome(None) {
-                noted.effective.extend(withheld(entry, side));
+            } else if outcome.is_ruled() {
+                noted.effective.insert(withheld(entry, side));
             }
         }
         chosen
@@ -212,23 +214,12 @@ impl<'a> RuleBook<'a> {
     }
 }
 
-/// Statements of a rule without which the outcome would be another.
-fn effective<T: PartialEq>(
-    rule: &PropertyRule,
-    outcome: impl Fn(Option<&PropertyRule>) -> T,
-) -> Vec<Aspect> {
-    let whole = outcome(Some(rule));
-    let matters = |aspect: &Aspect| outcome(Some(&rule.without(*aspect))) != whole;
-    let stated = rule.aspects().filter(|aspect| !aspect.is_restriction());
-    stated.filter(matters).collect()
-}
-
 /// The restriction that keeps a rule from a place where it would do something.
-fn withheld(entry: &Entry<'_>, side: Side) -> Option<Aspect> {
+fn withheld(entry: &Entry<'_>, side: Side) -> Aspect {
     if entry.rule.side.is_some_and(|only| only != side) {
-        Some(Aspect::Side)
+        Aspect::Side
     } else {
-        Some(Aspect::Versions)
+        Aspect::Versions
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outcome::{Site, misfit, object_of, outcome};
 use super::roots;
 use super::rules::{Entry, RuleBook, rule_names};
+use super::stages::{self, Exit, Outcome, Site, misfit, object_of};
 use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
     ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeTable,
@@ -125,38 +125,51 @@ impl<'a> Transform<'a> {
         };
         let here = (draft.side, &self.api_version);
         let found = self.book.find(entries, &property.name, here, |rule| {
-            outcome(site, property, rule)
+            stages::run(site, property, Some(rule))
         });
-        if let Some(entry) = found {
-            self.check_fit(draft, &entry, property);
-        }
         self.note_part(property);
-        let outcome = outcome(site, property, found.map(|entry| entry.rule));
-        if let Some(entry) = found.filter(|_| outcome.is_flattened) {
-            return self.flatten(draft, &entry, property);
+        match found {
+            Some((entry, outcome)) => {
+                self.check_fit(draft, &entry, property);
+                match outcome.exit {
+                    Some(Exit::Flattened) => self.flatten(draft, &entry, property),
+                    _ => self.take(draft, Some(entry), property, outcome),
+                }
+            }
+            None => self.take(draft, None, property, stages::run(site, property, None)),
         }
+    }
+
+    /// Takes over what became of a property.
+    fn take(
+        &self,
+        draft: &mut Draft<'a, '_>,
+        entry: Option<Entry<'a>>,
+        property: &Property,
+        mut outcome: Outcome,
+    ) {
         let mut origin = property.origin.clone();
-        origin.decisions.extend(outcome.decisions);
+        origin.decisions.append(&mut outcome.decisions);
         origin
             .decisions
-            .extend(found.map(|entry| self.decision(&entry)));
-        if outcome.is_child_list {
+            .extend(entry.map(|entry| self.decision(&entry)));
+        if outcome.exit == Some(Exit::ChildList) {
             draft.child_lists.push(property.place.path().to_vec());
         }
-        if let Some((name, known)) = outcome.added {
+        if let Some((name, known)) = outcome.added.take() {
             draft.added.insert(name, TypeDef::Enum(known));
         }
-        if outcome.properties.is_empty() {
+        if outcome.exit.is_some() {
             draft.object.left_out.push(LeftOut {
                 name: property.name.clone(),
                 arm: property.place.path().to_vec(),
                 origin: origin.clone(),
             });
         }
-        for property in outcome.properties {
+        for property in outcome.into_properties() {
             draft
                 .ruled
-                .extend(found.map(|entry| (property.name.clone(), entry)));
+                .extend(entry.map(|entry| (property.name.clone(), entry)));
             let origin = origin.clone();
             draft
                 .object

@@ -88,15 +88,18 @@ macro_rules! statements {
         }
 
         impl Aspect {
-            const ALL: &'static [Self] = &[$(Self::$aspect),+];
+            /// All statements.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$aspect),+];
         }
 
         impl PropertyRule {
-            /// The rule without one of its statements.
-            pub(crate) fn without(&self, aspect: Aspect) -> Self {
-                let mut rule = self.clone();
-                match aspect {
-                    $(Aspect::$aspect => rule.$field = None,)+
+            /// A rule with nothing but these statements of this one.
+            pub(crate) fn only(&self, aspects: &[Aspect]) -> Self {
+                let mut rule = Self::default();
+                for aspect in aspects {
+                    match aspect {
+                        $(Aspect::$aspect => rule.$field.clone_from(&self.$field),)+
+                    }
                 }
                 rule
             }

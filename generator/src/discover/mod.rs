@@ -2,14 +2,17 @@
 //!
 //! A resource is a path with PUT and with GET or HEAD whose item is an ARM resource (ASO behaviour §4.1). Here:
 //! recognising them ([`item`]), and what their path tells: ARM type, scope, owner, rules of the name ([`path`])
-//! and a proposed kind ([`kind`]). Not here: their types (`types`), and which of them are exported (`curate`).
+//! and a proposed kind ([`kind`]); and what another spec adds to that ([`mod@overlaid`]). Not here: their types (`types`), and which of them are exported (`curate`).
 
 pub mod item;
 mod kind;
+mod overlaid;
 mod path;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+pub use overlaid::overlaid;
 
 use crate::load::{Operation, Parameter, ParameterPlace, Path, Schema, Source, SpecSet, Verb};
 use crate::model::{ApiVersion, NameRule, Owner, Scope, Verbs};
@@ -142,8 +145,8 @@ fn resources_at<'a>(
     }
     let Some(item) = get
         .and_then(answer)
-        .filter(|schema| item::is_resource(set, schema))
-        .or_else(|| answer(put).filter(|schema| item::is_resource(set, schema)))
+        .filter(|schema| item::is_resource(set.into(), schema))
+        .or_else(|| answer(put).filter(|schema| item::is_resource(set.into(), schema)))
     else {
         return Ok(Vec::new());
     };
@@ -161,17 +164,13 @@ fn resources_at<'a>(
     let facts = facts.ok_or_else(|| DiscoverError::TooManyResources {
         at: path.source.clone(),
     })?;
-    let told = path
-        .origin
-        .as_ref()
-        .map_or(&path.source, |(_, source)| source);
     let resources = facts.into_iter().map(|facts| DiscoveredResource {
         kind: kind::propose(&facts.arm_type),
         arm_type: facts.arm_type,
         path: facts.template,
         source: path.source.clone(),
-        home: Arc::clone(&told.file),
-        inherited_from: path.origin.as_ref().map(|(version, _)| version),
+        home: Arc::clone(&path.source.file),
+        inherited_from: None,
         scope: facts.scope,
         owner: facts.owner,
         name: facts.name,

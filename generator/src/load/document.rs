@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::model::{ApiVersion, Rules};
+use crate::model::Rules;
 
 /// Place in a spec file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,8 +52,6 @@ pub struct Path {
     pub template: String,
     /// Where it stands.
     pub source: Source,
-    /// The same path in a richer source with its api-version, where one was found ([`crate::inherit`]).
-    pub origin: Option<(ApiVersion, Source)>,
     /// Parameters of every operation.
     pub parameters: Vec<Parameter>,
     /// Operations in the file's order.
@@ -138,8 +136,6 @@ pub enum ParameterPlace {
 pub struct Schema {
     /// Where it stands.
     pub source: Source,
-    /// The same definition in a richer source, where one was found ([`crate::inherit`]).
-    pub origin: Option<Source>,
     /// Its name, where it has one that its place does not end with.
     pub name: Option<String>,
     /// What it refers to. The facts below then add to the target's.
@@ -185,10 +181,6 @@ pub struct Schema {
     pub rules: Rules,
     /// Prose.
     pub description: Option<String>,
-    /// What was taken from another spec of the same type ([`crate::inherit`]), in words.
-    pub inherited: Vec<&'static str>,
-    /// api-version of that spec; none where ARM's common envelope told it.
-    pub inherited_from: Option<ApiVersion>,
 }
 
 impl Schema {
@@ -207,7 +199,6 @@ impl Schema {
     pub fn empty(source: Source) -> Self {
         Self {
             source,
-            origin: None,
             name: None,
             reference: None,
             ty: None,
@@ -230,18 +221,11 @@ impl Schema {
             identifiers: Vec::new(),
             rules: Rules::default(),
             description: None,
-            inherited: Vec::new(),
-            inherited_from: None,
         }
     }
 }
 
 impl Schema {
-    /// What tells whether two definitions are the same, also across sources.
-    pub(crate) fn identity(&self) -> &Source {
-        self.origin.as_ref().unwrap_or(&self.source)
-    }
-
     /// Schemas that stand directly within this one.
     pub(crate) fn inner(&self) -> impl Iterator<Item = &Schema> {
         let additional = match &self.additional {
@@ -252,19 +236,6 @@ impl Schema {
             .values()
             .chain(&self.all_of)
             .chain(self.items.as_deref())
-            .chain(additional)
-    }
-
-    /// As [`Self::inner`], to change.
-    pub(crate) fn inner_mut(&mut self) -> impl Iterator<Item = &mut Schema> {
-        let additional = match &mut self.additional {
-            Additional::Of(inner) => Some(inner.as_mut()),
-            _ => None,
-        };
-        self.properties
-            .values_mut()
-            .chain(&mut self.all_of)
-            .chain(self.items.as_deref_mut())
             .chain(additional)
     }
 }

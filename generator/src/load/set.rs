@@ -71,25 +71,6 @@ impl SpecSet {
             .filter_map(|source| self.schema(source))
     }
 
-    /// The same set with each document changed by `edit`, which leaves names and references as they are.
-    pub(crate) fn edited(&self, edit: impl Fn(&mut Document)) -> Self {
-        let documents: BTreeMap<Arc<str>, Arc<Document>> = self
-            .documents
-            .iter()
-            .map(|(file, document)| {
-                let mut document = Document::clone(document);
-                edit(&mut document);
-                (Arc::clone(file), Arc::new(document))
-            })
-            .collect();
-        let listed = self.listed.iter().filter_map(|it| documents.get(&it.file));
-        Self {
-            listed: listed.cloned().collect(),
-            documents,
-            derived: self.derived.clone(),
-        }
-    }
-
     /// The document of this file.
     pub(super) fn document(&self, file: &str) -> Option<&Document> {
         self.documents.get(file).map(AsRef::as_ref)

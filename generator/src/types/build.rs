@@ -10,11 +10,12 @@ use super::merge::{Merged, merge};
 use super::names::Names;
 use super::table::{Table, marked};
 use crate::discover::DiscoveredResource;
-use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
+use crate::load::{Additional, Schema, SchemaType, Source};
 use crate::model::{
     Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
 };
 use crate::naming::{EMBEDDED, pascal};
+use crate::overlay::{Overlaid, Said};
 
 /// Which side of a resource is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(super) enum Side {
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
-    pub set: &'a SpecSet,
+    pub set: Overlaid<'a>,
     pub rule: &'b Rule<'a>,
     pub names: &'b Names<'a>,
     pub table: &'b mut Table,
@@ -68,7 +69,7 @@ pub(super) enum Position {
 impl<'a, 'b> Builder<'a, 'b> {
     /// A builder of one side of a resource; types go to `table`.
     pub fn new(
-        set: &'a SpecSet,
+        set: Overlaid<'a>,
         (rule, names): (&'b Rule<'a>, &'b Names<'a>),
         table: &'b mut Table,
         resource: &'b DiscoveredResource<'a>,
@@ -123,7 +124,8 @@ impl<'a, 'b> Builder<'a, 'b> {
 
     /// Whether a schema stands for several variants.
     pub fn is_one_of(&self, merged: &Merged<'a>) -> bool {
-        merged.discriminator.is_some() && self.set.derived(&merged.schema.source).next().is_some()
+        let mut variants = self.set.set().derived(&merged.schema.source);
+        merged.discriminator.is_some() && variants.next().is_some()
     }
 
     /// Type of a value, or nothing if no member of it is left on this side.
@@ -145,8 +147,11 @@ impl<'a, 'b> Builder<'a, 'b> {
         Ok(match ty {
             Some(SchemaType::Array) => self.list(&merged, place)?,
             Some(SchemaType::Boolean) => Some(TypeRef::Bool),
-            Some(SchemaType::Integer) => Some(TypeRef::Integer(merged.value.rules.format.clone())),
-            Some(SchemaType::Number) => Some(self.number(&merged.value.rules)),
+            Some(SchemaType::Integer) => {
+                let rules = self.set.said(merged.value).rules();
+                Some(TypeRef::Integer(rules.format.clone()))
+            }
+            Some(SchemaType::Number) => Some(self.number(self.set.said(merged.value).rules())),
             Some(SchemaType::String) => Some(self.string(&merged, place)),
             None if !merged.value.values.is_empty() => Some(self.string(&merged, place)),
             _ => self.object_like(merged, place)?,
@@ -253,7 +258,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             description: schema.description.clone(),
             source: schema.source.to_string(),
         });
-        let name = self.names.enumeration(schema);
+        let name = self.names.enumeration(self.set.said(schema));
         let name = name.unwrap_or_else(|| self.names.below(place.owner, place.property, None));
         TypeRef::Named(self.table.intern(name, def))
     }
@@ -308,7 +313,7 @@ impl<'a, 'b> Builder<'a, 'b> {
         let name = match (self.names.name(schema), place) {
             (Some(name), _) => name.to_owned(),
             (None, Some(place)) => self.names.below(place.owner, place.property, None),
-            (None, None) => pascal(schema.definition_name()),
+            (None, None) => pascal(self.set.said(schema).definition_name()),
         };
         match self.times_open(&schema.source) {
             0 => name,
@@ -374,7 +379,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             Standing::Kept => {
                 let what = format!(
                     "stays whole: `{}` is among `parts`",
-                    merged.schema.definition_name()
+                    self.set.said(merged.schema).definition_name()
                 );
                 self.decisions.push(Decision::part(what));
                 Some(Position::Inside)
@@ -447,7 +452,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     fn id_only(&mut self, merged: &Merged<'a>) -> Option<TypeRef> {
         let what = format!(
             "only the id is left: `{}` is a resource with a life of its own",
-            merged.schema.definition_name()
+            self.set.said(merged.schema).definition_name()
         );
         self.decisions.push(Decision::heuristic(what));
         let (name, schema) = merged
@@ -478,8 +483,7 @@ impl<'a, 'b> Builder<'a, 'b> {
 }
 
 /// Name of a schema that has one of its own.
-pub(super) fn definition(schema: &Schema) -> Option<String> {
-    schema
-        .is_definition()
-        .then(|| schema.definition_name().to_owned())
+pub(super) fn definition(said: Said<'_>) -> Option<String> {
+    said.is_definition()
+        .then(|| said.definition_name().to_owned())
 }

@@ -23,7 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::merge::merge;
 use super::one_of::variants;
 use crate::discover::{DiscoveredResource, item};
-use crate::load::{Schema, Source, SpecSet};
+use crate::load::{Schema, Source};
+use crate::overlay::Overlaid;
 
 /// Choices about resource-like schemas, by name of the definition. A name with `Status` behind it is for that side
 /// only.
@@ -55,7 +56,7 @@ pub(super) enum Standing {
 
 /// The rule, ready to ask.
 pub(super) struct Rule<'a> {
-    set: &'a SpecSet,
+    set: Overlaid<'a>,
     made: BTreeSet<&'a Source>,
     /// Variants that stand for whole resources.
     variants: BTreeSet<&'a Source>,
@@ -67,7 +68,7 @@ pub(super) struct Rule<'a> {
 impl<'a> Rule<'a> {
     /// Prepares the rule for the resources of a set.
     pub fn new(
-        set: &'a SpecSet,
+        set: Overlaid<'a>,
         discovered: &'a [DiscoveredResource<'a>],
         choices: &'a Embedding,
     ) -> Self {
@@ -78,11 +79,14 @@ impl<'a> Rule<'a> {
         let roots = discovered
             .iter()
             .flat_map(|resource| resource.body.into_iter().chain([resource.item]))
-            .map(|schema| set.resolve(schema));
-        let made = roots.clone().map(Schema::identity).collect();
+            .map(|schema| set.set().resolve(schema));
+        let made = roots
+            .clone()
+            .map(|root| set.said(root).identity())
+            .collect();
         let variants = roots
             .filter(|root| merge(set, root).discriminator.is_some())
-            .flat_map(|root| variants(set, root))
+            .flat_map(|root| variants(set.set(), root))
             .map(|schema| &schema.source)
             .collect();
         Self {
@@ -121,8 +125,8 @@ impl<'a> Rule<'a> {
         read_only: bool,
         suffix: &str,
     ) -> Standing {
-        let schema = self.set.resolve(schema);
-        let file = &schema.identity().file;
+        let schema = self.set.set().resolve(schema);
+        let file = &self.set.said(schema).identity().file;
         let at_home = *file == resource.home || !self.homes.contains(file.as_ref());
         let by_itself = self.by_itself(schema, at_home && !read_only);
         self.chosen(schema, suffix, by_itself, Some(&resource.kind))
@@ -130,7 +134,7 @@ impl<'a> Rule<'a> {
 
     /// What becomes of `schema` inside a resource of its own file, below nothing that Azure sets.
     pub fn usual(&self, schema: &Schema, suffix: &str) -> Standing {
-        let schema = self.set.resolve(schema);
+        let schema = self.set.set().resolve(schema);
         self.chosen(schema, suffix, self.by_itself(schema, true), None)
     }
 
@@ -142,7 +146,7 @@ impl<'a> Rule<'a> {
         by_itself: Standing,
         kind: Option<&String>,
     ) -> Standing {
-        let name = schema.definition_name();
+        let name = self.set.said(schema).definition_name();
         let sided = format!("{name}{suffix}");
         let names = [name, sided.as_str()];
         if names
@@ -167,7 +171,7 @@ impl<'a> Rule<'a> {
     fn by_itself(&self, schema: &Schema, can_be_part: bool) -> Standing {
         if !item::is_resource(self.set, schema) {
             Standing::Whole
-        } else if can_be_part && !self.made.contains(schema.identity()) {
+        } else if can_be_part && !self.made.contains(self.set.said(schema).identity()) {
             Standing::Part
         } else {
             Standing::IdOnly

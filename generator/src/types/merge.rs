@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use crate::load::{Additional, Schema, SchemaType, SpecSet};
+use crate::load::{Additional, Schema, SchemaType};
+use crate::overlay::Overlaid;
 
 /// What a schema says with all that it includes. Own properties win over included ones of the same name.
 pub(crate) struct Merged<'a> {
@@ -25,8 +26,8 @@ pub(crate) struct Merged<'a> {
 }
 
 /// Merges. `load` has made sure that no `allOf` leads back to itself.
-pub(crate) fn merge<'a>(set: &'a SpecSet, schema: &'a Schema) -> Merged<'a> {
-    let schema = set.resolve(schema);
+pub(crate) fn merge<'a>(set: Overlaid<'a>, schema: &'a Schema) -> Merged<'a> {
+    let schema = set.set().resolve(schema);
     let mut merged = Merged {
         schema,
         properties: IndexMap::new(),
@@ -40,9 +41,9 @@ pub(crate) fn merge<'a>(set: &'a SpecSet, schema: &'a Schema) -> Merged<'a> {
     merged
 }
 
-fn add<'a>(set: &'a SpecSet, schema: &'a Schema, merged: &mut Merged<'a>) {
+fn add<'a>(set: Overlaid<'a>, schema: &'a Schema, merged: &mut Merged<'a>) {
     for part in &schema.all_of {
-        add(set, set.resolve(part), merged);
+        add(set, set.set().resolve(part), merged);
     }
     for (name, property) in &schema.properties {
         merged.properties.insert(name, property);
@@ -53,9 +54,9 @@ fn add<'a>(set: &'a SpecSet, schema: &'a Schema, merged: &mut Merged<'a>) {
     if schema.additional != Additional::Unsaid {
         merged.additional = &schema.additional;
     }
-    if let Some(ty) = &schema.ty {
+    if let Some(ty) = set.said(schema).ty() {
         merged.ty = Some(ty);
-        if *ty != SchemaType::Object || merged.value.ty.is_none() {
+        if *ty != SchemaType::Object || set.said(merged.value).ty().is_none() {
             merged.value = schema;
         }
     }

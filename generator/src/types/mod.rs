@@ -24,8 +24,8 @@ mod variants;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::discover::DiscoveredResource;
-use crate::load::SpecSet;
 use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
+use crate::overlay::Overlaid;
 use build::{Builder, Side};
 use embedded::Embedding;
 pub use error::TypesError;
@@ -40,8 +40,8 @@ pub const ONLY_SOURCE: &str = "specs";
 pub struct Described<'a> {
     /// Name of the source.
     pub source: &'a str,
-    /// Its files.
-    pub set: &'a SpecSet,
+    /// Its files, with what other specs add to them.
+    pub set: Overlaid<'a>,
     /// The resources in them.
     pub resources: &'a [DiscoveredResource<'a>],
 }
@@ -50,10 +50,10 @@ pub struct Described<'a> {
 ///
 /// # Errors
 /// When a schema that a resource reaches cannot be a type: see [`TypesError`].
-pub fn build(
-    set: &SpecSet,
+pub fn build<'a>(
+    set: impl Into<Overlaid<'a>>,
     api_version: ApiVersion,
-    discovered: &[DiscoveredResource<'_>],
+    discovered: &'a [DiscoveredResource<'a>],
 ) -> Result<Version, TypesError> {
     build_with(set, api_version, discovered, &Embedding::default())
 }
@@ -62,15 +62,15 @@ pub fn build(
 ///
 /// # Errors
 /// As [`build`].
-pub fn build_with(
-    set: &SpecSet,
+pub fn build_with<'a>(
+    set: impl Into<Overlaid<'a>>,
     api_version: ApiVersion,
-    discovered: &[DiscoveredResource<'_>],
+    discovered: &'a [DiscoveredResource<'a>],
     embedding: &Embedding,
 ) -> Result<Version, TypesError> {
     let described = Described {
         source: ONLY_SOURCE,
-        set,
+        set: set.into(),
         resources: discovered,
     };
     build_all(&[described], api_version, embedding, |_, _| true)
@@ -108,7 +108,7 @@ pub fn build_all(
         .sort_by(|left, right| (&left.arm_type, &left.path).cmp(&(&right.arm_type, &right.path)));
     let files: BTreeSet<SourceFile> = described
         .iter()
-        .flat_map(|part| part.set.documents())
+        .flat_map(|part| part.set.set().documents())
         .map(|document| SourceFile(document.file.to_string()))
         .collect();
     Ok(Version {
@@ -133,7 +133,7 @@ pub fn arm_types(described: &[Described<'_>]) -> BTreeMap<String, Vec<String>> {
 
 /// A resource with both of its root types.
 fn sides<'a>(
-    set: &'a SpecSet,
+    set: Overlaid<'a>,
     rules: (&embedded::Rule<'a>, &Names<'a>),
     table: &mut Table,
     resource: &DiscoveredResource<'a>,

@@ -13,8 +13,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Described;
-use crate::load::{Additional, Document, Schema, Source, SpecSet};
+use crate::load::{Additional, Document, Schema, Source};
 use crate::naming::{EMBEDDED, OPERATOR_SPEC, is_taken, of_kind, pascal};
+use crate::overlay::{Overlaid, Said};
 
 /// Ending of the names of observed states.
 const STATUS: &str = "Status";
@@ -46,12 +47,12 @@ impl<'a> Names<'a> {
         };
         for (index, part) in parts.iter().enumerate() {
             let source = (index > 0).then(|| pascal(part.source));
-            for schema in definitions(part.set) {
-                names.definition(schema, source.as_deref().unwrap_or_default());
+            for said in definitions(part.set) {
+                names.definition(said, source.as_deref().unwrap_or_default());
             }
         }
         for part in parts {
-            definitions(part.set).for_each(|schema| names.note_enums(schema));
+            definitions(part.set).for_each(|it| names.note_enums(it.schema()));
         }
         let (taken, reserved) = (&names.taken, &names.reserved);
         names
@@ -59,12 +60,12 @@ impl<'a> Names<'a> {
             .retain(|name, _| !taken.contains(name) && !reserved.contains(name) && !is_taken(name));
         names.taken.extend(names.enums.keys().cloned());
         for part in parts {
-            for (kind, schema) in roots(part) {
-                names.within(part.set, schema, kind);
+            for (kind, root) in roots(part) {
+                names.within(part.set, root.schema(), kind);
             }
         }
         for part in parts {
-            for schema in definitions(part.set) {
+            for schema in definitions(part.set).map(Said::schema) {
                 let name = names.of[&schema.source].clone();
                 names.within(part.set, schema, &name);
             }
@@ -83,8 +84,9 @@ impl<'a> Names<'a> {
     }
 
     /// Name of an enum: that of its definition, else the one that the spec gives, else that of its place.
-    pub fn enumeration(&self, schema: &Schema) -> Option<String> {
-        let given = self.given(schema).filter(|_| !schema.is_definition());
+    pub fn enumeration(&self, said: Said<'_>) -> Option<String> {
+        let schema = said.schema();
+        let given = self.given(schema).filter(|_| !said.is_definition());
         given.or_else(|| self.name(schema).map(str::to_owned))
     }
 
@@ -130,9 +132,9 @@ impl<'a> Names<'a> {
         name
     }
 
-    fn definition(&mut self, schema: &'a Schema, source: &str) {
+    fn definition(&mut self, said: Said<'a>, source: &str) {
         // A definition may have a name without a letter of ours.
-        let mut name = match pascal(schema.definition_name()) {
+        let mut name = match pascal(said.definition_name()) {
             name if name.is_empty() => "Type".to_owned(),
             name => name,
         };
@@ -148,7 +150,7 @@ impl<'a> Names<'a> {
         // The numbers above do not end.
         let name = free.unwrap_or(name);
         self.taken.insert(name.clone());
-        self.of.insert(&schema.source, name);
+        self.of.insert(&said.schema().source, name);
     }
 
     fn note_enums(&mut self, schema: &'a Schema) {
@@ -159,7 +161,7 @@ impl<'a> Names<'a> {
     }
 
     /// Names what has no name of its own within a schema.
-    fn within(&mut self, set: &'a SpecSet, schema: &'a Schema, name: &str) {
+    fn within(&mut self, set: Overlaid<'a>, schema: &'a Schema, name: &str) {
         for (property, inner) in &schema.properties {
             self.place(set, inner, format!("{name}{}", pascal(property)));
         }
@@ -177,9 +179,9 @@ impl<'a> Names<'a> {
     }
 
     /// Names what stands at a place, lists and maps aside, if it has no name yet.
-    fn place(&mut self, set: &'a SpecSet, schema: &'a Schema, name: String) {
-        let schema = set.resolve(schema);
-        if schema.is_definition() || self.of.contains_key(&schema.source) {
+    fn place(&mut self, set: Overlaid<'a>, schema: &'a Schema, name: String) {
+        let schema = set.set().resolve(schema);
+        if set.said(schema).is_definition() || self.of.contains_key(&schema.source) {
             return;
         }
         let name = self.free(name);
@@ -210,7 +212,8 @@ fn given(schema: &Schema) -> Option<(String, Values<'_>)> {
 
 /// Named schemas of a set: those of listed files, then those of files beside them, then of others, such as what all of
 /// Azure shares.
-fn definitions(set: &SpecSet) -> impl Iterator<Item = &Schema> {
+fn definitions(overlaid: Overlaid<'_>) -> impl Iterator<Item = Said<'_>> {
+    let set = overlaid.set();
     let folder = |file: &str| file.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let distance = |document: &&Document| {
         let mut listed = set.listed();
@@ -231,27 +234,32 @@ fn definitions(set: &SpecSet) -> impl Iterator<Item = &Schema> {
         .collect::<Vec<_>>();
     documents.sort_by_key(distance);
     let schemas = documents.into_iter().flat_map(|it| it.schemas.values());
-    schemas.filter(|schema| schema.reference.is_none() && schema.is_definition())
+    let definitions = schemas.filter(|schema| schema.reference.is_none());
+    let definitions = definitions.map(move |schema| overlaid.said(schema));
+    definitions.filter(|said| said.is_definition())
 }
 
 /// Schemas that stand for whole resources, each with the kind that discovery proposes: what is sent before what is
 /// answered.
-fn roots<'a>(part: &Described<'a>) -> impl Iterator<Item = (&'a str, &'a Schema)> {
+fn roots<'a>(part: &Described<'a>) -> impl Iterator<Item = (&'a str, Said<'a>)> {
     let (set, resources) = (part.set, part.resources);
     let sent = resources.iter().filter_map(|it| Some((it, it.body?)));
     let answered = resources.iter().map(|it| (it, it.item));
     let roots = sent.chain(answered);
-    roots.map(move |(resource, schema)| (resource.kind.as_str(), set.resolve(schema)))
+    roots.map(move |(resource, schema)| {
+        let root = set.set().resolve(schema);
+        (resource.kind.as_str(), set.said(root))
+    })
 }
 
 /// What kinds of the specs take, whether they are exported or not, and whether they are called as discovery proposes or
 /// as their definitions; and what the operator adds.
 fn reserved(parts: &[Described<'_>]) -> BTreeSet<String> {
     let mut taken = BTreeSet::from([OPERATOR_SPEC, EMBEDDED].map(str::to_owned));
-    for (kind, schema) in parts.iter().flat_map(roots) {
+    for (kind, root) in parts.iter().flat_map(roots) {
         taken.extend(of_kind(kind));
-        if schema.is_definition() {
-            taken.extend(of_kind(&pascal(schema.definition_name())));
+        if root.is_definition() {
+            taken.extend(of_kind(&pascal(root.definition_name())));
         }
     }
     taken

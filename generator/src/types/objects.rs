@@ -80,7 +80,7 @@ impl<'a> Builder<'a, '_> {
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
             left_out,
-            definition: definition(merged.schema),
+            definition: definition(self.set.said(merged.schema)),
             ..ObjectType::default()
         }))
     }
@@ -183,11 +183,12 @@ impl<'a> Builder<'a, '_> {
     ) -> Property {
         let spec = self.side == Side::Spec;
         let value = merge(self.set, schema).value;
+        let rules = self.set.said(value).rules();
         let says = |operation: &str| facts.mutability.iter().any(|known| known == operation);
         let told = !facts.mutability.is_empty();
         let item_rules = self.item_rules(value);
         let is_arm_id = match &ty {
-            TypeRef::String => is_arm_id(&value.rules),
+            TypeRef::String => is_arm_id(rules),
             TypeRef::List(item) => **item == TypeRef::String && is_arm_id(&item_rules),
             _ => false,
         };
@@ -204,10 +205,10 @@ impl<'a> Builder<'a, '_> {
             create_only: spec && told && says("create") && !says("update"),
             secret: facts.secret,
             rules: if spec {
-                with_uuid_pattern(value.rules.clone())
+                with_uuid_pattern(rules.clone())
             } else {
                 Rules {
-                    format: value.rules.format.clone(),
+                    format: rules.format.clone(),
                     ..Rules::default()
                 }
             },
@@ -237,7 +238,7 @@ impl<'a> Builder<'a, '_> {
                 _ => break,
             };
             current = merge(self.set, inner).value;
-            rules = current.rules.clone();
+            rules = self.set.said(current).rules().clone();
         }
         rules
     }
@@ -246,23 +247,25 @@ impl<'a> Builder<'a, '_> {
     pub fn facts(&self, schema: &'a Schema) -> Facts {
         let mut facts = Facts {
             // Only the place can say read-only: a definition that does is meant as data elsewhere.
-            read_only: schema.read_only,
-            write_only: schema.write_only,
+            read_only: self.set.said(schema).read_only(),
+            write_only: self.set.said(schema).write_only(),
             ..Facts::default()
         };
         let mut current = Some(schema);
         while let Some(schema) = current {
-            facts.secret |= schema.secret;
-            facts.flatten |= schema.flatten;
-            facts.inherited.extend(&schema.inherited);
-            if facts.inherited_from.is_none() && !schema.inherited.is_empty() {
-                facts.inherited_from.clone_from(&schema.inherited_from);
+            let said = self.set.said(schema);
+            facts.secret |= said.secret();
+            facts.flatten |= said.flatten();
+            let (news, from) = said.news();
+            facts.inherited.extend(news);
+            if facts.inherited_from.is_none() && !news.is_empty() {
+                facts.inherited_from = from.cloned();
             }
             if facts.mutability.is_empty() {
-                facts.mutability.clone_from(&schema.mutability);
+                facts.mutability = said.mutability().to_vec();
             }
             if facts.identifiers.is_empty() {
-                facts.identifiers.clone_from(&schema.identifiers);
+                facts.identifiers = said.identifiers().to_vec();
             }
             if facts.description.is_none() {
                 facts.description.clone_from(&schema.description);
@@ -270,7 +273,7 @@ impl<'a> Builder<'a, '_> {
             current = schema
                 .reference
                 .as_ref()
-                .and_then(|target| self.set.schema(target));
+                .and_then(|target| self.set.set().schema(target));
         }
         facts
     }

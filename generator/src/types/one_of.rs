@@ -1,6 +1,7 @@
 //! Which schemas are the variants of another, and what tells each.
 
 use crate::load::{Schema, SpecSet};
+use crate::overlay::Said;
 
 /// Schemas that stand for one variant each of `base`, nearest first: all that include it, directly or not.
 /// A variant with a discriminator of its own is one variant here and tells its own ones apart inside.
@@ -22,10 +23,8 @@ pub(crate) fn variants<'a>(set: &'a SpecSet, base: &'a Schema) -> Vec<&'a Schema
     found
 }
 
-/// Value of the discriminator that means `schema`: what the spec says, else the definition's name.
-pub(crate) fn value(schema: &Schema) -> String {
-    schema
-        .discriminator_value
-        .clone()
-        .unwrap_or_else(|| schema.definition_name().to_owned())
+/// Value of the discriminator that means a schema: what the spec says, else the definition's name.
+pub(crate) fn value(said: Said<'_>) -> String {
+    let told = said.schema().discriminator_value.clone();
+    told.unwrap_or_else(|| said.definition_name().to_owned())
 }

@@ -32,27 +32,28 @@ impl<'a> Builder<'a, '_> {
         let mut object = ObjectType {
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
-            definition: definition(merged.schema),
+            definition: definition(self.set.said(merged.schema)),
             ..ObjectType::default()
         };
         let hoists = position == Position::Root && self.side == Side::Status;
         let mut known = Vec::new();
         let mut by_value: BTreeMap<String, &Source> = BTreeMap::new();
         let mut names: BTreeSet<String> = hoists.then(|| "name".to_owned()).into_iter().collect();
-        for schema in variants(self.set, merged.schema) {
+        for schema in variants(self.set.set(), merged.schema) {
             let Some(ty) = self.variant(schema, position)? else {
                 continue;
             };
-            if let Some(first) = by_value.insert(value(schema), &schema.source) {
+            let value = value(self.set.said(schema));
+            if let Some(first) = by_value.insert(value.clone(), &schema.source) {
                 return Err(TypesError::VariantsAlike {
                     at: schema.source.clone(),
                     first: first.clone(),
-                    value: value(schema),
+                    value,
                 });
             }
             let property = distinct(self.variant_name(schema, position), &mut names);
             known.push(VariantType {
-                value: value(schema),
+                value: value.clone(),
                 property: property.clone(),
             });
             object.properties.push(Property {
@@ -62,7 +63,7 @@ impl<'a> Builder<'a, '_> {
                     decisions: vec![Decision::spec(format!(
                         "the variant for `{}` = `{}`",
                         merged.discriminator.unwrap_or_default(),
-                        value(schema)
+                        value
                     ))],
                 },
                 ..Property::with_place(property, ArmPlace::Variant, ty)
@@ -107,10 +108,11 @@ impl<'a> Builder<'a, '_> {
 
     /// ASO names a variant after its type in the spec of a resource, and after the discriminator's value elsewhere.
     fn variant_name(&self, schema: &Schema, position: Position) -> String {
+        let said = self.set.said(schema);
         if position == Position::Root && self.side == Side::Spec {
-            lower_camel(&pascal(schema.definition_name()))
+            lower_camel(&pascal(said.definition_name()))
         } else {
-            lower_camel(&pascal(&value(schema)))
+            lower_camel(&pascal(&value(said)))
         }
     }
 
@@ -129,7 +131,7 @@ impl<'a> Builder<'a, '_> {
             return;
         }
         let def = TypeDef::Enum(EnumType {
-            values: vec![value(merged.schema)],
+            values: vec![value(self.set.said(merged.schema))],
             extensible: false,
             description: property.description.clone(),
             source: merged.schema.source.to_string(),

@@ -7,7 +7,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use armature_generator::discover::discover;
-use armature_generator::inherit::inherit;
 use armature_generator::load::{SpecRoot, SpecSet, load};
 use armature_generator::model::{
     ApiVersion, ObjectType, Property, Resource, TypeDef, TypeName, TypeRef, Version,
@@ -15,8 +14,8 @@ use armature_generator::model::{
 use armature_generator::types::build;
 use serde::Deserialize;
 
-use crate::common::outline as render;
 use crate::common::real::{data, files};
+use crate::common::{inherited, outline as render};
 
 /// Place and aspect → what the model says.
 type Facts = BTreeMap<(String, &'static str), String>;
@@ -87,15 +86,13 @@ fn type_facts(version: &Version, name: &TypeName, place: &str, facts: &mut Facts
 }
 
 /// Everything that the model says, by place.
-fn facts(set: &SpecSet, api_version: &ApiVersion) -> Facts {
-    let resources = discover(set).expect("resources");
-    let version = build(set, api_version.clone(), &resources).expect("types");
+fn facts(version: &Version) -> Facts {
     let mut facts = Facts::new();
     for resource in &version.resources {
         resource_facts(resource, &mut facts);
         for (side, root) in [("spec", &resource.spec), ("status", &resource.status)] {
             let place = format!("{}.{side}", resource.kind);
-            type_facts(&version, root, &place, &mut facts);
+            type_facts(version, root, &place, &mut facts);
         }
     }
     facts
@@ -229,7 +226,10 @@ fn compare(pair: &Pair, specs: &Path, bicep: &Path) -> Vec<Difference> {
         let said = document.api_version.as_deref();
         assert_eq!(said, Some(pair.api_version.as_str()), "{}", document.file);
     }
-    let theirs = facts(&openapi[&pair.api_version], &pair.api_version);
+    let same = &openapi[&pair.api_version];
+    let resources = discover(same).expect("resources");
+    let theirs = build(same, pair.api_version.clone(), &resources).expect("types");
+    let theirs = facts(&theirs);
     let (same, neighbours): (BTreeMap<_, _>, BTreeMap<_, _>) = openapi
         .into_iter()
         .partition(|(version, _)| *version == pair.api_version);
@@ -238,11 +238,8 @@ fn compare(pair: &Pair, specs: &Path, bicep: &Path) -> Vec<Difference> {
         if openapi.is_empty() {
             continue;
         }
-        let openapi = openapi
-            .iter()
-            .map(|(version, set)| (version.clone(), vec![set]));
-        let inherited = inherit(&ours, &pair.api_version, &openapi.collect()).expect("resources");
-        let differing = differences(&facts(&inherited, &pair.api_version), &theirs);
+        let version = inherited(&ours, &pair.api_version, &openapi);
+        let differing = differences(&facts(&version), &theirs);
         println!(
             "{} from {from:?}: {} facts, {} differ",
             pair.bicep,

@@ -1,21 +1,21 @@
 //! The Bicep front end through passes 1 to 3, on small files of our own.
 
-use std::collections::BTreeMap;
-
 use armature_generator::discover::discover;
-use armature_generator::inherit::inherit;
-use armature_generator::load::SpecSet;
-use armature_generator::model::{ApiVersion, DecidedBy, TypeDef, TypeName};
+use armature_generator::model::{ApiVersion, DecidedBy, TypeDef, TypeName, Version};
 use armature_generator::types::build;
 
-use crate::common::{load_specs, outline as render};
+use crate::common::{inherited, load_specs, outline as render};
 
 const VERSION: &str = "2024-01-01";
 
-fn rendered(set: &SpecSet) -> String {
-    let found = discover(set).expect("resources");
-    let version = build(set, ApiVersion::new(VERSION), &found).expect("types");
-    render::version(&version)
+/// The notes, with what these versions of OpenAPI add.
+fn notes(openapi: &[&str]) -> Version {
+    let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
+    let openapi = openapi.iter().map(|version| {
+        let set = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
+        (ApiVersion::new(*version), set)
+    });
+    inherited(&set, &ApiVersion::new(VERSION), &openapi.collect())
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn faults_name_their_place() {
 #[test]
 fn openapi_adds_what_bicep_does_not_say() {
     let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
-    let openapi = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
-    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), vec![&openapi])]);
-    let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
-    let (before, after) = (rendered(&set), rendered(&inherited));
+    let found = discover(&set).expect("resources");
+    let version = build(&set, ApiVersion::new(VERSION), &found).expect("types");
+    let before = render::version(&version);
+    let after = render::version(&notes(&["2023-01-01"]));
     let lines_of = |text: &str| -> Vec<String> {
         text.lines()
             .filter(|line| !line.is_empty() && *line != "}")
@@ -72,12 +72,7 @@ fn openapi_adds_what_bicep_does_not_say() {
 /// What each property of a book has from OpenAPI, as explanations tell it.
 #[test]
 fn properties_tell_what_they_inherited() {
-    let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
-    let openapi = load_specs(&["bicep/openapi/notes.json"]).expect("loads");
-    let openapi = BTreeMap::from([(ApiVersion::new("2023-01-01"), vec![&openapi])]);
-    let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
-    let found = discover(&inherited).expect("resources");
-    let version = build(&inherited, ApiVersion::new(VERSION), &found).expect("types");
+    let version = notes(&["2023-01-01"]);
     let Some(TypeDef::Object(book)) = version.types.get(&TypeName::new("BookSpec")) else {
         panic!("no book");
     };
@@ -92,9 +87,7 @@ fn properties_tell_what_they_inherited() {
 
 #[test]
 fn without_an_openapi_version_only_the_envelope_is_flattened() {
-    let set = load_specs(&["bicep/notes/types.json"]).expect("loads");
-    let inherited = inherit(&set, &ApiVersion::new(VERSION), &BTreeMap::new()).expect("resources");
-    let text = rendered(&inherited);
+    let text = render::version(&notes(&[]));
     assert!(
         text.contains("paper: BookPropertiesPaper at [properties/paper] required"),
         "{text}"

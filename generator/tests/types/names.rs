@@ -145,7 +145,7 @@ fn strangers(set: &SpecSet) -> Vec<String> {
     let resources = discover(set).expect("resources");
     let described = [Described {
         source: ONLY_SOURCE,
-        set,
+        set: set.into(),
         resources: &resources,
     }];
     let types = |is_wanted: &dyn Fn(&str) -> bool| {

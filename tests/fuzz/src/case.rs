@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
-use armature_generator::discover::discover;
+use armature_generator::discover::{discover, overlaid};
 use armature_generator::emit::{emit, kind_constants, umbrella};
 use armature_generator::hub::hubs;
-use armature_generator::inherit::inherit;
+use armature_generator::inherit::{Known, inherit};
 use armature_generator::load::{SpecRoot, load};
 use armature_generator::model::{ApiVersion, Group, TypeDef, TypeTable, Version};
+use armature_generator::overlay::{Overlaid, Overlay};
 use armature_generator::share::share;
 use armature_generator::types::build;
 use camino::Utf8PathBuf;
@@ -88,18 +89,28 @@ fn check_message(message: &str) -> Result<(), Fault> {
 fn version(root: &SpecRoot, subject: &Subject) -> Result<Version, (Reached, String)> {
     let at = |reached: Reached, error: &dyn std::error::Error| (reached, error.to_string());
     let newer = ApiVersion::new(NEWER);
+    let discovered = |set| discover(set).map_err(|error| at(Reached::Loaded, &error));
     let set = load(root, std::slice::from_ref(&subject.file));
-    let mut set = set.map_err(|error| at(Reached::Nothing, &error))?;
+    let set = set.map_err(|error| at(Reached::Nothing, &error))?;
+    let resources = discovered(&set)?;
+    let mut overlay = Overlay::default();
     let openapi = &subject.read().openapi;
     if !openapi.is_empty() {
-        let openapi = openapi
-            .iter()
-            .map(|(version, set)| (version.clone(), vec![set]));
-        set = inherit(&set, &newer, &openapi.collect())
-            .map_err(|error| at(Reached::Loaded, &error))?;
+        let theirs = openapi.iter().map(|it| Ok((it, discovered(it.1)?)));
+        let theirs = theirs.collect::<Result<Vec<_>, _>>()?;
+        let theirs = theirs.iter().map(|((version, set), resources)| {
+            let known = Known { set, resources };
+            ((*version).clone(), vec![known])
+        });
+        let ours = Known {
+            set: &set,
+            resources: &resources,
+        };
+        overlay = inherit(ours, &newer, &theirs.collect());
     }
-    let found = discover(&set).map_err(|error| at(Reached::Loaded, &error))?;
-    build(&set, newer, &found).map_err(|error| at(Reached::Discovered, &error))
+    let resources = overlaid(resources, &overlay);
+    build(Overlaid::new(&set, &overlay), newer, &resources)
+        .map_err(|error| at(Reached::Discovered, &error))
 }
 
 /// Passes 4 to 7, over the subject as it was and as it is now.

@@ -65,7 +65,6 @@ impl Lowering<'_> {
                     }],
                     operations: self.operations(resource, bit, &body, &source),
                     source: self.source(format!("{pointer}/paths/{}", paths.len())),
-                    origin: None,
                     template,
                 });
             }

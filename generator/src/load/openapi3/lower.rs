@@ -111,7 +111,6 @@ impl File {
             template,
             parameters: self.parameters(item.parameters, &at)?,
             source: at,
-            origin: None,
             operations,
         })
     }

@@ -54,7 +54,6 @@ impl Lowering {
             template,
             parameters: self.parameters(item.parameters, &pointer)?,
             source: self.source(pointer),
-            origin: None,
             operations,
         })
     }

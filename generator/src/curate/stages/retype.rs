@@ -1,0 +1,64 @@
+//! The type that a file gives in place of the spec's.
+
+use super::outcome::Outcome;
+use super::stage::{Site, Stage};
+use crate::curation::{Aspect, PlainType, PropertyRule};
+use crate::model::{EnumType, TypeDef, TypeName, TypeRef, TypeTable};
+use crate::naming::pascal;
+
+pub(super) const STAGE: Stage = Stage {
+    heeds: &[Aspect::Type, Aspect::Values],
+    run,
+};
+
+fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
+    let given = outcome.property.ty.clone();
+    if let Some(ty) = rule.ty {
+        let ty = plain(ty);
+        outcome.note(Aspect::Type, ty != given);
+        outcome.property.ty = ty;
+    }
+    if let Some(values) = &rule.values {
+        let known = EnumType {
+            values: values.clone(),
+            ..EnumType::default()
+        };
+        let is_same = enum_of(site.types, &given)
+            .is_some_and(|it| (&it.values, it.extensible) == (&known.values, known.extensible));
+        outcome.note(Aspect::Values, !is_same);
+        let name = enum_name(site, &outcome.property.name, &outcome.property.ty);
+        let property = &mut outcome.property;
+        property.ty = property.ty.with_core(TypeRef::Named(name.clone()));
+        outcome.added = Some((name, known));
+    }
+    outcome.given = (outcome.property.ty != given).then_some(given);
+}
+
+fn plain(ty: PlainType) -> TypeRef {
+    match ty {
+        PlainType::Boolean => TypeRef::Bool,
+        PlainType::Integer => TypeRef::Integer(None),
+        PlainType::Number => TypeRef::Number,
+        PlainType::String => TypeRef::String,
+        PlainType::Json => TypeRef::Json,
+        PlainType::StringMap => TypeRef::Map(Box::new(TypeRef::String)),
+    }
+}
+
+/// Name of the enum that a rule makes for a property of this type.
+fn enum_name(site: Site<'_>, property: &str, ty: &TypeRef) -> TypeName {
+    let mut name = TypeName::new(format!("{}{}", site.owner, pascal(property)));
+    // The enum of the spec under this name goes, any other type stays.
+    while site.names.contains(name.as_str()) && ty.named() != Some(&name) {
+        name = TypeName::new(format!("{name}Values"));
+    }
+    name
+}
+
+/// The enum behind a type of the spec.
+fn enum_of<'t>(types: &'t TypeTable, ty: &TypeRef) -> Option<&'t EnumType> {
+    match types.get(ty.named()?)? {
+        TypeDef::Enum(known) => Some(known),
+        TypeDef::Object(_) => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! What a value stands for in Kubernetes: the spec of ARM has ids, secrets and values of other resources as strings.
+
+use super::super::naming;
+use super::outcome::Outcome;
+use super::stage::{Site, Stage};
+use crate::curation::{Aspect, PropertyRule, Side, Treatment};
+use crate::model::{ConfigMapImport, Decision, Meaning, Property, Rules, TypeRef};
+
+pub(super) const STAGE: Stage = Stage {
+    heeds: &[Aspect::Treatment],
+    run,
+};
+
+fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
+    // The status is as ARM has it.
+    if site.side == Side::Status {
+        return;
+    }
+    let proposal = proposal(&outcome.property);
+    let proposed = proposal.map_or(Treatment::Plain, |(word, _)| word);
+    let word = rule.treatment.unwrap_or(proposed);
+    let before = outcome.property.clone();
+    let result = treated(before.clone(), word);
+    match (rule.treatment, proposal) {
+        (Some(_), _) => {
+            let by_itself = treated(before.clone(), proposed);
+            outcome.note(Aspect::Treatment, result != by_itself);
+        }
+        (None, Some((_, why))) => outcome.decide(Decision::heuristic(why)),
+        (None, None) => {}
+    }
+    if let Some(ty) = outcome.given.take() {
+        // Where a reference or a secret takes the place of a type, it does not matter which one that was.
+        if treated(Property { ty, ..before }, word) == result {
+            outcome.effects.remove(&Aspect::Type);
+            outcome.effects.remove(&Aspect::Values);
+        }
+    }
+    (outcome.property, outcome.twin) = result;
+}
+
+/// What the spec says a value stands for, and how.
+fn proposal(property: &Property) -> Option<(Treatment, &'static str)> {
+    if property.secret {
+        Some((Treatment::Secret, "a secret: key of a Secret"))
+    } else if property.meaning == Meaning::ArmId {
+        Some((Treatment::Reference, "an ARM id: reference to a resource"))
+    } else {
+        None
+    }
+}
+
+/// The property as users of the spec see it, with its `FromConfig` twin if it has one.
+fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) {
+    match word {
+        Treatment::Reference => (reference(property, TypeRef::Reference), None),
+        Treatment::WellKnownReference => (reference(property, TypeRef::WellKnownReference), None),
+        Treatment::Secret => (secret(property), None),
+        Treatment::SecretMap => (with_type(property, TypeRef::SecretMap), None),
+        Treatment::ConfigMap => {
+            let twin = from_config(&property, ConfigMapImport::Optional);
+            let property = Property {
+                required: false,
+                ..property
+            };
+            (property, Some(twin))
+        }
+        Treatment::ConfigMapRequired => (from_config(&property, ConfigMapImport::Required), None),
+        // The last three have left by now.
+        Treatment::Plain | Treatment::Remove | Treatment::ChildKind | Treatment::Flatten => {
+            (property, None)
+        }
+    }
+}
+
+fn with_type(property: Property, core: TypeRef) -> Property {
+    Property {
+        ty: core,
+        rules: Rules::default(),
+        item_rules: Rules::default(),
+        meaning: Meaning::Plain,
+        ..property
+    }
+}
+
+fn reference(property: Property, core: TypeRef) -> Property {
+    let is_list = matches!(property.ty, TypeRef::List(_));
+    let ty = property.ty.with_core(core);
+    Property {
+        name: naming::reference(&property.name, is_list),
+        ..with_type(property, ty)
+    }
+}
+
+fn secret(property: Property) -> Property {
+    let ty = match &property.ty {
+        TypeRef::Map(_) => TypeRef::SecretMap,
+        other => other.with_core(TypeRef::Secret),
+    };
+    Property {
+        secret: true,
+        ..with_type(property, ty)
+    }
+}
+
+fn from_config(property: &Property, import: ConfigMapImport) -> Property {
+    Property {
+        name: naming::from_config(&property.name),
+        required: property.required && import == ConfigMapImport::Required,
+        ..with_type(property.clone(), TypeRef::ConfigMap(import))
+    }
+}
