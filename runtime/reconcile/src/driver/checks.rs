@@ -51,12 +51,7 @@ impl Pass<'_> {
 
     /// An object for an owner that only Azure knows: its newest version, and nothing in it but the name.
     fn owner_of_arm_id(&self) -> Result<Object, Failure> {
-        let text = self
-            .forms
-            .spec()
-            .pointer("/owner/armId")
-            .and_then(Value::as_str);
-        let id = ResourceId::parse(text.unwrap_or(""))
+        let id = ResourceId::parse(self.owner_arm_id().unwrap_or(""))
             .map_err(|error| Failure::error(reason::FAILED, format!("spec.owner: {error}")))?;
         let info = match self.kind().owner {
             OwnerRule::Kind { group, kind } => self.reconciler.kubernetes.kind(group, kind),

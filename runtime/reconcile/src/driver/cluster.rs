@@ -190,7 +190,7 @@ impl Pass<'_> {
 
     fn default_claim(&self) -> MetadataPatch {
         let mut patch = MetadataPatch::default();
-        if let Some(id) = &self.findings.place.id {
+        if let Some(id) = self.id() {
             set(&mut patch, names::RESOURCE_ID, id.as_str().to_owned());
         }
         let Some(owner) = &self.findings.owner.object else {

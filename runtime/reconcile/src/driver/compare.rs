@@ -65,7 +65,7 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        let claimed = self.claimed(keyed);
+        let (claimed, secrets) = (self.claimed(keyed), &self.findings.inputs.secret_versions);
         Ok(
             match edit(record, claimed.as_ref(), self.put_generation(), &now) {
                 Edit::Changed => {
@@ -75,10 +75,7 @@ impl Pass<'_> {
                     Comparison::Edited(shown(differences))
                 }
                 Edit::Unknown => match self.earlier_record() {
-                    Some(earlier)
-                        if !earlier
-                            .has_secrets(&self.findings.inputs.secret_versions, &work.uid) =>
-                    {
+                    Some(earlier) if !earlier.has_secrets(secrets, &work.uid) => {
                         Comparison::Edited(shown(comparison.differences()))
                     }
                     Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
@@ -343,7 +340,7 @@ impl Pass<'_> {
         let mut add = |kind: &str, name: String, value: &str| {
             texts.push([kind.to_owned(), name, value.to_owned()]);
         };
-        if let Some(id) = &self.findings.place.id {
+        if let Some(id) = self.id() {
             add("id", String::new(), &id.as_str().to_lowercase());
         }
         for (target, id) in &resolved.references {

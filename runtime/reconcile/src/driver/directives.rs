@@ -139,12 +139,7 @@ impl Pass<'_> {
 
     /// Asks for protected objects whose resources a DELETE would take along.
     pub(super) fn look_for_protected(&self) -> Protection {
-        let own = self
-            .findings
-            .place
-            .id
-            .as_ref()
-            .map(|id| id.as_str().to_owned());
+        let own = self.id().map(|id| id.as_str().to_owned());
         let override_id = self.annotation(names::CHILD_RESOURCE_ID_OVERRIDE);
         let ids: Vec<String> = own
             .into_iter()
@@ -178,11 +173,8 @@ impl Pass<'_> {
     /// A paused object that was never looked at is not ready, or tools would take it for done. One that was keeps what
     /// was said.
     fn say_that_nothing_is_there(&mut self) {
-        let conditions = self
-            .forms
-            .status()
-            .get("conditions")
-            .unwrap_or(&Value::Null);
+        let status = self.forms.status();
+        let conditions = status.get("conditions").unwrap_or(&Value::Null);
         if condition::ready(conditions).is_none() {
             let message = "paused before anything was sent to Azure";
             self.set_verdict(&Verdict::progress(reason::PAUSED, message));

@@ -114,7 +114,7 @@ impl Pass<'_> {
         let answers = self.answers(&wanted).await;
         let answers = self.outcome(answers).await?;
         let status = self.forms.hub_status();
-        let arm_id = self.findings.place.id.as_ref().and_then(RemoteId::arm);
+        let arm_id = self.id().and_then(RemoteId::arm);
         let known = secret_source::values(self.kind(), &wanted, status, arm_id, &answers);
         let Some(exporter) = exporter else {
             return Ok(known);

@@ -261,3 +261,6 @@ impl From<&Findings> for Observed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ impl Part {
         Ok(converted[self.name].take())
     }
 }
+
+#[cfg(test)]
+mod tests;

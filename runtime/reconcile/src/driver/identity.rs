@@ -21,7 +21,7 @@ impl Pass<'_> {
     /// Whether the recorded id may be used: it is of the kind's ARM type, and it is the one that owner and name give, where
     /// both can still be told. An id that Azure never had is given up for the one of the corrected spec.
     pub(super) async fn check_identity(&mut self) -> Found<Identity> {
-        let Some(recorded) = self.findings.place.id.clone() else {
+        let Some(recorded) = self.id().cloned() else {
             return Ok(Ok(Identity::Kept));
         };
         let kind = self.kind();
@@ -60,7 +60,7 @@ impl Pass<'_> {
     /// Which of the objects that stand for this id writes it.
     pub(super) async fn find_holder(&self) -> Result<Holder, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
-        let Some(id) = &self.findings.place.id else {
+        let Some(id) = self.id() else {
             return Ok(Holder::Us);
         };
         let Some(others) = kubernetes.sharing(id, &self.object.key()) else {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_engine::collect::{self, KeyReference, ReferenceTarget, inputs};
 use armature_engine::compare::SecretVersion;
-use armature_engine::payload::{self, Resolved};
+use armature_engine::payload;
 use armature_shapes::id::segment;
 use armature_shapes::resource::{Kind, ObjectKey};
 use serde_json::Value;
@@ -38,12 +38,9 @@ impl Pass<'_> {
             let message = format!("{path}: set either armId, or group, kind and name");
             return Ok(Err(fatal(message)));
         }
-        found!(self.resolve_references(&named, &mut found.resolved).await?);
+        found!(self.resolve_references(&named, found).await?);
         found!(self.resolve_secrets(&named, found).await?);
-        found!(
-            self.resolve_config_maps(&named, &mut found.resolved)
-                .await?
-        );
+        found!(self.resolve_config_maps(&named, found).await?);
         Ok(Ok(()))
     }
 
@@ -53,11 +50,7 @@ impl Pass<'_> {
         served.map_err(|error| fatal(error.to_string()))
     }
 
-    async fn resolve_references(
-        &self,
-        named: &collect::Inputs,
-        resolved: &mut Resolved,
-    ) -> Found<()> {
+    async fn resolve_references(&self, named: &collect::Inputs, found: &mut Inputs) -> Found<()> {
         for used in &named.references {
             let (group, kind, name) = match &used.target {
                 ReferenceTarget::Named { group, kind, name } => (group, kind, name),
@@ -85,7 +78,7 @@ impl Pass<'_> {
                 return Ok(Err(missing("it has no ARM id yet")));
             };
             found!(check_reference(&used.path, id));
-            let references = &mut resolved.references;
+            let references = &mut found.resolved.references;
             references.insert(used.target.clone(), id.to_owned());
         }
         Ok(Ok(()))
@@ -130,11 +123,7 @@ impl Pass<'_> {
         Ok(Ok(()))
     }
 
-    async fn resolve_config_maps(
-        &self,
-        named: &collect::Inputs,
-        resolved: &mut Resolved,
-    ) -> Found<()> {
+    async fn resolve_config_maps(&self, named: &collect::Inputs, found: &mut Inputs) -> Found<()> {
         let mut maps = BTreeMap::new();
         for name in named.config_map_names() {
             let data = found!(self.read_keyed(DataKind::ConfigMap, name).await?);
@@ -147,7 +136,10 @@ impl Pass<'_> {
                 &used.path,
                 &used.target
             ));
-            resolved.config_maps.insert(used.target.clone(), value);
+            found
+                .resolved
+                .config_maps
+                .insert(used.target.clone(), value);
         }
         Ok(Ok(()))
     }

@@ -96,7 +96,7 @@ impl<'a> Pass<'a> {
 
     /// What requests are about.
     pub fn target(&self) -> Result<Target<'_>, Failure> {
-        let id = self.findings.place.id.as_ref().ok_or_else(|| {
+        let id = self.id().ok_or_else(|| {
             let message = "the resource has no id yet";
             Failure::warning(reason::FAILED, RetryClass::Slow, message)
         })?;
@@ -114,6 +114,16 @@ impl<'a> Pass<'a> {
 
     pub fn version(&self) -> &'static VersionInfo {
         self.forms.version()
+    }
+
+    /// What the remote calls the resource, where that is known.
+    pub fn id(&self) -> Option<&RemoteId> {
+        self.findings.place.id.as_ref()
+    }
+
+    /// ARM id of the owner, where the spec names it so.
+    pub fn owner_arm_id(&self) -> Option<&str> {
+        self.forms.spec().pointer("/owner/armId")?.as_str()
     }
 
     pub fn namespace(&self) -> String {
@@ -154,13 +164,7 @@ impl<'a> Pass<'a> {
         Context {
             resolver: Resolver::new(reconciler.kubernetes.clone(), self.namespace()),
             arm: ArmAccess::new(self.ways.gate.clone(), self.findings.credential().clone()),
-            id: self
-                .findings
-                .place
-                .id
-                .as_ref()
-                .and_then(RemoteId::arm)
-                .cloned(),
+            id: self.id().and_then(RemoteId::arm).cloned(),
             api_version: self.version().api_version,
             owner: self.findings.owner.object.clone(),
             span: tracing::Span::current(),

@@ -120,12 +120,7 @@ impl Pass<'_> {
         }
         let (id, path) = match self.owner_form() {
             OwnerForm::ArmId => {
-                let id = self
-                    .forms
-                    .spec()
-                    .pointer("/owner/armId")
-                    .and_then(Value::as_str);
-                let id = ResourceId::parse(id.unwrap_or("")).map(RemoteId::Arm);
+                let id = ResourceId::parse(self.owner_arm_id().unwrap_or("")).map(RemoteId::Arm);
                 (id, "spec.owner.armId")
             }
             OwnerForm::Named | OwnerForm::None => {

@@ -75,7 +75,8 @@ impl Pass<'_> {
             Err(refusal) => return Err(self.meaning(refusal).await),
         };
         self.findings.seen.answer = None;
-        if let Some(body) = reading.as_ref().and_then(|reading| reading.body.as_ref()) {
+        let body = reading.as_ref().and_then(|reading| reading.body.as_ref());
+        if let Some(body) = body {
             self.forms.show(body).map_err(|error| unwritable(&error))?;
         }
         self.findings.seen.answer = reading;

@@ -36,10 +36,7 @@ impl Pass<'_> {
             owner: self.owner_form(),
             has_resource_id: claim::resource_id(&self.object).is_some(),
             subscription: self
-                .findings
-                .place
-                .id
-                .as_ref()
+                .id()
                 .and_then(|id| id.arm()?.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
             put_generation: self.put_generation(),
@@ -68,12 +65,7 @@ impl Pass<'_> {
         if self.kind().owner == OwnerRule::None {
             return OwnerForm::None;
         }
-        let arm_id = self
-            .forms
-            .spec()
-            .pointer("/owner/armId")
-            .and_then(Value::as_str);
-        match arm_id {
+        match self.owner_arm_id() {
             Some(id) if !id.is_empty() => OwnerForm::ArmId,
             _ => OwnerForm::Named,
         }
