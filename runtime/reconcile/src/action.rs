@@ -10,7 +10,7 @@ use super::outcome::Failure;
 use super::port::EventNote;
 use crate::extension::Prerequisite;
 
-/// One step. The driver performs it, records what came of it in [`super::observed::Observed`], and asks again.
+/// One step. The driver performs it and asks again, with what it has found out as [`super::observed::Observed`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Write our namespace into `operator-namespace`.

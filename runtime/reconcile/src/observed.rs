@@ -1,4 +1,7 @@
-//! What a pass has found out so far, step by step. `None` means "not asked yet".
+//! What the decision asks about: what a pass has found out so far, as far as it matters for the next step. `None` means
+//! "not asked yet".
+//!
+//! What does not live here: what only steps need. The driver has that, and computes this from it.
 
 use std::fmt;
 
@@ -113,7 +116,7 @@ pub struct Credential {
     pub subscription: String,
 }
 
-/// All that a pass knows beyond the object.
+/// All that a pass knows beyond the object, as far as the next step depends on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observed {
     /// The namespace's annotations are those that the API server had in this pass, not those of the watch.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use armature_shapes::conversion;
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::OwnerRule;
 use armature_shapes::names;
@@ -10,21 +9,22 @@ use armature_shapes::resource::{Kind, Object};
 use serde_json::Value;
 
 use super::cluster::owner_gone;
-use super::object::{parse, raw};
+use super::forms::Forms;
+use super::found::{Found, found};
+use super::object::raw;
 use super::pass::Pass;
+use super::remote::unwritable;
 use crate::claim;
 use crate::condition::reason;
 use crate::extension::{ExtensionError, Next, PostCheck, PreCheck};
 use crate::outcome::Failure;
-use crate::port::{KubernetesError, MetadataPatch};
+use crate::port::MetadataPatch;
 use crate::remote::Target;
 use crate::view::OwnerForm;
 
 impl Pass<'_> {
     /// Step 10: the owner with a status fresh from Azure, then the kind's checker.
-    pub(super) async fn check_owner(
-        &mut self,
-    ) -> Result<Result<PreCheck, Failure>, KubernetesError> {
+    pub(super) async fn check_owner(&mut self) -> Found<PreCheck> {
         let Some(checker) = self.points.owner_checker.clone() else {
             return Ok(Ok(PreCheck::Proceed));
         };
@@ -43,7 +43,7 @@ impl Pass<'_> {
             Ok(owner) => Arc::new(owner),
             Err(failure) => return Ok(Err(failure)),
         };
-        self.owner = Some(owner.clone());
+        self.findings.owner.object = Some(owner.clone());
         let next = Next::value(PreCheck::Proceed);
         let check = checker.check(&self.context(), &owner, next).await;
         Ok(self.outcome(check).await)
@@ -51,8 +51,7 @@ impl Pass<'_> {
 
     /// An object for an owner that only Azure knows: its newest version, and nothing in it but the name.
     fn owner_of_arm_id(&self) -> Result<Object, Failure> {
-        let text = self.spec.pointer("/owner/armId").and_then(Value::as_str);
-        let id = ResourceId::parse(text.unwrap_or(""))
+        let id = ResourceId::parse(self.owner_arm_id().unwrap_or(""))
             .map_err(|error| Failure::error(reason::FAILED, format!("spec.owner: {error}")))?;
         let info = match self.kind().owner {
             OwnerRule::Kind { group, kind } => self.reconciler.kubernetes.kind(group, kind),
@@ -81,26 +80,22 @@ impl Pass<'_> {
 
     /// The object with its status as Azure has it now; without one when Azure has no such resource.
     async fn refresh(&self, mut object: Object) -> Result<Object, Failure> {
-        let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
-        let version = conversion::original_version(object.kind.0, &spec);
         let kind = object.kind.0;
         let id = claim::resource_id(&object).map(|id| RemoteId::parse(kind, id));
-        let (Some(version), Some(Ok(id))) = (version, id) else {
+        let (Ok(mut forms), Some(Ok(id))) = (Forms::of(&object), id) else {
             return Err(owner_gone("the owner has no id yet"));
         };
         let session = if kind.remote.is_same(self.kind().remote) {
-            self.session.clone()
+            self.ways.session.clone()
         } else {
-            let session = self
-                .reconciler
-                .session(&object, &self.gate, self.in_background);
+            let session = self.ways.to(self.reconciler, &object);
             session.map_err(|message| Failure::error(reason::FAILED, message))?
         };
         let target = Target {
             kind,
-            version,
+            version: forms.version(),
             id: &id,
-            credential: &self.credential,
+            credential: self.findings.credential(),
         };
         let reading = match session.read(target).await {
             Ok(reading) => reading,
@@ -109,7 +104,8 @@ impl Pass<'_> {
         object.status = match reading {
             Some(reading) => {
                 let body = reading.body.unwrap_or_default();
-                raw(&self.stored_status(&object, version, &body)?)
+                forms.show(&body).map_err(|error| unwritable(&error))?;
+                forms.status_text()
             }
             None => None,
         };
@@ -117,7 +113,7 @@ impl Pass<'_> {
     }
 
     /// Step 10, second half. The status is fresh; without one when Azure has no such resource.
-    pub(super) async fn pre_check(&mut self) -> Result<PreCheck, Failure> {
+    pub(super) async fn pre_check(&self) -> Result<PreCheck, Failure> {
         let Some(checker) = self.points.pre_checker.clone() else {
             return Ok(PreCheck::Proceed);
         };
@@ -127,7 +123,7 @@ impl Pass<'_> {
     }
 
     /// Step 16.
-    pub(super) async fn post_check(&mut self) -> Result<PostCheck, Failure> {
+    pub(super) async fn post_check(&self) -> Result<PostCheck, Failure> {
         let Some(checker) = self.points.post_checker.clone() else {
             return Ok(PostCheck::Success);
         };
@@ -137,22 +133,15 @@ impl Pass<'_> {
     }
 
     /// Step 18: annotations that the hook wants and that are not there yet.
-    pub(super) async fn success_hook(&mut self) -> Result<(), KubernetesError> {
+    pub(super) async fn success_hook(&mut self) -> Found<()> {
         let Some(handler) = self.points.success_handler.clone() else {
-            self.observed.success_hook = Some(Ok(()));
-            return Ok(());
+            return Ok(Ok(()));
         };
         let next = Next::value(std::collections::BTreeMap::new());
         let wanted = handler
             .succeeded(&self.context(), &self.current(), next)
             .await;
-        let wanted = match self.outcome(wanted).await {
-            Ok(wanted) => wanted,
-            Err(failure) => {
-                self.observed.success_hook = Some(Err(failure));
-                return Ok(());
-            }
-        };
+        let wanted = found!(self.outcome(wanted).await);
         let annotations = wanted
             .into_iter()
             .filter(|(name, value)| self.annotation(name) != Some(value))
@@ -165,8 +154,7 @@ impl Pass<'_> {
         if patch != MetadataPatch::default() {
             self.patch(patch).await?;
         }
-        self.observed.success_hook = Some(Ok(()));
-        Ok(())
+        Ok(Ok(()))
     }
 
     pub(super) async fn outcome<T>(&self, result: Result<T, ExtensionError>) -> Result<T, Failure> {

@@ -9,6 +9,7 @@ use armature_shapes::resource::{Kind, Object, ObjectKey};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
+use super::found::Found;
 use super::object::parse;
 use super::pass::{Pass, Unreadable};
 use crate::action::{Finish, normal};
@@ -34,11 +35,11 @@ impl Pass<'_> {
         if labels.and_then(|labels| labels.get(name)) != Some(&version) {
             patch.labels.insert(name.to_owned(), Some(version));
         }
-        if self.takes_ownership {
+        if self.pending.takes_ownership {
             let namespace = self.reconciler.settings.operator_namespace.clone();
             set(&mut patch, names::OPERATOR_NAMESPACE, namespace);
         }
-        if self.forgets_operation {
+        if self.pending.forgets_operation {
             clear_operation(&mut patch, self);
         }
         self.update_notes(&mut patch);
@@ -52,9 +53,7 @@ impl Pass<'_> {
         }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
-        self.takes_ownership = false;
-        self.forgets_operation = false;
-        self.failed_operations = None;
+        self.pending.is_said();
         Ok(())
     }
 
@@ -88,7 +87,7 @@ impl Pass<'_> {
     /// Step 2. Of an object that is not claimed, nothing is said or sent before the next write, which is the claim or the
     /// end of the pass: ownership is stored along with it.
     pub(super) async fn take_ownership(&mut self) -> Result<(), KubernetesError> {
-        self.takes_ownership = true;
+        self.pending.takes_ownership = true;
         if self.is_claimed() {
             self.patch(MetadataPatch::default()).await?;
         }
@@ -98,7 +97,11 @@ impl Pass<'_> {
     /// Key of the owner that is named in the cluster.
     fn owner_key(&self) -> Result<ObjectKey, String> {
         let text = |field: &str| {
-            let value = self.spec.get("owner").and_then(|owner| owner.get(field));
+            let value = self
+                .forms
+                .spec()
+                .get("owner")
+                .and_then(|owner| owner.get(field));
             value.and_then(Value::as_str).unwrap_or("").to_owned()
         };
         let (group, kind) = match self.kind().owner {
@@ -128,25 +131,25 @@ impl Pass<'_> {
                 None => OwnerState::Waiting(format!("the owner {key} does not exist")),
                 Some(owner) => {
                     let state = owner_state(&key, &owner);
-                    self.owner = Some(Arc::new(owner));
+                    self.findings.owner.object = Some(Arc::new(owner));
                     state
                 }
             },
         };
-        self.observed.owner = Some(state);
+        self.findings.owner.state = Some(state);
         Ok(())
     }
 
     /// The owner in the cluster, read once per pass; `None` when it is not named or not there.
     pub(super) async fn owner_object(&mut self) -> Result<Option<Arc<Object>>, KubernetesError> {
-        if self.owner.is_none() && self.owner_form() == OwnerForm::Named {
+        if self.findings.owner.object.is_none() && self.owner_form() == OwnerForm::Named {
             self.read_owner().await?;
         }
-        Ok(self.owner.clone())
+        Ok(self.findings.owner.object.clone())
     }
 
     /// Step 4: owner reference, labels, resource id and finalizer, in one write.
-    pub(super) async fn claim(&mut self) -> Result<(), KubernetesError> {
+    pub(super) async fn claim(&mut self) -> Found<()> {
         let default = self.default_claim();
         let claimed = match self.points.claimer.clone() {
             None => Ok(default),
@@ -157,10 +160,7 @@ impl Pass<'_> {
         };
         let mut patch = match claimed {
             Ok(patch) => patch,
-            Err(error) => {
-                self.observed.claim = Some(Err(self.extension_failure(error).await));
-                return Ok(());
-            }
+            Err(error) => return Ok(Err(self.extension_failure(error).await)),
         };
         if !self.is_claimed() {
             let mut finalizers = self.object.metadata.finalizers.clone().unwrap_or_default();
@@ -177,24 +177,23 @@ impl Pass<'_> {
                 patch.annotations.entry(name.to_owned()).or_insert(None);
             }
         }
-        if let CredentialKey::Secret { name, .. } = &self.credential {
+        if let CredentialKey::Secret { name, .. } = self.findings.credential() {
             let message = format!("using the credential in secret {name}");
             self.record(normal(names::event::CREDENTIAL_FROM, message))
                 .await;
         }
         self.patch(patch).await?;
-        self.observed.claim = Some(Ok(()));
         // It was made from the spec just now.
-        self.observed.identity = Some(Ok(Identity::Kept));
-        Ok(())
+        self.findings.place.identity = Some(Ok(Identity::Kept));
+        Ok(Ok(()))
     }
 
     fn default_claim(&self) -> MetadataPatch {
         let mut patch = MetadataPatch::default();
-        if let Some(id) = &self.id {
+        if let Some(id) = self.id() {
             set(&mut patch, names::RESOURCE_ID, id.as_str().to_owned());
         }
-        let Some(owner) = &self.owner else {
+        let Some(owner) = &self.findings.owner.object else {
             return patch;
         };
         let mut label = |name: &str, value: &str| {
@@ -253,14 +252,15 @@ impl Pass<'_> {
     /// it asks once more how the operation ended.
     pub(super) fn forget_operation(&mut self) {
         // Nothing but the rest of this pass remembers how the operation ended.
-        self.session.commit();
-        self.forgets_operation = true;
+        self.ways.session.commit();
+        self.pending.forgets_operation = true;
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
         self.note_unread().await?;
         let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
-        if self.takes_ownership || self.forgets_operation || is_outdated {
+        let pending = &self.pending;
+        if pending.takes_ownership || pending.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;
         }
         if let Some(event) = finish.event {
@@ -284,12 +284,12 @@ impl Pass<'_> {
     /// Writes the status where it changed. Without a verdict the object is paused.
     async fn write_status(&mut self, verdict: Option<&Verdict>) -> Result<(), KubernetesError> {
         let written = parse(self.object.status.as_deref(), "status").unwrap_or_default();
-        if self.status != written {
+        if self.forms.status() != &written {
             let (reason, message) = verdict.map_or((reason::PAUSED, ""), |verdict| {
                 (verdict.reason.as_str(), verdict.message.as_str())
             });
             tracing::info!(%reason, %message, "status changes");
-            let status = self.status.clone();
+            let status = self.forms.status().clone();
             let kubernetes = &self.reconciler.kubernetes;
             self.object = kubernetes.patch_status(&self.object, status).await?;
         }
@@ -299,7 +299,8 @@ impl Pass<'_> {
     pub(super) fn set_verdict(&mut self, verdict: &Verdict) {
         let generation = self.generation;
         let now = whole_seconds(self.reconciler.clock.now());
-        self.status = with_verdict(&self.status, verdict, generation, &now);
+        let status = with_verdict(self.forms.status(), verdict, generation, &now);
+        self.forms.set_status(status);
     }
 }
 

@@ -38,17 +38,17 @@ impl Work {
 
     fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
         compare::Comparison {
-            own: Some(&pass.desired),
+            own: Some(pass.findings.desired()),
             ignored: &self.ignored,
             shared: &self.shared,
             ..compare::Comparison::new(
-                pass.version.spec,
+                pass.version().spec,
                 if self.shared.is_empty() {
-                    &pass.desired
+                    pass.findings.desired()
                 } else {
                     &self.body
                 },
-                pass.azure.as_ref().unwrap_or(&Value::Null),
+                pass.findings.remote_body().unwrap_or(&Value::Null),
             )
         }
     }
@@ -65,7 +65,7 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        let claimed = self.claimed(keyed);
+        let (claimed, secrets) = (self.claimed(keyed), &self.findings.inputs.secret_versions);
         Ok(
             match edit(record, claimed.as_ref(), self.put_generation(), &now) {
                 Edit::Changed => {
@@ -75,7 +75,7 @@ impl Pass<'_> {
                     Comparison::Edited(shown(differences))
                 }
                 Edit::Unknown => match self.earlier_record() {
-                    Some(earlier) if !earlier.has_secrets(&self.secret_versions, &work.uid) => {
+                    Some(earlier) if !earlier.has_secrets(secrets, &work.uid) => {
                         Comparison::Edited(shown(comparison.differences()))
                     }
                     Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
@@ -133,7 +133,8 @@ impl Pass<'_> {
         // What was sent of another spec and is not known to have arrived may be what appears.
         let claimed = self.claimed(work.keyed());
         let mut earlier = before.into_iter().chain(&claimed);
-        let may_be_there = self.azure.is_some() || earlier.any(|earlier| !earlier.is_of(&now));
+        let may_be_there =
+            self.findings.remote_body().is_some() || earlier.any(|earlier| !earlier.is_of(&now));
         let record = Record::sent(&now, &comparison, work.keyed(), before, may_be_there);
         Ok(record.encode())
     }
@@ -167,12 +168,12 @@ impl Pass<'_> {
     /// Notes a PUT that Azure took and whose outcome this pass could not read, so that the next pass reads it instead of
     /// sending it again.
     pub(super) async fn note_unread(&mut self) -> Result<(), KubernetesError> {
-        if !self.observed.wrote() || self.observed.recorded.is_some() {
+        if !self.observed().wrote() || self.findings.payload.recorded.is_some() {
             return Ok(());
         }
         let work = self.work().await?;
         let mut patch = MetadataPatch::default();
-        let record = match &self.observed.put {
+        let record = match &self.findings.writes.put {
             Some(Write::Completed) => {
                 let generation = self.generation.to_string();
                 set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
@@ -191,13 +192,12 @@ impl Pass<'_> {
 
     /// Step 15 after a PUT, and where there was nothing to send: what is desired, what Azure made of it, and from which
     /// generation, in one write.
-    pub(super) async fn record_settled(&mut self) -> Result<(), KubernetesError> {
+    pub(super) async fn record_settled(&mut self) -> Result<Recorded, KubernetesError> {
         let work = self.work().await?;
         let now = self.desired_now(&work);
         let before = work.record.as_ref();
-        if self.observed.poll.is_some() && before.is_some_and(|sent| !sent.is_of(&now)) {
-            self.observed.recorded = Some(Recorded::Outdated);
-            return Ok(());
+        if self.findings.writes.poll.is_some() && before.is_some_and(|sent| !sent.is_of(&now)) {
+            return Ok(Recorded::Outdated);
         }
         let comparison = work.comparison(self);
         let again = self.look_again(&comparison).await;
@@ -222,13 +222,12 @@ impl Pass<'_> {
         if patch != MetadataPatch::default() {
             self.patch_anyway(patch).await?;
         }
-        if self.observed.wrote() && self.carries_children() {
+        if self.observed().wrote() && self.carries_children() {
             // They were sent as Azure had them a moment ago.
             let key = self.object.key();
             self.reconciler.kubernetes.wake_dependents(&key);
         }
-        self.observed.recorded = Some(Recorded::Current);
-        Ok(())
+        Ok(Recorded::Current)
     }
 
     /// What is told once, when it is found.
@@ -259,7 +258,7 @@ impl Pass<'_> {
                 ..warning(names::event::UNSTABLE, message)
             });
         }
-        if let Some(Comparison::Rebuilt(differences)) = &self.observed.comparison {
+        if let Some(Comparison::Rebuilt(differences)) = &self.findings.payload.comparison {
             let message = format!(
                 "this release of the operator would send something else, which waits for the next edit: {differences}"
             );
@@ -271,11 +270,11 @@ impl Pass<'_> {
     /// Where the service rewrote something of what was sent: what it says when it is asked once more. A value that is
     /// another one then changes by itself.
     async fn look_again(&self, comparison: &compare::Comparison<'_>) -> Option<Value> {
-        self.azure.as_ref()?;
-        if !self.observed.wrote() || comparison.differences().is_empty() {
+        self.findings.remote_body()?;
+        if !self.observed().wrote() || comparison.differences().is_empty() {
             return None;
         }
-        let read = self.session.read(self.target().ok()?).await;
+        let read = self.ways.session.read(self.target().ok()?).await;
         read.ok().flatten()?.body
     }
 
@@ -288,8 +287,9 @@ impl Pass<'_> {
             self.paths(names::IGNORE_PATHS),
             self.paths(names::KEEP_UNKNOWN),
         );
-        let body = match &self.azure {
-            None => self.desired.clone(),
+        let desired = self.findings.desired();
+        let body = match self.findings.remote_body() {
+            None => desired.clone(),
             Some(azure) => {
                 let keyed = key.of(&uid);
                 let was_ours = |path: &str| {
@@ -301,7 +301,7 @@ impl Pass<'_> {
                     shared: &shared,
                     is_ours: &was_ours,
                 };
-                others.body(self.version.spec, &self.desired, azure)
+                others.body(self.version().spec, desired, azure)
             }
         };
         Ok(Work {
@@ -322,7 +322,7 @@ impl Pass<'_> {
         };
         // What is ignored is no part of what is desired: with nothing in Azure it falls out.
         let nothing = Value::Object(Map::new());
-        let body = others.body(self.version.spec, &self.desired, &nothing);
+        let body = others.body(self.version().spec, self.findings.desired(), &nothing);
         let inputs = self.input_texts();
         let inputs: Vec<[&str; 3]> = inputs
             .iter()
@@ -335,12 +335,12 @@ impl Pass<'_> {
     /// All that the body is made from beside the spec, by its content: a Secret that is only labelled anew has not
     /// changed.
     fn input_texts(&self) -> Vec<[String; 3]> {
-        let resolved = &self.resolved;
+        let resolved = &self.findings.inputs.resolved;
         let mut texts = Vec::new();
         let mut add = |kind: &str, name: String, value: &str| {
             texts.push([kind.to_owned(), name, value.to_owned()]);
         };
-        if let Some(id) = &self.id {
+        if let Some(id) = self.id() {
             add("id", String::new(), &id.as_str().to_lowercase());
         }
         for (target, id) in &resolved.references {

@@ -5,11 +5,12 @@ use armature_shapes::names;
 use serde_json::Value;
 
 use super::cluster::{set, whole_seconds};
+use super::findings::Namespace;
 use super::object::read;
 use super::pass::Pass;
 use crate::annotations::{Adoption, Directives, Mistake, Pause};
 use crate::condition::{self, Verdict, reason};
-use crate::port::{EventNote, KubernetesError, MetadataPatch};
+use crate::port::{EventNote, KubernetesError, MetadataPatch, Protection};
 use crate::side_condition::{self, Told};
 use crate::view::Paused;
 
@@ -27,7 +28,7 @@ impl Pass<'_> {
     /// What holds for the object.
     pub(super) fn directives(&self) -> Result<Directives, Vec<Mistake>> {
         let default = self.reconciler.settings.default_policy;
-        read(&self.object, &self.namespace_annotations, default)
+        read(&self.object, &self.findings.namespace.annotations, default)
     }
 
     /// The pause that holds now.
@@ -44,8 +45,8 @@ impl Pass<'_> {
 
     /// Whose the resource is. What the object has sent, or another operator for it, is its own.
     pub(super) fn adoption(&self) -> Option<Adoption> {
-        if self.adoption.is_some() {
-            return self.adoption;
+        if self.pending.adoption.is_some() {
+            return self.pending.adoption;
         }
         if let Some(text) = self.annotation(names::ADOPTION) {
             return Some(Adoption::parse(text));
@@ -69,7 +70,7 @@ impl Pass<'_> {
         adoption: Adoption,
         event: Option<EventNote>,
     ) -> Result<(), KubernetesError> {
-        self.adoption = Some(adoption);
+        self.pending.adoption = Some(adoption);
         if let Some(event) = event {
             self.record(event).await;
         }
@@ -81,7 +82,7 @@ impl Pass<'_> {
 
     /// Adds to a write of metadata what is noted with the next one.
     pub(super) fn add_notes(&mut self, patch: &mut MetadataPatch) {
-        if let Some(adoption) = self.adoption {
+        if let Some(adoption) = self.pending.adoption {
             let text = adoption.as_str();
             if self.annotation(names::ADOPTION) != Some(text) {
                 set(patch, names::ADOPTION, text.to_owned());
@@ -94,26 +95,31 @@ impl Pass<'_> {
         // A claim takes away what was noted before it.
         let is_kept = patch.annotations.get(names::CLAIMED_WITH) != Some(&None);
         let has_record = is_kept && self.annotation(names::CLAIMED_WITH).is_some();
-        if will_be_claimed && !has_record && matches!(self.observed.credential, Some(Ok(_))) {
-            set(patch, names::CLAIMED_WITH, self.source().to_owned());
+        if will_be_claimed
+            && !has_record
+            && let Some(source) = self.source()
+        {
+            set(patch, names::CLAIMED_WITH, source.to_owned());
         }
     }
 
     /// Whether something is to be noted that no write has said yet.
     pub(super) fn has_notes(&self) -> bool {
-        self.adoption
-            .is_some_and(|adoption| self.annotation(names::ADOPTION) != Some(adoption.as_str()))
+        let adoption = self.pending.adoption;
+        adoption.is_some_and(|adoption| self.annotation(names::ADOPTION) != Some(adoption.as_str()))
     }
 
-    /// Whose credential was chosen.
-    fn source(&self) -> &'static str {
-        match &self.credential {
+    /// Whose credential was chosen, where it is one that may be used.
+    fn source(&self) -> Option<&'static str> {
+        let sign_in = self.findings.sign_in.as_ref();
+        let sign_in = sign_in.filter(|sign_in| sign_in.account.is_ok())?;
+        Some(match &sign_in.key {
             CredentialKey::Global => claimed_with::OPERATOR,
             CredentialKey::Secret { .. } if self.annotation(names::CREDENTIAL_FROM).is_some() => {
                 claimed_with::OBJECT
             }
             CredentialKey::Secret { .. } => claimed_with::NAMESPACE,
-        }
+        })
     }
 
     /// Whether the object was claimed with the credential of its namespace, so that the operator's own must not take its
@@ -123,24 +129,24 @@ impl Pass<'_> {
     }
 
     /// The namespace's annotations, from the server.
-    pub(super) async fn read_namespace(&mut self) -> Result<(), KubernetesError> {
+    pub(super) async fn read_namespace(&self) -> Result<Namespace, KubernetesError> {
         let (kubernetes, name) = (&self.reconciler.kubernetes, self.namespace());
-        self.namespace_annotations = kubernetes.live_namespace_annotations(&name).await?;
-        self.observed.namespace_is_live = true;
-        Ok(())
+        Ok(Namespace {
+            annotations: kubernetes.live_namespace_annotations(&name).await?,
+            is_live: true,
+        })
     }
 
     /// Asks for protected objects whose resources a DELETE would take along.
-    pub(super) fn look_for_protected(&mut self) {
-        let own = self.id.as_ref().map(|id| id.as_str().to_owned());
+    pub(super) fn look_for_protected(&self) -> Protection {
+        let own = self.id().map(|id| id.as_str().to_owned());
         let override_id = self.annotation(names::CHILD_RESOURCE_ID_OVERRIDE);
         let ids: Vec<String> = own
             .into_iter()
             .chain(override_id.map(str::to_owned))
             .collect();
         let kubernetes = &self.reconciler.kubernetes;
-        let found = kubernetes.protection_below(&ids, &self.object.key());
-        self.observed.protection = Some(found);
+        kubernetes.protection_below(&ids, &self.object.key())
     }
 
     /// Works the conditions into the status that show what annotations ask for. While one means nothing, they stay.
@@ -156,16 +162,19 @@ impl Pass<'_> {
             served,
         };
         let now = whole_seconds(self.reconciler.clock.now());
-        let conditions = self.status.get_mut("conditions").map(Value::take);
+        let mut status = self.forms.status().clone();
+        let conditions = status.get_mut("conditions").map(Value::take);
         let conditions = conditions.unwrap_or_default();
         let conditions = side_condition::update(conditions, &directives, paused, told, &now);
-        self.status["conditions"] = conditions;
+        status["conditions"] = conditions;
+        self.forms.set_status(status);
     }
 
     /// A paused object that was never looked at is not ready, or tools would take it for done. One that was keeps what
     /// was said.
     fn say_that_nothing_is_there(&mut self) {
-        let conditions = self.status.get("conditions").unwrap_or(&Value::Null);
+        let status = self.forms.status();
+        let conditions = status.get("conditions").unwrap_or(&Value::Null);
         if condition::ready(conditions).is_none() {
             let message = "paused before anything was sent to Azure";
             self.set_verdict(&Verdict::progress(reason::PAUSED, message));

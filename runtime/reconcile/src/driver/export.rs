@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_shapes::conversion;
 use armature_shapes::id::RemoteId;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::Value;
 
 use super::expressions::DynamicExport;
-use super::object::document;
+use super::found::Found;
 use super::pass::Pass;
 use super::unwritten::{Missing, Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
@@ -31,7 +30,7 @@ impl Pass<'_> {
         for (field, kind) in FIELDS {
             for wanted in self.wanted(field) {
                 let path = format!("spec.operatorSpec.{field}.{wanted}");
-                let destination = &self.spec["operatorSpec"][field][&wanted];
+                let destination = &self.forms.spec()["operatorSpec"][field][&wanted];
                 let (name, key) = (text(destination, "name"), text(destination, "key"));
                 let place = Place {
                     kind,
@@ -53,7 +52,7 @@ impl Pass<'_> {
 
     /// Step 17. What can be written is written; what cannot is named and tried again. What is wrong in the manifest is
     /// found before the first target is written.
-    pub(super) async fn export(&mut self) -> Result<Result<(), Failure>, KubernetesError> {
+    pub(super) async fn export(&self) -> Found<()> {
         let mut missing = Missing::default();
         let targets = match self.collect_exports(&mut missing).await {
             Ok(targets) => targets,
@@ -114,9 +113,9 @@ impl Pass<'_> {
         }
         let answers = self.answers(&wanted).await;
         let answers = self.outcome(answers).await?;
-        let status = self.hub_status();
-        let arm_id = self.id.as_ref().and_then(RemoteId::arm);
-        let known = secret_source::values(self.kind(), &wanted, &status, arm_id, &answers);
+        let status = self.forms.hub_status();
+        let arm_id = self.id().and_then(RemoteId::arm);
+        let known = secret_source::values(self.kind(), &wanted, status, arm_id, &answers);
         let Some(exporter) = exporter else {
             return Ok(known);
         };
@@ -160,7 +159,7 @@ impl Pass<'_> {
 
     /// Values of `operatorSpec.configMaps` that status fields have.
     fn values_in_status(&self) -> BTreeMap<String, String> {
-        let status = &self.hub_status();
+        let status = self.forms.hub_status();
         let exports = self.kind().config_maps.iter();
         exports
             .filter(|export| !export.status_path.is_empty())
@@ -177,13 +176,6 @@ impl Pass<'_> {
             .collect()
     }
 
-    /// The status in the form of the hub, which rows of exports name their paths in.
-    fn hub_status(&self) -> Value {
-        let stored = document(&self.object, &self.spec, &self.status);
-        let mut hub = conversion::stored_to_hub(self.kind(), stored).unwrap_or_default();
-        hub["status"].take()
-    }
-
     /// Puts each value where the object wants it. Where the values could not be read, that is said already.
     fn place(
         &self,
@@ -195,7 +187,7 @@ impl Pass<'_> {
     ) -> Result<(), Failure> {
         for wanted in self.wanted(field) {
             let path = format!("spec.operatorSpec.{field}.{wanted}");
-            let destination = &self.spec["operatorSpec"][field][&wanted];
+            let destination = &self.forms.spec()["operatorSpec"][field][&wanted];
             let place = Place {
                 kind,
                 name: text(destination, "name"),

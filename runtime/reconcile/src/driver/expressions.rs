@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use armature_engine::expression::{Expression, Output, Produced, Scope};
-use armature_shapes::conversion;
 use serde_json::Value;
 
-use super::object::document;
 use super::pass::Pass;
 use super::unwritten::{Unwritten, export_failure};
 use crate::export_target::{Place, Targets};
@@ -118,7 +116,7 @@ impl Pass<'_> {
     pub(super) fn dynamic_exports(&self) -> Result<Vec<DynamicExport>, Failure> {
         let mut exports = Vec::new();
         for (list, kind) in LISTS {
-            let entries = self.spec.pointer(&format!("/operatorSpec/{list}"));
+            let entries = self.forms.spec().pointer(&format!("/operatorSpec/{list}"));
             let entries = entries.and_then(Value::as_array).into_iter().flatten();
             for (at, entry) in entries.enumerate() {
                 let path = format!("spec.operatorSpec.{list}[{at}]");
@@ -192,7 +190,7 @@ impl Pass<'_> {
         source: &str,
     ) -> Result<Arc<Expression>, Failure> {
         let scope = Scope {
-            version: self.version,
+            version: self.version(),
             secrets: (kind == DataKind::Secret).then_some(self.kind().secrets),
         };
         let compiled = self.reconciler.expressions.compile(source, scope);
@@ -201,12 +199,9 @@ impl Pass<'_> {
 
     /// The object as expressions see it: in the version that the user wrote, with the status of this pass.
     pub(super) fn served(&self) -> Result<Value, Failure> {
-        let stored = document(&self.object, &self.spec, &self.status);
-        let served = conversion::from_hub(self.kind(), self.version.name, stored);
-        let mut served = served.map_err(|error| export_failure(error.to_string()))?;
-        // The conversion's own metadata would show its stash.
-        served["metadata"] = serde_json::to_value(&self.object.metadata).unwrap_or_default();
-        Ok(served)
+        let metadata = serde_json::to_value(&self.object.metadata).unwrap_or_default();
+        let served = self.forms.served(metadata);
+        served.map_err(|error| export_failure(error.to_string()))
     }
 }
 

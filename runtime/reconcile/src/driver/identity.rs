@@ -6,6 +6,7 @@ use armature_shapes::kind::KindInfo;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
 
+use super::found::Found;
 use super::object::{annotation, read};
 use super::pass::Pass;
 use crate::annotations::Adoption;
@@ -19,10 +20,8 @@ use crate::view::StoredOperation;
 impl Pass<'_> {
     /// Whether the recorded id may be used: it is of the kind's ARM type, and it is the one that owner and name give, where
     /// both can still be told. An id that Azure never had is given up for the one of the corrected spec.
-    pub(super) async fn check_identity(
-        &mut self,
-    ) -> Result<Result<Identity, Failure>, KubernetesError> {
-        let Some(recorded) = self.id.clone() else {
+    pub(super) async fn check_identity(&mut self) -> Found<Identity> {
+        let Some(recorded) = self.id().cloned() else {
             return Ok(Ok(Identity::Kept));
         };
         let kind = self.kind();
@@ -44,10 +43,10 @@ impl Pass<'_> {
         if computed == recorded {
             return Ok(Ok(Identity::Kept));
         }
-        if self.was_shown() || self.may_exist() {
+        if self.forms.was_shown() || self.may_exist() {
             return Ok(Err(moved(&recorded, &computed)));
         }
-        self.id = None;
+        self.findings.place.id = None;
         Ok(Ok(Identity::Moved))
     }
 
@@ -61,7 +60,7 @@ impl Pass<'_> {
     /// Which of the objects that stand for this id writes it.
     pub(super) async fn find_holder(&self) -> Result<Holder, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
-        let Some(id) = &self.id else {
+        let Some(id) = self.id() else {
             return Ok(Holder::Us);
         };
         let Some(others) = kubernetes.sharing(id, &self.object.key()) else {

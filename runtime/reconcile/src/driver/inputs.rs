@@ -2,55 +2,56 @@
 
 use std::collections::BTreeMap;
 
-use armature_engine::collect::{Inputs, KeyReference, ReferenceTarget, inputs};
+use armature_engine::collect::{self, KeyReference, ReferenceTarget, inputs};
 use armature_engine::compare::SecretVersion;
 use armature_engine::payload;
-use armature_shapes::conversion;
 use armature_shapes::id::segment;
 use armature_shapes::resource::{Kind, ObjectKey};
 use serde_json::Value;
 
+use super::findings::Inputs;
 use super::found::{Found, fatal, found};
-use super::object::document;
 use super::pass::Pass;
 use crate::backoff::RetryClass;
 use crate::claim;
 use crate::condition::reason;
 use crate::outcome::Failure;
-use crate::port::{DataKind, KeyedData};
+use crate::port::{DataKind, KeyedData, KubernetesError};
 
 impl Pass<'_> {
     /// Steps 4b and 4c: everything that the payload names must exist, and exports must make sense: nothing is
     /// written to Azure for an object that ASO's webhook would refuse.
-    pub(super) async fn resolve_inputs(&mut self) -> Found<()> {
-        found!(self.check_exports());
-        if self.id.is_none() {
-            self.id = Some(found!(self.build_id().await?));
-        }
-        found!(self.serve_spec());
-        let inputs = inputs(self.version.spec, &self.served_spec);
-        if let Some(path) = inputs.incomplete.first() {
-            let message = format!("{path}: set either armId, or group, kind and name");
-            return Ok(Err(fatal(message)));
-        }
-        found!(self.resolve_references(&inputs).await?);
-        found!(self.resolve_secrets(&inputs).await?);
-        found!(self.resolve_config_maps(&inputs).await?);
-        Ok(Ok(()))
-    }
-
-    /// The spec in the user's version, made once per pass: no step changes it.
-    pub(super) fn serve_spec(&mut self) -> Result<(), Failure> {
-        if self.served_spec.is_null() {
-            let stored = document(&self.object, &self.spec, &Value::Null);
-            let served = conversion::from_hub(self.kind(), self.version.name, stored);
-            self.served_spec = served.map_err(|error| fatal(error.to_string()))?["spec"].take();
-        }
+    pub(super) async fn resolve_inputs(&mut self) -> Result<(), KubernetesError> {
+        let mut found = Inputs::default();
+        found.outcome = Some(self.resolve(&mut found).await?);
+        self.findings.inputs = found;
         Ok(())
     }
 
-    async fn resolve_references(&mut self, inputs: &Inputs) -> Found<()> {
-        for used in &inputs.references {
+    async fn resolve(&mut self, found: &mut Inputs) -> Found<()> {
+        found!(self.check_exports());
+        if self.findings.place.id.is_none() {
+            self.findings.place.id = Some(found!(self.build_id().await?));
+        }
+        let named = inputs(self.version().spec, found!(self.served_spec()));
+        if let Some(path) = named.incomplete.first() {
+            let message = format!("{path}: set either armId, or group, kind and name");
+            return Ok(Err(fatal(message)));
+        }
+        found!(self.resolve_references(&named, found).await?);
+        found!(self.resolve_secrets(&named, found).await?);
+        found!(self.resolve_config_maps(&named, found).await?);
+        Ok(Ok(()))
+    }
+
+    /// The spec in the user's version.
+    pub(super) fn served_spec(&self) -> Result<&Value, Failure> {
+        let served = self.forms.served_spec();
+        served.map_err(|error| fatal(error.to_string()))
+    }
+
+    async fn resolve_references(&self, named: &collect::Inputs, found: &mut Inputs) -> Found<()> {
+        for used in &named.references {
             let (group, kind, name) = match &used.target {
                 ReferenceTarget::Named { group, kind, name } => (group, kind, name),
                 ReferenceTarget::ArmId(id) => {
@@ -77,33 +78,33 @@ impl Pass<'_> {
                 return Ok(Err(missing("it has no ARM id yet")));
             };
             found!(check_reference(&used.path, id));
-            let references = &mut self.resolved.references;
+            let references = &mut found.resolved.references;
             references.insert(used.target.clone(), id.to_owned());
         }
         Ok(Ok(()))
     }
 
-    async fn resolve_secrets(&mut self, inputs: &Inputs) -> Found<()> {
+    async fn resolve_secrets(&self, named: &collect::Inputs, found: &mut Inputs) -> Found<()> {
         let mut secrets = BTreeMap::new();
-        for name in inputs.secret_names() {
+        for name in named.secret_names() {
             let data = found!(self.read_keyed(DataKind::Secret, name).await?);
-            self.secret_versions.push(SecretVersion {
+            found.secret_versions.push(SecretVersion {
                 name: name.to_owned(),
                 uid: data.uid.clone(),
                 resource_version: data.resource_version.clone(),
             });
             secrets.insert(name.to_owned(), data);
         }
-        for used in &inputs.secrets {
+        for used in &named.secrets {
             let value = found!(value_of(
                 DataKind::Secret,
                 &secrets,
                 &used.path,
                 &used.target
             ));
-            self.resolved.secrets.insert(used.target.clone(), value);
+            found.resolved.secrets.insert(used.target.clone(), value);
         }
-        for used in &inputs.secret_maps {
+        for used in &named.secret_maps {
             let keys = secrets.get(&used.target).into_iter();
             let mut values = BTreeMap::new();
             for key in keys.flat_map(|secret| secret.data.keys()) {
@@ -114,27 +115,31 @@ impl Pass<'_> {
                 let value = value_of(DataKind::Secret, &secrets, &used.path, &reference);
                 values.insert(key.clone(), found!(value));
             }
-            self.resolved
+            found
+                .resolved
                 .secret_maps
                 .insert(used.target.clone(), values);
         }
         Ok(Ok(()))
     }
 
-    async fn resolve_config_maps(&mut self, inputs: &Inputs) -> Found<()> {
+    async fn resolve_config_maps(&self, named: &collect::Inputs, found: &mut Inputs) -> Found<()> {
         let mut maps = BTreeMap::new();
-        for name in inputs.config_map_names() {
+        for name in named.config_map_names() {
             let data = found!(self.read_keyed(DataKind::ConfigMap, name).await?);
             maps.insert(name.to_owned(), data);
         }
-        for used in &inputs.config_maps {
+        for used in &named.config_maps {
             let value = found!(value_of(
                 DataKind::ConfigMap,
                 &maps,
                 &used.path,
                 &used.target
             ));
-            self.resolved.config_maps.insert(used.target.clone(), value);
+            found
+                .resolved
+                .config_maps
+                .insert(used.target.clone(), value);
         }
         Ok(Ok(()))
     }
@@ -150,21 +155,17 @@ impl Pass<'_> {
     }
 
     /// Step 12: the body, changed by the kind's modifier.
-    pub(super) async fn build_payload(&mut self) -> Result<(), Failure> {
+    pub(super) async fn build_payload(&self) -> Result<Value, Failure> {
         let name = self.target()?.id.name();
-        let body = payload::arm_body(self.version, name, &self.served_spec, &self.resolved);
+        let (spec, resolved) = (self.served_spec()?, &self.findings.inputs.resolved);
+        let body = payload::arm_body(self.version(), name, spec, resolved);
         let body = body.map_err(|error| fatal(error.to_string()))?;
         if !self.points.has_modifier() {
-            self.desired = body;
-            return Ok(());
+            return Ok(body);
         }
         let (context, object) = (self.context(), self.in_azure());
         let modified = self.points.modify(&context, &object, body).await;
-        match modified {
-            Ok(body) => self.desired = body,
-            Err(error) => return Err(self.extension_failure(error).await),
-        }
-        Ok(())
+        self.outcome(modified).await
     }
 }
 

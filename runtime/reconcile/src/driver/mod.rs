@@ -2,8 +2,11 @@
 //!
 //! | module | steps |
 //! |---|---|
-//! | `pass` | working memory of one pass |
-//! | `object` | what is read from an object by itself |
+//! | `pass` | one pass: the object, and all below |
+//! | `ways` | the ways of a pass to Azure and to other remotes |
+//! | `object`, `forms` | what is read from an object by itself; its spec and status in all forms |
+//! | `findings` | what a pass has found out |
+//! | `pending` | what the next write of metadata says beside its own |
 //! | `view` | the object as the decision sees it |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
@@ -27,12 +30,15 @@ mod compare;
 mod directives;
 mod export;
 mod expressions;
+mod findings;
+mod forms;
 mod found;
 mod identity;
 mod inputs;
 mod notes;
 mod object;
 mod pass;
+mod pending;
 mod place;
 mod put;
 mod refusal;
@@ -41,6 +47,7 @@ mod remote;
 mod tests;
 mod unwritten;
 mod view;
+mod ways;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -155,14 +162,14 @@ impl Reconciler {
             Err(mut unreadable) => return unreadable.finish_unreadable().await,
         };
         for _ in 0..STEPS {
-            let action = decide(&pass.view(), &pass.observed);
+            let action = decide(&pass.view(), &pass.observed());
             tracing::debug!(?action, "step");
             match action {
                 Action::Finish(finish) => return pass.finish(finish).await,
                 action => pass.perform(action).await?,
             }
-            if let Some(wait) = pass.session.put_off() {
-                let finish = put_off(&pass.view(), pass.in_background, wait);
+            if let Some(wait) = pass.ways.session.put_off() {
+                let finish = put_off(&pass.view(), pass.ways.in_background, wait);
                 return pass.finish(finish).await;
             }
         }
@@ -194,35 +201,45 @@ impl Pass<'_> {
         }
         match action {
             Action::TakeOwnership => self.take_ownership().await?,
-            Action::ReadNamespace => self.read_namespace().await?,
-            Action::LookForProtected => self.look_for_protected(),
+            Action::ReadNamespace => self.findings.namespace = self.read_namespace().await?,
+            Action::LookForProtected => {
+                self.findings.place.protection = Some(self.look_for_protected());
+            }
             Action::NoteAdoption { adoption, event } => self.note_adoption(adoption, event).await?,
             Action::ReadOwner => self.read_owner().await?,
-            Action::SelectCredential => self.select_credential().await?,
-            Action::ResolveInputs => self.observed.inputs = Some(self.resolve_inputs().await?),
-            Action::CheckIdentity => {
-                self.observed.identity = Some(self.check_identity().await?);
+            Action::SelectCredential => {
+                self.findings.sign_in = Some(self.select_credential().await?);
             }
-            Action::FindHolder => self.observed.holder = Some(self.find_holder().await?),
-            Action::Claim => self.claim().await?,
-            Action::CheckOwner => self.observed.owner_check = Some(self.check_owner().await?),
+            Action::ResolveInputs => self.resolve_inputs().await?,
+            Action::CheckIdentity => {
+                self.findings.place.identity = Some(self.check_identity().await?);
+            }
+            Action::FindHolder => self.findings.place.holder = Some(self.find_holder().await?),
+            Action::Claim => self.findings.place.claim = Some(self.claim().await?),
+            Action::CheckOwner => self.findings.checks.owner = Some(self.check_owner().await?),
             Action::Get => self.get().await,
-            Action::PreCheck => self.observed.pre_check = Some(self.pre_check().await),
-            Action::Prepare(prerequisite) => self.prepare(&prerequisite).await?,
+            Action::PreCheck => self.findings.checks.before_put = Some(self.pre_check().await),
+            Action::Prepare(first) => {
+                self.findings.writes.prerequisite = Some(self.prepare(&first).await?);
+            }
             Action::BuildPayload => {
-                self.observed.payload = Some(self.build_payload().await);
+                self.findings.payload.body = Some(self.build_payload().await);
                 self.end_pause_of_edited().await?;
             }
-            Action::Compare => self.observed.comparison = Some(self.compare().await?),
+            Action::Compare => self.findings.payload.comparison = Some(self.compare().await?),
             Action::Put { event } => self.put(event).await?,
-            Action::RegisterProvider => self.enrol().await,
+            Action::RegisterProvider => {
+                self.findings.writes.registration = Some(self.enrol().await);
+            }
             Action::Poll => self.poll().await?,
             Action::ForgetOperation => self.forget_operation(),
             Action::BeginHold => self.begin_hold().await?,
-            Action::Record => self.record_settled().await?,
-            Action::PostCheck => self.observed.post_check = Some(self.post_check().await),
-            Action::Export => self.observed.export = Some(self.export().await?),
-            Action::SuccessHook => self.success_hook().await?,
+            Action::Record => {
+                self.findings.payload.recorded = Some(self.record_settled().await?);
+            }
+            Action::PostCheck => self.findings.checks.after_put = Some(self.post_check().await),
+            Action::Export => self.findings.export = Some(self.export().await?),
+            Action::SuccessHook => self.findings.success_hook = Some(self.success_hook().await?),
             Action::Delete => self.delete().await?,
             Action::RemoveFinalizer => self.remove_finalizer().await?,
             // The caller ends the pass; there is nothing left to perform.

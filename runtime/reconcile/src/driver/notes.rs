@@ -84,7 +84,7 @@ impl Pass<'_> {
     pub(super) async fn note_unanswered_put(&mut self) -> Result<(), KubernetesError> {
         let mut patch = MetadataPatch::default();
         self.note_unheard(&mut patch).await?;
-        if !matches!(self.observed.resource, Some(Ok(Resource::Found(_)))) {
+        if !matches!(self.observed().resource, Some(Ok(Resource::Found(_)))) {
             set(&mut patch, names::UNANSWERED_PUT, self.whole_second());
         }
         if patch == MetadataPatch::default() {
@@ -109,7 +109,7 @@ impl Pass<'_> {
         self.annotation(names::LATEST_RECONCILED_GENERATION)
             .is_none()
             && created.is_some_and(|created| created.0 < since)
-            && !self.was_shown()
+            && !self.forms.was_shown()
             && self.reconciler.clock.now().duration_since(since) < LONGEST_UNSEEN
     }
 
@@ -123,7 +123,7 @@ impl Pass<'_> {
             last: self.reconciler.clock.now(),
         };
         let pause = failures.pause();
-        self.failed_operations = serde_json::to_string(&failures).ok();
+        self.pending.failed_operations = serde_json::to_string(&failures).ok();
         pause
     }
 
@@ -137,13 +137,13 @@ impl Pass<'_> {
         let passed = self.reconciler.clock.now().duration_since(failures.last);
         let passed = Duration::try_from(passed).unwrap_or_default();
         let left = failures.pause().checked_sub(passed)?;
-        (!left.is_zero() && !self.is_edited).then_some(left)
+        (!left.is_zero() && !self.findings.payload.is_edited).then_some(left)
     }
 
     /// An edit of what the object refers to starts over, as one of the object itself.
     pub(super) async fn end_pause_of_edited(&mut self) -> Result<(), KubernetesError> {
         if self.failures().is_some() {
-            self.is_edited = self.is_edited().await?;
+            self.findings.payload.is_edited = self.is_edited().await?;
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Pass<'_> {
 
     /// Puts into a patch what there is to note, and takes out what is no longer so.
     pub(super) fn update_notes(&self, patch: &mut MetadataPatch) {
-        if let Some(text) = &self.failed_operations {
+        if let Some(text) = &self.pending.failed_operations {
             set(patch, names::FAILED_OPERATIONS, text.clone());
         }
         for name in self.outdated_notes() {
@@ -169,7 +169,7 @@ impl Pass<'_> {
 
     /// Notes that are no longer so.
     pub(super) fn outdated_notes(&self) -> Vec<&'static str> {
-        let observed = &self.observed;
+        let observed = self.observed();
         let shown = match &observed.resource {
             Some(Ok(Resource::Found(provisioning))) => Some(provisioning),
             _ => None,

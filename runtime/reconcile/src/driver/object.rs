@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_azure::budget::Urgency;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
 
 use crate::annotations::{Annotations, Directives, Mistake};
 use crate::condition;
@@ -27,24 +27,6 @@ pub(super) fn name_in_azure(object: &Object, spec: &mut Value) {
     {
         members.insert(FIELD.to_owned(), Value::from(name.as_str()));
     }
-}
-
-/// The whole object as one JSON document in stored form.
-pub(super) fn document(object: &Object, spec: &Value, status: &Value) -> Value {
-    let kind = object.kind.0;
-    let mut document = json!({
-        "apiVersion": format!("{}/{}", kind.group, kind.hub.storage_version),
-        "kind": kind.kind,
-        "metadata": {
-            "name": object.metadata.name,
-            "namespace": object.metadata.namespace,
-        },
-        "spec": spec,
-    });
-    if !status.is_null() {
-        document["status"] = status.clone();
-    }
-    document
 }
 
 /// Whether somebody waits for this pass: not when it looks at an object that is ready and unchanged.

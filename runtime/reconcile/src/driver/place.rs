@@ -34,12 +34,13 @@ impl Reconciler {
             Ok(pass) => pass,
             Err(unreadable) => return Ok(Err(unreadable.failure)),
         };
-        pass.select_credential().await?;
-        if let Some(Err(failure)) = &pass.observed.credential {
-            return Ok(Err(failure.clone()));
+        let sign_in = pass.select_credential().await?;
+        if let Err(failure) = sign_in.account {
+            return Ok(Err(failure));
         }
+        pass.findings.sign_in = Some(sign_in);
         let made = pass.make_id().await?;
-        Ok(made.or_else(|failure| pass.id.take().ok_or(failure)))
+        Ok(made.or_else(|failure| pass.findings.place.id.take().ok_or(failure)))
     }
 }
 
@@ -47,9 +48,9 @@ impl Pass<'_> {
     /// The id, which must be in the credential's subscription.
     pub(super) async fn build_id(&mut self) -> Found<RemoteId> {
         let id = found!(self.make_id().await?);
-        let subscription = self.account();
+        let subscription = self.findings.account();
         match id.arm().and_then(ResourceId::subscription) {
-            Some(other) if !other.eq_ignore_ascii_case(&subscription) => {
+            Some(other) if !other.eq_ignore_ascii_case(subscription) => {
                 let message = format!(
                     "the owner is in subscription {other}, but the credential is for {subscription}; \
                      use a credential for {other}"
@@ -73,40 +74,32 @@ impl Pass<'_> {
             return Ok(Err(fatal(message)));
         }
         let owner = found!(self.owner_id().await?);
-        let (kind, account) = (self.kind(), self.account());
-        let id = self.session.identify(kind, owner.as_ref(), &account, &name);
+        let (kind, account) = (self.kind(), self.findings.account());
+        let session = &self.ways.session;
+        let id = session.identify(kind, owner.as_ref(), account, &name);
         Ok(id.map_err(fatal))
     }
 
-    /// The credential's account: its subscription.
-    pub(super) fn account(&self) -> String {
-        match &self.observed.credential {
-            Some(Ok(credential)) => credential.subscription.clone(),
-            _ => String::new(),
-        }
-    }
-
     /// The last segment of the ARM id.
-    async fn name_in_azure(&mut self) -> Found<String> {
+    async fn name_in_azure(&self) -> Found<String> {
         if let NameRule::Fixed(name) = self.kind().name {
             return Ok(Ok(name.to_owned()));
         }
         if let Some(name) = found!(self.name_from_config().await?) {
             return Ok(Ok(name));
         }
-        let written = self.spec.get("azureName").and_then(Value::as_str);
+        let written = self.forms.spec().get("azureName").and_then(Value::as_str);
         let written = written.filter(|name| !name.is_empty());
         let name = written.or(self.object.metadata.name.as_deref());
         Ok(Ok(name.unwrap_or_default().to_owned()))
     }
 
     /// The name that a ConfigMap has, where the spec says that one does.
-    pub(super) async fn name_from_config(&mut self) -> Found<Option<String>> {
-        if self.version.spec.field(NAME_FROM_CONFIG).is_none() {
+    pub(super) async fn name_from_config(&self) -> Found<Option<String>> {
+        if self.version().spec.field(NAME_FROM_CONFIG).is_none() {
             return Ok(Ok(None));
         }
-        found!(self.serve_spec());
-        let reference = self.served_spec.get(NAME_FROM_CONFIG);
+        let reference = found!(self.served_spec()).get(NAME_FROM_CONFIG);
         let Some(reference) = reference.and_then(KeyReference::parse) else {
             return Ok(Ok(None));
         };
@@ -127,8 +120,7 @@ impl Pass<'_> {
         }
         let (id, path) = match self.owner_form() {
             OwnerForm::ArmId => {
-                let id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
-                let id = ResourceId::parse(id.unwrap_or("")).map(RemoteId::Arm);
+                let id = ResourceId::parse(self.owner_arm_id().unwrap_or("")).map(RemoteId::Arm);
                 (id, "spec.owner.armId")
             }
             OwnerForm::Named | OwnerForm::None => {

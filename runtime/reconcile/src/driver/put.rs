@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::findings::Seen;
 use super::pass::Pass;
 use crate::outcome::Write;
 use crate::port::{EventNote, KubernetesError};
@@ -14,14 +15,14 @@ impl Pass<'_> {
     /// Step 13. Where Azure changed the resource since it was read, nothing was sent: the pass looks again.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
         let sent = self.send_put().await?;
-        if matches!(sent, Begun::Overtaken(_)) && self.overtaken < ATTEMPTS {
-            self.overtaken += 1;
+        if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
+            self.findings.writes.overtaken += 1;
             self.look_anew();
             return Ok(());
         }
         let is_unheard = matches!(sent, Begun::Unheard(_));
         let (begun, operation) = self.begun(sent).await;
-        if self.session.put_off().is_none() {
+        if self.ways.session.put_off().is_none() {
             self.record(event).await;
         }
         if let Some(operation) = operation {
@@ -31,31 +32,31 @@ impl Pass<'_> {
             self.note_unanswered_put().await?;
         }
         if begun == Write::Completed {
-            self.observed.resource = None;
+            self.findings.seen.expire();
         }
-        self.observed.put = Some(begun);
+        self.findings.writes.put = Some(begun);
         Ok(())
     }
 
     /// The PUT, on the condition that no child was added or removed meanwhile where it repeats them.
     async fn send_put(&self) -> Result<Begun, KubernetesError> {
         let body = self.with_children(self.body_to_send().await?);
-        let etag = self.etag.clone().filter(|_| self.carries_children());
+        let answer = self.findings.seen.answer.as_ref();
+        let etag = answer.and_then(|answer| answer.etag.clone());
+        let etag = etag.filter(|_| self.carries_children());
         Ok(match self.target() {
-            Ok(target) => self.session.write(target, body, etag).await,
+            Ok(target) => self.ways.session.write(target, body, etag).await,
             Err(failure) => Begun::Refused(failure.into()),
         })
     }
 
     /// Forgets what was found out from Azure's former answer.
     fn look_anew(&mut self) {
-        let observed = &mut self.observed;
-        observed.resource = None;
-        observed.pre_check = None;
-        observed.payload = None;
-        observed.comparison = None;
-        self.azure = None;
-        self.etag = None;
+        let findings = &mut self.findings;
+        findings.seen = Seen::default();
+        findings.checks.before_put = None;
+        findings.payload.body = None;
+        findings.payload.comparison = None;
     }
 
     /// Whether a PUT repeats what Azure has of children that are kinds of their own.
@@ -65,12 +66,13 @@ impl Pass<'_> {
 
     /// Where a body has children that are kinds of their own, and those that Azure has there.
     fn children(&self) -> impl Iterator<Item = (&'static [&'static str], &Value)> {
-        let paths = self.version.child_lists.iter();
-        let azure = self.azure.as_ref();
+        let paths = self.version().child_lists.iter();
+        let azure = self.findings.remote_body();
         paths.filter_map(move |path| {
             let there = azure?.pointer(&pointer(path))?;
             let is_empty = there.as_array().is_some_and(Vec::is_empty);
-            (!is_empty && self.desired.pointer(&pointer(path)).is_none()).then_some((*path, there))
+            (!is_empty && self.findings.desired().pointer(&pointer(path)).is_none())
+                .then_some((*path, there))
         })
     }
 

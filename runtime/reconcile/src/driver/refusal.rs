@@ -35,7 +35,7 @@ impl Pass<'_> {
 
     /// The tables of error rules, wrapped by the kind's classifier (ASO behaviour §1.7).
     pub(super) async fn classified(&self, error: CloudError, after: Option<Duration>) -> Failure {
-        let error = error.covering(&self.resolved.secret_values());
+        let error = error.covering(&self.findings.inputs.resolved.secret_values());
         let default = classify(self.kind().errors, &error, after);
         let Some(classifier) = self.points.error_classifier.clone() else {
             return default;

@@ -1,64 +1,24 @@
 //! Steps at the remote: credential, read, delete, and what runs on.
 
-use std::sync::Arc;
-
 use armature_azure::CredentialKey;
-use armature_azure::budget::Urgency;
-use armature_engine::status::status_from_arm;
-use armature_shapes::conversion;
-use armature_shapes::kind::{KindInfo, Remote, VersionInfo};
+use armature_shapes::conversion::ConversionError;
 use armature_shapes::names;
-use armature_shapes::resource::{Object, ObjectKey};
-use serde_json::Value;
 
-use super::Reconciler;
 use super::cluster::{clear_operation, set};
-use super::object::{document, parse};
+use super::findings::{Look, SignIn};
 use super::pass::Pass;
 use crate::action::normal;
 use crate::backoff::RetryClass;
 use crate::claim;
 use crate::condition::reason;
 use crate::extension::{Next, Prerequisite};
-use crate::observed::Resource;
 use crate::outcome::{Failure, Poll, Write};
 use crate::port::{DataKind, KubernetesError, MetadataPatch};
-use crate::remote::{Begun, Gate, Operation, Progress, Session, Verb};
-
-impl Reconciler {
-    /// The way to Azure of a pass over this object.
-    pub(super) fn gate(&self, object: ObjectKey, urgency: Urgency) -> Arc<Gate> {
-        let (arm, budget) = (self.arm.clone(), self.budget.clone());
-        Arc::new(Gate::new(arm, budget, self.clock.clone(), object, urgency))
-    }
-
-    /// The way to what an object stands for.
-    ///
-    /// # Errors
-    /// When this operator does not know the remote of its kind.
-    pub(super) fn session(
-        &self,
-        object: &Object,
-        gate: &Arc<Gate>,
-        in_background: bool,
-    ) -> Result<Arc<dyn Session>, String> {
-        let kind = object.kind.0;
-        match kind.remote {
-            Remote::Arm { .. } => Ok(gate.clone()),
-            Remote::Other(name) => match self.remotes.get(name) {
-                Some(remote) => Ok(remote.open(&object.key(), in_background)),
-                None => Err(format!(
-                    "{} lives in '{name}', which this operator does not know: register it with the reconciler's remotes",
-                    kind.kind
-                )),
-            },
-        }
-    }
-}
+use crate::remote::{Begun, Operation, Progress, Verb};
 
 impl Pass<'_> {
     /// Step 4a: the annotation, else the namespace's Secret, else the operator's own (ASO behaviour §1.8).
-    pub(super) async fn select_credential(&mut self) -> Result<(), KubernetesError> {
+    pub(super) async fn select_credential(&self) -> Result<SignIn, KubernetesError> {
         let namespace = self.namespace();
         let named = self.annotation(names::CREDENTIAL_FROM).map(str::to_owned);
         let name = match named {
@@ -67,8 +27,7 @@ impl Pass<'_> {
                     "annotation {}: '{name}' must be the name of a Secret in the object's own namespace",
                     names::CREDENTIAL_FROM
                 );
-                self.observed.credential = Some(Err(Failure::error(reason::FAILED, message)));
-                return Ok(());
+                return Ok(SignIn::refused(Failure::error(reason::FAILED, message)));
             }
             Some(name) => Some(name),
             None => {
@@ -77,15 +36,14 @@ impl Pass<'_> {
             }
         };
         if name.is_none() && self.is_claimed_with_namespace() {
-            self.observed.credential = Some(Err(lost_credential(&namespace)));
-            return Ok(());
+            return Ok(SignIn::refused(lost_credential(&namespace)));
         }
-        self.credential = match name {
+        let key = match name {
             Some(name) => CredentialKey::Secret { namespace, name },
             None => CredentialKey::Global,
         };
-        self.observed.credential = Some(self.session.sign_in(&self.credential).await);
-        Ok(())
+        let account = self.ways.session.sign_in(&key).await;
+        Ok(SignIn { key, account })
     }
 
     /// Until the resource's place in Azure is settled the server is asked: a Secret that was applied along with the object
@@ -104,66 +62,41 @@ impl Pass<'_> {
 
     /// Step 15: one look at what is there. The status is taken over.
     pub(super) async fn get(&mut self) {
-        self.observed.resource = Some(self.read().await);
+        self.findings.seen.look = match self.read().await {
+            Ok(()) => Look::Answered,
+            Err(failure) => Look::Failed(failure),
+        };
     }
 
-    async fn read(&mut self) -> Result<Resource, Failure> {
-        let read = self.session.read(self.target()?).await;
+    async fn read(&mut self) -> Result<(), Failure> {
+        let read = self.ways.session.read(self.target()?).await;
         let reading = match read {
             Ok(reading) => reading,
             Err(refusal) => return Err(self.meaning(refusal).await),
         };
-        self.azure = None;
-        let Some(reading) = reading else {
-            return Ok(Resource::Missing);
-        };
-        if let Some(body) = reading.body {
-            self.status = self.stored_status(&self.object, self.version, &body)?;
-            self.etag = reading.etag;
-            self.azure = Some(body);
+        self.findings.seen.answer = None;
+        let body = reading.as_ref().and_then(|reading| reading.body.as_ref());
+        if let Some(body) = body {
+            self.forms.show(body).map_err(|error| unwritable(&error))?;
         }
-        Ok(Resource::Found(reading.provisioning))
-    }
-
-    /// The status in stored form that an ARM resource gives an object. Conditions stay.
-    pub(super) fn stored_status(
-        &self,
-        object: &Object,
-        version: &VersionInfo,
-        body: &Value,
-    ) -> Result<Value, Failure> {
-        let kind = object.kind.0;
-        let spec = parse(object.spec.as_deref(), "spec").unwrap_or_default();
-        let old = parse(object.status.as_deref(), "status").unwrap_or_default();
-        let mut status = status_from_arm(version, body);
-        if let Some(conditions) = old.get("conditions") {
-            status["conditions"] = conditions.clone();
-        }
-        if let Some(generation) = old.get("observedGeneration") {
-            status["observedGeneration"] = generation.clone();
-        }
-        let stored = document(object, &spec, &Value::Null);
-        let stored = restatus(kind, version, stored, status).map_err(|error| {
-            let message = format!("Azure's answer cannot be written as a status: {error}");
-            Failure::warning(reason::FAILED, RetryClass::Slow, message)
-        })?;
-        Ok(stored)
+        self.findings.seen.answer = reading;
+        Ok(())
     }
 
     /// Asks Azure for what has to be done before the PUT.
     pub(super) async fn prepare(
         &mut self,
         prerequisite: &Prerequisite,
-    ) -> Result<(), KubernetesError> {
+    ) -> Result<Write, KubernetesError> {
         let event = normal(names::event::BEGIN_PUT, prerequisite.message.as_str());
         self.record(event).await;
-        let begun = self.gate.prepare(&self.credential, &prerequisite.url).await;
+        let (gate, credential) = (&self.ways.gate, self.findings.credential());
+        let begun = gate.prepare(credential, &prerequisite.url).await;
         let (begun, operation) = self.begun(begun).await;
         if let Some(operation) = operation {
             self.save_operation(&operation).await?;
         }
-        self.observed.prerequisite = Some(begun);
-        Ok(())
+        Ok(begun)
     }
 
     /// What a write has come to, and the operation that follows where the remote works on.
@@ -189,7 +122,7 @@ impl Pass<'_> {
             names::POLLER_RESUME_TOKEN,
             operation.token.clone(),
         );
-        let is_new = !matches!(self.observed.poll, Some(Poll::Running(_)));
+        let is_new = !matches!(self.findings.writes.poll, Some(Poll::Running(_)));
         if is_new {
             self.note_operation(&mut patch, operation);
         }
@@ -203,10 +136,10 @@ impl Pass<'_> {
 
     /// Asks for what the account lacks for this kind; that takes minutes, so the PUT is tried again later
     /// (ASO behaviour §1.7).
-    pub(super) async fn enrol(&mut self) {
-        let account = self.account();
+    pub(super) async fn enrol(&self) -> Result<(), Failure> {
+        let account = self.findings.account();
         let enrolled = match self.target() {
-            Ok(target) => self.session.enrol(target, &account).await,
+            Ok(target) => self.ways.session.enrol(target, account).await,
             Err(failure) => Err(failure.into()),
         };
         let enrolled = match enrolled {
@@ -220,22 +153,22 @@ impl Pass<'_> {
                 "the provider could not be registered"
             );
         }
-        self.observed.registration = Some(enrolled);
+        enrolled
     }
 
     /// Step 14: one look.
     pub(super) async fn poll(&mut self) -> Result<(), KubernetesError> {
         let (Some(operation), Ok(target)) = (self.operation(), self.target()) else {
-            self.observed.poll = Some(Poll::Lost);
+            self.findings.writes.poll = Some(Poll::Lost);
             return Ok(());
         };
-        let progress = self.session.follow(target, &operation).await;
+        let progress = self.ways.session.follow(target, &operation).await;
         let (poll, moved) = self.look(&operation, progress).await?;
         if !matches!(poll, Poll::Running(_)) {
             // What was seen before the operation ended says nothing any more.
-            self.observed.resource = None;
+            self.findings.seen.expire();
         }
-        self.observed.poll = Some(poll);
+        self.findings.writes.poll = Some(poll);
         match moved {
             Some(moved) if moved != operation => self.save_operation(&moved).await,
             _ => Ok(()),
@@ -257,7 +190,7 @@ impl Pass<'_> {
             Progress::Succeeded => (Poll::Succeeded, None),
             Progress::Failed(refusal) => {
                 // The pass that sent the secrets was another one; this one must know them to cover them.
-                self.observed.inputs = Some(self.resolve_inputs().await?);
+                self.resolve_inputs().await?;
                 let mut failure = self.meaning(refusal).await;
                 failure.retry_after = Some(self.note_failed_operation());
                 (Poll::Failed(failure), None)
@@ -291,11 +224,11 @@ impl Pass<'_> {
                 )
             }
         };
-        if self.session.put_off().is_none() {
+        if self.ways.session.put_off().is_none() {
             self.record(normal(names::event::BEGIN_DELETE, "deleting in Azure"))
                 .await;
         }
-        self.observed.delete = Some(outcome);
+        self.findings.writes.delete = Some(outcome);
         match operation {
             Some(operation) => self.save_operation(&operation).await,
             None => {
@@ -311,24 +244,17 @@ impl Pass<'_> {
 
     async fn send_delete(&self) -> (Write, Option<Operation>) {
         let begun = match self.target() {
-            Ok(target) => self.session.remove(target).await,
+            Ok(target) => self.ways.session.remove(target).await,
             Err(failure) => Begun::Refused(failure.into()),
         };
         self.begun(begun).await
     }
 }
 
-/// The stored status of an object whose served form has this status.
-fn restatus(
-    kind: &KindInfo,
-    version: &VersionInfo,
-    stored: Value,
-    status: Value,
-) -> Result<Value, conversion::ConversionError> {
-    let mut served = conversion::from_hub(kind, version.name, stored)?;
-    served["status"] = status;
-    let mut stored = conversion::to_hub(kind, version.name, served)?;
-    Ok(stored["status"].take())
+/// An answer that gives no status.
+pub(super) fn unwritable(error: &ConversionError) -> Failure {
+    let message = format!("Azure's answer cannot be written as a status: {error}");
+    Failure::warning(reason::FAILED, RetryClass::Slow, message)
 }
 
 /// The operator's own identity may be able to do more, or something else, than that of the namespace.

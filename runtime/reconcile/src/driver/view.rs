@@ -36,21 +36,20 @@ impl Pass<'_> {
             owner: self.owner_form(),
             has_resource_id: claim::resource_id(&self.object).is_some(),
             subscription: self
-                .id
-                .as_ref()
+                .id()
                 .and_then(|id| id.arm()?.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
             put_generation: self.put_generation(),
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
             hold: self.hold(),
             pause: self.pause(),
-            verbs: self.version.verbs,
+            verbs: self.version().verbs,
             steps: self.steps(),
         }
     }
 
     fn manager(&self) -> Manager {
-        if self.takes_ownership {
+        if self.pending.takes_ownership {
             return Manager::Us;
         }
         match self.annotation(names::OPERATOR_NAMESPACE) {
@@ -66,8 +65,7 @@ impl Pass<'_> {
         if self.kind().owner == OwnerRule::None {
             return OwnerForm::None;
         }
-        let arm_id = self.spec.pointer("/owner/armId").and_then(Value::as_str);
-        match arm_id {
+        match self.owner_arm_id() {
             Some(id) if !id.is_empty() => OwnerForm::ArmId,
             _ => OwnerForm::Named,
         }
@@ -77,13 +75,13 @@ impl Pass<'_> {
     pub(super) fn operation(&self) -> Option<Operation> {
         let id = self.annotation(names::POLLER_RESUME_ID)?;
         let token = self.annotation(names::POLLER_RESUME_TOKEN)?;
-        self.session.resume(id, token)
+        self.ways.session.resume(id, token)
     }
 
     pub(super) fn stored_operation(&self) -> StoredOperation {
         let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
         let is_set = set(names::POLLER_RESUME_ID) || set(names::POLLER_RESUME_TOKEN);
-        if self.forgets_operation || !is_set {
+        if self.pending.forgets_operation || !is_set {
             return StoredOperation::None;
         }
         match self.operation() {
@@ -107,7 +105,12 @@ impl Pass<'_> {
     }
 
     fn wants_exports(&self) -> bool {
-        let Some(operator_spec) = self.spec.get("operatorSpec").and_then(Value::as_object) else {
+        let Some(operator_spec) = self
+            .forms
+            .spec()
+            .get("operatorSpec")
+            .and_then(Value::as_object)
+        else {
             return false;
         };
         let filled = |value: &Value| match value {
