@@ -7,8 +7,8 @@ use super::rules::{Entry, RuleBook, rule_names};
 use super::stages::{self, Exit, Outcome, Site, misfit, object_of};
 use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
-    ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeTable,
-    Version, reachable,
+    ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeRef,
+    TypeTable, Version, reachable,
 };
 use crate::types::flatten::flatten;
 
@@ -208,8 +208,22 @@ impl<'a> Transform<'a> {
         Decision::rule(self.config.at(entry.property), what)
     }
 
-    /// Tells of a treatment that does not fit the property.
+    /// Tells of a treatment or a type that does not fit the property.
     fn check_fit(&self, draft: &Draft<'a, '_>, entry: &Entry<'a>, property: &Property) {
+        let is_collection = matches!(property.ty, TypeRef::List(_) | TypeRef::Map(_));
+        if let Some(word) = entry
+            .rule
+            .ty
+            .filter(|word| is_collection && word.is_single())
+        {
+            let (name, word) = (&property.name, word.word());
+            let message = format!(
+                "`{name}` of `{}` is a list or map, and `type = \"{word}\"` would make one value of it; use \
+                 `items = \"{word}\"` for what is in it, or `type = \"json\"`",
+                entry.type_name.get_ref()
+            );
+            self.book.misfit(entry, message);
+        }
         let Some(treatment) = entry.rule.treatment.filter(|_| draft.side == Side::Spec) else {
             return;
         };

@@ -181,8 +181,10 @@ fn contradiction(name: &str, rule: &PropertyRule) -> Option<String> {
         let types = !matches!(treatment, Treatment::Plain | Treatment::ConfigMap);
         for aspect in [
             Aspect::Type,
+            Aspect::Items,
             Aspect::Values,
             Aspect::Required,
+            Aspect::Absent,
             Aspect::Rename,
             Aspect::Was,
         ] {
@@ -190,17 +192,27 @@ fn contradiction(name: &str, rule: &PropertyRule) -> Option<String> {
                 return disagree(Aspect::Treatment, aspect, "the property is left out");
             }
         }
-        for aspect in [Aspect::Type, Aspect::Values] {
+        for aspect in [Aspect::Type, Aspect::Items, Aspect::Values] {
             if has(aspect) && types {
                 return disagree(Aspect::Treatment, aspect, "each gives another type");
             }
         }
     }
-    if has(Aspect::Type) && has(Aspect::Values) {
-        return disagree(Aspect::Type, Aspect::Values, "each gives another type");
+    for (one, other) in [
+        (Aspect::Type, Aspect::Values),
+        (Aspect::Type, Aspect::Items),
+        (Aspect::Items, Aspect::Values),
+    ] {
+        if has(one) && has(other) {
+            return disagree(one, other, "each gives another type");
+        }
     }
-    if has(Aspect::Required) && rule.side == Some(Side::Status) {
+    let is_of_status = rule.side == Some(Side::Status);
+    if has(Aspect::Required) && is_of_status {
         return disagree(Aspect::Required, Aspect::Side, "a status is never checked");
+    }
+    if has(Aspect::Absent) && is_of_status {
+        return disagree(Aspect::Absent, Aspect::Side, "a status is never sent");
     }
     if rule.was.as_deref() == Some(rule.rename.as_deref().unwrap_or(name)) {
         return Some(format!(

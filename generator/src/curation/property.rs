@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
 
 use super::key::{Form, Key, key};
-use super::words::{PlainType, Side, Treatment};
+use super::words::{AbsentWord, PlainType, Side, Treatment};
 
 /// How a file writes a value.
 trait Written {
@@ -30,6 +30,7 @@ written! {
     Treatment: it => format!("{:?}", it.word()),
     PlainType: it => format!("{:?}", it.word()),
     Side: it => format!("{:?}", it.word()),
+    AbsentWord: it => format!("{:?}", it.word()),
     String: it => format!("{it:?}"),
     bool: it => it.to_string(),
     Vec<String>: it => format!("{it:?}"),
@@ -140,7 +141,12 @@ statements! {
     "type" => Type, ty: PlainType {
         form: Form::Word(PlainType::WORDS),
         example: r#"type = "string""#,
-        meaning: "type in place of the spec's: `boolean`, `integer`, `number`, `string`, `json` or `string-map`",
+        meaning: "type in place of the spec's: `boolean`, `integer`, `number`, `string`, `json`, `string-map` or `json-map`",
+    }
+    "items" => Items, items: PlainType {
+        form: Form::Word(PlainType::WORDS),
+        example: r#"items = "string""#,
+        meaning: "type of the items of a list or map in place of the spec's, with the words of `type`",
     }
     "values" => Values, values: Vec<String> {
         form: Form::Texts,
@@ -151,6 +157,11 @@ statements! {
         form: Form::Flag,
         example: "required = true",
         meaning: "whether it must be present, in place of what the spec says",
+    }
+    "absent" => Absent, absent: AbsentWord {
+        form: Form::Word(AbsentWord::WORDS),
+        example: r#"absent = "empty""#,
+        meaning: "what Azure gets where the list or map is absent: `nothing`, `null`, or `empty` for `[]` or `{}`",
     }
     "side" => Side, side: Side {
         form: Form::Word(Side::WORDS),

@@ -63,6 +63,15 @@ words! {
 }
 
 words! {
+    /// What Azure gets where a list or map is absent.
+    AbsentWord {
+        "nothing" => Nothing: "nothing",
+        "null" => Null: "`null`",
+        "empty" => Empty: "`[]` or `{}`",
+    }
+}
+
+words! {
     /// A side of a resource.
     Side {
         "spec" => Spec: "desired state",
@@ -79,6 +88,14 @@ words! {
         "string" => String: "string",
         "json" => Json: "any JSON",
         "string-map" => StringMap: "map of strings",
+        "json-map" => JsonMap: "map of any JSON",
+    }
+}
+
+impl PlainType {
+    /// Whether it is one value, and can hold no list or map.
+    pub fn is_single(self) -> bool {
+        !matches!(self, Self::Json | Self::StringMap | Self::JsonMap)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::side::Side;
 use super::{Change, What, rules};
 use crate::emit::facts::type_words;
-use crate::model::{ArmPlace, Property, TypeDef, TypeRef, TypeTable};
+use crate::model::{Absent, ArmPlace, Property, TypeDef, TypeRef, TypeTable};
 
 /// What changed of a property. Destructured, so that a new fact is not forgotten.
 pub(super) fn compare(
@@ -26,7 +26,7 @@ pub(super) fn compare(
         rules,
         item_rules,
         identifiers,
-        explicit,
+        absent,
         // History and hub, of no version's own surface.
         was: _,
         stashed: _,
@@ -49,7 +49,7 @@ pub(super) fn compare(
     changes.extend(rules::compare(&old.rules, rules, ""));
     changes.extend(rules::compare(&old.item_rules, item_rules, "items: "));
     changes.extend(create_only_change(old.create_only, *create_only));
-    changes.extend(explicit_change(old.explicit, *explicit));
+    changes.extend(absent_change(old.absent, *absent));
     changes.extend(write_only_change(old.write_only, *write_only));
     changes.extend(identifiers_change(&old.identifiers, identifiers));
     changes
@@ -103,18 +103,16 @@ fn identifiers_change(was: &[String], is: &[String]) -> Option<Change> {
 }
 
 /// Both directions change what an existing manifest does.
-fn explicit_change(was: bool, is: bool) -> Option<Change> {
-    let words = |explicit: bool| {
-        if explicit {
-            "sent as null when absent"
-        } else {
-            "not sent when absent"
-        }
+fn absent_change(was: Absent, is: Absent) -> Option<Change> {
+    let words = |absent: Absent| match absent {
+        Absent::Nothing => "not sent when absent",
+        Absent::Null => "sent as null when absent",
+        Absent::Empty => "sent empty when absent",
     };
-    let effect = if is {
-        "leaving it out now clears what Azure has"
-    } else {
-        "leaving it out no longer clears what Azure has"
+    let effect = match (was, is) {
+        (Absent::Nothing, _) => "leaving it out now clears what Azure has",
+        (_, Absent::Nothing) => "leaving it out no longer clears what Azure has",
+        _ => "leaving it out is told to Azure in another way",
     };
     (was != is).then(|| Change::breaking(What::Explicit, effect).saying(words(was), words(is)))
 }
@@ -261,7 +259,7 @@ mod tests {
                 "is now changeable, was settable on creation only",
             ),
             (
-                |it| it.explicit = true,
+                |it| it.absent = Absent::Null,
                 "!is now sent as null when absent, was not sent when absent",
                 "!is now not sent when absent, was sent as null when absent",
             ),

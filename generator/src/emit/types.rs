@@ -6,8 +6,8 @@ use super::facts;
 use super::format::WIDTH;
 use super::uses::{SHAPES, Uses};
 use crate::model::{
-    ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
-    TypeRef, TypeTable,
+    Absent, ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef,
+    TypeName, TypeRef, TypeTable,
 };
 use crate::naming::{constant, distinct, snake};
 
@@ -191,7 +191,8 @@ fn flags(property: &Property) -> impl Iterator<Item = &'static str> {
         (property.secret, "secret"),
         (property.meaning == Meaning::ArmId || is_reference, "arm_id"),
         (property.meaning == Meaning::Location, "location"),
-        (property.explicit, "explicit"),
+        (property.absent == Absent::Null, "explicit"),
+        (property.absent == Absent::Empty, "explicit_empty"),
         (property.stashed, "stashed"),
     ]
     .into_iter()

@@ -15,6 +15,6 @@ pub use resource::{
     SourceFile, Verbs, Version,
 };
 pub use ty::{
-    ArmPlace, CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType, Property,
-    Rules, TypeDef, TypeRef, TypeTable, VariantType, reachable,
+    Absent, ArmPlace, CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType,
+    Property, Rules, TypeDef, TypeRef, TypeTable, VariantType, reachable,
 };

@@ -81,8 +81,8 @@ pub struct Property {
     pub item_rules: Rules,
     /// `x-ms-identifiers`: names of the item properties that identify an item.
     pub identifiers: Vec<String>,
-    /// Sent to ARM also when absent. Set by curation.
-    pub explicit: bool,
+    /// What ARM gets where the list or map is absent. Set by curation.
+    pub absent: Absent,
     /// Name that other versions have for the property; the hub knows it by [`Self::name`]. Set by curation.
     pub was: Option<String>,
     /// In hub types: the storage version has no property of this name and type. Set by the hub pass.
@@ -115,7 +115,7 @@ impl Property {
             rules: Rules::default(),
             item_rules: Rules::default(),
             identifiers: Vec::new(),
-            explicit: false,
+            absent: Absent::Nothing,
             was: None,
             stashed: false,
             description: None,
@@ -156,6 +156,18 @@ impl ArmPlace {
             Self::Operator | Self::Variant => self.clone(),
         }
     }
+}
+
+/// What ARM gets where a list or map is absent: providers differ in whether a missing one clears what they have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Absent {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// `null`.
+    Null,
+    /// `[]` or `{}`.
+    Empty,
 }
 
 /// What a property stands for beyond its type. `types` leaves [`Meaning::Plain`] except where a spec says more

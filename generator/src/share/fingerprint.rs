@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::model::{ArmPlace, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable};
+use crate::model::{
+    Absent, ArmPlace, ObjectType, Property, Rules, TypeDef, TypeName, TypeRef, TypeTable,
+};
 
 /// SHA-256 over name and structure of a type.
 pub type Fingerprint = [u8; 32];
@@ -133,7 +135,7 @@ fn facts(property: &Property) -> String {
         rules,
         item_rules,
         identifiers,
-        explicit,
+        absent,
         was: _,
         stashed,
         description: _,
@@ -147,7 +149,8 @@ fn facts(property: &Property) -> String {
         (write_only, "write_only"),
         (create_only, "create_only"),
         (secret, "secret"),
-        (explicit, "explicit"),
+        (&(*absent == Absent::Null), "explicit"),
+        (&(*absent == Absent::Empty), "explicit_empty"),
         (stashed, "stashed"),
     ];
     // What the operator has of its own has no meaning in ARM.

@@ -1,7 +1,7 @@
 //! Models as text for golden tests: one line per property.
 
 use armature_generator::model::{
-    Meaning, Property, Resource, TypeDef, TypeRef, TypeTable, Version,
+    Absent, Meaning, Property, Resource, TypeDef, TypeRef, TypeTable, Version,
 };
 
 pub fn version(version: &Version) -> String {
@@ -60,7 +60,8 @@ fn property(property: &Property) -> String {
         (property.required, "required"),
         (property.read_only, "read-only"),
         (property.secret, "secret"),
-        (property.explicit, "explicit"),
+        (property.absent == Absent::Null, "explicit"),
+        (property.absent == Absent::Empty, "explicit-empty"),
         (property.stashed, "stashed"),
         (property.meaning == Meaning::ArmId, "arm-id"),
         (property.meaning == Meaning::Location, "location"),

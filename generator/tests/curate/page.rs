@@ -129,6 +129,9 @@ fn every_key_has_an_example_on_the_page() {
             "number",
             "json",
             "string-map",
+            "json-map",
+            "nothing",
+            "null",
             "status",
         ];
         assert!(

@@ -233,6 +233,8 @@ fn rules_without_effect() {
         "[types.Thing]\ntext = { type = \"string\" }",
         "[types.Thing]\nsku = { values = [\"Basic\", \"Premium\"] }",
         "[types.Thing]\ntext = { rename = \"text\" }",
+        "[types.Thing]\ntext = { absent = \"empty\" }\ntags = { absent = \"nothing\" }",
+        "[types.Thing]\ntext = { items = \"json\" }\ntags = { items = \"string\" }",
         "[types.Thing]\ntext = { was = \"text\" }",
         "[types.Thing]\nphase = \"reference\"",
         "[types.Thing]\nsubnetId = { as = \"reference\", side = \"spec\" }",
@@ -264,6 +266,9 @@ fn rules_that_disagree() {
         "[types.Thing]\ntext = { as = \"secret\", values = [\"A\"] }",
         "[types.Thing]\ntext = { type = \"string\", values = [\"A\"] }",
         "[types.Thing]\ntext = { as = \"remove\", required = true }",
+        "[types.Thing]\ntags = { as = \"remove\", absent = \"null\" }",
+        "[types.Thing]\ntags = { absent = \"null\", side = \"status\" }",
+        "[types.Thing]\ntags = { type = \"json-map\", items = \"json\" }",
         "[types.Thing]\ntext = { required = true, side = \"status\" }",
         "[types.Thing]\ntext = { as = \"remove\", versions = [\"2023-01-01\", \"2023-01-01\"] }",
         "[types.Thing]\nsubnetId = { rename = \"place\" }\nnetworkId = { rename = \"place\" }",
@@ -283,6 +288,7 @@ fn rules_that_do_not_fit() {
         "[types.IpRule]\nvalue = \"child-kind\"",
         "[kinds.thing]\ntype = \"Microsoft.Test/others\"\n[kinds.\"Some Thing\"]\ntype = \"x\"\n[kinds.2Things]\ntype = \"y\"",
         "[types.Thing]\ntext = \"flatten\"\nrules = \"flatten\"",
+        "[types.Thing]\ntags = { type = \"string\" }",
         "plural = \"Thingies\"",
         "plural = \"others\"\n[kinds.Other]\ntype = \"Microsoft.Test/others\"",
     ]);
@@ -302,6 +308,9 @@ fn rules_that_do_something_are_fine() {
         "[types.Thing]\nrule = \"flatten\"",
         "config-maps = { text = \"text\" }\nconfig-maps-until = \"2022-01-01\"",
         "naming = \"new\"\nplural = \"thing\"",
+        "[types.Thing]\ntags = { absent = \"empty\" }",
+        "[types.Thing]\ntags = { items = \"json\", absent = \"null\" }",
+        "[types.Thing]\ntags = { type = \"json-map\" }",
     ] {
         assert_eq!(fault(&format!("{HEAD}{rules}")), "no error", "{rules}");
     }

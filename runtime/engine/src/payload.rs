@@ -2,7 +2,7 @@
 //!
 //! Values move to their ARM paths, references become ids, Secrets and ConfigMaps become their values, the
 //! variants of a discriminated object are put into the object itself. Empty lists and maps are left out unless
-//! the field is marked [`Flags::EXPLICIT`].
+//! the field is marked [`Flags::EXPLICIT`] or [`Flags::EXPLICIT_EMPTY`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -135,7 +135,7 @@ fn write_struct(
             (ArmPlace::At(at), Some(value)) => {
                 let below = path.member(field.name);
                 let value = arm_value(field.ty, value, &below, resolved)?;
-                if field.flags.has(Flags::EXPLICIT) || !is_empty_collection(field.ty, &value) {
+                if when_absent(field).is_some() || !is_empty_collection(field.ty, &value) {
                     put(body, at, value);
                 }
             }
@@ -151,7 +151,7 @@ fn write_struct(
             write_further(shape, at, field, value, path, resolved, body)?;
         }
     }
-    write_explicit_nulls(shape, body);
+    write_absent(shape, body);
     Ok(())
 }
 
@@ -234,17 +234,32 @@ fn check_one_of(
     })
 }
 
-/// Some providers read a missing collection as "leave it": ASO's payload mode `explicitCollections` says null.
+/// What ARM gets where the field is absent: some providers read a missing collection as "leave it", and ASO's payload modes
+/// `explicitCollections` and `explicitEmptyCollections` say `null` or send an empty one.
+fn when_absent(field: &Field) -> Option<Value> {
+    if field.flags.has(Flags::EXPLICIT) {
+        return Some(Value::Null);
+    }
+    let is_keyed =
+        |item: Type| matches!(item, Type::Struct(shape) if shape.semantic == Semantic::ArmIdKeyed);
+    match field.ty {
+        _ if !field.flags.has(Flags::EXPLICIT_EMPTY) => None,
+        Type::List(list) if !is_keyed(list.item) => Some(Value::Array(Vec::new())),
+        _ => Some(Value::Object(Map::new())),
+    }
+}
+
+/// Says of absent fields that they are absent, where the provider has to be told.
 ///
-/// Only in objects that are sent anyway; an envelope is not opened for the sake of a null.
-fn write_explicit_nulls(shape: &StructShape, body: &mut Map<String, Value>) {
+/// Only in objects that are sent anyway; an envelope is not opened for the sake of it.
+fn write_absent(shape: &StructShape, body: &mut Map<String, Value>) {
     for field in shape.fields {
         let ArmPlace::At([above @ .., last]) = field.arm else {
             continue;
         };
-        if !field.flags.has(Flags::EXPLICIT) || field.flags.has(Flags::READ_ONLY) {
+        let Some(absent) = when_absent(field).filter(|_| !field.flags.has(Flags::READ_ONLY)) else {
             continue;
-        }
+        };
         let mut object = Some(&mut *body);
         for name in above {
             object = object
@@ -252,7 +267,7 @@ fn write_explicit_nulls(shape: &StructShape, body: &mut Map<String, Value>) {
                 .and_then(Value::as_object_mut);
         }
         if let Some(object) = object {
-            object.entry(*last).or_insert(Value::Null);
+            object.entry(*last).or_insert(absent);
         }
     }
 }

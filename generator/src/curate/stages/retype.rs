@@ -7,7 +7,7 @@ use crate::model::{EnumType, TypeDef, TypeName, TypeRef, TypeTable};
 use crate::naming::pascal;
 
 pub(super) const STAGE: Stage = Stage {
-    heeds: &[Aspect::Type, Aspect::Values],
+    heeds: &[Aspect::Type, Aspect::Items, Aspect::Values],
     run,
 };
 
@@ -16,6 +16,11 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     if let Some(ty) = rule.ty {
         let ty = plain(ty);
         outcome.note(Aspect::Type, ty != given);
+        outcome.property.ty = ty;
+    }
+    if let Some(items) = rule.items {
+        let ty = with_items(&outcome.property.ty, plain(items));
+        outcome.note(Aspect::Items, ty != outcome.property.ty);
         outcome.property.ty = ty;
     }
     if let Some(values) = &rule.values {
@@ -42,6 +47,16 @@ fn plain(ty: PlainType) -> TypeRef {
         PlainType::String => TypeRef::String,
         PlainType::Json => TypeRef::Json,
         PlainType::StringMap => TypeRef::Map(Box::new(TypeRef::String)),
+        PlainType::JsonMap => TypeRef::Map(Box::new(TypeRef::Json)),
+    }
+}
+
+/// The list or map with items of another type.
+fn with_items(ty: &TypeRef, items: TypeRef) -> TypeRef {
+    match ty {
+        TypeRef::List(_) => TypeRef::List(Box::new(items)),
+        TypeRef::Map(_) => TypeRef::Map(Box::new(items)),
+        other => other.clone(),
     }
 }
 

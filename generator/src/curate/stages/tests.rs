@@ -38,7 +38,7 @@ fn every_statement_that_does_something_belongs_to_a_stage() {
 
 #[test]
 fn effects_in_the_spec() {
-    use Aspect::{Rename, Required, Treatment, Type, Values, Was};
+    use Aspect::{Absent, Items, Rename, Required, Treatment, Type, Values, Was};
     let text = property("text");
     let id = property("id");
     let sku = Property::new("sku", &["sku"], TypeRef::Named(TypeName::new("Sku")));
@@ -50,7 +50,18 @@ fn effects_in_the_spec() {
         meaning: Meaning::ArmId,
         ..property("vaultId")
     };
-    let rows: [(&Property, &str, &[Aspect]); 19] = [
+    let list = Property {
+        ty: TypeRef::List(Box::new(TypeRef::String)),
+        ..property("list")
+    };
+    let rows: [(&Property, &str, &[Aspect]); 26] = [
+        (&list, r#"absent = "empty""#, &[Absent]),
+        (&list, r#"absent = "nothing""#, &[]),
+        (&text, r#"absent = "empty""#, &[]),
+        (&list, r#"items = "json""#, &[Items]),
+        (&list, r#"items = "string""#, &[]),
+        (&text, r#"items = "json""#, &[]),
+        (&list, r#"type = "json-map""#, &[Type]),
         (&text, r#"as = "remove""#, &[Treatment]),
         (&text, r#"as = "plain""#, &[]),
         (&text, r#"as = "secret""#, &[Treatment]),

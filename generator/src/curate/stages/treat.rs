@@ -33,6 +33,7 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
         // Where a reference or a secret takes the place of a type, it does not matter which one that was.
         if treated(Property { ty, ..before }, word) == result {
             outcome.effects.remove(&Aspect::Type);
+            outcome.effects.remove(&Aspect::Items);
             outcome.effects.remove(&Aspect::Values);
         }
     }

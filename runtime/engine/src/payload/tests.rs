@@ -1,3 +1,6 @@
+use armature_shapes::resource::UserAssignedIdentityDetails;
+use armature_shapes::shape::Shaped;
+use armature_shapes::shaped;
 use armature_shapes::testing::gadget::{OPEN, VERSION};
 use serde_json::json;
 
@@ -38,6 +41,40 @@ fn values_go_to_their_arm_paths_and_the_envelope_comes_back() {
             "name": "gadget1", "location": "westus", "tags": null, "zones": ["1"],
             "properties": {"accessTier": "Hot", "capacity": 3},
         })
+    );
+}
+
+#[test]
+fn absent_collections_are_told_of_as_their_fields_say() {
+    shaped! {
+        /// One field of each way.
+        Collections {
+            /// Left out.
+            left: Vec<String> = "left".at(&["left"]);
+            /// As null.
+            null: Vec<String> = "null".at(&["null"]).explicit();
+            /// As an empty list.
+            list: Vec<String> = "list".at(&["list"]).explicit_empty();
+            /// As an empty map.
+            map: BTreeMap<String, String> = "map".at(&["map"]).explicit_empty();
+            /// As an object without ids.
+            keyed: Vec<UserAssignedIdentityDetails> = "keyed".at(&["keyed"]).explicit_empty();
+            /// Not there, so nothing is said in it.
+            inner: Vec<String> = "inner".at(&["properties", "inner"]).explicit_empty();
+        }
+    }
+    let sent = |spec: Value| {
+        let (path, resolved, mut body) = (Path::Root("spec"), Resolved::default(), Map::new());
+        let members = spec.as_object().unwrap();
+        write_struct(Collections::SHAPE, members, &path, &resolved, &mut body).unwrap();
+        Value::Object(body)
+    };
+    let absent = json!({"null": null, "list": [], "map": {}, "keyed": {}});
+    assert_eq!(sent(json!({})), absent);
+    let empty = json!({"left": [], "null": [], "list": [], "map": {}, "keyed": []});
+    assert_eq!(
+        sent(empty),
+        json!({"null": [], "list": [], "map": {}, "keyed": {}})
     );
 }
 

@@ -204,9 +204,14 @@ impl<S> FieldOf<S> {
         self.flags(Flags::LOCATION)
     }
 
-    /// Sent also when absent: [`Flags::EXPLICIT`].
+    /// Sent as `null` when absent: [`Flags::EXPLICIT`].
     pub const fn explicit(self) -> Self {
         self.flags(Flags::EXPLICIT)
+    }
+
+    /// Sent empty when absent: [`Flags::EXPLICIT_EMPTY`].
+    pub const fn explicit_empty(self) -> Self {
+        self.flags(Flags::EXPLICIT_EMPTY)
     }
 
     /// Kept in the property bag when stored: [`Flags::STASHED`].

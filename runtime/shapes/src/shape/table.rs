@@ -201,7 +201,9 @@ impl Flags {
     pub const ARM_ID: Flags = Flags(1 << 5);
     /// An Azure location: compared without regard to case and spaces.
     pub const LOCATION: Flags = Flags(1 << 6);
-    /// Sent to ARM also when empty or absent, as `null` or an empty collection (ASO's `$payloadType`).
+    /// Sent to ARM also when empty or absent, as `[]` or `{}` (ASO's `$payloadType: explicitEmptyCollections`).
+    pub const EXPLICIT_EMPTY: Flags = Flags(1 << 7);
+    /// Sent to ARM also when empty, and as `null` when absent (ASO's `$payloadType: explicitCollections`).
     pub const EXPLICIT: Flags = Flags(1 << 8);
     /// In the hub only: the storage version has no field of this name or type, so the stored form keeps the
     /// value in the enclosing object's `$propertyBag` (ASO behaviour §3.2).
