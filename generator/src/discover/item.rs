@@ -11,7 +11,7 @@ pub fn is_resource(set: Overlaid<'_>, schema: &Schema) -> bool {
 }
 
 fn says_so(set: Overlaid<'_>, schema: &Schema, members: &mut [bool; 3]) -> bool {
-    let schema = set.set().resolve(schema);
+    let schema = set.resolve(schema);
     if set.said(schema).azure_resource() {
         return true;
     }
@@ -19,7 +19,7 @@ fn says_so(set: Overlaid<'_>, schema: &Schema, members: &mut [bool; 3]) -> bool 
         let text = schema
             .properties
             .get(name)
-            .map(|property| set.said(set.set().resolve(property)))
+            .map(|property| set.said(set.resolve(property)))
             .is_some_and(|property| property.ty() == Some(&SchemaType::String));
         members[index] |= text;
     }

@@ -24,9 +24,17 @@ impl<'a> Overlaid<'a> {
         Self { set, overlay }
     }
 
-    /// The documents, which know of no overlay.
-    pub fn set(self) -> &'a SpecSet {
+    /// The set as it was loaded, for its structure.
+    pub fn loaded(self) -> &'a SpecSet {
         self.set
+    }
+
+    /// The schema behind all references of `schema`.
+    pub fn resolve<'s>(self, schema: &'s Schema) -> &'s Schema
+    where
+        'a: 's,
+    {
+        self.set.resolve(schema)
     }
 
     /// What is said of a schema at its place, behind no reference.

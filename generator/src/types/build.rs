@@ -124,7 +124,7 @@ impl<'a, 'b> Builder<'a, 'b> {
 
     /// Whether a schema stands for several variants.
     pub fn is_one_of(&self, merged: &Merged<'a>) -> bool {
-        let mut variants = self.set.set().derived(&merged.schema.source);
+        let mut variants = self.set.loaded().derived(&merged.schema.source);
         merged.discriminator.is_some() && variants.next().is_some()
     }
 

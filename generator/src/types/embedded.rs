@@ -79,14 +79,14 @@ impl<'a> Rule<'a> {
         let roots = discovered
             .iter()
             .flat_map(|resource| resource.body.into_iter().chain([resource.item]))
-            .map(|schema| set.set().resolve(schema));
+            .map(|schema| set.resolve(schema));
         let made = roots
             .clone()
             .map(|root| set.said(root).identity())
             .collect();
         let variants = roots
             .filter(|root| merge(set, root).discriminator.is_some())
-            .flat_map(|root| variants(set.set(), root))
+            .flat_map(|root| variants(set.loaded(), root))
             .map(|schema| &schema.source)
             .collect();
         Self {
@@ -125,7 +125,7 @@ impl<'a> Rule<'a> {
         read_only: bool,
         suffix: &str,
     ) -> Standing {
-        let schema = self.set.set().resolve(schema);
+        let schema = self.set.resolve(schema);
         let file = &self.set.said(schema).identity().file;
         let at_home = *file == resource.home || !self.homes.contains(file.as_ref());
         let by_itself = self.by_itself(schema, at_home && !read_only);
@@ -134,7 +134,7 @@ impl<'a> Rule<'a> {
 
     /// What becomes of `schema` inside a resource of its own file, below nothing that Azure sets.
     pub fn usual(&self, schema: &Schema, suffix: &str) -> Standing {
-        let schema = self.set.set().resolve(schema);
+        let schema = self.set.resolve(schema);
         self.chosen(schema, suffix, self.by_itself(schema, true), None)
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Merged<'a> {
 
 /// Merges. `load` has made sure that no `allOf` leads back to itself.
 pub(crate) fn merge<'a>(set: Overlaid<'a>, schema: &'a Schema) -> Merged<'a> {
-    let schema = set.set().resolve(schema);
+    let schema = set.resolve(schema);
     let mut merged = Merged {
         schema,
         properties: IndexMap::new(),
@@ -43,7 +43,7 @@ pub(crate) fn merge<'a>(set: Overlaid<'a>, schema: &'a Schema) -> Merged<'a> {
 
 fn add<'a>(set: Overlaid<'a>, schema: &'a Schema, merged: &mut Merged<'a>) {
     for part in &schema.all_of {
-        add(set, set.set().resolve(part), merged);
+        add(set, set.resolve(part), merged);
     }
     for (name, property) in &schema.properties {
         merged.properties.insert(name, property);

@@ -108,7 +108,7 @@ pub fn build_all(
         .sort_by(|left, right| (&left.arm_type, &left.path).cmp(&(&right.arm_type, &right.path)));
     let files: BTreeSet<SourceFile> = described
         .iter()
-        .flat_map(|part| part.set.set().documents())
+        .flat_map(|part| part.set.loaded().documents())
         .map(|document| SourceFile(document.file.to_string()))
         .collect();
     Ok(Version {

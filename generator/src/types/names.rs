@@ -180,7 +180,7 @@ impl<'a> Names<'a> {
 
     /// Names what stands at a place, lists and maps aside, if it has no name yet.
     fn place(&mut self, set: Overlaid<'a>, schema: &'a Schema, name: String) {
-        let schema = set.set().resolve(schema);
+        let schema = set.resolve(schema);
         if set.said(schema).is_definition() || self.of.contains_key(&schema.source) {
             return;
         }
@@ -213,7 +213,7 @@ fn given(schema: &Schema) -> Option<(String, Values<'_>)> {
 /// Named schemas of a set: those of listed files, then those of files beside them, then of others, such as what all of
 /// Azure shares.
 fn definitions(overlaid: Overlaid<'_>) -> impl Iterator<Item = Said<'_>> {
-    let set = overlaid.set();
+    let set = overlaid.loaded();
     let folder = |file: &str| file.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let distance = |document: &&Document| {
         let mut listed = set.listed();
@@ -247,7 +247,7 @@ fn roots<'a>(part: &Described<'a>) -> impl Iterator<Item = (&'a str, Said<'a>)> 
     let answered = resources.iter().map(|it| (it, it.item));
     let roots = sent.chain(answered);
     roots.map(move |(resource, schema)| {
-        let root = set.set().resolve(schema);
+        let root = set.resolve(schema);
         (resource.kind.as_str(), set.said(root))
     })
 }

@@ -273,7 +273,7 @@ impl<'a> Builder<'a, '_> {
             current = schema
                 .reference
                 .as_ref()
-                .and_then(|target| self.set.set().schema(target));
+                .and_then(|target| self.set.loaded().schema(target));
         }
         facts
     }

@@ -39,7 +39,7 @@ impl<'a> Builder<'a, '_> {
         let mut known = Vec::new();
         let mut by_value: BTreeMap<String, &Source> = BTreeMap::new();
         let mut names: BTreeSet<String> = hoists.then(|| "name".to_owned()).into_iter().collect();
-        for schema in variants(self.set.set(), merged.schema) {
+        for schema in variants(self.set.loaded(), merged.schema) {
             let Some(ty) = self.variant(schema, position)? else {
                 continue;
             };

@@ -1,0 +1,146 @@
+//! What holds for an object, from its own annotations and those of its namespace.
+
+use armature_shapes::names;
+use jiff::Timestamp;
+
+use super::Annotations;
+use super::mistake::Mistake;
+use super::value::{Adopt, Pause, SyncPeriod};
+use super::word::{ADOPT, ALWAYS_PUT, OBSERVE, PAUSED, POLICY, PROTECT, SYNC_PERIOD, Word};
+use crate::policy::Policy;
+
+/// What holds for an object: its own annotations, else those of its namespace, else the operator's defaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directives {
+    /// What may be done in Azure.
+    pub policy: Policy,
+    /// Never change Azure.
+    pub observe: bool,
+    /// PUT on every pass.
+    pub always_put: bool,
+    /// Send nothing for a while.
+    pub pause: Option<Pause>,
+    /// How often to look; the operator's period where it is not said.
+    pub sync: Option<SyncPeriod>,
+    /// What to do with what exists.
+    pub adopt: Adopt,
+    /// Never delete the resource.
+    pub protect: bool,
+    /// What was asked for by `reconcile-now`, of the object and of the namespace; empty when nothing was.
+    pub reconcile_now: Vec<String>,
+}
+
+impl Directives {
+    /// What holds where nothing is said.
+    pub fn of_policy(policy: Policy) -> Self {
+        Self {
+            policy,
+            observe: false,
+            always_put: false,
+            pause: None,
+            sync: None,
+            adopt: Adopt::default(),
+            protect: false,
+            reconcile_now: Vec::new(),
+        }
+    }
+
+    /// Reads both places; `default` holds where neither names a policy.
+    ///
+    /// # Errors
+    /// Every text that means nothing. Those of the namespace count only where the object says nothing itself.
+    pub fn read(
+        object: &Annotations,
+        namespace: (&str, &Annotations),
+        default: Policy,
+    ) -> Result<Self, Vec<Mistake>> {
+        let mut reader = Reader {
+            object,
+            namespace,
+            mistakes: Vec::new(),
+        };
+        let directives = Self {
+            policy: reader.anywhere(&POLICY).unwrap_or(default),
+            observe: reader.on_object(&OBSERVE).unwrap_or(false),
+            always_put: reader.on_object(&ALWAYS_PUT).unwrap_or(false),
+            pause: reader.anywhere(&PAUSED).flatten(),
+            sync: reader.anywhere(&SYNC_PERIOD),
+            adopt: reader.anywhere(&ADOPT).unwrap_or_default(),
+            protect: reader.anywhere(&PROTECT).unwrap_or(false),
+            reconcile_now: [object, namespace.1]
+                .iter()
+                .filter_map(|annotations| annotations.get(names::RECONCILE_NOW).cloned())
+                .collect(),
+        };
+        match reader.mistakes {
+            mistakes if mistakes.is_empty() => Ok(directives),
+            mistakes => Err(mistakes),
+        }
+    }
+
+    /// The pause that holds now.
+    pub fn paused_at(&self, now: Timestamp) -> Option<Pause> {
+        self.pause.filter(|pause| match pause {
+            Pause::Open => true,
+            Pause::Until(end) => *end > now,
+        })
+    }
+}
+
+/// Whether the resource of an object must not be deleted, not along with another one either. An unknown word
+/// protects.
+pub fn is_protected(object: &Annotations, namespace: &Annotations) -> bool {
+    let said = object
+        .get(names::PROTECT)
+        .or_else(|| namespace.get(names::PROTECT));
+    said.is_some_and(|text| (PROTECT.parse)(text) != Some(false))
+}
+
+/// Reads words and collects mistakes.
+struct Reader<'a> {
+    object: &'a Annotations,
+    namespace: (&'a str, &'a Annotations),
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    /// The object's word.
+    fn on_object<T>(&mut self, word: &Word<T>) -> Option<T> {
+        let text = text(self.object, word.name)?.to_owned();
+        self.understand(word, text, None)
+    }
+
+    /// The object's word, else the namespace's.
+    fn anywhere<T>(&mut self, word: &Word<T>) -> Option<T> {
+        if text(self.object, word.name).is_some() {
+            return self.on_object(word);
+        }
+        let (namespace, annotations) = self.namespace;
+        let text = text(annotations, word.name)?.to_owned();
+        self.understand(word, text, Some(namespace.to_owned()))
+    }
+
+    fn understand<T>(
+        &mut self,
+        word: &Word<T>,
+        text: String,
+        namespace: Option<String>,
+    ) -> Option<T> {
+        let understood = (word.parse)(&text);
+        if understood.is_none() {
+            self.mistakes.push(Mistake {
+                annotation: word.name,
+                text,
+                namespace,
+                expected: word.expected,
+            });
+        }
+        understood
+    }
+}
+
+/// The text of an annotation. An empty policy is none, as in ASO.
+fn text<'a>(annotations: &'a Annotations, name: &str) -> Option<&'a str> {
+    let text = annotations.get(name)?;
+    (name != names::RECONCILE_POLICY || !text.is_empty()).then_some(text)
+}

@@ -1,0 +1,191 @@
+//! What each text means, where it holds, and what is said of those that mean nothing.
+
+use std::time::Duration;
+
+use armature_shapes::names;
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+use crate::policy::Policy;
+
+fn one(name: &str, text: &str) -> Annotations {
+    [(name.to_owned(), text.to_owned())].into()
+}
+
+fn none() -> Annotations {
+    Annotations::new()
+}
+
+fn read(object: &Annotations, namespace: &Annotations) -> Result<Directives, Vec<String>> {
+    let found = Directives::read(object, ("team", namespace), Policy::Manage);
+    found.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
+}
+
+fn end() -> Timestamp {
+    "2030-01-31T18:00:00Z".parse().unwrap()
+}
+
+/// Annotation, text, and what it makes of the directives.
+type Row = (&'static str, &'static str, fn(&mut Directives));
+
+const WORDS: &[Row] = &[
+    (names::RECONCILE_POLICY, "manage", |_| {}),
+    (names::RECONCILE_POLICY, "skip", |d| d.policy = Policy::Skip),
+    (names::RECONCILE_POLICY, "detach-on-delete", |d| {
+        d.policy = Policy::DetachOnDelete;
+    }),
+    (names::RECONCILE_POLICY, "", |_| {}),
+    (names::PAUSED, "true", |d| d.pause = Some(Pause::Open)),
+    (names::PAUSED, "false", |_| {}),
+    (names::PAUSED, "2030-01-31T18:00:00Z", |d| {
+        d.pause = Some(Pause::Until(end()));
+    }),
+    (names::PAUSED, "2030-01-31T20:00:00+02:00", |d| {
+        d.pause = Some(Pause::Until(end()));
+    }),
+    (names::SYNC_PERIOD, "never", |d| {
+        d.sync = Some(SyncPeriod::Never);
+    }),
+    (names::SYNC_PERIOD, "15m", |d| {
+        d.sync = Some(SyncPeriod::Every(Duration::from_secs(900)));
+    }),
+    (names::SYNC_PERIOD, "1h30m", |d| {
+        d.sync = Some(SyncPeriod::Every(Duration::from_secs(5400)));
+    }),
+    (names::ADOPT, "always", |_| {}),
+    (names::ADOPT, "if-equal", |d| d.adopt = Adopt::IfEqual),
+    (names::ADOPT, "never", |d| d.adopt = Adopt::Never),
+    (names::PROTECT, "delete", |d| d.protect = true),
+    (names::PROTECT, "none", |_| {}),
+    (names::RECONCILE_NOW, "any text", |d| {
+        d.reconcile_now = vec!["any text".to_owned()];
+    }),
+];
+
+#[test]
+fn words_mean_the_same_on_object_and_namespace() {
+    for (name, text, change) in WORDS {
+        let mut expected = Directives::of_policy(Policy::Manage);
+        change(&mut expected);
+        let said = one(name, text);
+        assert_eq!(
+            read(&said, &none()),
+            Ok(expected.clone()),
+            "object: {name}={text}"
+        );
+        assert_eq!(
+            read(&none(), &said),
+            Ok(expected),
+            "namespace: {name}={text}"
+        );
+    }
+}
+
+#[test]
+fn the_objects_word_comes_before_the_namespaces() {
+    for (name, mine, theirs, change) in [
+        (
+            names::RECONCILE_POLICY,
+            "detach-on-delete",
+            "skip",
+            (|d| d.policy = Policy::DetachOnDelete) as fn(&mut Directives),
+        ),
+        (names::PAUSED, "false", "true", |_| {}),
+        (names::SYNC_PERIOD, "never", "1h", |d| {
+            d.sync = Some(SyncPeriod::Never);
+        }),
+        (names::ADOPT, "if-equal", "never", |d| {
+            d.adopt = Adopt::IfEqual;
+        }),
+        (names::PROTECT, "none", "delete", |_| {}),
+        // Nobody looks at what does not count.
+        (names::ADOPT, "never", "perhaps", |d| d.adopt = Adopt::Never),
+    ] {
+        let mut expected = Directives::of_policy(Policy::Manage);
+        change(&mut expected);
+        let found = read(&one(name, mine), &one(name, theirs));
+        assert_eq!(found, Ok(expected), "{name}: {mine} before {theirs}");
+    }
+    let both = read(
+        &one(names::RECONCILE_NOW, "1"),
+        &one(names::RECONCILE_NOW, "2"),
+    );
+    assert_eq!(both.unwrap().reconcile_now, ["1", "2"], "a request is one");
+}
+
+#[test]
+fn flags_hold_on_the_object_alone() {
+    for (name, text, (observe, always_put)) in [
+        (names::OBSERVE, "true", (true, false)),
+        (names::OBSERVE, "false", (false, false)),
+        (names::ALWAYS_PUT, "true", (false, true)),
+    ] {
+        let found = read(&one(name, text), &none()).unwrap();
+        assert_eq!((found.observe, found.always_put), (observe, always_put));
+        let found = read(&none(), &one(name, text)).unwrap();
+        assert_eq!((found.observe, found.always_put), (false, false));
+    }
+}
+
+#[test]
+fn what_means_nothing_is_named_with_what_is_expected() {
+    for (name, text, expected) in [
+        (
+            names::RECONCILE_POLICY,
+            "Skip",
+            "manage, skip or detach-on-delete",
+        ),
+        (names::OBSERVE, "yes", "true or false"),
+        (names::ALWAYS_PUT, "", "true or false"),
+        (names::PAUSED, "tomorrow", "true, false, or the time"),
+        (names::PAUSED, "2030-01-31", "such as 2030-01-31T18:00:00Z"),
+        (names::SYNC_PERIOD, "often", "never, or a duration"),
+        (names::SYNC_PERIOD, "0s", "between 10s and a year"),
+        (names::SYNC_PERIOD, "-15m", "between 10s and a year"),
+        (names::SYNC_PERIOD, "9000000h", "between 10s and a year"),
+        (names::ADOPT, "ifequal", "always, if-equal or never"),
+        (names::PROTECT, "true", "delete or none"),
+    ] {
+        let mistakes = read(&one(name, text), &none()).unwrap_err();
+        let start = format!("annotation {name}: '{text}' is unknown, expected ");
+        assert_eq!(mistakes.len(), 1, "{name}={text}");
+        assert!(mistakes[0].starts_with(&start), "{mistakes:?}");
+        assert!(mistakes[0].contains(expected), "{mistakes:?}");
+    }
+    let mistakes = read(&none(), &one(names::PROTECT, "yes")).unwrap_err();
+    let named = "annotation armature.azure.com/protect of namespace team: 'yes' is unknown";
+    assert!(mistakes[0].starts_with(named), "{mistakes:?}");
+}
+
+#[test]
+fn a_pause_ends() {
+    let mut directives = Directives::of_policy(Policy::Manage);
+    assert_eq!(directives.paused_at(end()), None);
+    directives.pause = Some(Pause::Until(end()));
+    let before = end() - SignedDuration::from_secs(1);
+    assert_eq!(directives.paused_at(before), Some(Pause::Until(end())));
+    assert_eq!(directives.paused_at(end()), None);
+}
+
+#[test]
+fn an_unknown_word_protects() {
+    for (object, namespace, expected) in [
+        (None, None, false),
+        (Some("delete"), None, true),
+        (None, Some("delete"), true),
+        (Some("none"), Some("delete"), false),
+        (Some("Delete"), None, true),
+    ] {
+        let said = |text: Option<&str>| text.map_or(none(), |text| one(names::PROTECT, text));
+        let found = is_protected(&said(object), &said(namespace));
+        assert_eq!(found, expected, "{object:?} {namespace:?}");
+    }
+}
+
+#[test]
+fn what_came_of_adoption_is_read_back() {
+    for adoption in [Adoption::Made, Adoption::Adopted, Adoption::Refused] {
+        assert_eq!(Adoption::parse(adoption.as_str()), adoption);
+    }
+    assert_eq!(Adoption::parse("?"), Adoption::Refused);
+}

@@ -1,0 +1,64 @@
+//! The annotations that users write: the name of each, what its text means, and what is expected of it.
+
+use armature_shapes::names;
+
+use super::value::{Adopt, Pause, SyncPeriod, adopt, flag, pause, protect, sync_period};
+use crate::policy::Policy;
+
+/// Annotations that hold on a namespace too, for its objects that do not have them.
+pub const OF_NAMESPACES: [&str; 5] = [
+    names::RECONCILE_POLICY,
+    names::PAUSED,
+    names::SYNC_PERIOD,
+    names::ADOPT,
+    names::PROTECT,
+];
+
+/// One annotation: its name, what its text means, and what is expected of it.
+pub(super) struct Word<T> {
+    pub name: &'static str,
+    pub parse: fn(&str) -> Option<T>,
+    pub expected: &'static str,
+}
+
+pub(super) const POLICY: Word<Policy> = Word {
+    name: names::RECONCILE_POLICY,
+    parse: Policy::parse,
+    expected: "manage, skip or detach-on-delete",
+};
+
+pub(super) const OBSERVE: Word<bool> = Word {
+    name: names::OBSERVE,
+    parse: flag,
+    expected: "true or false",
+};
+
+pub(super) const ALWAYS_PUT: Word<bool> = Word {
+    name: names::ALWAYS_PUT,
+    parse: flag,
+    expected: "true or false",
+};
+
+pub(super) const PAUSED: Word<Option<Pause>> = Word {
+    name: names::PAUSED,
+    parse: pause,
+    expected: "true, false, or the time of its end such as 2030-01-31T18:00:00Z",
+};
+
+pub(super) const SYNC_PERIOD: Word<SyncPeriod> = Word {
+    name: names::SYNC_PERIOD,
+    parse: sync_period,
+    expected: "never, or a duration between 10s and a year such as 15m or 2h",
+};
+
+pub(super) const ADOPT: Word<Adopt> = Word {
+    name: names::ADOPT,
+    parse: adopt,
+    expected: "always, if-equal or never",
+};
+
+pub(super) const PROTECT: Word<bool> = Word {
+    name: names::PROTECT,
+    parse: protect,
+    expected: "delete or none",
+};
