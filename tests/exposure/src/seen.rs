@@ -48,7 +48,9 @@ impl SeenSecrets {
 
 async fn remember(client: Client, secrets: Arc<Mutex<Secrets>>) {
     let all: Api<Secret> = Api::all(client);
-    let mut seen = pin!(watcher(all, watcher::Config::default()).applied_objects());
+    // Once the API server is gone the watch fails at once, again and again, and nothing else would run.
+    let all = watcher(all, watcher::Config::default()).default_backoff();
+    let mut seen = pin!(all.applied_objects());
     while let Some(secret) = seen.next().await {
         if let Ok(secret) = secret {
             lock(&secrets).add_secret(&secret);
