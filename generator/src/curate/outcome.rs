@@ -7,9 +7,9 @@ use super::pattern::keep_re2;
 use crate::curation::{PlainType, PropertyRule, Side, Treatment};
 use crate::model::{
     ArmPlace, ConfigMapImport, Decision, EnumType, Meaning, ObjectType, Property, Rules, TypeDef,
-    TypeName, TypeRef, TypeTable,
+    TypeId, TypeRef, TypeTable,
 };
-use crate::naming::pascal;
+use crate::naming::identities;
 use crate::types::embedded::ENVELOPE;
 
 /// Where a property stands.
@@ -17,10 +17,10 @@ use crate::types::embedded::ENVELOPE;
 pub(super) struct Site<'a> {
     /// Types before curation.
     pub types: &'a TypeTable,
-    /// Names that the specs give to types.
-    pub names: &'a BTreeSet<String>,
+    /// Words that the specs give to types.
+    pub words: &'a BTreeSet<String>,
     /// Type that has the property.
-    pub owner: &'a TypeName,
+    pub owner: &'a TypeId,
     /// Side of that type.
     pub side: Side,
     /// Whether that type is the root of a kind.
@@ -35,7 +35,7 @@ pub(super) struct Outcome {
     /// It, with its `FromConfig` twin if it has one; nothing if it is left out.
     pub properties: Vec<Property>,
     /// Enum that a rule made for it.
-    pub added: Option<(TypeName, EnumType)>,
+    pub added: Option<(TypeId, EnumType)>,
     /// Whether it is a list of kinds of their own.
     pub is_child_list: bool,
     /// Whether its members take its place.
@@ -154,7 +154,7 @@ fn finish(site: Site<'_>, rule: Option<&PropertyRule>, properties: &mut [Propert
 fn enum_of(
     types: &TypeTable,
     property: &Property,
-    added: Option<&(TypeName, EnumType)>,
+    added: Option<&(TypeId, EnumType)>,
 ) -> Option<EnumType> {
     if let Some((_, known)) = added {
         return Some(known.clone());
@@ -193,11 +193,11 @@ pub(super) fn misfit(
     (!fits).then_some(needed)
 }
 
-/// The object behind a type that is neither list nor map, with its name.
+/// The object behind a type that is neither list nor map, with its identity.
 pub(super) fn object_of<'t>(
     types: &'t TypeTable,
     ty: &TypeRef,
-) -> Option<(&'t TypeName, &'t ObjectType)> {
+) -> Option<(&'t TypeId, &'t ObjectType)> {
     let TypeRef::Named(name) = ty else {
         return None;
     };
@@ -314,16 +314,13 @@ fn retype(site: Site<'_>, property: &mut Property, rule: &PropertyRule, outcome:
         };
     }
     if let Some(values) = &rule.values {
-        let mut name = TypeName::new(format!("{}{}", site.owner, pascal(&property.name)));
-        // The enum of the spec under this name goes, any other type stays.
-        while site.names.contains(name.as_str()) && property.ty.named() != Some(&name) {
-            name = TypeName::new(format!("{name}Values"));
-        }
+        let now = property.ty.named();
+        let id = identities::values(site.owner, &property.name, site.words, now);
         let known = EnumType {
             values: values.clone(),
             ..EnumType::default()
         };
-        outcome.added = Some((name.clone(), known));
-        property.ty = property.ty.with_core(TypeRef::Named(name));
+        outcome.added = Some((id.clone(), known));
+        property.ty = property.ty.with_core(TypeRef::Named(id));
     }
 }

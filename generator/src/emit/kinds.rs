@@ -7,8 +7,8 @@ use quote::quote;
 
 use super::format::{FormatError, doc, ident, import, item};
 use super::types::rules_literal;
-use super::{KindVersions, WRITER, module_name};
-use crate::hub::{KindHub, Plan, Step};
+use super::{KindVersions, RootNames, WRITER, module_name};
+use crate::hub::{Plan, Step};
 use crate::model::{
     AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
     TypeName, Verbs, Version,
@@ -66,8 +66,9 @@ fn sources_name(version: &Version) -> proc_macro2::Ident {
 /// The file of one kind.
 fn kind_file(group: &Group, kind: &KindVersions<'_>) -> Result<String, FormatError> {
     let mut bodies = vec![item(kind.kind, descriptor(group, kind)?)?];
-    for (version, resource) in &kind.versions {
-        bodies.push(item(kind.kind, version_info(version, resource, kind.hub))?);
+    for ((version, resource), roots) in kind.versions.iter().zip(&kind.version_roots) {
+        let info = version_info(version, resource, *roots, kind);
+        bodies.push(item(kind.kind, info)?);
     }
     let body = bodies.join("\n");
     let used = USED.iter().filter(|(_, mark)| body.contains(mark));
@@ -131,7 +132,7 @@ fn descriptor(group: &Group, kind: &KindVersions<'_>) -> Result<TokenStream, For
             _ => quote!(VersionInfo { name: #name, ..#info }),
         })
     });
-    let hub = hub_info(kind.hub);
+    let hub = hub_info(kind);
     let secrets = newest.secrets.iter().map(|(key, source)| {
         let source = secret_source(source);
         quote!(SecretExport { key: #key, source: #source })
@@ -205,26 +206,29 @@ fn shape(module: &str, name: &TypeName) -> TokenStream {
     quote!(<#module::#name as Shaped>::SHAPE)
 }
 
-fn hub_info(hub: &KindHub) -> TokenStream {
-    let storage_version = &hub.storage_version;
-    let (spec, status) = (shape("hub", &hub.spec), shape("hub", &hub.status));
+fn hub_info(kind: &KindVersions<'_>) -> TokenStream {
+    let storage_version = &kind.hub.storage_version;
+    let RootNames { spec, status } = kind.hub_roots;
+    let (spec, status) = (shape("hub", spec), shape("hub", status));
     quote!(HubInfo { storage_version: #storage_version, spec: #spec, status: #status })
 }
 
-fn version_info(version: &Version, resource: &Resource, hub: &KindHub) -> TokenStream {
+fn version_info(
+    version: &Version,
+    resource: &Resource,
+    roots: RootNames<'_>,
+    kind: &KindVersions<'_>,
+) -> TokenStream {
     let (constant, sources) = (info_name(version), sources_name(version));
     let name = resource.version_names.first();
     let name = name.map_or("", String::as_str);
     let api_version = version.api_version.as_str();
     let module = module_name(&version.api_version);
-    let (spec, status) = (
-        shape(&module, &resource.spec),
-        shape(&module, &resource.status),
-    );
+    let (spec, status) = (shape(&module, roots.spec), shape(&module, roots.status));
     let verbs = verbs(resource.verbs);
     let child_lists = resource.child_lists.iter();
     let child_lists = child_lists.map(|path| quote!(&[#(#path),*]));
-    let plans = hub.plans.get(&version.api_version);
+    let plans = kind.hub.plans.get(&version.api_version);
     let same = (Plan::default(), Plan::default());
     let (spec_plan, status_plan) = plans.unwrap_or(&same);
     let (spec_plan, status_plan) = (plan(spec_plan), plan(status_plan));

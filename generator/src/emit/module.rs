@@ -7,8 +7,8 @@ use quote::quote;
 
 use super::format::{FormatError, doc, ident, import, item};
 use super::types;
-use crate::model::{TypeDef, TypeName, TypeTable};
-use crate::naming::{constant, snake};
+use crate::model::{MissingType, TypeDef, TypeName};
+use crate::naming::{Named, constant, snake};
 
 /// Names by the path that they are imported from.
 pub type Imports = BTreeMap<String, Vec<String>>;
@@ -63,10 +63,10 @@ pub fn module(module: &Module<'_>) -> Result<BTreeMap<String, String>, FormatErr
 pub fn file(
     header: &str,
     (name, definition): (&TypeName, &TypeDef),
-    types: &TypeTable,
+    named: Named<'_>,
     used: &Imports,
-) -> String {
-    let body = types::definition(name, definition, types);
+) -> Result<String, MissingType> {
+    let body = types::definition(name, definition, named)?;
     let mut text = format!("// {header}\n\n");
     if body.contains("BTreeMap<") {
         text.push_str("use std::collections::BTreeMap;\n\n");
@@ -86,7 +86,7 @@ pub fn file(
     }
     text.push('\n');
     text.push_str(&body);
-    text
+    Ok(text)
 }
 
 fn imports(word: &str, paths: &Imports) -> String {

@@ -5,10 +5,10 @@ use proc_macro2::Literal;
 use super::facts;
 use super::format::WIDTH;
 use crate::model::{
-    ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef, TypeName,
-    TypeRef, TypeTable,
+    ArmPlace, CommonType, EnumType, Meaning, MissingType, ObjectType, Property, Rules, TypeDef,
+    TypeName, TypeRef,
 };
-use crate::naming::{constant, distinct, snake};
+use crate::naming::{Named, TypeNames, constant, distinct, snake};
 
 /// Steps of indentation: of the macro's item, of its members, of what belongs to a member.
 const ITEM: &str = "    ";
@@ -16,10 +16,14 @@ const MEMBER: &str = "        ";
 const CALL: &str = "            ";
 
 /// A type as text.
-pub fn definition(name: &TypeName, definition: &TypeDef, types: &TypeTable) -> String {
+pub fn definition(
+    name: &TypeName,
+    definition: &TypeDef,
+    named: Named<'_>,
+) -> Result<String, MissingType> {
     match definition {
-        TypeDef::Object(object) => structure(name, object, types),
-        TypeDef::Enum(definition) => enumeration(name, definition),
+        TypeDef::Object(object) => structure(name, object, named),
+        TypeDef::Enum(definition) => Ok(enumeration(name, definition)),
     }
 }
 
@@ -38,32 +42,38 @@ fn enumeration(name: &TypeName, definition: &EnumType) -> String {
     text
 }
 
-fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable) -> String {
+fn structure(
+    name: &TypeName,
+    object: &ObjectType,
+    named: Named<'_>,
+) -> Result<String, MissingType> {
     let names = object.properties.iter().map(|p| p.name.as_str());
     let members = distinct(&names.collect::<Vec<_>>(), snake);
     let fields = object.properties.iter().zip(&members);
     let fields = fields.map(|(property, member)| {
-        let doc = facts::property(property, object, types);
-        format!("{MEMBER}/// {doc}\n{}", field(property, member, types))
+        let doc = facts::property(property, object, named.types);
+        let field = field(property, member, named)?;
+        Ok(format!("{MEMBER}/// {doc}\n{field}"))
     });
-    format!(
+    let fields = fields.collect::<Result<String, MissingType>>()?;
+    Ok(format!(
         "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
         facts::object(object),
         name,
         one_of(object),
         descriptions(object),
-        fields.collect::<String>()
-    )
+        fields
+    ))
 }
 
 /// One field: `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
-fn field(property: &Property, member: &str, types: &TypeTable) -> String {
-    let start = format!("{MEMBER}{member}: {} =", field_type(&property.ty, types));
+fn field(property: &Property, member: &str, named: Named<'_>) -> Result<String, MissingType> {
+    let start = format!("{MEMBER}{member}: {} =", field_type(&property.ty, named)?);
     let name = quoted(&property.name);
     let calls = calls(property);
     let line = format!("{start} {name}{};\n", calls.concat());
     if line.chars().count() <= WIDTH + 1 && line.matches('\n').count() == 1 {
-        return line;
+        return Ok(line);
     }
     let gap = if start.len() + " ".len() + name.len() <= WIDTH {
         " ".to_owned()
@@ -71,14 +81,17 @@ fn field(property: &Property, member: &str, types: &TypeTable) -> String {
         format!("\n{CALL}")
     };
     let calls = calls.iter().map(|call| format!("\n{CALL}{call}"));
-    format!("{start}{gap}{name}{};\n", calls.collect::<String>())
+    Ok(format!(
+        "{start}{gap}{name}{};\n",
+        calls.collect::<String>()
+    ))
 }
 
 /// The Rust type of a field's value.
-fn field_type(ty: &TypeRef, types: &TypeTable) -> String {
-    let inner = item_type(ty);
+fn field_type(ty: &TypeRef, named: Named<'_>) -> Result<String, MissingType> {
+    let inner = item_type(ty, named.names)?;
     let is_struct = match ty {
-        TypeRef::Named(name) => matches!(types.get(name), Some(TypeDef::Object(_))),
+        TypeRef::Named(id) => matches!(named.types.get(id), Some(TypeDef::Object(_))),
         TypeRef::Reference
         | TypeRef::WellKnownReference
         | TypeRef::Secret
@@ -87,19 +100,21 @@ fn field_type(ty: &TypeRef, types: &TypeTable) -> String {
         | TypeRef::Common(_) => true,
         _ => false,
     };
-    if is_struct {
+    Ok(if is_struct {
         format!("Box<{inner}>")
     } else {
         inner
-    }
+    })
 }
 
 /// The Rust type of an item of a list or map.
-fn item_type(ty: &TypeRef) -> String {
+fn item_type(ty: &TypeRef, names: &TypeNames) -> Result<String, MissingType> {
     let fixed = match ty {
-        TypeRef::Named(name) => return name.to_string(),
-        TypeRef::List(item) => return format!("Vec<{}>", item_type(item)),
-        TypeRef::Map(item) => return format!("BTreeMap<String, {}>", item_type(item)),
+        TypeRef::Named(id) => return Ok(names.get(id)?.to_string()),
+        TypeRef::List(item) => return Ok(format!("Vec<{}>", item_type(item, names)?)),
+        TypeRef::Map(item) => {
+            return Ok(format!("BTreeMap<String, {}>", item_type(item, names)?));
+        }
         TypeRef::Bool => "bool",
         TypeRef::Integer(_) => "i64",
         TypeRef::Number => "f64",
@@ -118,7 +133,7 @@ fn item_type(ty: &TypeRef) -> String {
         TypeRef::Common(CommonType::SecretDestination) => "resource::SecretDestination",
         TypeRef::Common(CommonType::ConfigMapDestination) => "resource::ConfigMapDestination",
     };
-    fixed.to_owned()
+    Ok(fixed.to_owned())
 }
 
 /// What is said of a field beyond name and type: calls of builder methods.

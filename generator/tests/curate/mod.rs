@@ -7,7 +7,7 @@ use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
     ApiVersion, ArmPlace, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef,
-    TypeName, TypeRef, VariantType,
+    TypeId, TypeRef, VariantType,
 };
 
 use crate::common::lines as render;
@@ -27,7 +27,7 @@ versions."2023-01-01" = ["test.json"]
 type = "Microsoft.Test/things"
 "#;
 
-fn things(spec: Vec<Property>, status: Vec<Property>, more: Vec<(TypeName, TypeDef)>) -> Group {
+fn things(spec: Vec<Property>, status: Vec<Property>, more: Vec<(TypeId, TypeDef)>) -> Group {
     let mut types = vec![object("ThingSpec", spec), object("ThingStatus", status)];
     types.extend(more);
     group(vec![version(
@@ -157,7 +157,7 @@ fn variants_and_empty_objects_go_with_what_they_hold() {
     );
     let version = group.versions.get_mut(&ApiVersion::new("2023-01-01"));
     let types = &mut version.expect("version").types;
-    if let Some(TypeDef::Object(root)) = types.get_mut(&TypeName::new("ThingSpec")) {
+    if let Some(TypeDef::Object(root)) = types.get_mut(&TypeId::of_schema("ThingSpec")) {
         let variant = |value: &str, property: &str| VariantType {
             value: value.to_owned(),
             property: property.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use armature_generator::discover::discover;
 use armature_generator::inherit::inherit;
 use armature_generator::load::SpecSet;
-use armature_generator::model::{ApiVersion, DecidedBy, TypeDef, TypeName};
+use armature_generator::model::{ApiVersion, DecidedBy, TypeDef};
 use armature_generator::types::build;
 
 use crate::common::{load_specs, outline as render};
@@ -78,7 +78,9 @@ fn properties_tell_what_they_inherited() {
     let inherited = inherit(&set, &ApiVersion::new(VERSION), &openapi).expect("resources");
     let found = discover(&inherited).expect("resources");
     let version = build(&inherited, ApiVersion::new(VERSION), &found).expect("types");
-    let Some(TypeDef::Object(book)) = version.types.get(&TypeName::new("BookSpec")) else {
+    let book = version.resources.iter().find(|it| it.kind == "Book");
+    let book = book.and_then(|it| version.types.get(&it.spec));
+    let Some(TypeDef::Object(book)) = book else {
         panic!("no book");
     };
     let mut lines = Vec::new();
