@@ -260,8 +260,8 @@ pub(super) fn check_sizes(group: &Group, config: &GroupConfig) -> Vec<Problem> {
             for (side, root) in [("spec", &resource.spec), ("status", &resource.status)] {
                 if size(&version.types, root, &mut sizes) > MOST_PROPERTIES {
                     let message = format!(
-                        "`{}.{side}` of api-version `{}` has more than {MOST_PROPERTIES} properties when each object is \
-                         written out where it stands, which no CRD can hold; `remove` some",
+                        "`{}.{side}` of api-version `{}` has more than {MOST_PROPERTIES} properties when each object \
+                         is written out where it stands, which no CRD can hold; `remove` some",
                         resource.kind, version.api_version
                     );
                     problems.push(config.problem(kind, message));

@@ -9,9 +9,7 @@ use crate::curation::{
     Aspect, GroupConfig, Problem, PropertyRule, Side, covers, hint, version_named,
 };
 use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeId};
-
-/// Suffix that tells a status type from the spec type of the same schema.
-pub(super) const STATUS_SUFFIX: &str = "Status";
+use crate::naming::endings::STATUS;
 
 /// Rules of a file, with a note of what each did.
 pub(super) struct RuleBook<'a> {
@@ -72,7 +70,7 @@ pub(super) fn rule_names<'a>(
     let word = id.word();
     let mut names = vec![word];
     if side == Side::Status {
-        names.extend(word.strip_suffix(STATUS_SUFFIX));
+        names.extend(word.strip_suffix(STATUS));
     }
     names.extend(object.definition.as_deref());
     names.extend(kind);

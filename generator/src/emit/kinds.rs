@@ -66,8 +66,8 @@ fn sources_name(version: &Version) -> proc_macro2::Ident {
 /// The file of one kind.
 fn kind_file(group: &Group, kind: &KindVersions<'_>) -> Result<String, FormatError> {
     let mut bodies = vec![item(kind.kind, descriptor(group, kind)?)?];
-    for ((version, resource), roots) in kind.versions.iter().zip(&kind.version_roots) {
-        let info = version_info(version, resource, *roots, kind);
+    for (of_version, roots) in kind.versions.iter().zip(&kind.version_roots) {
+        let info = version_info(*of_version, *roots);
         bodies.push(item(kind.kind, info)?);
     }
     let body = bodies.join("\n");
@@ -112,7 +112,7 @@ const USED: [(&str, &str); 16] = [
 ];
 
 fn descriptor(group: &Group, kind: &KindVersions<'_>) -> Result<TokenStream, FormatError> {
-    let (_, newest) = kind.newest();
+    let (_, newest) = kind.newest;
     let name = ident(&constant(kind.kind));
     let text = doc(&format!("`{}`: ARM type `{}`.", kind.kind, newest.arm_type));
     let (api_group, kind_name, plural) = (&group.api_group, kind.kind, &newest.plural);
@@ -214,10 +214,8 @@ fn hub_info(kind: &KindVersions<'_>) -> TokenStream {
 }
 
 fn version_info(
-    version: &Version,
-    resource: &Resource,
-    roots: RootNames<'_>,
-    kind: &KindVersions<'_>,
+    (version, resource): (&Version, &Resource),
+    (roots, plans): (RootNames<'_>, &(Plan, Plan)),
 ) -> TokenStream {
     let (constant, sources) = (info_name(version), sources_name(version));
     let name = resource.version_names.first();
@@ -228,10 +226,7 @@ fn version_info(
     let verbs = verbs(resource.verbs);
     let child_lists = resource.child_lists.iter();
     let child_lists = child_lists.map(|path| quote!(&[#(#path),*]));
-    let plans = kind.hub.plans.get(&version.api_version);
-    let same = (Plan::default(), Plan::default());
-    let (spec_plan, status_plan) = plans.unwrap_or(&same);
-    let (spec_plan, status_plan) = (plan(spec_plan), plan(status_plan));
+    let (spec_plan, status_plan) = (plan(&plans.0), plan(&plans.1));
     quote! {
         const #constant: VersionInfo = VersionInfo {
             name: #name,
@@ -277,7 +272,7 @@ fn scope(scope: Scope) -> TokenStream {
 
 /// The owner as a kind: that of the same group with the parent's ARM type.
 fn owner(group: &Group, kind: &KindVersions<'_>) -> TokenStream {
-    let (_, newest) = kind.newest();
+    let (_, newest) = kind.newest;
     match &newest.owner {
         Owner::None => quote!(OwnerRule::None),
         Owner::Any => quote!(OwnerRule::Any),

@@ -26,7 +26,7 @@ pub use format::FormatError;
 use module::{Imports, Module, ModuleKind, root_files};
 use shared::Table;
 
-use crate::hub::{Hubs, KindHub};
+use crate::hub::{Hubs, KindHub, Plan};
 use crate::model::{ApiVersion, Group, MissingType, Resource, TypeId, TypeName, Version};
 use crate::naming::{Names, TypeNames, constant, snake};
 use crate::share::Sharing;
@@ -38,9 +38,11 @@ const WRITER: &str = "cargo xtask gen";
 struct KindVersions<'a> {
     kind: &'a str,
     versions: Vec<(&'a Version, &'a Resource)>,
+    /// The last one of them.
+    newest: (&'a Version, &'a Resource),
     hub: &'a KindHub,
-    /// What the roots of each version are called.
-    version_roots: Vec<RootNames<'a>>,
+    /// What the roots of each version are called, and what differs from the hub in each.
+    version_roots: Vec<(RootNames<'a>, &'a (Plan, Plan))>,
     hub_roots: RootNames<'a>,
 }
 
@@ -55,13 +57,6 @@ impl<'a> RootNames<'a> {
     fn of(names: &'a TypeNames, spec: &TypeId, status: &TypeId) -> Result<Self, MissingType> {
         let (spec, status) = (names.get(spec)?, names.get(status)?);
         Ok(Self { spec, status })
-    }
-}
-
-impl<'a> KindVersions<'a> {
-    /// The newest version. A kind has at least one.
-    fn newest(&self) -> (&'a Version, &'a Resource) {
-        self.versions[self.versions.len() - 1]
     }
 }
 
@@ -146,22 +141,35 @@ fn kind_versions<'a>(
             versions.push((version, resource));
         }
     }
-    let kinds = kinds.into_iter();
-    let kinds = kinds.filter_map(|(kind, versions)| Some((kind, versions, hubs.kinds.get(kind)?)));
-    let kinds = kinds.map(|(kind, versions, hub)| {
+    let kinds = kinds.into_iter().map(|(kind, versions)| {
+        let Some(newest) = versions.last().copied() else {
+            return Ok(None);
+        };
+        let missing = |ty: &TypeId| {
+            let (ty, place) = (ty.clone(), format!("the hub of `{kind}`"));
+            MissingType { ty, place }
+        };
+        let hub = hubs.kinds.get(kind);
+        let hub = hub.ok_or_else(|| missing(&newest.1.spec))?;
         let roots = versions.iter().map(|(version, resource)| {
             let names = names.of_version(&version.api_version);
-            RootNames::of(names, &resource.spec, &resource.status)
+            let plans = hub.plans.get(&version.api_version);
+            let plans = plans.ok_or_else(|| missing(&resource.spec))?;
+            Ok((
+                RootNames::of(names, &resource.spec, &resource.status)?,
+                plans,
+            ))
         });
-        Ok(KindVersions {
+        Ok(Some(KindVersions {
             kind,
             version_roots: roots.collect::<Result<Vec<_>, MissingType>>()?,
             versions,
+            newest,
             hub_roots: RootNames::of(&names.hub, &hub.spec, &hub.status)?,
             hub,
-        })
+        }))
     });
-    kinds.collect()
+    kinds.filter_map(Result::transpose).collect()
 }
 
 fn version_module<'a>(

@@ -52,7 +52,7 @@ pub(super) fn page(group: &Group, kinds: &[KindVersions<'_>]) -> String {
 }
 
 fn section(group: &Group, kind: &KindVersions<'_>) -> KindSection {
-    let (version, resource) = kind.newest();
+    let (version, resource) = kind.newest;
     let versions = kind.versions.iter().flat_map(|(version, resource)| {
         let api_version = version.api_version.to_string();
         let names = resource.version_names.iter();

@@ -162,3 +162,26 @@ pub struct MissingType {
     /// Where it should be: an api-version, or the hub of a kind.
     pub place: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Identity, Side, TypeId};
+
+    #[test]
+    fn the_word_alone_does_not_make_two_types_one() {
+        let of_schema = TypeId::of_schema("ThingStatus");
+        let root = Identity::Root {
+            kind: "Thing".to_owned(),
+            side: Side::Status,
+        };
+        let root = TypeId::new(root, "ThingStatus");
+        assert_ne!(of_schema, root);
+        assert!(TypeId::of_schema("Thing") < root && root < TypeId::of_schema("Thong"));
+    }
+
+    #[test]
+    fn debug_text_is_part_of_generated_names_and_stays() {
+        let id = TypeId::of_schema("Sku");
+        assert_eq!(format!("{id:?}"), "TypeName(\"Sku\")");
+    }
+}

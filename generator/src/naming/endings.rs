@@ -2,6 +2,9 @@
 
 use crate::model::{OperatorPart, Side};
 
+/// What Azure answers of what users write.
+pub const STATUS: &str = "Status";
+
 /// A name that would be another's otherwise.
 pub const OTHER: &str = "Value";
 
@@ -18,7 +21,7 @@ pub const OPERATOR_SPEC: &str = "OperatorSpec";
 pub fn of_root(side: Side) -> &'static str {
     match side {
         Side::Spec => "Spec",
-        Side::Status => "Status",
+        Side::Status => STATUS,
     }
 }
 
@@ -26,7 +29,7 @@ pub fn of_root(side: Side) -> &'static str {
 pub fn of_side(side: Side) -> &'static str {
     match side {
         Side::Spec => "",
-        Side::Status => "Status",
+        Side::Status => STATUS,
     }
 }
 

@@ -138,3 +138,69 @@ pub fn hub(kind: &str, version: &ApiVersion, newest: &TypeId) -> TypeId {
 fn marked(word: &str, structure: &Digest) -> String {
     format!("{word}X{:02X}{:02X}", structure[0], structure[1])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_say_what_a_type_is() {
+        let mut claims = Claims::default();
+        for taken in ["Sku", "SkuStatus", "ThingMode"] {
+            claims.claim(taken.to_owned());
+        }
+        let stem = |schema: &str| Stem::of_schema(schema.to_owned());
+        let unrolled = stem("Sku").unrolled(&claims);
+        let structure = [0x1A; 32];
+        let version = ApiVersion::new("2024-01-01");
+        let sku = stem("Sku").on(Side::Spec, None, &claims);
+        for (id, word) in [
+            (sku.clone(), "Sku"),
+            (
+                stem("Sku").on(Side::Status, None, &claims),
+                "SkuStatusValue",
+            ),
+            (
+                unrolled.on(Side::Status, None, &claims),
+                "SkuUnrolledStatus",
+            ),
+            (
+                unrolled.on(Side::Status, Some(structure), &claims),
+                "SkuUnrolledX1A1AStatus",
+            ),
+            (root("Thing", Side::Spec), "ThingSpec"),
+            (root("Thing", Side::Status), "ThingStatus"),
+            (member("Thing", "mode", &claims), "ThingModeValue"),
+            (apart(&sku, structure), "SkuX1A1A"),
+            (operator(None, OperatorPart::Spec), "OperatorSpec"),
+            (
+                operator(Some("Thing"), OperatorPart::AzureName),
+                "ThingAzureName",
+            ),
+            (hub("Thing", &version, &sku), "Thing_Sku"),
+        ] {
+            assert_eq!(id.word(), word);
+        }
+        assert_eq!(sku, TypeId::of_schema("Sku"));
+    }
+
+    #[test]
+    fn values_of_a_rule_replace_the_enum_of_their_place_and_no_other_type() {
+        let owner = TypeId::of_schema("Thing");
+        let words = ["ThingMode", "ThingModeValues"].map(str::to_owned);
+        let of = |words: &[String], now: Option<&str>| {
+            let words = words.iter().cloned().collect();
+            let now = now.map(TypeId::of_schema);
+            values(&owner, "mode", &words, now.as_ref()).to_string()
+        };
+        for (known, now, expected) in [
+            (&words[..0], None, "ThingMode"),
+            (&words[..1], None, "ThingModeValues"),
+            (&words[..1], Some("Mode"), "ThingModeValues"),
+            (&words[..1], Some("ThingMode"), "ThingMode"),
+            (&words[..2], Some("Mode"), "ThingModeValuesValues"),
+        ] {
+            assert_eq!(of(known, now), expected, "{known:?}, now {now:?}");
+        }
+    }
+}

@@ -1,10 +1,10 @@
 //! Names, of which nothing else makes any: the words for types ([`identities`]) and what these are called in the end
 //! ([`names`]), their endings ([`endings`]), what makes them distinct ([`claims`]) and what is taken ([`reserved`]); the
 //! cases of words ([`words`]), and what Rust takes for fields and constants ([`rust`]). Not here: which schema a word is
-//! for (`types::names`).
+//! for (`types::words`).
 
 mod claims;
-mod endings;
+pub mod endings;
 pub mod identities;
 mod names;
 mod reserved;
@@ -12,7 +12,6 @@ mod rust;
 mod words;
 
 pub use claims::Claims;
-pub use endings::OPERATOR_SPEC;
 pub use identities::Stem;
 pub use names::{Named, Names, TypeNames};
 pub use reserved::{EMBEDDED, is_taken, of_kind};

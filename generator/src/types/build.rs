@@ -7,21 +7,21 @@ use super::bounds::{DEEPEST, MOST_OBJECTS};
 use super::embedded::{Rule, Standing};
 use super::error::TypesError;
 use super::merge::{Merged, merge};
-use super::names::Names;
 use super::table::{Table, structure};
+use super::words::Words;
 use crate::discover::DiscoveredResource;
 use crate::load::{Additional, Schema, SchemaType, Source, SpecSet};
 use crate::model::{
     Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, Side, TypeDef, TypeId,
     TypeRef,
 };
-use crate::naming::{EMBEDDED, Stem, identities, pascal};
+use crate::naming::{EMBEDDED, Stem, endings, identities, pascal};
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
     pub set: &'a SpecSet,
     pub rule: &'b Rule<'a>,
-    pub names: &'b Names<'a>,
+    pub words: &'b Words<'a>,
     pub table: &'b mut Table,
     pub resource: &'b DiscoveredResource<'a>,
     pub side: Side,
@@ -61,7 +61,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     /// A builder of one side of a resource; types go to `table`.
     pub fn new(
         set: &'a SpecSet,
-        (rule, names): (&'b Rule<'a>, &'b Names<'a>),
+        (rule, words): (&'b Rule<'a>, &'b Words<'a>),
         table: &'b mut Table,
         resource: &'b DiscoveredResource<'a>,
         side: Side,
@@ -69,7 +69,7 @@ impl<'a, 'b> Builder<'a, 'b> {
         Self {
             set,
             rule,
-            names,
+            words,
             table,
             resource,
             side,
@@ -103,10 +103,7 @@ impl<'a, 'b> Builder<'a, 'b> {
 
     /// What curation files put behind a definition to mean this side of it.
     pub fn suffix(&self) -> &'static str {
-        match self.side {
-            Side::Spec => "",
-            Side::Status => "Status",
-        }
+        endings::of_side(self.side)
     }
 
     /// Whether a schema stands for several variants.
@@ -241,8 +238,8 @@ impl<'a, 'b> Builder<'a, 'b> {
             description: schema.description.clone(),
             source: schema.source.to_string(),
         });
-        let word = self.names.enumeration(schema);
-        let word = word.unwrap_or_else(|| self.names.place(place.owner, place.property));
+        let word = self.words.enumeration(schema);
+        let word = word.unwrap_or_else(|| self.words.place(place.owner, place.property));
         TypeRef::Named(self.table.intern(TypeId::of_schema(word), def))
     }
 
@@ -293,14 +290,14 @@ impl<'a, 'b> Builder<'a, 'b> {
 
     /// What a schema's type is called after, at a place that gives a word if the specs do not.
     pub fn stem(&self, schema: &Schema, place: Option<&Place<'_>>) -> Stem {
-        let stem = Stem::of_schema(match (self.names.word(schema), place) {
+        let stem = Stem::of_schema(match (self.words.word(schema), place) {
             (Some(word), _) => word.to_owned(),
-            (None, Some(place)) => self.names.place(place.owner, place.property),
+            (None, Some(place)) => self.words.place(place.owner, place.property),
             (None, None) => pascal(schema.definition_name()),
         });
         match self.times_open(&schema.source) {
             0 => stem,
-            _ => stem.unrolled(&self.names.claims),
+            _ => stem.unrolled(&self.words.claims),
         }
     }
 
@@ -330,7 +327,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     fn entered(&mut self, stem: &Stem, is_plain: bool, object: ObjectType) -> TypeRef {
         let def = TypeDef::Object(object);
         let made = (!is_plain).then(|| structure(&def));
-        let id = stem.on(self.side, made, &self.names.claims);
+        let id = stem.on(self.side, made, &self.words.claims);
         TypeRef::Named(self.table.intern(id, def))
     }
 

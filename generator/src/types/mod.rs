@@ -5,7 +5,7 @@
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
 //! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening
-//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), words ([`names`]), what is around a type ([`around`]) and the table itself
+//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), words ([`words`]), what is around a type ([`around`]) and the table itself
 //! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
 
 mod around;
@@ -15,11 +15,11 @@ pub mod embedded;
 mod error;
 pub(crate) mod flatten;
 pub(crate) mod merge;
-mod names;
 mod objects;
 pub(crate) mod one_of;
 mod table;
 mod variants;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +30,8 @@ use crate::naming::identities;
 use build::Builder;
 use embedded::Embedding;
 pub use error::TypesError;
-use names::Names;
 use table::Table;
+use words::Words;
 
 /// Name of a source where there is only one and no curation file has given it another.
 pub const ONLY_SOURCE: &str = "specs";
@@ -89,14 +89,14 @@ pub fn build_all(
     is_wanted: impl Fn(&str, &DiscoveredResource<'_>) -> bool,
 ) -> Result<Version, TypesError> {
     let mut table = Table::default();
-    let names = Names::of(described);
+    let words = Words::of(described);
     let wanted =
         |part: &Described<'_>, resource: &DiscoveredResource<'_>| is_wanted(part.source, resource);
     let mut resources = Vec::new();
     for part in described {
         let rule = embedded::Rule::new(part.set, part.resources, embedding);
         for resource in part.resources.iter().filter(|it| wanted(part, it)) {
-            resources.push(sides(part.set, (&rule, &names), &mut table, resource)?);
+            resources.push(sides(part.set, (&rule, &words), &mut table, resource)?);
         }
     }
     resources
@@ -112,7 +112,7 @@ pub fn build_all(
         arm_types: arm_types(described),
         resources,
         types: table.finish(),
-        words: names.taken(),
+        words: words.taken(),
     })
 }
 
@@ -129,7 +129,7 @@ pub fn arm_types(described: &[Described<'_>]) -> BTreeMap<String, Vec<String>> {
 /// A resource with both of its root types.
 fn sides<'a>(
     set: &'a SpecSet,
-    rules: (&embedded::Rule<'a>, &Names<'a>),
+    rules: (&embedded::Rule<'a>, &Words<'a>),
     table: &mut Table,
     resource: &DiscoveredResource<'a>,
 ) -> Result<Resource, TypesError> {

@@ -135,7 +135,7 @@ impl<'a> Builder<'a, '_> {
             source: merged.schema.source.to_string(),
         });
         let own = merged.properties.get(property.name.as_str()).copied();
-        let id = self.names.member(owner, &property.name, own);
+        let id = self.words.member(owner, &property.name, own);
         property.ty = TypeRef::Named(self.table.intern(id, def));
         property.required = true;
         let why = "discriminator of a variant: one value, required";

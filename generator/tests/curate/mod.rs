@@ -9,6 +9,7 @@ use armature_generator::model::{
     ApiVersion, ArmPlace, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef,
     TypeId, TypeRef, VariantType,
 };
+use armature_generator::naming::TypeNames;
 
 use crate::common::lines as render;
 use crate::common::models::{
@@ -192,6 +193,25 @@ fn kinds_are_renamed_and_other_types_move_off_their_names() {
     )]);
     let rules = "\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
     insta::assert_snapshot!(curated(group, rules));
+}
+
+/// A name that a kind takes from a type is not another type's, whether a kind reaches that or not.
+#[test]
+fn a_type_that_moves_off_a_kinds_name_takes_no_other_types() {
+    let spec = vec![inner("thing", named("Thing"))];
+    let more = vec![object("Thing", vec![string("x")])];
+    let mut group = things(spec, Vec::new(), more);
+    let version = group.versions.values_mut().next().expect("a version");
+    version.words.insert("ThingValue".to_owned());
+    let group = curate(
+        group,
+        &GroupConfig::parse("specs/test.toml", HEAD).expect("form"),
+    );
+    let group = group.expect("rules apply");
+    let version = group.versions.values().next().expect("a version");
+    let names = TypeNames::of_version(version);
+    let moved = names.get(&TypeId::of_schema("Thing")).expect("a name");
+    assert_eq!(moved.as_str(), "ThingValueValue");
 }
 
 #[test]

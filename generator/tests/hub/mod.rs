@@ -248,3 +248,31 @@ fn a_type_that_no_version_has_is_told() {
         "{error}"
     );
 }
+
+#[test]
+fn an_older_type_of_a_name_is_told_by_its_api_version() {
+    let sku = || object("Sku", vec![string("name")]);
+    let group = things(vec![
+        (
+            "2021-01-01",
+            vec![spec(vec![inner("sku", named("Sku"))]), sku()],
+        ),
+        (
+            "2022-01-01",
+            vec![
+                spec(vec![
+                    inner("sku", TypeRef::Bool),
+                    inner("plan", named("Sku")),
+                ]),
+                sku(),
+            ],
+        ),
+    ]);
+    let hubs = hubs(&group).expect("hubs");
+    let names = Names::of(&group, &hubs.types).expect("names");
+    let names = names.hub.by_name().into_keys().map(|it| it.as_str());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["Sku", "SkuV20210101", "ThingSpec", "ThingStatus"]
+    );
+}

@@ -9,7 +9,9 @@ use armature_generator::emit::{emit, kind_constants, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::inherit::inherit;
 use armature_generator::load::{SpecRoot, load};
-use armature_generator::model::{ApiVersion, Group, MissingType, TypeDef, TypeName, TypeTable, Version};
+use armature_generator::model::{
+    ApiVersion, Group, MissingType, TypeDef, TypeName, TypeTable, Version,
+};
 use armature_generator::naming::{Names, TypeNames};
 use armature_generator::share::share;
 use armature_generator::types::build;
@@ -192,7 +194,9 @@ fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
             }
             let below = property.ty.named();
             if let Some(below) = below.filter(|below| !types.contains_key(*below)) {
-                return fault(format!("{pass}: type `{below}` is referred to and not there"));
+                return fault(format!(
+                    "{pass}: type `{below}` is referred to and not there"
+                ));
             }
         }
     }

@@ -16,14 +16,14 @@ use super::Described;
 use crate::load::{Additional, Document, Schema, Source, SpecSet};
 use crate::model::TypeId;
 use crate::naming::identities::{self, place};
-use crate::naming::{Claims, EMBEDDED, OPERATOR_SPEC, of_kind, pascal};
+use crate::naming::{Claims, EMBEDDED, endings::OPERATOR_SPEC, of_kind, pascal};
 
 /// Values of an enum and whether others may appear.
 type Values<'a> = (&'a [String], bool);
 
 /// Words for all schemas of an api-version.
 #[derive(Default)]
-pub(super) struct Names<'a> {
+pub(super) struct Words<'a> {
     of: HashMap<&'a Source, String>,
     /// Enums by the names that the spec gives them.
     enums: BTreeMap<String, Values<'a>>,
@@ -31,10 +31,10 @@ pub(super) struct Names<'a> {
     pub claims: Claims,
 }
 
-impl<'a> Names<'a> {
+impl<'a> Words<'a> {
     /// Words for all that the parts of an api-version describe.
     pub fn of(parts: &[Described<'a>]) -> Self {
-        let mut names = Self {
+        let mut words = Self {
             claims: Claims::reserving(reserved(parts)),
             ..Self::default()
         };
@@ -42,28 +42,28 @@ impl<'a> Names<'a> {
             let source = (index > 0).then(|| pascal(part.source));
             for schema in definitions(part.set) {
                 let source = source.as_deref().unwrap_or_default();
-                let word = names.claims.definition(schema.definition_name(), source);
-                names.of.insert(&schema.source, word);
+                let word = words.claims.definition(schema.definition_name(), source);
+                words.of.insert(&schema.source, word);
             }
         }
         for part in parts {
-            definitions(part.set).for_each(|schema| names.note_enums(schema));
+            definitions(part.set).for_each(|schema| words.note_enums(schema));
         }
-        let claims = &mut names.claims;
-        names.enums.retain(|name, _| claims.is_free(name));
-        names.enums.keys().for_each(|it| claims.claim(it.clone()));
+        let claims = &mut words.claims;
+        words.enums.retain(|name, _| claims.is_free(name));
+        words.enums.keys().for_each(|it| claims.claim(it.clone()));
         for part in parts {
             for (kind, schema) in roots(part) {
-                names.within(part.set, schema, kind);
+                words.within(part.set, schema, kind);
             }
         }
         for part in parts {
             for schema in definitions(part.set) {
-                let name = names.of[&schema.source].clone();
-                names.within(part.set, schema, &name);
+                let name = words.of[&schema.source].clone();
+                words.within(part.set, schema, &name);
             }
         }
-        names
+        words
     }
 
     /// All words for what users write.
