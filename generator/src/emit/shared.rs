@@ -2,6 +2,7 @@
 //!
 //! So a type stands in one place, whichever kinds, api-versions and hubs use it, and stays there when others come or go.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::WRITER;
@@ -139,8 +140,8 @@ pub(super) fn files(tables: &[&Table<'_>]) -> Result<BTreeMap<String, String>, M
         for (ty, _, module) in table.shared()? {
             // The first one that has it is as good as any: what is the same has the same text, but for where it was read.
             let file = format!("{module}/mod.rs");
-            if !files.contains_key(&file) {
-                files.insert(file, table.text(ty)?);
+            if let Entry::Vacant(place) = files.entry(file) {
+                place.insert(table.text(ty)?);
             }
         }
     }
