@@ -8,9 +8,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use armature_generator::model::{
-    ApiVersion, ObjectType, Rules, TypeDef, TypeName, TypeRef, Version,
-};
+use armature_generator::model::{ApiVersion, ObjectType, Rules, TypeDef, TypeId, TypeRef, Version};
 use armature_generator::{discover, load, types};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -47,8 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 "{} resource {} {:?} {:?} {:?}",
                 resource.kind, resource.arm_type, resource.scope, resource.owner, resource.name
             )?;
-            for (side, name) in [("spec", &resource.spec), ("status", &resource.status)] {
-                if let Some(TypeDef::Object(object)) = built.types.get(name) {
+            for (side, root) in [("spec", &resource.spec), ("status", &resource.status)] {
+                if let Some(TypeDef::Object(object)) = built.types.get(root) {
                     members(&mut out, &built, &resource.kind, side, object)?;
                 }
             }
@@ -114,18 +112,18 @@ fn value(
     ty: &TypeRef,
     facts: &str,
 ) -> std::io::Result<()> {
-    let named = |name: &TypeName| version.types.get(name);
+    let named = |id: &TypeId| version.types.get(id);
     match ty {
-        TypeRef::Named(name) => match named(name) {
+        TypeRef::Named(id) => match named(id) {
             Some(TypeDef::Enum(known)) => {
                 let values = known.values.join(",");
                 writeln!(out, "{kind} {path} string{facts} {values}")
             }
             Some(TypeDef::Object(object)) => {
-                writeln!(out, "{kind} {path} object{facts} {name}")?;
+                writeln!(out, "{kind} {path} object{facts} {id}")?;
                 members(out, version, kind, path, object)
             }
-            None => writeln!(out, "{kind} {path} DANGLING {name}"),
+            None => writeln!(out, "{kind} {path} DANGLING {id}"),
         },
         TypeRef::List(item) => {
             writeln!(out, "{kind} {path} array{facts}")?;

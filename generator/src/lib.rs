@@ -1,6 +1,6 @@
 //! Azure's specs in; types, shapes, kind descriptors and reference pages out.
 //!
-//! A pipeline of seven named passes over one model. Each pass is a module with one entry function, pure but
+//! A pipeline of eight passes over one model. Each pass is a module with one entry function, pure but
 //! for `load` (reads spec files) and the caller (writes what `emit` returns).
 //!
 //! | pass | module | from → to |
@@ -9,9 +9,10 @@
 //! | 2 discover | [`discover`] | documents → resources with their verbs, scope, owner and name rules |
 //! | 3 types | [`types`] | schemas → [`model::TypeTable`]: merged, flattened, discriminated |
 //! | 4 curate | [`curate`] | heuristics and `specs/<group>/group.toml` → exported kinds with references and secrets |
-//! | 5 share | [`share`] | equal types across versions → one definition |
-//! | 6 hub | [`hub`] | versions of a kind → hub type and one conversion plan per version |
-//! | 7 emit | [`emit`] | model → files in memory, deterministic to the byte |
+//! | 5 hub | [`hub`] | versions of a kind → hub type and one conversion plan per version |
+//! | 6 name | [`naming::Names`] | identities of types → names in Rust |
+//! | 7 share | [`share`] | equal types across versions → one definition |
+//! | 8 emit | [`emit`] | model → files in memory, deterministic to the byte |
 //!
 //! What a curation file may say, and reading it, is [`curation`]: passes 1 to 3 ask it which specs to read and what to keep
 //! whole. To versions that only Bicep types describe, [`inherit`] adds what OpenAPI knows of the same resources; that lies in

@@ -9,13 +9,14 @@ use rayon::prelude::*;
 use crate::curate::{curate, curate_anyway};
 use crate::curation::{CurateError, GroupConfig, SourceRules};
 use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover, overlaid};
-use crate::emit::{FormatError, emit, kind_constants, umbrella};
-use crate::hub::hubs;
+use crate::emit::{EmitError, emit, kind_constants, umbrella};
+use crate::hub::{Hubs, hubs};
 use crate::inherit::{Known, inherit};
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
-use crate::model::{ApiVersion, Group, TypeDef, Version};
+use crate::model::{ApiVersion, Group, MissingType, TypeDef, Version};
+use crate::naming::Names;
 use crate::overlay::{Overlaid, Overlay};
-use crate::share::share;
+use crate::share::{Sharing, share};
 use crate::types::embedded::Embedding;
 use crate::types::{Described, TypesError, arm_types, build_all};
 
@@ -44,9 +45,12 @@ pub enum GeneratorError {
     /// A curation file cannot be applied.
     #[error(transparent)]
     Curate(#[from] Box<CurateError>),
-    /// The generator wrote something that is no Rust.
+    /// A type refers to one that is not there.
     #[error(transparent)]
-    Format(#[from] FormatError),
+    Missing(#[from] MissingType),
+    /// The generator cannot write a group's files.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
     /// Two curation files are for one group.
     #[error("{first} and {second} are both for group `{group}`; merge them into one file")]
     DuplicateGroup {
@@ -178,9 +182,11 @@ fn group_files(
         drop_descriptions(&mut group);
     }
     let types = group.versions.values().map(|v| v.types.len()).sum();
-    let sharing = share(&group);
-    let hubs = hubs(&group);
-    let files = emit(&group, &sharing, &hubs)?;
+    let Finished {
+        hubs,
+        sharing,
+        files,
+    } = finish(&group)?;
     let rust = || {
         let rust = files
             .iter()
@@ -194,13 +200,39 @@ fn group_files(
         kind_versions: resources.map(|r| r.version_names.len()).sum(),
         types,
         shared_types: sharing.after(),
-        hub_types: crate::emit::own_hub_types(&sharing, &hubs),
+        hub_types: sharing.of_hub_alone(),
         files: rust().count(),
         lines: rust().map(|text| text.lines().count()).sum(),
         bytes: rust().map(String::len).sum(),
         elapsed: start.elapsed(),
     };
     Ok((files, summary, kind_constants(&hubs)))
+}
+
+/// A group after all passes.
+pub struct Finished {
+    /// Hubs of its kinds.
+    pub hubs: Hubs,
+    /// Where each type is defined.
+    pub sharing: Sharing,
+    /// Path relative to the workspace → text.
+    pub files: BTreeMap<Utf8PathBuf, String>,
+}
+
+/// Passes 5 to 8 over a curated group.
+///
+/// # Errors
+/// When the passes before left a fault in the group, or a name gives no valid Rust.
+pub fn finish(group: &Group) -> Result<Finished, GeneratorError> {
+    let hubs = hubs(group)?;
+    let names = Names::of(group, &hubs.types)?;
+    let sharing = share(group, &hubs, &names)?;
+    let files = emit(group, &hubs, &names, &sharing)?;
+    Ok(Finished {
+        hubs,
+        sharing,
+        files,
+    })
 }
 
 /// All groups as Kubernetes users see them, in order of `configs`.
@@ -255,7 +287,7 @@ pub fn files_without(
     config.rules.kinds.retain(|name, _| name.get_ref() != kind);
     let (mut group, _) = curate_anyway(described_group(specs, &config)?, &config);
     drop_descriptions(&mut group);
-    Ok(emit(&group, &share(&group), &hubs(&group))?)
+    Ok(finish(&group)?.files)
 }
 
 /// A group as its specs describe it: passes 1 to 3.

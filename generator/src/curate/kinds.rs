@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::naming;
 use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
-    ApiVersion, Group, Resource, SecretSource, TypeDef, TypeName, TypeTable, Version,
+    ApiVersion, Group, Resource, SecretSource, TypeDef, TypeId, TypeTable, Version,
 };
 use crate::naming::is_taken;
 
@@ -292,12 +292,12 @@ pub(super) fn check_sizes(group: &Group, config: &GroupConfig) -> Vec<Problem> {
             let Some((kind, _)) = config.rules.kinds.get_key_value(resource.kind.as_str()) else {
                 continue;
             };
-            for root in [&resource.spec, &resource.status] {
+            for (side, root) in [("spec", &resource.spec), ("status", &resource.status)] {
                 if size(&version.types, root, &mut sizes) > MOST_PROPERTIES {
                     let message = format!(
-                        "`{root}` of api-version `{}` has more than {MOST_PROPERTIES} properties when each object is \
-                         written out where it stands, which no CRD can hold; `remove` some",
-                        version.api_version
+                        "`{}.{side}` of api-version `{}` has more than {MOST_PROPERTIES} properties when each object \
+                         is written out where it stands, which no CRD can hold; `remove` some",
+                        resource.kind, version.api_version
                     );
                     problems.push(config.problem(kind, message));
                 }
@@ -308,25 +308,21 @@ pub(super) fn check_sizes(group: &Group, config: &GroupConfig) -> Vec<Problem> {
 }
 
 /// Number of properties of a type and all below it, each counted as often as it is reached.
-fn size<'t>(
-    types: &'t TypeTable,
-    name: &TypeName,
-    sizes: &mut BTreeMap<&'t TypeName, usize>,
-) -> usize {
-    let Some((name, TypeDef::Object(object))) = types.get_key_value(name) else {
+fn size<'t>(types: &'t TypeTable, id: &TypeId, sizes: &mut BTreeMap<&'t TypeId, usize>) -> usize {
+    let Some((id, TypeDef::Object(object))) = types.get_key_value(id) else {
         return 0;
     };
-    if let Some(known) = sizes.get(name) {
+    if let Some(known) = sizes.get(id) {
         return *known;
     }
     // For a type within itself, which `types` does not make.
-    sizes.insert(name, 0);
+    sizes.insert(id, 0);
     let total = object.properties.iter().fold(0usize, |total, property| {
         let below = property.ty.named();
         let below = below.map_or(0, |below| size(types, below, sizes));
         total.saturating_add(1).saturating_add(below)
     });
-    sizes.insert(name, total);
+    sizes.insert(id, total);
     total
 }
 

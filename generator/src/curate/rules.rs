@@ -9,10 +9,8 @@ use super::stages::Outcome;
 use crate::curation::{
     Aspect, GroupConfig, Problem, PropertyRule, Side, covers, hint, version_named,
 };
-use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeName};
-
-/// Suffix that tells a status type from the spec type of the same schema.
-pub(super) const STATUS_SUFFIX: &str = "Status";
+use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeId};
+use crate::naming::endings::STATUS;
 
 /// Rules of a file, with a note of what each did.
 pub(super) struct RuleBook<'a> {
@@ -62,18 +60,18 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The names under which rules may speak of a type: its own, that of the spec side, that of the definition it was
+/// The names under which rules may speak of a type: its word, that of the spec side, that of the definition it was
 /// read from, and the kind's.
 pub(super) fn rule_names<'a>(
-    name: &'a TypeName,
+    id: &'a TypeId,
     object: &'a ObjectType,
     side: Side,
     kind: Option<&'a str>,
 ) -> Vec<&'a str> {
-    let name = name.as_str();
-    let mut names = vec![name];
+    let word = id.word();
+    let mut names = vec![word];
     if side == Side::Status {
-        names.extend(name.strip_suffix(STATUS_SUFFIX));
+        names.extend(word.strip_suffix(STATUS));
     }
     names.extend(object.definition.as_deref());
     names.extend(kind);
@@ -335,19 +333,19 @@ impl Judge<'_> {
 fn known_properties(group: &Group) -> BTreeMap<String, BTreeSet<String>> {
     let mut known = BTreeMap::<String, BTreeSet<String>>::new();
     for version in group.versions.values() {
-        let mut add = |name: &str, type_name: &TypeName| {
-            if let Some(TypeDef::Object(object)) = version.types.get(type_name) {
+        let mut add = |name: &str, id: &TypeId| {
+            if let Some(TypeDef::Object(object)) = version.types.get(id) {
                 let properties = object.properties.iter();
                 let names = properties.map(|property| property.name.clone());
                 known.entry(name.to_owned()).or_default().extend(names);
             }
         };
-        for (name, definition) in &version.types {
+        for (id, definition) in &version.types {
             let TypeDef::Object(object) = definition else {
                 continue;
             };
-            for alias in rule_names(name, object, Side::Status, None) {
-                add(alias, name);
+            for alias in rule_names(id, object, Side::Status, None) {
+                add(alias, id);
             }
         }
         for resource in &version.resources {

@@ -7,7 +7,7 @@ use super::rules::{Entry, RuleBook, rule_names};
 use super::stages::{self, Exit, Outcome, Site, misfit, object_of};
 use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
-    ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeName, TypeRef,
+    ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeId, TypeRef,
     TypeTable, Version, reachable,
 };
 use crate::types::flatten::flatten;
@@ -17,15 +17,15 @@ pub(super) struct Transform<'a> {
     config: &'a GroupConfig,
     book: &'a RuleBook<'a>,
     api_version: ApiVersion,
-    sides: BTreeMap<TypeName, Side>,
-    kinds: BTreeMap<TypeName, String>,
+    sides: BTreeMap<TypeId, Side>,
+    kinds: BTreeMap<TypeId, String>,
     before: TypeTable,
-    names: BTreeSet<String>,
+    words: BTreeSet<String>,
 }
 
 /// An object on its way through curation.
 struct Draft<'a, 'd> {
-    name: &'d TypeName,
+    id: &'d TypeId,
     side: Side,
     /// With the properties so far.
     object: ObjectType,
@@ -48,8 +48,8 @@ impl<'a> Transform<'a> {
             })
         };
         for side in [Side::Status, Side::Spec] {
-            for name in reachable(&version.types, roots(side)) {
-                sides.insert(name, side);
+            for id in reachable(&version.types, roots(side)) {
+                sides.insert(id, side);
             }
         }
         for resource in &version.resources {
@@ -63,35 +63,35 @@ impl<'a> Transform<'a> {
             sides,
             kinds,
             before: version.types.clone(),
-            names: version.names.clone(),
+            words: version.words.clone(),
         }
     }
 
     /// Rewrites every reachable type of the version.
     pub(super) fn apply(&self, version: &mut Version) {
-        for (name, side) in &self.sides {
-            let Some(TypeDef::Object(object)) = self.before.get(name) else {
+        for (id, side) in &self.sides {
+            let Some(TypeDef::Object(object)) = self.before.get(id) else {
                 continue;
             };
-            let draft = self.object(name, *side, object);
-            let resource = version.resources.iter_mut().find(|r| r.spec == *name);
+            let draft = self.object(id, *side, object);
+            let resource = version.resources.iter_mut().find(|r| r.spec == *id);
             if let Some(resource) = resource {
                 resource.child_lists.extend(draft.child_lists);
             }
             version
                 .types
-                .insert(name.clone(), TypeDef::Object(draft.object));
+                .insert(id.clone(), TypeDef::Object(draft.object));
             version.types.extend(draft.added);
         }
         drop_empty(&mut version.types, &self.kinds);
     }
 
-    fn object<'d>(&self, name: &'d TypeName, side: Side, object: &ObjectType) -> Draft<'a, 'd> {
-        let kind = self.kinds.get(name).map(String::as_str);
-        let names = rule_names(name, object, side, kind);
+    fn object<'d>(&self, id: &'d TypeId, side: Side, object: &ObjectType) -> Draft<'a, 'd> {
+        let kind = self.kinds.get(id).map(String::as_str);
+        let names = rule_names(id, object, side, kind);
         let entries = self.book.entries(&names);
         let mut draft = Draft {
-            name,
+            id,
             side,
             object: ObjectType {
                 properties: Vec::new(),
@@ -117,10 +117,10 @@ impl<'a> Transform<'a> {
     fn property(&self, draft: &mut Draft<'a, '_>, entries: &[Entry<'a>], property: &Property) {
         let site = Site {
             types: &self.before,
-            names: &self.names,
-            owner: draft.name,
+            words: &self.words,
+            owner: draft.id,
             side: draft.side,
-            is_root: self.kinds.contains_key(draft.name),
+            is_root: self.kinds.contains_key(draft.id),
             explicit_collections: self.config.rules.explicit_collections,
         };
         let here = (draft.side, &self.api_version);
@@ -156,8 +156,8 @@ impl<'a> Transform<'a> {
         if outcome.exit == Some(Exit::ChildList) {
             draft.child_lists.push(property.place.path().to_vec());
         }
-        if let Some((name, known)) = outcome.added.take() {
-            draft.added.insert(name, TypeDef::Enum(known));
+        if let Some((id, known)) = outcome.added.take() {
+            draft.added.insert(id, TypeDef::Enum(known));
         }
         if outcome.exit.is_some() {
             draft.object.left_out.push(LeftOut {
@@ -180,10 +180,10 @@ impl<'a> Transform<'a> {
 
     /// Puts the curated members of an object in its place.
     fn flatten(&self, draft: &mut Draft<'a, '_>, entry: &Entry<'a>, property: &Property) {
-        let Some((name, inner)) = object_of(&self.before, &property.ty) else {
+        let Some((id, inner)) = object_of(&self.before, &property.ty) else {
             return;
         };
-        let inner = self.object(name, draft.side, inner);
+        let inner = self.object(id, draft.side, inner);
         let why = self.decision(entry);
         let object = &mut draft.object;
         flatten(
@@ -236,10 +236,10 @@ impl<'a> Transform<'a> {
             );
             self.book.misfit(entry, message);
         }
-        if treatment == Treatment::ChildKind && !self.kinds.contains_key(draft.name) {
+        if treatment == Treatment::ChildKind && !self.kinds.contains_key(draft.id) {
             let message = format!(
                 "`{word}` works for properties of an exported kind, and `{}` is none; use `remove`",
-                draft.name
+                draft.id
             );
             self.book.misfit(entry, message);
         }
@@ -251,11 +251,11 @@ impl<'a> Transform<'a> {
         if !decisions.iter().any(|it| it.by == DecidedBy::Part) {
             return;
         }
-        if let Some(name) = property.ty.named()
-            && let Some(TypeDef::Object(object)) = self.before.get(name)
+        if let Some(id) = property.ty.named()
+            && let Some(TypeDef::Object(object)) = self.before.get(id)
         {
-            let side = self.sides.get(name).copied().unwrap_or(Side::Spec);
-            self.book.note_part(&rule_names(name, object, side, None));
+            let side = self.sides.get(id).copied().unwrap_or(Side::Spec);
+            self.book.note_part(&rule_names(id, object, side, None));
         }
     }
 
@@ -268,7 +268,7 @@ impl<'a> Transform<'a> {
             }
             let message = format!(
                 "`{}` has two properties `{}`; give one of them another name with `rename`",
-                draft.name, property.name
+                draft.id, property.name
             );
             self.book.clash(draft.ruled.get(&property.name), message);
         }
@@ -276,7 +276,7 @@ impl<'a> Transform<'a> {
 
     /// Tells of properties of a root that have the name of what the operator adds to it.
     fn check_own_names(&self, draft: &Draft<'a, '_>) {
-        let kind = self.kinds.get(draft.name);
+        let kind = self.kinds.get(draft.id);
         let kinds = &self.config.rules.kinds;
         let Some((kind, _)) = kind.and_then(|kind| kinds.get_key_value(kind.as_str())) else {
             return;
@@ -311,24 +311,24 @@ impl<'a> Transform<'a> {
 }
 
 /// Removes properties whose type is an object without properties, until none is left.
-fn drop_empty(types: &mut TypeTable, roots: &BTreeMap<TypeName, String>) {
+fn drop_empty(types: &mut TypeTable, roots: &BTreeMap<TypeId, String>) {
     loop {
         let empty = types
             .iter()
-            .filter(|(name, definition)| {
+            .filter(|(id, definition)| {
                 let is_empty =
                     matches!(definition, TypeDef::Object(object) if object.properties.is_empty());
-                is_empty && !roots.contains_key(*name)
+                is_empty && !roots.contains_key(*id)
             })
-            .map(|(name, _)| name.clone())
+            .map(|(id, _)| id.clone())
             .collect::<BTreeSet<_>>();
         if empty.is_empty() {
             return;
         }
-        types.retain(|name, _| !empty.contains(name));
+        types.retain(|id, _| !empty.contains(id));
         for definition in types.values_mut() {
             if let TypeDef::Object(object) = definition {
-                let is_kept = |p: &Property| p.ty.named().is_none_or(|name| !empty.contains(name));
+                let is_kept = |p: &Property| p.ty.named().is_none_or(|id| !empty.contains(id));
                 let gone = object
                     .properties
                     .extract_if(.., |property| !is_kept(property));

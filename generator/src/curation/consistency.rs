@@ -166,53 +166,13 @@ fn contradiction(name: &str, rule: &PropertyRule) -> Option<String> {
         ));
     }
     let written = |aspect| rule.written(aspect).unwrap_or_default();
-    let disagree = |left, right, why: &str| {
-        let (left, right) = (written(left), written(right));
-        Some(format!(
-            "`{left}` and `{right}` disagree for `{name}`: {why}; keep one of the two"
-        ))
-    };
     let has = |aspect| stated.contains(&aspect);
-    if let Some(treatment) = rule.treatment {
-        let removes = matches!(
-            treatment,
-            Treatment::Remove | Treatment::ChildKind | Treatment::Flatten
-        );
-        let types = !matches!(treatment, Treatment::Plain | Treatment::ConfigMap);
-        for aspect in [
-            Aspect::Type,
-            Aspect::Items,
-            Aspect::Values,
-            Aspect::Required,
-            Aspect::Absent,
-            Aspect::Rename,
-            Aspect::Was,
-        ] {
-            if has(aspect) && removes {
-                return disagree(Aspect::Treatment, aspect, "the property is left out");
-            }
-        }
-        for aspect in [Aspect::Type, Aspect::Items, Aspect::Values] {
-            if has(aspect) && types {
-                return disagree(Aspect::Treatment, aspect, "each gives another type");
-            }
-        }
-    }
-    for (one, other) in [
-        (Aspect::Type, Aspect::Values),
-        (Aspect::Type, Aspect::Items),
-        (Aspect::Items, Aspect::Values),
-    ] {
-        if has(one) && has(other) {
-            return disagree(one, other, "each gives another type");
-        }
-    }
-    let is_of_status = rule.side == Some(Side::Status);
-    if has(Aspect::Required) && is_of_status {
-        return disagree(Aspect::Required, Aspect::Side, "a status is never checked");
-    }
-    if has(Aspect::Absent) && is_of_status {
-        return disagree(Aspect::Absent, Aspect::Side, "a status is never sent");
+    let mut pairs = disagreements(rule).into_iter();
+    if let Some((left, right, why)) = pairs.find(|(left, right, _)| has(*left) && has(*right)) {
+        let (left, right) = (written(left), written(right));
+        return Some(format!(
+            "`{left}` and `{right}` disagree for `{name}`: {why}; keep one of the two"
+        ));
     }
     if rule.was.as_deref() == Some(rule.rename.as_deref().unwrap_or(name)) {
         return Some(format!(
@@ -221,4 +181,29 @@ fn contradiction(name: &str, rule: &PropertyRule) -> Option<String> {
         ));
     }
     None
+}
+
+/// Statements that cannot stand beside each other in this rule, and why.
+fn disagreements(rule: &PropertyRule) -> Vec<(Aspect, Aspect, &'static str)> {
+    use Aspect::{
+        Absent, Items, Rename, Required, Side as OfSide, Treatment as As, Type, Values, Was,
+    };
+    let mut pairs = Vec::new();
+    let removes = [Treatment::Remove, Treatment::ChildKind, Treatment::Flatten];
+    if rule.treatment.is_some_and(|it| removes.contains(&it)) {
+        let stays = [Type, Items, Values, Required, Absent, Rename, Was];
+        pairs.extend(stays.map(|it| (As, it, "the property is left out")));
+    }
+    let another_type = "each gives another type";
+    let keeps = [Treatment::Plain, Treatment::ConfigMap];
+    if rule.treatment.is_some_and(|it| !keeps.contains(&it)) {
+        pairs.extend([Type, Items, Values].map(|it| (As, it, another_type)));
+    }
+    let types = [(Type, Values), (Type, Items), (Items, Values)];
+    pairs.extend(types.map(|(one, other)| (one, other, another_type)));
+    if rule.side == Some(Side::Status) {
+        pairs.push((Required, OfSide, "a status is never checked"));
+        pairs.push((Absent, OfSide, "a status is never sent"));
+    }
+    pairs
 }

@@ -8,7 +8,7 @@ use super::side::Side;
 use super::types::{Types, Walk};
 use super::{Change, What, resource};
 use crate::hub::storage_version;
-use crate::model::{ApiVersion, Group, Resource};
+use crate::model::{ApiVersion, Group, MissingType, Resource};
 
 /// A kind by api-version.
 type Members<'a> = BTreeMap<&'a ApiVersion, &'a Resource>;
@@ -20,17 +20,21 @@ pub(super) fn names(group: &Group) -> String {
 }
 
 /// Compares a group before and after.
-pub(super) fn compare(before: &Group, after: &Group, collector: &mut Collector) {
+pub(super) fn compare(
+    before: &Group,
+    after: &Group,
+    collector: &mut Collector,
+) -> Result<(), MissingType> {
     if before.api_group != after.api_group {
         let effect = "manifests and stored objects of the old group are not read any more";
         let change = Change::breaking(What::ApiGroup, effect);
         collector.about_group(change.saying(&before.api_group, &after.api_group));
     }
-    let mut comparison = Comparison::new(before, after, collector);
+    let mut comparison = Comparison::new(before, after, collector)?;
     let (before, after) = (members(before), members(after));
     for (kind, old) in &before {
         match after.get(kind) {
-            Some(new) => comparison.kind(kind, old, new),
+            Some(new) => comparison.kind(kind, old, new)?,
             None => comparison.about_kind(kind, removed(old, &after)),
         }
     }
@@ -39,6 +43,7 @@ pub(super) fn compare(before: &Group, after: &Group, collector: &mut Collector) 
             comparison.about_kind(kind, added(new));
         }
     }
+    Ok(())
 }
 
 /// Compares two api-versions of a group as if they were one before and after.
@@ -47,15 +52,15 @@ pub(super) fn compare_versions(
     from: &ApiVersion,
     to: &ApiVersion,
     collector: &mut Collector,
-) {
-    let mut comparison = Comparison::new(group, group, collector);
+) -> Result<(), MissingType> {
+    let mut comparison = Comparison::new(group, group, collector)?;
     for (kind, members) in members(group) {
         let old = members.get_key_value(from).map(|(key, it)| (*key, *it));
         let new = members.get_key_value(to).map(|(key, it)| (*key, *it));
         match (old, new) {
             (Some(old), Some(new)) => {
                 let version = format!("{} → {}", served(old.1), served(new.1));
-                comparison.version((kind, &version), old, new);
+                comparison.version((kind, &version), old, new)?;
             }
             (Some(old), None) => {
                 let change = removed(&Members::from([old]), &BTreeMap::new());
@@ -65,6 +70,7 @@ pub(super) fn compare_versions(
             (None, None) => {}
         }
     }
+    Ok(())
 }
 
 /// Two groups on the way to findings.
@@ -75,18 +81,22 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(before: &'a Group, after: &'a Group, collector: &'a mut Collector) -> Self {
+    fn new(
+        before: &'a Group,
+        after: &'a Group,
+        collector: &'a mut Collector,
+    ) -> Result<Self, MissingType> {
         let types = |group: &'a Group| {
             let versions = group.versions.iter();
-            versions
-                .map(|(api_version, version)| (api_version, Types::new(version)))
-                .collect()
+            let types =
+                versions.map(|(api_version, version)| Ok((api_version, Types::new(version)?)));
+            types.collect::<Result<_, MissingType>>()
         };
-        Self {
-            before: types(before),
-            after: types(after),
+        Ok(Self {
+            before: types(before)?,
+            after: types(after)?,
             collector,
-        }
+        })
     }
 
     fn about_kind(&mut self, kind: &str, change: Change) {
@@ -99,7 +109,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares the versions of a kind that is there before and after.
-    fn kind(&mut self, kind: &str, old: &Members<'_>, new: &Members<'_>) {
+    fn kind(
+        &mut self,
+        kind: &str,
+        old: &Members<'_>,
+        new: &Members<'_>,
+    ) -> Result<(), MissingType> {
         let names = |members: &Members<'_>| -> BTreeSet<String> {
             let names = members.values().flat_map(|it| it.version_names.clone());
             names.collect()
@@ -128,9 +143,10 @@ impl<'a> Comparison<'a> {
             if let Some(was) = old.get(api_version) {
                 let version = served(resource);
                 let (old, new) = ((*api_version, *was), (*api_version, *resource));
-                self.version((kind, &version), old, new);
+                self.version((kind, &version), old, new)?;
             }
         }
+        Ok(())
     }
 
     /// Compares a kind in one version with the same after the change, or with another version.
@@ -139,7 +155,7 @@ impl<'a> Comparison<'a> {
         (kind, version): (&str, &str),
         (old_version, old): (&ApiVersion, &Resource),
         (new_version, new): (&ApiVersion, &Resource),
-    ) {
+    ) -> Result<(), MissingType> {
         for change in resource::compare(old, new) {
             let place = Place {
                 kind: kind.to_owned(),
@@ -151,7 +167,7 @@ impl<'a> Comparison<'a> {
         let (Some(before), Some(after)) =
             (self.before.get(old_version), self.after.get(new_version))
         else {
-            return;
+            return Ok(());
         };
         let sides = [
             (Side::Spec, &old.spec, &new.spec),
@@ -159,8 +175,9 @@ impl<'a> Comparison<'a> {
         ];
         for (side, old, new) in sides {
             let mut walk = Walk::new((kind, version), side, (before, after), self.collector);
-            walk.objects(old, new, side.root());
+            walk.objects(old, new, side.root())?;
         }
+        Ok(())
     }
 }
 

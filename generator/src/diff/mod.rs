@@ -25,7 +25,7 @@ pub use change::{Change, What};
 pub use finding::{Finding, Place, Subject};
 pub use side::Side;
 
-use crate::model::{ApiVersion, Group};
+use crate::model::{ApiVersion, Group, MissingType};
 use finding::Collector;
 
 /// Everything that differs.
@@ -40,7 +40,7 @@ pub struct Report {
     pub changes: Vec<Finding>,
 }
 
-/// Why two api-versions cannot be compared.
+/// Why models cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiffError {
     /// No kind is exported from the api-version.
@@ -53,10 +53,16 @@ pub enum DiffError {
         /// Those that there are.
         known: String,
     },
+    /// A type refers to one that is not there.
+    #[error(transparent)]
+    Missing(#[from] MissingType),
 }
 
 /// Compares all groups before a change with all groups after it.
-pub fn compare(before: &[Group], after: &[Group]) -> Report {
+///
+/// # Errors
+/// When a type of a group refers to one that is not there.
+pub fn compare(before: &[Group], after: &[Group]) -> Result<Report, DiffError> {
     let by_name = |groups: &'_ [Group]| -> BTreeMap<String, Group> {
         let named = groups
             .iter()
@@ -68,7 +74,7 @@ pub fn compare(before: &[Group], after: &[Group]) -> Report {
     for (name, old) in &before {
         let mut collector = Collector::new(name);
         match after.get(name) {
-            Some(new) => kinds::compare(old, new, &mut collector),
+            Some(new) => kinds::compare(old, new, &mut collector)?,
             None => collector.about_group(Change::group_removed(&kinds::names(old))),
         }
         findings.extend(collector.finish());
@@ -80,13 +86,13 @@ pub fn compare(before: &[Group], after: &[Group]) -> Report {
             findings.extend(collector.finish());
         }
     }
-    Report::new(findings)
+    Ok(Report::new(findings))
 }
 
 /// Compares two api-versions of a group: what it means for a manifest to move from one to the other.
 ///
 /// # Errors
-/// When the group has no kind in one of them.
+/// When the group has no kind in one of them, or a type refers to one that is not there.
 pub fn compare_versions(
     group: &Group,
     from: &ApiVersion,
@@ -103,7 +109,7 @@ pub fn compare_versions(
         }
     }
     let mut collector = Collector::new(&group.name);
-    kinds::compare_versions(group, from, to, &mut collector);
+    kinds::compare_versions(group, from, to, &mut collector)?;
     Ok(Report::new(collector.finish()))
 }
 

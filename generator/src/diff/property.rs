@@ -160,7 +160,7 @@ fn cores(
 }
 
 fn is_open_enum(ty: &TypeRef, types: &TypeTable) -> bool {
-    let definition = ty.named().and_then(|name| types.get(name));
+    let definition = ty.named().and_then(|id| types.get(id));
     matches!(definition, Some(TypeDef::Enum(it)) if it.values.is_empty())
 }
 
@@ -183,7 +183,7 @@ pub(super) fn strings(side: Side, was_open: bool, is_open: bool) -> Option<Chang
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{EnumType, TypeName};
+    use crate::model::{EnumType, TypeId};
 
     type Edit = fn(&mut Property);
 
@@ -192,7 +192,7 @@ mod tests {
             values: vec!["A".to_owned()],
             ..EnumType::default()
         };
-        TypeTable::from([(TypeName::new("Letter"), TypeDef::Enum(values))])
+        TypeTable::from([(TypeId::of_schema("Letter"), TypeDef::Enum(values))])
     }
 
     /// Changes of a property, `!` before what breaks users.
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn types_by_side() {
-        let letter = || TypeRef::Named(TypeName::new("Letter"));
+        let letter = || TypeRef::Named(TypeId::of_schema("Letter"));
         let list = |item: TypeRef| TypeRef::List(Box::new(item));
         let int = |format: &str| TypeRef::Integer(Some(format.to_owned()));
         let text = || TypeRef::String;

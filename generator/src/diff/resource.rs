@@ -175,7 +175,7 @@ fn lists(lists: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Rules, SourceFile, TypeName};
+    use crate::model::{Rules, SourceFile, TypeId};
 
     type Edit = fn(&mut Resource);
 
@@ -196,8 +196,8 @@ mod tests {
                 delete: true,
                 ..Verbs::default()
             },
-            spec: TypeName::new("ShopSpec"),
-            status: TypeName::new("ShopStatus"),
+            spec: TypeId::of_schema("ShopSpec"),
+            status: TypeId::of_schema("ShopStatus"),
             version_names: vec!["v20240101".to_owned()],
             secrets: vec![("key".to_owned(), SecretSource::Extension)],
             config_maps: Vec::new(),

@@ -7,25 +7,29 @@ use super::side::Side;
 use super::{Change, What, property};
 use crate::emit::facts::type_words;
 use crate::model::{
-    ApiVersion, ArmPlace, Discriminated, EnumType, ObjectType, Property, TypeDef, TypeName,
-    TypeRef, TypeTable, VariantType, Version,
+    ApiVersion, ArmPlace, Discriminated, EnumType, MissingType, ObjectType, Property, TypeDef,
+    TypeId, TypeRef, TypeTable, VariantType, Version,
 };
+use crate::naming::TypeNames;
 use crate::share::{Fingerprint, fingerprints};
 
-/// The types of a version, with what tells fast whether two are equal.
+/// The types of a version and what they are called, with what tells fast whether two are equal.
 pub(super) struct Types<'a> {
     api_version: &'a ApiVersion,
     table: &'a TypeTable,
-    prints: BTreeMap<TypeName, Fingerprint>,
+    names: TypeNames,
+    prints: BTreeMap<TypeId, Fingerprint>,
 }
 
 impl<'a> Types<'a> {
-    pub(super) fn new(version: &'a Version) -> Self {
-        Self {
+    pub(super) fn new(version: &'a Version) -> Result<Self, MissingType> {
+        let names = TypeNames::of_version(version);
+        Ok(Self {
             api_version: &version.api_version,
             table: &version.types,
-            prints: fingerprints(&version.types),
-        }
+            prints: fingerprints(&version.types, &names)?,
+            names,
+        })
     }
 }
 
@@ -37,7 +41,7 @@ pub(super) struct Walk<'a> {
     before: &'a Types<'a>,
     after: &'a Types<'a>,
     /// Types that the walk is in.
-    open: BTreeSet<(TypeName, TypeName)>,
+    open: BTreeSet<(TypeId, TypeId)>,
     collector: &'a mut Collector,
 }
 
@@ -61,39 +65,51 @@ impl<'a> Walk<'a> {
 
     /// Compares two object types that stand at `path`, and everything below. What is equal in structure is not
     /// entered, which keeps large groups cheap.
-    pub(super) fn objects(&mut self, before: &TypeName, after: &TypeName, path: &str) {
+    pub(super) fn objects(
+        &mut self,
+        before: &TypeId,
+        after: &TypeId,
+        path: &str,
+    ) -> Result<(), MissingType> {
         if self.before.prints.get(before) == self.after.prints.get(after) {
-            return;
+            return Ok(());
         }
         let (Some(TypeDef::Object(old)), Some(TypeDef::Object(new))) =
             (self.before.table.get(before), self.after.table.get(after))
         else {
-            return;
+            return Ok(());
         };
         let pair = (before.clone(), after.clone());
         if !self.open.insert(pair.clone()) {
-            return;
+            return Ok(());
         }
         for change in one_of(old, new, self.side) {
-            self.found(change, after, None, path);
+            self.found(change, after, None, path)?;
         }
         let pairs = pairs(old, new);
         for gone in old.properties.iter().filter(|it| !pairs.has_before(it)) {
             let change = Change::removed(self.side, &type_words(&gone.ty, self.before.table));
-            self.found(change, after, Some(&gone.name), path);
+            self.found(change, after, Some(&gone.name), path)?;
         }
         for property in new.properties.iter().filter(|it| !pairs.has_after(it)) {
             let words = type_words(&property.ty, self.after.table);
             let change = Change::added(self.side, &words, property.required);
-            self.found(change, after, Some(&property.name), path);
+            self.found(change, after, Some(&property.name), path)?;
         }
         for (old, new) in pairs.0 {
-            self.properties(old, new, after, path);
+            self.properties(old, new, after, path)?;
         }
         self.open.remove(&pair);
+        Ok(())
     }
 
-    fn properties(&mut self, old: &Property, new: &Property, owner: &TypeName, path: &str) {
+    fn properties(
+        &mut self,
+        old: &Property,
+        new: &Property,
+        owner: &TypeId,
+        path: &str,
+    ) -> Result<(), MissingType> {
         let mut changes =
             property::compare((old, self.before.table), (new, self.after.table), self.side);
         if old.name != new.name {
@@ -109,19 +125,21 @@ impl<'a> Walk<'a> {
                 owner,
                 Some(&old.name),
                 path,
-            );
+            )?;
         }
         for change in changes {
-            self.found(change, owner, Some(&new.name), path);
+            self.found(change, owner, Some(&new.name), path)?;
         }
         let (Some(below_old), Some(below_new)) = (old.ty.named(), new.ty.named()) else {
-            return;
+            return Ok(());
         };
         let below = format!("{path}.{}{}", new.name, suffix(&new.ty));
         // From one api-version to another, names are Azure's to change.
-        if below_old != below_new && self.before.api_version == self.after.api_version {
-            let change = Change::called(below_old.as_str(), below_new.as_str());
-            self.found(change, below_new, None, &below);
+        let was = self.before.names.get(below_old)?;
+        let is = self.after.names.get(below_new)?;
+        if was != is && self.before.api_version == self.after.api_version {
+            let change = Change::called(was.as_str(), is.as_str());
+            self.found(change, below_new, None, &below)?;
         }
         match (
             self.before.table.get(below_old),
@@ -129,21 +147,28 @@ impl<'a> Walk<'a> {
         ) {
             (Some(TypeDef::Enum(old)), Some(TypeDef::Enum(new))) => {
                 for change in values(old, new, self.side) {
-                    self.found(change, below_new, None, &below);
+                    self.found(change, below_new, None, &below)?;
                 }
             }
             (Some(TypeDef::Object(_)), Some(TypeDef::Object(_))) => {
-                self.objects(below_old, below_new, &below);
+                self.objects(below_old, below_new, &below)?;
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn found(&mut self, change: Change, owner: &TypeName, property: Option<&str>, path: &str) {
+    fn found(
+        &mut self,
+        change: Change,
+        owner: &TypeId,
+        property: Option<&str>,
+        path: &str,
+    ) -> Result<(), MissingType> {
         let path = property.map_or_else(|| path.to_owned(), |name| format!("{path}.{name}"));
         let subject = Subject {
             side: self.side,
-            type_name: owner.to_string(),
+            type_name: self.after.names.get(owner)?.to_string(),
             property: property.map(str::to_owned),
         };
         let place = Place {
@@ -152,6 +177,7 @@ impl<'a> Walk<'a> {
             path: Some(path),
         };
         self.collector.add(change, Some(subject), place);
+        Ok(())
     }
 }
 

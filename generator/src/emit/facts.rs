@@ -33,7 +33,7 @@ fn singular(ty: &TypeRef, types: &TypeTable) -> &'static str {
         TypeRef::Common(CommonType::DestinationExpression) => "export by CEL expression",
         TypeRef::Common(CommonType::SecretDestination) => "place in a Secret",
         TypeRef::Common(CommonType::ConfigMapDestination) => "place in a ConfigMap",
-        TypeRef::Named(name) => match types.get(name) {
+        TypeRef::Named(id) => match types.get(id) {
             Some(TypeDef::Enum(_)) => "enum",
             _ => "object",
         },

@@ -8,8 +8,8 @@ use quote::quote;
 use super::format::{FormatError, doc, ident, item};
 use super::types::rules_literal;
 use super::uses::{SHAPE, Uses};
-use super::{KindVersions, WRITER, module_name};
-use crate::hub::{KindHub, Plan, Step};
+use super::{KindVersions, RootNames, WRITER, module_name};
+use crate::hub::{Plan, Step};
 use crate::model::{
     AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
     TypeName, Verbs, Version,
@@ -68,8 +68,8 @@ fn sources_name(version: &Version) -> proc_macro2::Ident {
 fn kind_file(group: &Group, kind: &KindVersions<'_>) -> Result<String, FormatError> {
     let uses = Uses::default();
     let mut bodies = vec![item(kind.kind, descriptor(group, kind, &uses)?)?];
-    for (version, resource) in &kind.versions {
-        let info = version_info(version, resource, kind.hub, &uses);
+    for (of_version, roots) in kind.versions.iter().zip(&kind.version_roots) {
+        let info = version_info(*of_version, *roots, &uses);
         bodies.push(item(kind.kind, info)?);
     }
     let (imports, body) = (uses.text(), bodies.join("\n"));
@@ -81,7 +81,7 @@ fn descriptor(
     kind: &KindVersions<'_>,
     uses: &Uses,
 ) -> Result<TokenStream, FormatError> {
-    let (_, newest) = kind.newest();
+    let (_, newest) = kind.newest;
     let name = ident(&constant(kind.kind));
     let text = doc(&format!("`{}`: ARM type `{}`.", kind.kind, newest.arm_type));
     let (api_group, kind_name, plural) = (&group.api_group, kind.kind, &newest.plural);
@@ -104,7 +104,7 @@ fn descriptor(
             }
         })
     });
-    let hub = hub_info(kind.hub, uses);
+    let hub = hub_info(kind, uses);
     let secrets = newest.secrets.iter().map(|(key, source)| {
         let (secret_export, source) = (uses.kind("SecretExport"), secret_source(source, uses));
         quote!(#secret_export { key: #key, source: #source })
@@ -190,28 +190,30 @@ fn shape(module: &str, name: &TypeName, uses: &Uses) -> TokenStream {
     quote!(<#module::#name as Shaped>::SHAPE)
 }
 
-fn hub_info(hub: &KindHub, uses: &Uses) -> TokenStream {
-    let storage_version = &hub.storage_version;
-    let [spec, status] = [&hub.spec, &hub.status].map(|root| shape("hub", root, uses));
+fn hub_info(kind: &KindVersions<'_>, uses: &Uses) -> TokenStream {
+    let storage_version = &kind.hub.storage_version;
+    let RootNames { spec, status } = kind.hub_roots;
+    let [spec, status] = [spec, status].map(|root| shape("hub", root, uses));
     let hub_info = uses.kind("HubInfo");
     quote!(#hub_info { storage_version: #storage_version, spec: #spec, status: #status })
 }
 
-fn version_info(version: &Version, resource: &Resource, hub: &KindHub, uses: &Uses) -> TokenStream {
+fn version_info(
+    (version, resource): (&Version, &Resource),
+    (roots, plans): (RootNames<'_>, &(Plan, Plan)),
+    uses: &Uses,
+) -> TokenStream {
     let (constant, sources) = (info_name(version), sources_name(version));
     uses.add("super", &sources.to_string());
     let name = resource.version_names.first();
     let name = name.map_or("", String::as_str);
     let api_version = version.api_version.as_str();
     let module = module_name(&version.api_version);
-    let [spec, status] = [&resource.spec, &resource.status].map(|root| shape(&module, root, uses));
+    let [spec, status] = [roots.spec, roots.status].map(|root| shape(&module, root, uses));
     let verbs = verbs(resource.verbs, uses);
     let child_lists = resource.child_lists.iter();
     let child_lists = child_lists.map(|path| quote!(&[#(#path),*]));
-    let plans = hub.plans.get(&version.api_version);
-    let same = (Plan::default(), Plan::default());
-    let (spec_plan, status_plan) = plans.unwrap_or(&same);
-    let [spec_plan, status_plan] = [spec_plan, status_plan].map(|it| plan(it, uses));
+    let [spec_plan, status_plan] = [&plans.0, &plans.1].map(|it| plan(it, uses));
     let version_info = uses.kind("VersionInfo");
     quote! {
         const #constant: #version_info = #version_info {
@@ -264,7 +266,7 @@ fn scope(scope: Scope, uses: &Uses) -> TokenStream {
 
 /// The owner as a kind: that of the same group with the parent's ARM type.
 fn owner(group: &Group, kind: &KindVersions<'_>, uses: &Uses) -> TokenStream {
-    let (_, newest) = kind.newest();
+    let (_, newest) = kind.newest;
     let owner_rule = uses.kind("OwnerRule");
     match &newest.owner {
         Owner::None => quote!(#owner_rule::None),

@@ -1,4 +1,4 @@
-//! Pass 7: the model as files in memory: Rust with `quote` and `prettyplease`, other text with `askama`.
+//! Pass 8: the model as files in memory: Rust with `quote` and `prettyplease`, other text with `askama`.
 //! Deterministic to the byte.
 //!
 //! A group becomes a crate: a module per api-version ([`module`]), the module `hub`, the types that these hold
@@ -6,6 +6,7 @@
 //! has a page in the reference ([`reference`]). What is written are facts; Azure's prose is left out.
 
 mod crates;
+mod error;
 pub(crate) mod facts;
 mod format;
 mod kinds;
@@ -15,20 +16,21 @@ mod shared;
 mod types;
 mod uses;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
 pub use crates::umbrella;
+pub use error::EmitError;
 pub use format::FormatError;
 use module::{Module, ModuleKind, root_files};
 use shared::Table;
 use uses::Imports;
 
-use crate::hub::{Hubs, KindHub};
-use crate::model::{ApiVersion, Group, Resource, TypeName, Version};
-use crate::naming::{constant, snake};
+use crate::hub::{Hubs, KindHub, Plan};
+use crate::model::{ApiVersion, Group, MissingType, Resource, TypeId, TypeName, Version};
+use crate::naming::{Names, TypeNames, constant, snake};
 use crate::share::Sharing;
 
 /// The command that writes generated files, for their first line.
@@ -38,13 +40,25 @@ const WRITER: &str = "cargo xtask gen";
 struct KindVersions<'a> {
     kind: &'a str,
     versions: Vec<(&'a Version, &'a Resource)>,
+    /// The last one of them.
+    newest: (&'a Version, &'a Resource),
     hub: &'a KindHub,
+    /// What the roots of each version are called, and what differs from the hub in each.
+    version_roots: Vec<(RootNames<'a>, &'a (Plan, Plan))>,
+    hub_roots: RootNames<'a>,
 }
 
-impl<'a> KindVersions<'a> {
-    /// The newest version. A kind has at least one.
-    fn newest(&self) -> (&'a Version, &'a Resource) {
-        self.versions[self.versions.len() - 1]
+/// What the roots of a kind are called.
+#[derive(Clone, Copy)]
+struct RootNames<'a> {
+    spec: &'a TypeName,
+    status: &'a TypeName,
+}
+
+impl<'a> RootNames<'a> {
+    fn of(names: &'a TypeNames, spec: &TypeId, status: &TypeId) -> Result<Self, MissingType> {
+        let (spec, status) = (names.get(spec)?, names.get(status)?);
+        Ok(Self { spec, status })
     }
 }
 
@@ -66,13 +80,14 @@ fn folder(group: &str) -> Utf8PathBuf {
 /// Writes a group's crate and reference page: path relative to the workspace → text.
 ///
 /// # Errors
-/// [`FormatError`] when a name of the model gives no valid Rust.
+/// [`EmitError`] when a name of the model gives no valid Rust, or a type is missing in its table.
 pub fn emit(
     group: &Group,
-    sharing: &Sharing,
     hubs: &Hubs,
-) -> Result<BTreeMap<Utf8PathBuf, String>, FormatError> {
-    let kinds = kind_versions(group, hubs);
+    names: &Names,
+    sharing: &Sharing,
+) -> Result<BTreeMap<Utf8PathBuf, String>, EmitError> {
+    let kinds = kind_versions(group, hubs, names)?;
     let folder = folder(&group.name);
     let mut files = BTreeMap::new();
     let mut add = |module: &str, written: BTreeMap<String, String>| {
@@ -86,22 +101,23 @@ pub fn emit(
     let versions = group.versions.values().collect::<Vec<_>>();
     let tables = versions
         .par_iter()
-        .map(|version| Table::of_version(version, sharing))
-        .collect::<Vec<_>>();
+        .map(|version| Table::of_version(version, sharing, names))
+        .collect::<Result<Vec<_>, MissingType>>()?;
     let modules = versions.par_iter().zip(&tables).map(|(version, table)| {
-        let written = module::module(&version_module(group, version, sharing, table))?;
-        Ok((module_name(&version.api_version), written))
+        let module = version_module(group, version, sharing, table)?;
+        Ok((module_name(&version.api_version), module::module(&module)?))
     });
-    for written in modules.collect::<Vec<Result<_, FormatError>>>() {
+    for written in modules.collect::<Vec<Result<_, EmitError>>>() {
         let (name, written) = written?;
         add(&name, written);
     }
-    let of_hub = |kind: &KindVersions<'_>| Table::of_hub(hubs, kind.hub);
-    let hub_tables = kinds.iter().map(of_hub).collect::<Vec<_>>();
-    let hub = hub_module(group, sharing, hubs, &kinds, &hub_tables);
+    let hub_tables = kinds.iter();
+    let hub_tables = hub_tables.map(|kind| Table::of_hub(hubs, kind.hub, sharing, names));
+    let hub_tables = hub_tables.collect::<Result<Vec<_>, MissingType>>()?;
+    let hub = hub_module(group, sharing, &kinds, &hub_tables)?;
     add("hub", module::module(&hub)?);
     let tables = tables.iter().chain(&hub_tables).collect::<Vec<_>>();
-    let types = shared::files(&tables);
+    let types = shared::files(&tables)?;
     let has_types = !types.is_empty();
     add("types", types);
     files.extend(crates::group(group, &kinds, has_types)?);
@@ -115,14 +131,11 @@ pub fn kind_constants(hubs: &Hubs) -> Vec<String> {
     hubs.kinds.keys().map(|kind| constant(kind)).collect()
 }
 
-/// Number of hub types that no version has alike.
-pub fn own_hub_types(sharing: &Sharing, hubs: &Hubs) -> usize {
-    let own = hubs.origins.values();
-    let own = own.filter(|origin| !sharing.distinct.contains_key(*origin));
-    own.collect::<BTreeSet<_>>().len()
-}
-
-fn kind_versions<'a>(group: &'a Group, hubs: &'a Hubs) -> Vec<KindVersions<'a>> {
+fn kind_versions<'a>(
+    group: &'a Group,
+    hubs: &'a Hubs,
+    names: &'a Names,
+) -> Result<Vec<KindVersions<'a>>, MissingType> {
     let mut kinds = BTreeMap::<&str, Vec<(&Version, &Resource)>>::new();
     for version in group.versions.values() {
         for resource in &version.resources {
@@ -130,25 +143,43 @@ fn kind_versions<'a>(group: &'a Group, hubs: &'a Hubs) -> Vec<KindVersions<'a>> 
             versions.push((version, resource));
         }
     }
-    kinds
-        .into_iter()
-        .filter_map(|(kind, versions)| {
-            let hub = hubs.kinds.get(kind)?;
-            Some(KindVersions {
-                kind,
-                versions,
-                hub,
-            })
-        })
-        .collect()
+    let kinds = kinds.into_iter().map(|(kind, versions)| {
+        let Some(newest) = versions.last().copied() else {
+            return Ok(None);
+        };
+        let missing = |ty: &TypeId| {
+            let (ty, place) = (ty.clone(), format!("the hub of `{kind}`"));
+            MissingType { ty, place }
+        };
+        let hub = hubs.kinds.get(kind);
+        let hub = hub.ok_or_else(|| missing(&newest.1.spec))?;
+        let roots = versions.iter().map(|(version, resource)| {
+            let names = names.of_version(&version.api_version);
+            let plans = hub.plans.get(&version.api_version);
+            let plans = plans.ok_or_else(|| missing(&resource.spec))?;
+            Ok((
+                RootNames::of(names, &resource.spec, &resource.status)?,
+                plans,
+            ))
+        });
+        Ok(Some(KindVersions {
+            kind,
+            version_roots: roots.collect::<Result<Vec<_>, MissingType>>()?,
+            versions,
+            newest,
+            hub_roots: RootNames::of(&names.hub, &hub.spec, &hub.status)?,
+            hub,
+        }))
+    });
+    kinds.filter_map(Result::transpose).collect()
 }
 
 fn version_module<'a>(
     group: &Group,
     version: &'a Version,
     sharing: &Sharing,
-    table: &Table<'_>,
-) -> Module<'a> {
+    table: &Table<'a>,
+) -> Result<Module<'a>, MissingType> {
     let api_version = &version.api_version;
     let header = format!("Generated by `{WRITER}` from specs of api-version {api_version}.");
     let sources = version.sources.iter();
@@ -156,21 +187,34 @@ fn version_module<'a>(
     let mut resources = version.resources.iter().collect::<Vec<_>>();
     resources.sort_by(|left, right| left.kind.cmp(&right.kind));
     let mut roots = BTreeMap::new();
-    let mut elsewhere = table.imports();
+    let mut elsewhere = table.imports()?;
+    let mut kinds = Vec::new();
     for resource in &resources {
-        let files = root_files(&resource.kind);
-        for (file, root) in files.into_iter().zip([&resource.spec, &resource.status]) {
+        let called = RootNames::of(table.named.names, &resource.spec, &resource.status)?;
+        let files = root_files(&resource.kind).into_iter();
+        let both = [
+            (&resource.spec, called.spec),
+            (&resource.status, called.status),
+        ];
+        for (file, (root, name)) in files.zip(both) {
             let home = sharing.home(api_version, root);
             if home == api_version {
-                let text = root_text(&header, root, table, "super");
-                roots.insert(file, (root, text));
+                let text = root_text(&header, root, table, "super")?;
+                roots.insert(file, (name, text));
             } else {
                 let path = format!("super::{}", module_name(home));
-                elsewhere.entry(path).or_default().push(root.to_string());
+                elsewhere.entry(path).or_default().push(name.to_string());
             }
         }
+        kinds.push(ModuleKind {
+            kind: &resource.kind,
+            spec: called.spec,
+            status: called.status,
+            // Of twins, the name that Kubernetes prefers.
+            version: resource.version_names.last().cloned().unwrap_or_default(),
+        });
     }
-    Module {
+    Ok(Module {
         sources: sources.collect(),
         about: vec![
             format!("`{}` with ARM api-version {api_version}.", group.api_group),
@@ -179,67 +223,62 @@ fn version_module<'a>(
         roots,
         parts: BTreeMap::new(),
         elsewhere,
-        kinds: resources
-            .into_iter()
-            .map(|resource| ModuleKind {
-                kind: &resource.kind,
-                spec: &resource.spec,
-                status: &resource.status,
-                // Of twins, the name that Kubernetes prefers.
-                version: resource.version_names.last().cloned().unwrap_or_default(),
-            })
-            .collect(),
+        kinds,
         header,
-    }
+    })
 }
 
 /// The file of a root, which finds the types of its members at `path`.
-fn root_text(header: &str, root: &TypeName, table: &Table<'_>, path: &str) -> String {
-    let used = table.used(root).into_iter().map(TypeName::to_string);
+fn root_text(
+    header: &str,
+    root: &TypeId,
+    table: &Table<'_>,
+    path: &str,
+) -> Result<String, MissingType> {
+    let used = table.used(root)?.into_keys().map(TypeName::to_string);
     let used = used.collect::<Vec<_>>();
     let mut imports = Imports::new();
     if !used.is_empty() {
         imports.insert(path.to_owned(), used);
     }
-    let definition = table.types.get_key_value(root);
-    let text = definition.map(|it| module::file(header, it, &table.types, &imports));
-    // Roots are in the table of their version or kind.
-    text.unwrap_or_default()
+    table.file(header, root, &imports)
 }
 
 fn hub_module<'a>(
     group: &Group,
     sharing: &Sharing,
-    hubs: &'a Hubs,
     kinds: &[KindVersions<'a>],
     tables: &[Table<'_>],
-) -> Module<'a> {
+) -> Result<Module<'a>, MissingType> {
     let header = format!("Generated by `{WRITER}` from all api-versions.");
     let versions = group.versions.keys().map(ApiVersion::as_str);
     let versions = format!("- {}", versions.collect::<Vec<_>>().join(", "));
     let (mut roots, mut parts) = (BTreeMap::new(), BTreeMap::new());
     let mut elsewhere = Imports::new();
     for (kind, table) in kinds.iter().zip(tables) {
-        let files = root_files(kind.kind);
-        for (file, root) in files.into_iter().zip([&kind.hub.spec, &kind.hub.status]) {
-            let origin = hubs.origins.get(root);
-            match origin.and_then(|origin| sharing.distinct.get(origin)) {
+        let files = root_files(kind.kind).into_iter();
+        let both = [
+            (&kind.hub.spec, kind.hub_roots.spec),
+            (&kind.hub.status, kind.hub_roots.status),
+        ];
+        for (file, (root, name)) in files.zip(both) {
+            match sharing.home_of_hub(root) {
                 Some(home) => {
                     let path = format!("super::{}", module_name(home));
-                    elsewhere.entry(path).or_default().push(root.to_string());
+                    elsewhere.entry(path).or_default().push(name.to_string());
                 }
                 None => {
                     let path = format!("super::{}", snake(kind.kind));
-                    roots.insert(file, (root, root_text(&header, root, table, &path)));
+                    roots.insert(file, (name, root_text(&header, root, table, &path)?));
                 }
             }
         }
-        let shared = table.imports();
+        let shared = table.imports()?;
         if !shared.is_empty() {
             parts.insert(snake(kind.kind), shared);
         }
     }
-    Module {
+    Ok(Module {
         sources: vec![versions],
         about: vec![
             "The stored form of every kind: the union of its versions, the newest shape winning."
@@ -254,11 +293,11 @@ fn hub_module<'a>(
             .iter()
             .map(|kind| ModuleKind {
                 kind: kind.kind,
-                spec: &kind.hub.spec,
-                status: &kind.hub.status,
+                spec: kind.hub_roots.spec,
+                status: kind.hub_roots.status,
                 version: kind.hub.storage_version.clone(),
             })
             .collect(),
         header,
-    }
+    })
 }

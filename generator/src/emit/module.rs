@@ -8,8 +8,8 @@ use quote::quote;
 use super::format::{FormatError, doc, ident, import, item};
 use super::types;
 use super::uses::{Imports, Uses};
-use crate::model::{TypeDef, TypeName, TypeTable};
-use crate::naming::{constant, snake};
+use crate::model::{MissingType, TypeDef, TypeName};
+use crate::naming::{Named, constant, snake};
 
 /// A kind as a module offers it.
 pub struct ModuleKind<'a> {
@@ -61,13 +61,13 @@ pub fn module(module: &Module<'_>) -> Result<BTreeMap<String, String>, FormatErr
 pub fn file(
     header: &str,
     (name, definition): (&TypeName, &TypeDef),
-    types: &TypeTable,
+    named: Named<'_>,
     used: &Imports,
-) -> String {
+) -> Result<String, MissingType> {
     let uses = Uses::default();
     uses.extend(used);
-    let body = types::definition(name, definition, types, &uses);
-    format!("// {header}\n\n{}{body}", uses.text())
+    let body = types::definition(name, definition, named, &uses)?;
+    Ok(format!("// {header}\n\n{}{body}", uses.text()))
 }
 
 fn exports(paths: &Imports) -> String {

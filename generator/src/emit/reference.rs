@@ -6,7 +6,7 @@ use super::KindVersions;
 use super::crates::rendered;
 use super::facts::{rule_words, type_words};
 use crate::model::{
-    ArmPlace, Group, NameRule, Owner, Property, Scope, TypeDef, TypeName, TypeRef, TypeTable,
+    ArmPlace, Group, NameRule, Owner, Property, Scope, TypeDef, TypeId, TypeRef, TypeTable,
 };
 
 /// Deepest nesting that a page shows.
@@ -52,7 +52,7 @@ pub(super) fn page(group: &Group, kinds: &[KindVersions<'_>]) -> String {
 }
 
 fn section(group: &Group, kind: &KindVersions<'_>) -> KindSection {
-    let (version, resource) = kind.newest();
+    let (version, resource) = kind.newest;
     let versions = kind.versions.iter().flat_map(|(version, resource)| {
         let api_version = version.api_version.to_string();
         let names = resource.version_names.iter();
@@ -108,7 +108,7 @@ fn name(rule: &NameRule) -> String {
     }
 }
 
-fn rows(types: &TypeTable, root: &TypeName) -> Vec<Row> {
+fn rows(types: &TypeTable, root: &TypeId) -> Vec<Row> {
     let mut rows = Vec::new();
     collect(types, root, "", &[], 0, &mut rows);
     rows
@@ -116,13 +116,13 @@ fn rows(types: &TypeTable, root: &TypeName) -> Vec<Row> {
 
 fn collect(
     types: &TypeTable,
-    name: &TypeName,
+    ty: &TypeId,
     prefix: &str,
     arm: &[String],
     depth: usize,
     rows: &mut Vec<Row>,
 ) {
-    let Some(TypeDef::Object(object)) = types.get(name) else {
+    let Some(TypeDef::Object(object)) = types.get(ty) else {
         return;
     };
     for property in &object.properties {
@@ -153,7 +153,7 @@ fn collection_suffix(ty: &TypeRef) -> String {
 
 fn row(property: &Property, types: &TypeTable, path: &str, arm: &[String]) -> Row {
     let mut words = Vec::new();
-    if let Some(TypeDef::Enum(values)) = property.ty.named().and_then(|name| types.get(name)) {
+    if let Some(TypeDef::Enum(values)) = property.ty.named().and_then(|id| types.get(id)) {
         words.push(format!("`{}`", values.values.join("`, `")));
     }
     words.extend(rule_words(&property.rules));

@@ -2,108 +2,129 @@
 //!
 //! So a type stands in one place, whichever kinds, api-versions and hubs use it, and stays there when others come or go.
 
-use std::borrow::Cow;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::WRITER;
 use super::module::file;
 use super::uses::Imports;
 use crate::hub::{Hubs, KindHub};
-use crate::model::{TypeDef, TypeName, TypeRef, TypeTable, Version, reachable};
-use crate::naming::snake;
-use crate::share::{Fingerprint, Sharing, fingerprints};
+use crate::model::{MissingType, TypeDef, TypeId, TypeName, Version, reachable};
+use crate::naming::{Named, Names, snake};
+use crate::share::{Fingerprint, Sharing};
 
-/// The types of an api-version or of a kind's hub, under their own names.
+/// The types of an api-version or of a kind's hub.
 pub(super) struct Table<'a> {
-    pub types: Cow<'a, TypeTable>,
-    prints: BTreeMap<TypeName, Fingerprint>,
-    roots: BTreeSet<TypeName>,
+    pub named: Named<'a>,
+    /// Its types.
+    prints: BTreeMap<TypeId, Fingerprint>,
+    roots: BTreeSet<&'a TypeId>,
 }
 
 impl<'a> Table<'a> {
     /// The types of an api-version.
-    pub fn of_version(version: &'a Version, sharing: &Sharing) -> Self {
-        let roots = version
-            .resources
-            .iter()
-            .flat_map(|it| [&it.spec, &it.status]);
-        let print = |name: &TypeName| {
-            let key = (version.api_version.clone(), name.clone());
-            Some((name.clone(), *sharing.prints.get(&key)?))
+    pub fn of_version(
+        version: &'a Version,
+        sharing: &Sharing,
+        names: &'a Names,
+    ) -> Result<Self, MissingType> {
+        let named = Named {
+            types: &version.types,
+            names: names.of_version(&version.api_version),
         };
-        Self {
-            types: Cow::Borrowed(&version.types),
-            prints: version.types.keys().filter_map(print).collect(),
-            roots: roots.cloned().collect(),
-        }
+        let print = |ty: &TypeId| {
+            let print = sharing
+                .prints
+                .get(&(version.api_version.clone(), ty.clone()));
+            let print = print.ok_or_else(|| named.names.lacking(ty))?;
+            Ok((ty.clone(), *print))
+        };
+        let roots = version.resources.iter();
+        Ok(Self {
+            named,
+            prints: version.types.keys().map(print).collect::<Result<_, _>>()?,
+            roots: roots.flat_map(|it| [&it.spec, &it.status]).collect(),
+        })
     }
 
     /// The types of a kind's hub.
-    pub fn of_hub(hubs: &Hubs, hub: &KindHub) -> Self {
-        let own = |name: &TypeName| match hubs.origins.get(name) {
-            Some((own, _)) => own.clone(),
-            None => name.clone(),
+    pub fn of_hub(
+        hubs: &'a Hubs,
+        hub: &'a KindHub,
+        sharing: &Sharing,
+        names: &'a Names,
+    ) -> Result<Self, MissingType> {
+        let named = Named {
+            types: &hubs.types,
+            names: &names.hub,
         };
-        let types = reachable(&hubs.types, [&hub.spec, &hub.status]).into_iter();
-        let types = types.filter_map(|name| {
-            let mut definition = hubs.types.get(&name)?.clone();
-            if let TypeDef::Object(object) = &mut definition {
-                for property in &mut object.properties {
-                    if let Some(core) = property.ty.named() {
-                        property.ty = property.ty.with_core(TypeRef::Named(own(core)));
-                    }
-                }
-            }
-            Some((own(&name), definition))
-        });
-        let types = types.collect::<TypeTable>();
-        Self {
-            prints: fingerprints(&types),
-            types: Cow::Owned(types),
-            roots: [&hub.spec, &hub.status].map(own).into_iter().collect(),
-        }
+        let roots = [&hub.spec, &hub.status];
+        let print = |ty: TypeId| {
+            let known = sharing.hub.get(&ty);
+            let (_, print) = known.ok_or_else(|| named.names.lacking(&ty))?;
+            Ok((ty, *print))
+        };
+        let types = reachable(&hubs.types, roots).into_iter();
+        Ok(Self {
+            named,
+            prints: types.map(print).collect::<Result<_, _>>()?,
+            roots: roots.into_iter().collect(),
+        })
     }
 
-    /// Types that are in modules of their own.
-    fn shared(&self) -> impl Iterator<Item = (&TypeName, String)> {
+    /// Types that are in modules of their own, with the names of these.
+    fn shared(&self) -> Result<Vec<(&TypeId, &'a TypeName, String)>, MissingType> {
         let shared = self.prints.iter();
-        let shared = shared.filter(move |(name, _)| !self.roots.contains(*name));
-        shared.map(|(name, print)| (name, module_name(name, print)))
+        let shared = shared.filter(move |(ty, _)| !self.roots.contains(*ty));
+        let shared = shared.map(|(ty, print)| {
+            let name = self.named.names.get(ty)?;
+            Ok((ty, name, module_name(name, print)))
+        });
+        shared.collect()
     }
 
     /// All types that are in modules of their own, by the path of these.
-    pub fn imports(&self) -> Imports {
-        let shared = self.shared();
-        shared
-            .map(|(name, module)| (format!("crate::types::{module}"), vec![name.to_string()]))
+    pub fn imports(&self) -> Result<Imports, MissingType> {
+        let shared = self.shared()?.into_iter();
+        let imports = shared.map(|(_, name, module)| {
+            let path = format!("crate::types::{module}");
+            (path, vec![name.to_string()])
+        });
+        Ok(imports.collect())
+    }
+
+    /// Types that the members of a type are of, by name.
+    pub fn used(&self, ty: &TypeId) -> Result<BTreeMap<&'a TypeName, &'a TypeId>, MissingType> {
+        let object = match self.named.types.get(ty) {
+            Some(TypeDef::Object(object)) => Some(object),
+            _ => None,
+        };
+        let properties = object.into_iter().flat_map(|it| &it.properties);
+        let used = properties.filter_map(|it| it.ty.named());
+        let used = used.filter(|used| *used != ty);
+        used.map(|used| Ok((self.named.names.get(used)?, used)))
             .collect()
     }
 
-    /// Types that the members of a type are of.
-    pub fn used(&self, name: &TypeName) -> BTreeSet<&TypeName> {
-        match self.types.get(name) {
-            Some(TypeDef::Object(object)) => {
-                let used = object.properties.iter().filter_map(|it| it.ty.named());
-                used.filter(|used| *used != name).collect()
-            }
-            _ => BTreeSet::new(),
+    /// The text of a type's module.
+    fn text(&self, ty: &TypeId) -> Result<String, MissingType> {
+        let header = format!("Generated by `{WRITER}` for all that use it.");
+        let mut imports = Imports::new();
+        for (name, used) in self.used(ty)? {
+            let print = self.prints.get(used);
+            let print = print.ok_or_else(|| self.named.names.lacking(used))?;
+            let module = module_name(name, print);
+            imports.insert(format!("super::{module}"), vec![name.to_string()]);
         }
+        self.file(&header, ty, &imports)
     }
 
-    /// The text of a type's module.
-    fn text(&self, name: &TypeName) -> Option<String> {
-        let header = format!("Generated by `{WRITER}` for all that use it.");
-        let used = self.used(name).into_iter().filter_map(|used| {
-            let module = module_name(used, self.prints.get(used)?);
-            Some((format!("super::{module}"), vec![used.to_string()]))
-        });
-        let definition = self.types.get(name)?;
-        Some(file(
-            &header,
-            (name, definition),
-            &self.types,
-            &used.collect(),
-        ))
+    /// The text of a file that holds one type.
+    pub fn file(&self, header: &str, ty: &TypeId, used: &Imports) -> Result<String, MissingType> {
+        let name = self.named.names.get(ty)?;
+        let definition = self.named.types.get(ty);
+        let definition = definition.ok_or_else(|| self.named.names.lacking(ty))?;
+        file(header, (name, definition), self.named, used)
     }
 }
 
@@ -114,14 +135,14 @@ fn module_name(name: &TypeName, print: &Fingerprint) -> String {
 }
 
 /// The module `types`: file → text. Nothing if all types are roots.
-pub(super) fn files(tables: &[&Table<'_>]) -> BTreeMap<String, String> {
+pub(super) fn files(tables: &[&Table<'_>]) -> Result<BTreeMap<String, String>, MissingType> {
     let mut files = BTreeMap::new();
     for table in tables {
-        for (name, module) in table.shared() {
+        for (ty, _, module) in table.shared()? {
             // The first one that has it is as good as any: what is the same has the same text, but for where it was read.
             let file = format!("{module}/mod.rs");
-            if !files.contains_key(&file) {
-                files.extend(table.text(name).map(|text| (file, text)));
+            if let Entry::Vacant(place) = files.entry(file) {
+                place.insert(table.text(ty)?);
             }
         }
     }
@@ -134,5 +155,5 @@ pub(super) fn files(tables: &[&Table<'_>]) -> BTreeMap<String, String> {
         );
         files.insert("mod.rs".to_owned(), text);
     }
-    files
+    Ok(files)
 }

@@ -6,10 +6,10 @@ use super::facts;
 use super::format::WIDTH;
 use super::uses::{SHAPES, Uses};
 use crate::model::{
-    Absent, ArmPlace, CommonType, EnumType, Meaning, ObjectType, Property, Rules, TypeDef,
-    TypeName, TypeRef, TypeTable,
+    Absent, ArmPlace, CommonType, EnumType, Meaning, MissingType, ObjectType, Property, Rules,
+    TypeDef, TypeName, TypeRef,
 };
-use crate::naming::{constant, distinct, snake};
+use crate::naming::{Named, TypeNames, constant, distinct, snake};
 
 /// Steps of indentation: of the macro's item, of its members, of what belongs to a member.
 const ITEM: &str = "    ";
@@ -17,10 +17,15 @@ const MEMBER: &str = "        ";
 const CALL: &str = "            ";
 
 /// A type as text, and what it takes from elsewhere.
-pub fn definition(name: &TypeName, definition: &TypeDef, types: &TypeTable, uses: &Uses) -> String {
+pub fn definition(
+    name: &TypeName,
+    definition: &TypeDef,
+    named: Named<'_>,
+    uses: &Uses,
+) -> Result<String, MissingType> {
     match definition {
-        TypeDef::Object(object) => structure(name, object, types, uses),
-        TypeDef::Enum(definition) => enumeration(name, definition, uses),
+        TypeDef::Object(object) => structure(name, object, named, uses),
+        TypeDef::Enum(definition) => Ok(enumeration(name, definition, uses)),
     }
 }
 
@@ -40,39 +45,46 @@ fn enumeration(name: &TypeName, definition: &EnumType, uses: &Uses) -> String {
     text
 }
 
-fn structure(name: &TypeName, object: &ObjectType, types: &TypeTable, uses: &Uses) -> String {
+fn structure(
+    name: &TypeName,
+    object: &ObjectType,
+    named: Named<'_>,
+    uses: &Uses,
+) -> Result<String, MissingType> {
     uses.add(SHAPES, "shaped");
     let names = object.properties.iter().map(|p| p.name.as_str());
     let members = distinct(&names.collect::<Vec<_>>(), snake);
     let fields = object.properties.iter().zip(&members);
     let fields = fields.map(|(property, member)| {
-        let doc = facts::property(property, object, types);
-        format!(
-            "{MEMBER}/// {doc}\n{}",
-            field(property, member, types, uses)
-        )
+        let doc = facts::property(property, object, named.types);
+        let field = field(property, member, named, uses)?;
+        Ok(format!("{MEMBER}/// {doc}\n{field}"))
     });
-    format!(
+    let fields = fields.collect::<Result<String, MissingType>>()?;
+    Ok(format!(
         "shaped! {{\n{ITEM}/// {}\n{ITEM}{}{}{} {{\n{}{ITEM}}}\n}}\n",
         facts::object(object),
         name,
         one_of(object, uses),
         descriptions(object),
-        fields.collect::<String>()
-    )
+        fields
+    ))
 }
 
 /// One field: `member: Type = "jsonName"` and what is to be said of it, on one line if it fits.
-fn field(property: &Property, member: &str, types: &TypeTable, uses: &Uses) -> String {
-    let start = format!(
-        "{MEMBER}{member}: {} =",
-        field_type(&property.ty, types, uses)
-    );
+fn field(
+    property: &Property,
+    member: &str,
+    named: Named<'_>,
+    uses: &Uses,
+) -> Result<String, MissingType> {
+    let ty = field_type(&property.ty, named, uses)?;
+    let start = format!("{MEMBER}{member}: {ty} =");
     let name = quoted(&property.name);
     let calls = calls(property, uses);
     let line = format!("{start} {name}{};\n", calls.concat());
     if line.chars().count() <= WIDTH + 1 && line.matches('\n').count() == 1 {
-        return line;
+        return Ok(line);
     }
     let gap = if start.len() + " ".len() + name.len() <= WIDTH {
         " ".to_owned()
@@ -80,14 +92,17 @@ fn field(property: &Property, member: &str, types: &TypeTable, uses: &Uses) -> S
         format!("\n{CALL}")
     };
     let calls = calls.iter().map(|call| format!("\n{CALL}{call}"));
-    format!("{start}{gap}{name}{};\n", calls.collect::<String>())
+    Ok(format!(
+        "{start}{gap}{name}{};\n",
+        calls.collect::<String>()
+    ))
 }
 
 /// The Rust type of a field's value.
-fn field_type(ty: &TypeRef, types: &TypeTable, uses: &Uses) -> String {
-    let inner = item_type(ty, uses);
+fn field_type(ty: &TypeRef, named: Named<'_>, uses: &Uses) -> Result<String, MissingType> {
+    let inner = item_type(ty, named.names, uses)?;
     let is_struct = match ty {
-        TypeRef::Named(name) => matches!(types.get(name), Some(TypeDef::Object(_))),
+        TypeRef::Named(id) => matches!(named.types.get(id), Some(TypeDef::Object(_))),
         TypeRef::Reference
         | TypeRef::WellKnownReference
         | TypeRef::Secret
@@ -96,44 +111,46 @@ fn field_type(ty: &TypeRef, types: &TypeTable, uses: &Uses) -> String {
         | TypeRef::Common(_) => true,
         _ => false,
     };
-    if is_struct {
+    Ok(if is_struct {
         format!("Box<{inner}>")
     } else {
         inner
-    }
+    })
 }
 
 /// The Rust type of an item of a list or map.
-fn item_type(ty: &TypeRef, uses: &Uses) -> String {
-    let resource = match ty {
-        TypeRef::Named(name) => return name.to_string(),
-        TypeRef::List(item) => return format!("Vec<{}>", item_type(item, uses)),
+fn item_type(ty: &TypeRef, names: &TypeNames, uses: &Uses) -> Result<String, MissingType> {
+    Ok(match ty {
+        TypeRef::Named(id) => names.get(id)?.to_string(),
+        TypeRef::List(item) => format!("Vec<{}>", item_type(item, names, uses)?),
         TypeRef::Map(item) => {
             uses.add("std::collections", "BTreeMap");
-            return format!("BTreeMap<String, {}>", item_type(item, uses));
+            format!("BTreeMap<String, {}>", item_type(item, names, uses)?)
         }
-        TypeRef::Bool => return "bool".to_owned(),
-        TypeRef::Integer(_) => return "i64".to_owned(),
-        TypeRef::Number => return "f64".to_owned(),
-        TypeRef::String => return "String".to_owned(),
-        TypeRef::Json => return shape("Json", uses),
-        TypeRef::ArmIdKeyed => {
-            let item = resource("UserAssignedIdentityDetails", uses);
-            return format!("Vec<{item}>");
-        }
-        TypeRef::Reference => "ResourceReference",
-        TypeRef::WellKnownReference => "WellKnownResourceReference",
-        TypeRef::Secret => "SecretReference",
-        TypeRef::SecretMap => "SecretMapReference",
-        TypeRef::ConfigMap(_) => "ConfigMapReference",
-        TypeRef::Common(CommonType::KnownResourceReference) => "KnownResourceReference",
-        TypeRef::Common(CommonType::ArbitraryOwnerReference) => "ArbitraryOwnerReference",
-        TypeRef::Common(CommonType::Condition) => "Condition",
-        TypeRef::Common(CommonType::DestinationExpression) => "DestinationExpression",
-        TypeRef::Common(CommonType::SecretDestination) => "SecretDestination",
-        TypeRef::Common(CommonType::ConfigMapDestination) => "ConfigMapDestination",
-    };
-    self::resource(resource, uses)
+        TypeRef::Bool => "bool".to_owned(),
+        TypeRef::Integer(_) => "i64".to_owned(),
+        TypeRef::Number => "f64".to_owned(),
+        TypeRef::String => "String".to_owned(),
+        TypeRef::Json => shape("Json", uses),
+        TypeRef::Reference => resource("ResourceReference", uses),
+        TypeRef::WellKnownReference => resource("WellKnownResourceReference", uses),
+        TypeRef::ArmIdKeyed => format!("Vec<{}>", resource("UserAssignedIdentityDetails", uses)),
+        TypeRef::Secret => resource("SecretReference", uses),
+        TypeRef::SecretMap => resource("SecretMapReference", uses),
+        TypeRef::ConfigMap(_) => resource("ConfigMapReference", uses),
+        TypeRef::Common(common) => resource(common_type(*common), uses),
+    })
+}
+
+fn common_type(common: CommonType) -> &'static str {
+    match common {
+        CommonType::KnownResourceReference => "KnownResourceReference",
+        CommonType::ArbitraryOwnerReference => "ArbitraryOwnerReference",
+        CommonType::Condition => "Condition",
+        CommonType::DestinationExpression => "DestinationExpression",
+        CommonType::SecretDestination => "SecretDestination",
+        CommonType::ConfigMapDestination => "ConfigMapDestination",
+    }
 }
 
 /// A name of the module `shape`.

@@ -13,7 +13,7 @@ pub use kind::{KindExplanation, KindFacts, KindVersion};
 pub use path::{Form, Part, PropertyExplanation, Reason};
 
 use crate::curation::{GroupConfig, nearest};
-use crate::model::Group;
+use crate::model::{Group, MissingType};
 
 /// What is asked about: `[GROUP/]KIND[.spec|.status[.PROPERTY]…]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,9 @@ pub enum ExplainError {
         /// The nearest name, or all of them.
         hint: String,
     },
+    /// A type refers to one that is not there.
+    #[error(transparent)]
+    Missing(#[from] MissingType),
 }
 
 /// Answers a question about a curated group.

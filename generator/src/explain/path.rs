@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::{ExplainError, Question, hint};
 use crate::model::{
-    ConfigMapImport, DecidedBy, Group, LeftOut, ObjectType, Origin, Property, Resource, TypeDef,
-    TypeName, TypeRef, TypeTable, Version,
+    ConfigMapImport, DecidedBy, Group, LeftOut, MissingType, ObjectType, Origin, Property,
+    Resource, TypeDef, TypeId, TypeRef, TypeTable, Version,
 };
+use crate::naming::{Named, TypeNames};
 
 /// All about a property.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -72,9 +73,17 @@ pub struct Part {
 
 /// A property on the way down, or one that was left out.
 enum Found<'a> {
-    Root(&'a TypeName),
+    Root(&'a TypeId),
     Property(&'a Property),
     LeftOut(&'a LeftOut),
+}
+
+/// Why there is no form.
+enum Fault {
+    /// The path ends too early.
+    Missing(Missing),
+    /// A type refers to one that is not there.
+    Type(MissingType),
 }
 
 /// Where a path ends too early.
@@ -102,7 +111,8 @@ pub(super) fn explain(
         };
         match form(version, resource, &question.path) {
             Ok(form) => explanation.add(api_version.to_string(), form),
-            Err(missing) => {
+            Err(Fault::Type(error)) => return Err(error.into()),
+            Err(Fault::Missing(missing)) => {
                 explanation.absent_from.push(api_version.to_string());
                 let is_deeper = |known: &Missing| known.depth <= missing.depth;
                 if deepest.as_ref().is_none_or(is_deeper) {
@@ -174,16 +184,16 @@ impl PropertyExplanation {
 }
 
 /// Follows a path from the root of a side down.
-fn form(version: &Version, resource: &Resource, path: &[String]) -> Result<Form, Missing> {
+fn form(version: &Version, resource: &Resource, path: &[String]) -> Result<Form, Fault> {
     let mut arm = String::new();
     let mut found = match path.first().map(String::as_str) {
         Some("spec") => Found::Root(&resource.spec),
         Some("status") => Found::Root(&resource.status),
         _ => {
-            return Err(Missing {
+            return Err(Fault::Missing(Missing {
                 depth: 0,
                 known: vec!["spec".to_owned(), "status".to_owned()],
-            });
+            }));
         }
     };
     for (depth, name) in path.iter().enumerate().skip(1) {
@@ -196,7 +206,7 @@ fn form(version: &Version, resource: &Resource, path: &[String]) -> Result<Form,
             }
             let known = object.map(parts).unwrap_or_default();
             let known = known.into_iter().map(|part| part.name).collect();
-            return Err(Missing { depth, known });
+            return Err(Fault::Missing(Missing { depth, known }));
         };
         let members = match next {
             Found::Property(property) => property.place.path(),
@@ -214,7 +224,7 @@ fn form(version: &Version, resource: &Resource, path: &[String]) -> Result<Form,
         }
         found = next;
     }
-    Ok(describe(version, &found, arm))
+    describe(version, &found, arm).map_err(Fault::Type)
 }
 
 fn brackets(ty: &TypeRef) -> String {
@@ -226,12 +236,12 @@ fn brackets(ty: &TypeRef) -> String {
 }
 
 fn object<'a>(types: &'a TypeTable, found: &Found<'a>) -> Option<&'a ObjectType> {
-    let name = match found {
-        Found::Root(name) => name,
+    let id = match found {
+        Found::Root(root) => root,
         Found::Property(property) => property.ty.named()?,
         Found::LeftOut(_) => return None,
     };
-    match types.get(name)? {
+    match types.get(id)? {
         TypeDef::Object(object) => Some(object),
         TypeDef::Enum(_) => None,
     }
@@ -255,7 +265,12 @@ fn member<'a>(object: &'a ObjectType, name: &str) -> Option<Found<'a>> {
         .or_else(|| left_out.find(|it| it.name == name).map(Found::LeftOut))
 }
 
-fn describe(version: &Version, found: &Found<'_>, arm_path: String) -> Form {
+fn describe(version: &Version, found: &Found<'_>, arm_path: String) -> Result<Form, MissingType> {
+    let names = TypeNames::of_version(version);
+    let named = Named {
+        types: &version.types,
+        names: &names,
+    };
     let object = object(&version.types, found);
     let parts = object.map(parts).unwrap_or_default();
     let form = |name: &str, origin: &Origin| Form {
@@ -269,22 +284,21 @@ fn describe(version: &Version, found: &Found<'_>, arm_path: String) -> Form {
         reasons: reasons(origin),
         parts,
     };
-    match found {
-        Found::Root(name) => {
+    Ok(match found {
+        Found::Root(root) => {
             let origin = Origin {
                 source: object
                     .map(|object| object.source.clone())
                     .unwrap_or_default(),
                 ..Origin::default()
             };
-            let ty = Some(type_text(&version.types, &TypeRef::Named((*name).clone())));
             Form {
-                ty,
-                ..form(name.as_str(), &origin)
+                ty: Some(type_text(named, &TypeRef::Named((*root).clone()))?),
+                ..form(names.get(root)?.as_str(), &origin)
             }
         }
         Found::Property(property) => Form {
-            ty: Some(type_text(&version.types, &property.ty)),
+            ty: Some(type_text(named, &property.ty)?),
             required: property.required,
             ..form(&property.name, &property.origin)
         },
@@ -292,7 +306,7 @@ fn describe(version: &Version, found: &Found<'_>, arm_path: String) -> Form {
             left_out: true,
             ..form(&left_out.name, &left_out.origin)
         },
-    }
+    })
 }
 
 fn reasons(origin: &Origin) -> Vec<Reason> {
@@ -317,20 +331,23 @@ fn parts(object: &ObjectType) -> Vec<Part> {
     kept.chain(left_out).collect()
 }
 
-fn type_text(types: &TypeTable, ty: &TypeRef) -> String {
-    match ty {
+fn type_text(named: Named<'_>, ty: &TypeRef) -> Result<String, MissingType> {
+    Ok(match ty {
         TypeRef::Bool => "boolean".to_owned(),
         TypeRef::Integer(Some(format)) => format!("integer ({format})"),
         TypeRef::Integer(None) => "integer".to_owned(),
         TypeRef::Number => "number".to_owned(),
         TypeRef::String => "string".to_owned(),
         TypeRef::Json => "any JSON".to_owned(),
-        TypeRef::Named(name) => match types.get(name) {
-            Some(TypeDef::Enum(known)) => format!("{name}, one of {}", known.values.join(", ")),
-            Some(TypeDef::Object(_)) | None => format!("object {name}"),
-        },
-        TypeRef::List(item) => format!("list of {}", type_text(types, item)),
-        TypeRef::Map(item) => format!("map of {}", type_text(types, item)),
+        TypeRef::Named(id) => {
+            let name = named.names.get(id)?;
+            match named.types.get(id) {
+                Some(TypeDef::Enum(known)) => format!("{name}, one of {}", known.values.join(", ")),
+                Some(TypeDef::Object(_)) | None => format!("object {name}"),
+            }
+        }
+        TypeRef::List(item) => format!("list of {}", type_text(named, item)?),
+        TypeRef::Map(item) => format!("map of {}", type_text(named, item)?),
         TypeRef::Reference => "reference to a resource".to_owned(),
         TypeRef::WellKnownReference => "reference to a resource, or a well-known name".to_owned(),
         TypeRef::ArmIdKeyed => "list of references to resources".to_owned(),
@@ -341,5 +358,5 @@ fn type_text(types: &TypeTable, ty: &TypeRef) -> String {
         }
         TypeRef::ConfigMap(ConfigMapImport::Required) => "key of a ConfigMap".to_owned(),
         TypeRef::Common(common) => format!("{common:?} of the operator"),
-    }
+    })
 }

@@ -1,24 +1,23 @@
 //! Merging the types of a class into one hub type.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Member;
-use super::classes::{ClassId, Classes, Node, hub_names, object};
+use super::classes::{Classes, Node};
 use super::step::Step;
 use crate::model::{
-    Discriminated, EnumType, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
-    TypeTable,
+    Discriminated, EnumType, MissingType, ObjectType, Origin, Property, Rules, TypeDef, TypeId,
+    TypeRef, TypeTable,
 };
 
 /// Hub types of one kind.
+#[derive(Default)]
 pub(super) struct Merged {
     /// The hub types.
     pub(super) types: TypeTable,
-    /// Name of each class's hub type.
-    pub(super) names: BTreeMap<ClassId, TypeName>,
-    /// What leads from a version's property to that of the hub: by class, version and name. Nothing where the
+    /// What leads from a version's property to that of the hub: by hub type, version and name. Nothing where the
     /// hub has it under the same name.
-    pub(super) steps: BTreeMap<(ClassId, usize, String), Step>,
+    pub(super) steps: BTreeMap<(TypeId, usize, String), Step>,
 }
 
 /// The versions' forms of one property of a class, newest first.
@@ -29,55 +28,27 @@ struct Forms<'a> {
 }
 
 /// Merges every class. `storage` is the index of the storage version.
-pub(super) fn merge(members: &[Member<'_>], classes: &Classes, storage: usize) -> Merged {
-    let mut merged = Merged {
-        types: TypeTable::new(),
-        names: names(classes, members),
-        steps: BTreeMap::new(),
-    };
-    for (class, nodes) in &classes.members {
-        let definition = if object(members, nodes[0].0, &nodes[0].1).is_some() {
-            merge_objects(members, classes, *class, storage, &mut merged)
+pub(super) fn merge(
+    members: &[Member<'_>],
+    classes: &Classes<'_>,
+    storage: usize,
+) -> Result<Merged, MissingType> {
+    let mut merged = Merged::default();
+    for (hub, nodes) in classes.members() {
+        let definition = if classes.is_enum(hub) {
+            merge_enums(classes, nodes)
         } else {
-            merge_enums(members, nodes)
+            merge_objects(members, classes, (hub, nodes), storage, &mut merged)?
         };
-        let name = merged.names[class].clone();
-        merged.types.insert(name, definition);
+        merged.types.insert(hub.clone(), definition);
     }
-    merged
+    Ok(merged)
 }
 
-/// The newest member's name; an older one's is told apart by its api-version when the name is taken.
-fn names(classes: &Classes, members: &[Member<'_>]) -> BTreeMap<ClassId, TypeName> {
-    let newest = |nodes: &[Node]| {
-        let version = nodes.iter().map(|(version, _)| *version).max();
-        let node = nodes.iter().find(|(index, _)| Some(*index) == version);
-        node.cloned()
-    };
-    let mut order = classes
-        .members
-        .iter()
-        .filter_map(|(class, nodes)| newest(nodes).map(|node| (node, *class)))
-        .collect::<Vec<_>>();
-    order.sort_by(|((left, _), _), ((right, _), _)| right.cmp(left));
-    let mut taken = BTreeSet::new();
-    let mut names = BTreeMap::new();
-    for ((version, name), class) in order {
-        let mut chosen = name.clone();
-        if !taken.insert(chosen.clone()) {
-            let compact = members[version].version.api_version.compact();
-            chosen = TypeName::new(format!("{name}V{compact}"));
-            taken.insert(chosen.clone());
-        }
-        names.insert(class, chosen);
-    }
-    names
-}
-
-fn merge_enums(members: &[Member<'_>], nodes: &[Node]) -> TypeDef {
+fn merge_enums(classes: &Classes<'_>, nodes: &[Node]) -> TypeDef {
     let mut union = EnumType::default();
-    for (version, name) in nodes.iter().rev() {
-        if let Some(TypeDef::Enum(definition)) = members[*version].version.types.get(name) {
+    for (version, ty) in nodes.iter().rev() {
+        if let Some(TypeDef::Enum(definition)) = classes.definition(*version, ty) {
             union.extensible |= definition.extensible;
             for value in &definition.values {
                 if !union.values.contains(value) {
@@ -91,19 +62,18 @@ fn merge_enums(members: &[Member<'_>], nodes: &[Node]) -> TypeDef {
 
 fn merge_objects(
     members: &[Member<'_>],
-    classes: &Classes,
-    class: ClassId,
+    classes: &Classes<'_>,
+    (hub, nodes): (&TypeId, &[Node]),
     storage: usize,
     merged: &mut Merged,
-) -> TypeDef {
-    let nodes = &classes.members[&class];
+) -> Result<TypeDef, MissingType> {
     let objects = nodes
         .iter()
         .rev()
-        .filter_map(|(version, name)| Some((*version, object(members, *version, name)?)))
+        .filter_map(|(version, ty)| Some((*version, classes.object(*version, ty)?)))
         .collect::<Vec<_>>();
     let stored = objects.iter().any(|(version, _)| *version == storage);
-    let names = hub_names(members, nodes);
+    let names = classes.hub_names(nodes);
     let mut by_name = BTreeMap::<&str, Vec<(usize, &Property)>>::new();
     for (version, object) in &objects {
         for property in &object.properties {
@@ -114,7 +84,7 @@ fn merge_objects(
     }
     let mut properties = Vec::new();
     for (name, forms) in &by_name {
-        let groups = compatible(members, classes, merged, forms);
+        let groups = compatible(classes, forms)?;
         for (index, group) in groups.iter().enumerate() {
             let mut property = merge_forms(group, objects.len());
             (*name).clone_into(&mut property.name);
@@ -125,9 +95,8 @@ fn merge_objects(
             }
             for (version, form) in &group.forms {
                 if let Some(step) = step(&form.name, &property.name, index == 0) {
-                    merged
-                        .steps
-                        .insert((class, *version, form.name.clone()), step);
+                    let key = (hub.clone(), *version, form.name.clone());
+                    merged.steps.insert(key, step);
                 }
             }
             let has_storage = group.forms.iter().any(|(version, _)| *version == storage);
@@ -137,7 +106,7 @@ fn merge_objects(
     }
     properties.sort_by_key(|property| (property.name != "conditions", property.name.clone()));
     let newest = objects.first().map(|(_, object)| *object);
-    TypeDef::Object(ObjectType {
+    Ok(TypeDef::Object(ObjectType {
         properties,
         discriminated: discriminated(&objects),
         arm_resource: newest.is_some_and(|object| object.arm_resource),
@@ -145,7 +114,7 @@ fn merge_objects(
         source: newest.map_or_else(String::new, |object| object.source.clone()),
         left_out: Vec::new(),
         definition: newest.and_then(|object| object.definition.clone()),
-    })
+    }))
 }
 
 /// What leads from a version's property to the hub's, if the names differ.
@@ -166,18 +135,22 @@ fn step(version: &str, hub: &str, is_compatible: bool) -> Option<Step> {
 
 /// Sorts the forms of a property into groups whose values can be carried over, the newest form's first.
 fn compatible<'a>(
-    members: &[Member<'_>],
-    classes: &Classes,
-    merged: &Merged,
+    classes: &Classes<'_>,
     forms: &[(usize, &'a Property)],
-) -> Vec<Forms<'a>> {
+) -> Result<Vec<Forms<'a>>, MissingType> {
     let mut groups = Vec::<Forms<'a>>::new();
     for (version, property) in forms {
-        let ty = hub_type(&property.ty, *version, classes, merged);
-        let enums = |ty: &TypeRef| is_enum(ty, members, classes, merged);
+        let ty = match property.ty.named() {
+            Some(inner) => {
+                let hub = classes.hub_type(*version, inner)?;
+                property.ty.with_core(TypeRef::Named(hub.clone()))
+            }
+            None => property.ty.clone(),
+        };
+        let is_enum = |ty: &TypeRef| matches!(ty, TypeRef::Named(hub) if classes.is_enum(hub));
         let found = groups
             .iter_mut()
-            .find_map(|group| Some((merge_types(&group.ty, &ty, &enums)?, group)));
+            .find_map(|group| Some((merge_types(&group.ty, &ty, &is_enum)?, group)));
         match found {
             Some((ty, group)) => {
                 group.ty = ty;
@@ -189,28 +162,7 @@ fn compatible<'a>(
             }),
         }
     }
-    groups
-}
-
-/// The type with names of hub types in place of a version's.
-fn hub_type(ty: &TypeRef, version: usize, classes: &Classes, merged: &Merged) -> TypeRef {
-    let class = ty.named().and_then(|name| classes.of_type(version, name));
-    match class {
-        Some(class) => ty.with_core(TypeRef::Named(merged.names[&class].clone())),
-        None => ty.clone(),
-    }
-}
-
-/// Whether a hub type is an enum.
-fn is_enum(ty: &TypeRef, members: &[Member<'_>], classes: &Classes, merged: &Merged) -> bool {
-    let TypeRef::Named(name) = ty else {
-        return false;
-    };
-    let class = merged.names.iter().find(|(_, hub)| *hub == name);
-    class.is_some_and(|(class, _)| {
-        let (version, name) = &classes.members[class][0];
-        object(members, *version, name).is_none()
-    })
+    Ok(groups)
 }
 
 /// The type that holds values of both, if there is one: enums are strings, integers are integers whatever their

@@ -1,13 +1,11 @@
-//! Pass 6: one hub per kind, and per version what differs from it.
+//! Pass 5: one hub per kind, and per version what differs from it.
 //!
 //! The hub is the union of all versions, the newest shape winning. It is also the stored form: properties that
 //! the storage version lacks are marked as stashed. Types that stand at the same place in different versions
 //! form a *class* and become one hub type ([`classes`]), merged property by property ([`merge`]); a plan says
-//! what the merge could not keep under one name ([`plan`]). Hub types of all kinds of a group stand in one table, each
-//! under its kind and name ([`combine`]).
+//! what the merge could not keep under one name ([`plan`]). Hub types of all kinds of a group stand in one table.
 
 mod classes;
-mod combine;
 mod merge;
 mod plan;
 mod step;
@@ -17,9 +15,9 @@ use std::collections::BTreeMap;
 pub use step::{Plan, Step};
 
 use crate::model::{
-    ApiVersion, ArmPlace, Group, Property, Resource, TypeDef, TypeName, TypeRef, TypeTable, Version,
+    ApiVersion, ArmPlace, Group, MissingType, Property, Resource, TypeDef, TypeId, TypeRef,
+    TypeTable, Version,
 };
-use crate::share::Fingerprint;
 
 /// Hubs of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,8 +26,6 @@ pub struct Hubs {
     pub types: TypeTable,
     /// Hubs by kind.
     pub kinds: BTreeMap<String, KindHub>,
-    /// Name and fingerprint of each type within its kind.
-    pub origins: BTreeMap<TypeName, (TypeName, Fingerprint)>,
 }
 
 /// The hub of one kind.
@@ -38,9 +34,9 @@ pub struct KindHub {
     /// Name of the version that objects are stored in: `v1api20230101storage`.
     pub storage_version: String,
     /// Root of the desired state, in [`Hubs::types`].
-    pub spec: TypeName,
+    pub spec: TypeId,
     /// Root of the observed state.
-    pub status: TypeName,
+    pub status: TypeId,
     /// Plans of spec and status per api-version.
     pub plans: BTreeMap<ApiVersion, (Plan, Plan)>,
 }
@@ -53,7 +49,10 @@ struct Member<'a> {
 }
 
 /// Computes the hub of every kind.
-pub fn hubs(group: &Group) -> Hubs {
+///
+/// # Errors
+/// When a type refers to one that its version does not have: a fault of the passes before.
+pub fn hubs(group: &Group) -> Result<Hubs, MissingType> {
     let mut kinds = BTreeMap::<&str, Vec<Member<'_>>>::new();
     for version in group.versions.values() {
         for resource in &version.resources {
@@ -61,36 +60,35 @@ pub fn hubs(group: &Group) -> Hubs {
             kinds.entry(&resource.kind).or_default().push(member);
         }
     }
-    let hubs = kinds
-        .into_iter()
-        .map(|(kind, members)| (kind.to_owned(), kind_hub(&members)))
-        .collect();
-    combine::combine(hubs)
+    let mut hubs = Hubs::default();
+    for (kind, members) in kinds {
+        if let Some((hub, types)) = kind_hub(&members)? {
+            hubs.types.extend(types);
+            hubs.kinds.insert(kind.to_owned(), hub);
+        }
+    }
+    Ok(hubs)
 }
 
-/// The hub of a kind from its versions, oldest first.
-fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
+/// The hub of a kind from its versions, oldest first; nothing from none.
+fn kind_hub(members: &[Member<'_>]) -> Result<Option<(KindHub, TypeTable)>, MissingType> {
     let storage = newest_stable(members.iter().map(|member| &member.version.api_version));
-    let classes = classes::Classes::of(members);
-    let mut merged = merge::merge(members, &classes, storage);
-    let plans = members
-        .iter()
-        .enumerate()
-        .map(|(index, member)| {
-            let plan = |root: &TypeName| plan::plan(index, member.version, root, &classes, &merged);
-            let plans = (plan(&member.resource.spec), plan(&member.resource.status));
-            (member.version.api_version.clone(), plans)
-        })
-        .collect();
-    let newest = members.len() - 1;
-    let hub_root = |root: &TypeName| {
-        let class = classes.of_type(newest, root);
-        class.map_or_else(|| root.clone(), |class| merged.names[&class].clone())
+    let (Some(stored), Some(newest)) = (members.get(storage), members.last()) else {
+        return Ok(None);
     };
+    let classes = classes::Classes::of(members);
+    let mut merged = merge::merge(members, &classes, storage)?;
+    let mut plans = BTreeMap::new();
+    for (index, member) in members.iter().enumerate() {
+        let plan = |root: &TypeId| plan::plan(index, root, &classes, &merged);
+        let both = (plan(&member.resource.spec)?, plan(&member.resource.status)?);
+        plans.insert(member.version.api_version.clone(), both);
+    }
+    let hub_root = |root: &TypeId| classes.hub_type(members.len() - 1, root).cloned();
     let hub = KindHub {
-        storage_version: storage_name(members[storage].resource),
-        spec: hub_root(&members[newest].resource.spec),
-        status: hub_root(&members[newest].resource.status),
+        storage_version: storage_name(stored.resource),
+        spec: hub_root(&newest.resource.spec)?,
+        status: hub_root(&newest.resource.status)?,
         plans,
     };
     if let Some(TypeDef::Object(spec)) = merged.types.get_mut(&hub.spec) {
@@ -99,7 +97,7 @@ fn kind_hub(members: &[Member<'_>]) -> (KindHub, TypeTable) {
             .partition_point(|p| p.name.as_str() < "originalVersion");
         spec.properties.insert(place, original_version());
     }
-    (hub, merged.types)
+    Ok(Some((hub, merged.types)))
 }
 
 /// Stored specs name the version that the user wrote (ASO behaviour §3.2).

@@ -5,48 +5,44 @@ use std::collections::BTreeSet;
 use super::classes::Classes;
 use super::merge::Merged;
 use super::step::Plan;
-use crate::model::{TypeDef, TypeName, Version};
+use crate::model::{MissingType, TypeDef, TypeId};
 
 /// The plan of a type and all below it.
 pub(super) fn plan(
-    index: usize,
-    version: &Version,
-    root: &TypeName,
-    classes: &Classes,
+    version: usize,
+    root: &TypeId,
+    classes: &Classes<'_>,
     merged: &Merged,
-) -> Plan {
+) -> Result<Plan, MissingType> {
     let mut open = BTreeSet::new();
-    walk(index, version, root, classes, merged, &mut open)
+    walk(version, root, classes, merged, &mut open)
 }
 
 fn walk(
-    index: usize,
-    version: &Version,
-    name: &TypeName,
-    classes: &Classes,
+    version: usize,
+    ty: &TypeId,
+    classes: &Classes<'_>,
     merged: &Merged,
-    open: &mut BTreeSet<TypeName>,
-) -> Plan {
+    open: &mut BTreeSet<TypeId>,
+) -> Result<Plan, MissingType> {
     let mut plan = Plan::default();
-    let Some(TypeDef::Object(object)) = version.types.get(name) else {
-        return plan;
+    let hub = classes.hub_type(version, ty)?;
+    let Some(TypeDef::Object(object)) = classes.definition(version, ty) else {
+        return Ok(plan);
     };
-    let Some(class) = classes.of_type(index, name) else {
-        return plan;
-    };
-    if !open.insert(name.clone()) {
-        return plan;
+    if !open.insert(ty.clone()) {
+        return Ok(plan);
     }
     for property in &object.properties {
-        let key = (class, index, property.name.clone());
+        let key = (hub.clone(), version, property.name.clone());
         plan.steps.extend(merged.steps.get(&key).cloned());
         if let Some(below) = property.ty.named() {
-            let nested = walk(index, version, below, classes, merged, open);
+            let nested = walk(version, below, classes, merged, open)?;
             if !nested.is_same() {
                 plan.nested.push((property.name.clone(), nested));
             }
         }
     }
-    open.remove(name);
-    plan
+    open.remove(ty);
+    Ok(plan)
 }

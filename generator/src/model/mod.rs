@@ -3,11 +3,14 @@
 //! Front ends (Swagger 2.0, OpenAPI 3.0, Bicep types) end here and nothing after them knows which
 //! one it was. The model holds facts about Azure's API and our choices; it holds no Rust and no CRD.
 
+pub(crate) mod facts;
+mod identity;
 mod name;
 mod origin;
 mod resource;
 mod ty;
 
+pub use identity::{Digest, Identity, MissingType, OperatorPart, Side, TypeId};
 pub use name::{ApiVersion, TypeName};
 pub use origin::{DecidedBy, Decision, LeftOut, Origin};
 pub use resource::{

@@ -53,7 +53,7 @@ impl fmt::Display for ApiVersion {
     }
 }
 
-/// Name of a type within one [`super::TypeTable`]; upper camel case, a valid Rust identifier.
+/// Name of a type in Rust; upper camel case, a valid identifier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeName(String);
 

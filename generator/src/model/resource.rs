@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ApiVersion, TypeName, TypeTable};
+use super::{ApiVersion, TypeId, TypeTable};
 
 /// One Azure group, the unit of curation and of generated crates.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub struct Version {
     pub resources: Vec<Resource>,
     /// Every type that the resources reach.
     pub types: TypeTable,
-    /// Every name that the specs give to a type, whether a resource reaches it or not.
-    pub names: BTreeSet<String>,
+    /// Every word that the specs give to a type, whether a resource reaches it or not.
+    pub words: BTreeSet<String>,
 }
 
 /// A spec file, relative to the root of the spec tree.
@@ -62,9 +62,9 @@ pub struct Resource {
     /// HTTP verbs that the path offers.
     pub verbs: Verbs,
     /// Root object type of the desired state (body of PUT, read-only properties removed).
-    pub spec: TypeName,
+    pub spec: TypeId,
     /// Root object type of the observed state (body of GET).
-    pub status: TypeName,
+    pub status: TypeId,
     /// Served version names: `["v1api20230101", "v20230101"]`; set by curation.
     pub version_names: Vec<String>,
     /// Keys of `operatorSpec.secrets` with the place of each value; set by curation.

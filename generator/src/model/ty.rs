@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LeftOut, Origin, TypeName};
+use super::{LeftOut, Origin, TypeId};
 
-/// All types of one api-version, by name. `BTreeMap`, so that no pass depends on insertion order.
-pub type TypeTable = BTreeMap<TypeName, TypeDef>;
+/// All types of one api-version, or of hubs. `BTreeMap`, so that no pass depends on insertion order.
+pub type TypeTable = BTreeMap<TypeId, TypeDef>;
 
-/// A named type.
+/// A type of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeDef {
     /// An object with properties.
@@ -198,7 +198,7 @@ pub enum TypeRef {
     /// Any JSON.
     Json,
     /// An object or enum of the same table.
-    Named(TypeName),
+    Named(TypeId),
     /// List of.
     List(Box<TypeRef>),
     /// Map from string to.
@@ -238,9 +238,9 @@ pub enum CommonType {
 
 impl TypeRef {
     /// The named type at the heart of lists and maps, if there is one.
-    pub fn named(&self) -> Option<&TypeName> {
+    pub fn named(&self) -> Option<&TypeId> {
         match self {
-            Self::Named(name) => Some(name),
+            Self::Named(id) => Some(id),
             Self::List(item) | Self::Map(item) => item.named(),
             _ => None,
         }
@@ -256,18 +256,18 @@ impl TypeRef {
     }
 }
 
-/// Types reachable from `roots`, the roots included; names that the table lacks are left out.
+/// Types reachable from `roots`, the roots included; what the table lacks is left out.
 pub fn reachable<'a>(
     types: &'a TypeTable,
-    roots: impl IntoIterator<Item = &'a TypeName>,
-) -> BTreeSet<TypeName> {
+    roots: impl IntoIterator<Item = &'a TypeId>,
+) -> BTreeSet<TypeId> {
     let mut seen = BTreeSet::new();
     let mut pending = roots.into_iter().collect::<Vec<_>>();
-    while let Some(name) = pending.pop() {
-        let Some(definition) = types.get(name) else {
+    while let Some(id) = pending.pop() {
+        let Some(definition) = types.get(id) else {
             continue;
         };
-        if seen.insert(name.clone())
+        if seen.insert(id.clone())
             && let TypeDef::Object(object) = definition
         {
             pending.extend(object.properties.iter().filter_map(|p| p.ty.named()));

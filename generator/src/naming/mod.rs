@@ -1,10 +1,19 @@
-//! Names: the cases of words ([`words`]), what Rust takes for fields and constants ([`rust`]), and what is taken
-//! ([`reserved`]). Which type gets which name is said by `types::names`, of a spec's schemas, whoever uses them.
+//! Names, of which nothing else makes any: the words for types ([`identities`]) and what these are called in the end
+//! ([`names`]), their endings ([`endings`]), what makes them distinct ([`claims`]) and what is taken ([`reserved`]); the
+//! cases of words ([`words`]), and what Rust takes for fields and constants ([`rust`]). Not here: which schema a word is
+//! for (`types::words`).
 
+mod claims;
+pub mod endings;
+pub mod identities;
+mod names;
 mod reserved;
 mod rust;
 mod words;
 
-pub use reserved::{EMBEDDED, OPERATOR_SPEC, is_taken, of_kind};
+pub use claims::Claims;
+pub use identities::Stem;
+pub use names::{Named, Names, TypeNames};
+pub use reserved::{EMBEDDED, is_taken, of_kind};
 pub use rust::{constant, distinct, snake};
 pub use words::{lower_camel, pascal, singular};

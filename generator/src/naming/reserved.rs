@@ -1,5 +1,8 @@
 //! Names that no type of Azure's gets.
 
+use super::endings::{of_part, of_root};
+use crate::model::{OperatorPart, Side};
+
 /// What generated Rust needs for itself: what is in scope everywhere, and what fields are made of.
 const RUST: [&str; 25] = [
     "AsMut",
@@ -34,23 +37,19 @@ pub fn is_taken(name: &str) -> bool {
     RUST.contains(&name)
 }
 
-/// Type of the operator's settings, after the kind where the kind has some of its own.
-pub const OPERATOR_SPEC: &str = "OperatorSpec";
-
 /// What is left of a resource inside another one: its id.
 pub const EMBEDDED: &str = "EmbeddedResource";
 
 /// Every name that a kind takes in its modules.
 pub fn of_kind(kind: &str) -> impl Iterator<Item = String> {
-    const ENDINGS: [&str; 8] = [
-        "",
-        "Kind",
-        "Spec",
-        "Status",
-        OPERATOR_SPEC,
-        "OperatorConfigMaps",
-        "OperatorSecrets",
-        "AzureName",
+    let parts = [
+        OperatorPart::Spec,
+        OperatorPart::ConfigMaps,
+        OperatorPart::Secrets,
+        OperatorPart::AzureName,
     ];
-    ENDINGS.iter().map(move |ending| format!("{kind}{ending}"))
+    let endings = ["", "Kind"].into_iter();
+    let endings = endings.chain([Side::Spec, Side::Status].map(of_root));
+    let endings = endings.chain(parts.map(of_part));
+    endings.map(move |ending| format!("{kind}{ending}"))
 }

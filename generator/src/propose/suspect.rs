@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Group, Meaning, Property, Resource, TypeDef, TypeName, TypeRef, Version, reachable,
+    Group, Meaning, Property, Resource, TypeDef, TypeId, TypeRef, Version, reachable,
 };
 
 /// Ends of names that are ids of something other than a resource.
@@ -58,23 +58,23 @@ pub(super) fn suspects(group: &Group, kinds: &[&str]) -> Vec<Suspicion> {
             wanted.map(|resource| &resource.spec)
         };
         let settled = reachable(&version.types, roots(false));
-        for name in reachable(&version.types, roots(true)).difference(&settled) {
-            object(version, name, &mut found);
+        for ty in reachable(&version.types, roots(true)).difference(&settled) {
+            object(version, ty, &mut found);
         }
     }
     found.into_iter().collect()
 }
 
-fn object(version: &Version, name: &TypeName, found: &mut BTreeSet<Suspicion>) {
-    let Some(TypeDef::Object(object)) = version.types.get(name) else {
+fn object(version: &Version, ty: &TypeId, found: &mut BTreeSet<Suspicion>) {
+    let Some(TypeDef::Object(object)) = version.types.get(ty) else {
         return;
     };
-    let resource = version.resources.iter().find(|it| it.spec == *name);
+    let resource = version.resources.iter().find(|it| it.spec == *ty);
     for property in &object.properties {
         let Some((word, why, is_likely)) = suspect(version, resource, property) else {
             continue;
         };
-        let type_name = resource.map_or(name.as_str(), |resource| resource.kind.as_str());
+        let type_name = resource.map_or(ty.word(), |resource| resource.kind.as_str());
         found.insert(Suspicion {
             type_name: type_name.to_owned(),
             property: property.name.clone(),

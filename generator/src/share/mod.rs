@@ -1,4 +1,4 @@
-//! Pass 5: equal types become one.
+//! Pass 7: equal types become one.
 //!
 //! A type is equal to another when name, properties, constraints and, recursively, the types of its properties are. Prose
 //! does not count. Equal ones of all api-versions are one. What stands for a whole spec or status is at home in the
@@ -9,19 +9,23 @@
 
 mod fingerprint;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use fingerprint::{Fingerprint, fingerprints};
 
-use crate::model::{ApiVersion, Group, TypeName};
+use crate::hub::Hubs;
+use crate::model::{ApiVersion, Group, MissingType, TypeId, TypeName};
+use crate::naming::Names;
 
 /// Where each type of a group is defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
     /// Version that defines the type of a version; the version itself when nothing older is equal.
-    pub homes: BTreeMap<(ApiVersion, TypeName), ApiVersion>,
+    pub homes: BTreeMap<(ApiVersion, TypeId), ApiVersion>,
     /// Fingerprint of each type of a version.
-    pub prints: BTreeMap<(ApiVersion, TypeName), Fingerprint>,
+    pub prints: BTreeMap<(ApiVersion, TypeId), Fingerprint>,
+    /// Name and fingerprint of each hub type.
+    pub hub: BTreeMap<TypeId, (TypeName, Fingerprint)>,
     /// Version that defines each distinct type.
     pub distinct: BTreeMap<(TypeName, Fingerprint), ApiVersion>,
 }
@@ -37,36 +41,54 @@ impl Sharing {
         self.distinct.len()
     }
 
-    /// Version that defines the type which a version knows under this name.
-    pub fn home<'a>(&'a self, version: &'a ApiVersion, name: &TypeName) -> &'a ApiVersion {
+    /// Number of hub types that no version has alike.
+    pub fn of_hub_alone(&self) -> usize {
+        let own = self.hub.values();
+        let own = own.filter(|known| !self.distinct.contains_key(*known));
+        own.collect::<BTreeSet<_>>().len()
+    }
+
+    /// Version that defines a type of a version.
+    pub fn home<'a>(&'a self, version: &'a ApiVersion, ty: &TypeId) -> &'a ApiVersion {
         self.homes
-            .get(&(version.clone(), name.clone()))
+            .get(&(version.clone(), ty.clone()))
             .unwrap_or(version)
+    }
+
+    /// Version that defines a type equal to one of the hub.
+    pub fn home_of_hub(&self, ty: &TypeId) -> Option<&ApiVersion> {
+        self.distinct.get(self.hub.get(ty)?)
     }
 }
 
 /// Finds the home of every type.
-pub fn share(group: &Group) -> Sharing {
+///
+/// # Errors
+/// When a type refers to one that is not there: a fault of the passes before.
+pub fn share(group: &Group, hubs: &Hubs, names: &Names) -> Result<Sharing, MissingType> {
     let mut sharing = Sharing::default();
     for (api_version, version) in &group.versions {
-        for (name, fingerprint) in fingerprints(&version.types) {
+        let names = names.of_version(api_version);
+        for (ty, fingerprint) in fingerprints(&version.types, names)? {
             let home = sharing
                 .distinct
-                .entry((name.clone(), fingerprint))
+                .entry((names.get(&ty)?.clone(), fingerprint))
                 .or_insert_with(|| api_version.clone())
                 .clone();
-            let key = (api_version.clone(), name);
+            let key = (api_version.clone(), ty);
             sharing.prints.insert(key.clone(), fingerprint);
             sharing.homes.insert(key, home);
         }
     }
-    sharing
+    for (ty, fingerprint) in fingerprints(&hubs.types, &names.hub)? {
+        let name = names.hub.get(&ty)?.clone();
+        sharing.hub.insert(ty, (name, fingerprint));
+    }
+    Ok(sharing)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::model::{EnumType, ObjectType, Property, TypeDef, TypeRef, TypeTable, Version};
 
@@ -78,24 +100,30 @@ mod tests {
     }
 
     fn named(name: &str) -> TypeRef {
-        TypeRef::Named(TypeName::new(name))
+        TypeRef::Named(TypeId::of_schema(name))
     }
 
     fn version(name: &str, types: Vec<(&str, TypeDef)>) -> (ApiVersion, Version) {
         let api_version = ApiVersion::new(name);
         let types = types
             .into_iter()
-            .map(|(name, definition)| (TypeName::new(name), definition))
+            .map(|(word, definition)| (TypeId::of_schema(word), definition))
             .collect::<TypeTable>();
         let version = Version {
             api_version: api_version.clone(),
             sources: Vec::new(),
             arm_types: BTreeMap::new(),
             resources: Vec::new(),
-            names: BTreeSet::new(),
+            words: BTreeSet::new(),
             types,
         };
         (api_version, version)
+    }
+
+    fn shared(group: &Group) -> Sharing {
+        let hubs = Hubs::default();
+        let names = Names::of(group, &hubs.types).expect("names");
+        share(group, &hubs, &names).expect("types")
     }
 
     fn sku(values: &[&str]) -> TypeDef {
@@ -137,7 +165,7 @@ mod tests {
                 ),
             ]),
         };
-        let sharing = share(&group);
+        let sharing = shared(&group);
         assert_eq!((sharing.before(), sharing.after()), (8, 7));
         let new = ApiVersion::new("2022-01-01");
         for (name, home) in [
@@ -146,7 +174,7 @@ mod tests {
             ("Sku", "2022-01-01"),
             ("Same", "2021-01-01"),
         ] {
-            assert_eq!(sharing.home(&new, &TypeName::new(name)).as_str(), home);
+            assert_eq!(sharing.home(&new, &TypeId::of_schema(name)).as_str(), home);
         }
     }
 
@@ -179,9 +207,9 @@ mod tests {
     #[test]
     fn types_that_refer_to_each_other_are_equal_only_together() {
         for names in [["A", "B"], ["B", "A"]] {
-            let sharing = share(&ring(names));
+            let sharing = shared(&ring(names));
             assert_eq!((sharing.before(), sharing.after()), (6, 4), "{names:?}");
-            for name in names.map(TypeName::new) {
+            for name in names.map(TypeId::of_schema) {
                 let home = |version: &str| {
                     let version = ApiVersion::new(version);
                     sharing.home(&version, &name).to_string()

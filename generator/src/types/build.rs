@@ -7,30 +7,22 @@ use super::bounds::{DEEPEST, MOST_OBJECTS};
 use super::embedded::{Rule, Standing};
 use super::error::TypesError;
 use super::merge::{Merged, merge};
-use super::names::Names;
-use super::table::{Table, marked};
+use super::table::{Table, structure};
+use super::words::Words;
 use crate::discover::DiscoveredResource;
 use crate::load::{Additional, Schema, SchemaType, Source};
 use crate::model::{
-    Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, TypeDef, TypeName, TypeRef,
+    Decision, EnumType, Meaning, ObjectType, Origin, Property, Rules, Side, TypeDef, TypeId,
+    TypeRef,
 };
-use crate::naming::{EMBEDDED, pascal};
+use crate::naming::{EMBEDDED, Stem, endings, identities, pascal};
 use crate::overlay::{Overlaid, Said};
-
-/// Which side of a resource is built.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    /// Desired state: no read-only properties, all constraints.
-    Spec,
-    /// Observed state: everything, unchecked.
-    Status,
-}
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
     pub set: Overlaid<'a>,
     pub rule: &'b Rule<'a>,
-    pub names: &'b Names<'a>,
+    pub words: &'b Words<'a>,
     pub table: &'b mut Table,
     pub resource: &'b DiscoveredResource<'a>,
     pub side: Side,
@@ -47,9 +39,9 @@ pub(super) struct Builder<'a, 'b> {
     opened: usize,
 }
 
-/// Where a type is asked for: gives names to schemas that have none.
+/// Where a type is asked for: gives words to schemas that have none.
 pub(super) struct Place<'n> {
-    /// Name of the type around it.
+    /// Word for the type around it.
     pub owner: &'n str,
     /// Name of the property in ARM.
     pub property: &'n str,
@@ -70,7 +62,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     /// A builder of one side of a resource; types go to `table`.
     pub fn new(
         set: Overlaid<'a>,
-        (rule, names): (&'b Rule<'a>, &'b Names<'a>),
+        (rule, words): (&'b Rule<'a>, &'b Words<'a>),
         table: &'b mut Table,
         resource: &'b DiscoveredResource<'a>,
         side: Side,
@@ -78,7 +70,7 @@ impl<'a, 'b> Builder<'a, 'b> {
         Self {
             set,
             rule,
-            names,
+            words,
             table,
             resource,
             side,
@@ -92,7 +84,7 @@ impl<'a, 'b> Builder<'a, 'b> {
     }
 
     /// Builds the root type of this side and all below it.
-    pub fn root(mut self, schema: &'a Schema) -> Result<TypeName, TypesError> {
+    pub fn root(mut self, schema: &'a Schema) -> Result<TypeId, TypesError> {
         let merged = merge(self.set, schema);
         if merged.properties.is_empty() && !matches!(merged.ty, None | Some(SchemaType::Object)) {
             return Err(TypesError::NotAnObject {
@@ -100,26 +92,19 @@ impl<'a, 'b> Builder<'a, 'b> {
                 kind: self.resource.kind.clone(),
             });
         }
-        let side = match self.side {
-            Side::Spec => "Spec",
-            Side::Status => "Status",
-        };
-        let name = format!("{}{side}", self.resource.kind);
+        let id = identities::root(&self.resource.kind, self.side);
         self.open.push(&merged.schema.source);
         let object = if self.is_one_of(&merged) {
             self.one_of(&merged, Position::Root)?
         } else {
             self.object(&merged, &self.resource.kind.clone(), Position::Root)?
         };
-        Ok(self.table.root(&name, object.unwrap_or_default()))
+        Ok(self.table.root(id, object.unwrap_or_default()))
     }
 
-    /// What names of types of this side end with.
+    /// What curation files put behind a definition to mean this side of it.
     pub fn suffix(&self) -> &'static str {
-        match self.side {
-            Side::Spec => "",
-            Side::Status => "Status",
-        }
+        endings::of_side(self.side)
     }
 
     /// Whether a schema stands for several variants.
@@ -258,9 +243,9 @@ impl<'a, 'b> Builder<'a, 'b> {
             description: schema.description.clone(),
             source: schema.source.to_string(),
         });
-        let name = self.names.enumeration(self.set.said(schema));
-        let name = name.unwrap_or_else(|| self.names.below(place.owner, place.property, None));
-        TypeRef::Named(self.table.intern(name, def))
+        let word = self.words.enumeration(self.set.said(schema));
+        let word = word.unwrap_or_else(|| self.words.place(place.owner, place.property));
+        TypeRef::Named(self.table.intern(TypeId::of_schema(word), def))
     }
 
     fn object_like(
@@ -290,15 +275,15 @@ impl<'a, 'b> Builder<'a, 'b> {
             self.note_object(done.as_ref(), &merged, one_of);
             return Ok(done);
         }
-        let name = self.name_of(merged.schema, Some(place));
+        let stem = self.stem(merged.schema, Some(place));
         let outside = std::mem::take(&mut self.around);
         let is_usual = is_usual && !self.rule.is_variant_of_resource(merged.schema);
-        let ty = self.enclosed(merged.schema, &name, |it| {
+        let ty = self.enclosed(merged.schema, &stem, |it| {
             it.around.resource |= !is_usual;
             if one_of {
                 it.one_of(&merged, position)
             } else {
-                it.object(&merged, &name, position)
+                it.object(&merged, stem.word(), position)
             }
         })?;
         let around = std::mem::replace(&mut self.around, outside);
@@ -308,25 +293,25 @@ impl<'a, 'b> Builder<'a, 'b> {
         Ok(ty)
     }
 
-    /// Name of a schema's type, at a place that names it if the specs do not.
-    pub fn name_of(&self, schema: &Schema, place: Option<&Place<'_>>) -> String {
-        let name = match (self.names.name(schema), place) {
-            (Some(name), _) => name.to_owned(),
-            (None, Some(place)) => self.names.below(place.owner, place.property, None),
+    /// What a schema's type is called after, at a place that gives a word if the specs do not.
+    pub fn stem(&self, schema: &Schema, place: Option<&Place<'_>>) -> Stem {
+        let stem = Stem::of_schema(match (self.words.word(schema), place) {
+            (Some(word), _) => word.to_owned(),
+            (None, Some(place)) => self.words.place(place.owner, place.property),
             (None, None) => pascal(self.set.said(schema).definition_name()),
-        };
+        });
         match self.times_open(&schema.source) {
-            0 => name,
-            _ => self.names.unrolled(&name),
+            0 => stem,
+            _ => stem.unrolled(&self.words.claims),
         }
     }
 
-    /// Builds an object within what is around it and enters its type. `name` is that of the type which the schema gives
+    /// Builds an object within what is around it and enters its type. `stem` is of the type which the schema gives
     /// by itself; within itself once, it counts as such, too.
     pub fn enclosed(
         &mut self,
         schema: &'a Schema,
-        name: &str,
+        stem: &Stem,
         build: impl FnOnce(&mut Self) -> Result<Option<ObjectType>, TypesError>,
     ) -> Result<Option<TypeRef>, TypesError> {
         let itself = self.first_open(&schema.source);
@@ -340,22 +325,15 @@ impl<'a, 'b> Builder<'a, 'b> {
         inside.depends.extend(itself.map(|at| (at, &schema.source)));
         inside.within.insert(&schema.source);
         self.around.add(&inside);
-        Ok(object?.map(|object| self.entered(name, is_plain, object)))
+        Ok(object?.map(|object| self.entered(stem, is_plain, object)))
     }
 
-    /// Enters an object type. What is not plain has another structure than its name says.
-    fn entered(&mut self, name: &str, is_plain: bool, object: ObjectType) -> TypeRef {
+    /// Enters an object type. What is not plain has another structure than its schema gives.
+    fn entered(&mut self, stem: &Stem, is_plain: bool, object: ObjectType) -> TypeRef {
         let def = TypeDef::Object(object);
-        let name = if is_plain {
-            name.to_owned()
-        } else {
-            marked(name, &def)
-        };
-        let name = match self.side {
-            Side::Spec => name,
-            Side::Status => self.names.status(&name),
-        };
-        TypeRef::Named(self.table.intern(name, def))
+        let made = (!is_plain).then(|| structure(&def));
+        let id = stem.on(self.side, made, &self.words.claims);
+        TypeRef::Named(self.table.intern(id, def))
     }
 
     /// Where an object stands in its resource, `None` where only the id of another resource stays; and whether it
@@ -478,7 +456,8 @@ impl<'a, 'b> Builder<'a, 'b> {
             ..ObjectType::default()
         };
         let is_plain = *name == "id" && !object.properties[0].required;
-        Some(self.entered(EMBEDDED, is_plain, object))
+        let stem = Stem::of_schema(EMBEDDED.to_owned());
+        Some(self.entered(&stem, is_plain, object))
     }
 }
 

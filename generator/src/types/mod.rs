@@ -1,11 +1,11 @@
 //! Pass 3: schemas → the type table.
 //!
-//! Each resource gets two root types: `<Kind>Spec` from the body of PUT and `<Kind>Status` from the answer of GET.
+//! Each resource gets two root types: one from the body of PUT and one from the answer of GET.
 //! Spec and status sides are separate types from here on: the spec side has no read-only properties and keeps all
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
 //! Here: merging of `allOf` ([`merge`]), the walk from schemas to types ([`build`], [`objects`]), flattening
-//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), names ([`names`], [`around`]) and the table itself
+//! ([`flatten`]), variants ([`variants`]), resources within resources ([`embedded`]), words ([`words`]), what is around a type ([`around`]) and the table itself
 //! ([`table`]). Not here: anything that is our choice rather than the spec's word (`curate`).
 
 mod around;
@@ -15,22 +15,23 @@ pub mod embedded;
 mod error;
 pub(crate) mod flatten;
 pub(crate) mod merge;
-mod names;
 mod objects;
 pub(crate) mod one_of;
 mod table;
 mod variants;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::discover::DiscoveredResource;
-use crate::model::{ApiVersion, Resource, SourceFile, TypeName, Version};
+use crate::model::{ApiVersion, Resource, Side, SourceFile, TypeId, Version};
+use crate::naming::identities;
 use crate::overlay::Overlaid;
-use build::{Builder, Side};
+use build::Builder;
 use embedded::Embedding;
 pub use error::TypesError;
-use names::Names;
 use table::Table;
+use words::Words;
 
 /// Name of a source where there is only one and no curation file has given it another.
 pub const ONLY_SOURCE: &str = "specs";
@@ -88,20 +89,14 @@ pub fn build_all(
     is_wanted: impl Fn(&str, &DiscoveredResource<'_>) -> bool,
 ) -> Result<Version, TypesError> {
     let mut table = Table::default();
-    let names = Names::of(described);
+    let words = Words::of(described);
     let wanted =
         |part: &Described<'_>, resource: &DiscoveredResource<'_>| is_wanted(part.source, resource);
-    for part in described {
-        for resource in part.resources.iter().filter(|it| wanted(part, it)) {
-            table.reserve(format!("{}Spec", resource.kind));
-            table.reserve(format!("{}Status", resource.kind));
-        }
-    }
     let mut resources = Vec::new();
     for part in described {
         let rule = embedded::Rule::new(part.set, part.resources, embedding);
         for resource in part.resources.iter().filter(|it| wanted(part, it)) {
-            resources.push(sides(part.set, (&rule, &names), &mut table, resource)?);
+            resources.push(sides(part.set, (&rule, &words), &mut table, resource)?);
         }
     }
     resources
@@ -117,7 +112,7 @@ pub fn build_all(
         arm_types: arm_types(described),
         resources,
         types: table.finish(),
-        names: names.taken(),
+        words: words.taken(),
     })
 }
 
@@ -134,19 +129,22 @@ pub fn arm_types(described: &[Described<'_>]) -> BTreeMap<String, Vec<String>> {
 /// A resource with both of its root types.
 fn sides<'a>(
     set: Overlaid<'a>,
-    rules: (&embedded::Rule<'a>, &Names<'a>),
+    rules: (&embedded::Rule<'a>, &Words<'a>),
     table: &mut Table,
     resource: &DiscoveredResource<'a>,
 ) -> Result<Resource, TypesError> {
     let spec = match resource.body {
         Some(body) => Builder::new(set, rules, table, resource, Side::Spec).root(body)?,
-        None => table.root(&format!("{}Spec", resource.kind), Default::default()),
+        None => table.root(
+            identities::root(&resource.kind, Side::Spec),
+            Default::default(),
+        ),
     };
     let status = Builder::new(set, rules, table, resource, Side::Status).root(resource.item)?;
     Ok(finish(resource, spec, status))
 }
 
-fn finish(resource: &DiscoveredResource<'_>, spec: TypeName, status: TypeName) -> Resource {
+fn finish(resource: &DiscoveredResource<'_>, spec: TypeId, status: TypeId) -> Resource {
     Resource {
         kind: resource.kind.clone(),
         plural: String::new(),

@@ -1,13 +1,13 @@
 //! Objects: their properties, and what specs say of each.
 
 use super::bounds::DEEPEST;
-use super::build::{Builder, Place, Position, Side, definition};
+use super::build::{Builder, Place, Position, definition};
 use super::error::TypesError;
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
 use crate::load::{Additional, Schema, Source};
 use crate::model::{
-    ApiVersion, Decision, LeftOut, Meaning, ObjectType, Origin, Property, Rules, TypeRef,
+    ApiVersion, Decision, LeftOut, Meaning, ObjectType, Origin, Property, Rules, Side, TypeRef,
 };
 
 /// Pattern of a UUID.
@@ -28,11 +28,11 @@ pub(super) struct Facts {
 }
 
 impl<'a> Builder<'a, '_> {
-    /// An object with its properties; nothing if none is left.
+    /// An object with its properties; nothing if none is left. `word` is what its members are called after.
     pub fn object(
         &mut self,
         merged: &Merged<'a>,
-        name: &str,
+        word: &str,
         position: Position,
     ) -> Result<Option<ObjectType>, TypesError> {
         let mut properties = Vec::new();
@@ -44,7 +44,7 @@ impl<'a> Builder<'a, '_> {
                 continue;
             }
             let place = Place {
-                owner: name,
+                owner: word,
                 property: member,
             };
             let (ty, decisions) = self.member(schema, &place, facts.read_only)?;
@@ -57,7 +57,7 @@ impl<'a> Builder<'a, '_> {
             let mut property = self.property(member, schema, ty, facts, merged);
             property.origin.decisions.extend(decisions);
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
-                self.fix_discriminator(&mut property, merged, name);
+                self.fix_discriminator(&mut property, merged, word);
             }
             match self.envelope(&property, flat) {
                 Some(inner) => {
@@ -68,7 +68,7 @@ impl<'a> Builder<'a, '_> {
                 None => properties.push(property),
             }
         }
-        if let Some(further) = self.further_members(merged, name)? {
+        if let Some(further) = self.further_members(merged, word)? {
             properties.push(further);
         }
         settle_names(&mut properties);
@@ -148,13 +148,13 @@ impl<'a> Builder<'a, '_> {
     fn further_members(
         &mut self,
         merged: &Merged<'a>,
-        name: &str,
+        word: &str,
     ) -> Result<Option<Property>, TypesError> {
         const NAME: &str = "additionalProperties";
         let item = match merged.additional {
             Additional::Of(inner) => {
                 let place = Place {
-                    owner: name,
+                    owner: word,
                     property: NAME,
                 };
                 self.map_item(inner, &place)?

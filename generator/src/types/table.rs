@@ -1,95 +1,82 @@
-//! The table under construction, in which equal types of one name are one entry.
+//! The table under construction, in which equal types of one word are one entry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
-use crate::model::{ObjectType, Origin, TypeDef, TypeName, TypeTable, reachable};
+use crate::model::{Digest, ObjectType, TypeDef, TypeId, TypeTable, facts, reachable};
+use crate::naming::identities::apart;
 
-/// Types so far. A type enters after all that it names, so equal types have equal definitions.
+/// Types so far. A type enters after all that it refers to, so equal types have equal definitions.
 #[derive(Default)]
 pub(super) struct Table {
     types: TypeTable,
-    facts: BTreeMap<TypeName, TypeDef>,
-    reserved: BTreeSet<String>,
+    /// By word.
+    facts: BTreeMap<String, (TypeId, String)>,
+    roots: Vec<TypeId>,
 }
 
 impl Table {
-    /// Keeps `name` for a root type.
-    pub fn reserve(&mut self, name: String) {
-        self.reserved.insert(name);
+    /// Enters a root type.
+    pub fn root(&mut self, id: TypeId, object: ObjectType) -> TypeId {
+        self.types.insert(id.clone(), TypeDef::Object(object));
+        self.roots.push(id.clone());
+        id
     }
 
-    /// Enters a root type under its reserved name.
-    pub fn root(&mut self, name: &str, object: ObjectType) -> TypeName {
-        let name = TypeName::new(name);
-        self.types.insert(name.clone(), TypeDef::Object(object));
-        name
-    }
-
-    /// Enters a type under a name that a schema gives it. Where the name stands for another type, its own structure tells
-    /// it apart.
-    pub fn intern(&mut self, name: String, def: TypeDef) -> TypeName {
-        let facts = without_prose(&def);
-        let mut name = TypeName::new(name);
-        while let Some(known) = self.facts.get(&name) {
-            if *known == facts {
-                return name;
+    /// Enters a type. Where its word stands for another one, its own structure tells it apart.
+    pub fn intern(&mut self, mut id: TypeId, def: TypeDef) -> TypeId {
+        let facts = facts(&def);
+        while let Some((known, of_known)) = self.facts.get(id.word()) {
+            if *of_known == facts {
+                return known.clone();
             }
-            name = TypeName::new(marked(name.as_str(), &def));
+            id = apart(&id, structure(&def));
         }
-        self.facts.insert(name.clone(), facts);
-        self.types.insert(name.clone(), def);
-        name
+        self.facts.insert(id.word().to_owned(), (id.clone(), facts));
+        self.types.insert(id.clone(), def);
+        id
     }
 
-    /// The object type of this name.
-    pub fn object(&self, name: &TypeName) -> Option<&ObjectType> {
-        match self.types.get(name)? {
+    /// The object type of this identity.
+    pub fn object(&self, id: &TypeId) -> Option<&ObjectType> {
+        match self.types.get(id)? {
             TypeDef::Object(object) => Some(object),
             TypeDef::Enum(_) => None,
         }
     }
 
-    /// Every type that a root reaches. Flattening leaves behind types that nothing names any more.
+    /// Every type that a root reaches. Flattening leaves behind types that nothing refers to any more.
     pub fn finish(self) -> TypeTable {
-        let roots: Vec<TypeName> = self
-            .reserved
-            .iter()
-            .map(|name| TypeName::new(name.clone()))
-            .collect();
-        let reached = reachable(&self.types, &roots);
+        let reached = reachable(&self.types, &self.roots);
         self.types
             .into_iter()
-            .filter(|(name, _)| reached.contains(name))
+            .filter(|(id, _)| reached.contains(id))
             .collect()
     }
 }
 
-/// A name that also tells the structure, for a type that what is around it made other than its schema is by itself. So
-/// it does not depend on what else there is.
-pub(super) fn marked(name: &str, def: &TypeDef) -> String {
-    let digest = Sha256::digest(format!("{:?}", without_prose(def)));
-    format!("{name}X{:02X}{:02X}", digest[0], digest[1])
+/// What tells a structure, for a type that what is around it made other than its schema is by itself. So it does not
+/// depend on what else there is.
+pub(super) fn structure(def: &TypeDef) -> Digest {
+    Sha256::digest(facts(def)).into()
 }
 
-fn without_prose(def: &TypeDef) -> TypeDef {
-    let mut facts = def.clone();
-    match &mut facts {
-        TypeDef::Object(object) => {
-            object.description = None;
-            object.source.clear();
-            object.left_out.clear();
-            object.definition = None;
-            for property in &mut object.properties {
-                property.description = None;
-                property.origin = Origin::default();
-            }
-        }
-        TypeDef::Enum(known) => {
-            known.description = None;
-            known.source.clear();
-        }
+/// What counts of a type. What it refers to counts by word: that entered before, so one word is one type.
+fn facts(def: &TypeDef) -> String {
+    let object = match def {
+        TypeDef::Enum(definition) => return facts::enumeration(definition),
+        TypeDef::Object(object) => object,
+    };
+    let mut text = facts::object(object);
+    if object.arm_resource {
+        text.push_str(" resource");
     }
-    facts
+    for property in &object.properties {
+        let (own, shape) = (facts::property(property), facts::shape(&property.ty));
+        text.push_str(&format!("\n{own} {shape}"));
+        let inner = property.ty.named().map(TypeId::word);
+        text.extend(inner.map(|word| format!(" {word}")));
+    }
+    text
 }

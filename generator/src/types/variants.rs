@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::{Builder, Position, Side, definition};
+use super::build::{Builder, Position, definition};
 use super::error::TypesError;
 use super::merge::{Merged, merge};
 use super::one_of::{value, variants};
 use crate::load::{Schema, Source};
 use crate::model::{
-    ArmPlace, Decision, Discriminated, EnumType, ObjectType, Origin, Property, TypeDef, TypeRef,
-    VariantType,
+    ArmPlace, Decision, Discriminated, EnumType, ObjectType, Origin, Property, Side, TypeDef,
+    TypeRef, VariantType,
 };
 use crate::naming::{lower_camel, pascal};
 
@@ -95,13 +95,13 @@ impl<'a> Builder<'a, '_> {
         let is_usual = is_whole == self.rule.is_variant_of_resource(schema)
             && !(is_whole && self.rule.keeps_envelope(self.resource));
         let variant = merge(self.set, schema);
-        let name = self.name_of(schema, None);
-        self.enclosed(schema, &name, |it| {
+        let stem = self.stem(schema, None);
+        self.enclosed(schema, &stem, |it| {
             it.around.resource |= !is_usual;
             if schema.discriminator.is_some() && it.is_one_of(&variant) {
                 it.one_of(&variant, position)
             } else {
-                it.object(&variant, &name, position)
+                it.object(&variant, stem.word(), position)
             }
         })
     }
@@ -126,7 +126,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// In a variant the discriminator has one value and must be there.
-    pub fn fix_discriminator(&mut self, property: &mut Property, merged: &Merged<'a>, name: &str) {
+    pub fn fix_discriminator(&mut self, property: &mut Property, merged: &Merged<'a>, owner: &str) {
         if merged.schema.discriminator.is_some() && merged.schema.discriminator_value.is_none() {
             return;
         }
@@ -137,8 +137,8 @@ impl<'a> Builder<'a, '_> {
             source: merged.schema.source.to_string(),
         });
         let own = merged.properties.get(property.name.as_str()).copied();
-        let name = self.names.below(name, &property.name, own);
-        property.ty = TypeRef::Named(self.table.intern(name, def));
+        let id = self.words.member(owner, &property.name, own);
+        property.ty = TypeRef::Named(self.table.intern(id, def));
         property.required = true;
         let why = "discriminator of a variant: one value, required";
         property.origin.decisions.push(Decision::spec(why));

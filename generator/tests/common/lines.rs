@@ -1,19 +1,38 @@
 //! Models as text for golden tests: one line per property.
 
+use std::collections::BTreeMap;
+
+use armature_generator::hub::Hubs;
 use armature_generator::model::{
-    Absent, Meaning, Property, Resource, TypeDef, TypeRef, TypeTable, Version,
+    Absent, Identity, Meaning, Property, Resource, TypeDef, TypeId, TypeRef, TypeTable, Version,
 };
+use armature_generator::naming::{Names, TypeNames};
 
 pub fn version(version: &Version) -> String {
-    let resources = version.resources.iter().map(resource).collect::<String>();
+    let names = TypeNames::of_version(version);
+    let name = |id: &TypeId| names.get(id).expect("a name").to_string();
+    let resources = version.resources.iter().map(|it| resource(it, &name));
+    let resources = resources.collect::<String>();
     format!(
         "# {}\n{resources}\n{}",
         version.api_version,
-        types(&version.types)
+        types(&version.types, &name)
     )
 }
 
-fn resource(resource: &Resource) -> String {
+/// What a hub type is called: roots after their kind, others within it.
+pub fn hub_name(id: &TypeId, hubs: &Hubs, names: &Names) -> String {
+    let name = names.hub.get(id).expect("a name");
+    let mut kinds = hubs.kinds.values();
+    match id.identity() {
+        Identity::Hub { kind, .. } if !kinds.any(|it| [&it.spec, &it.status].contains(&id)) => {
+            format!("{kind}_{name}")
+        }
+        _ => name.to_string(),
+    }
+}
+
+fn resource(resource: &Resource, name: &dyn Fn(&TypeId) -> String) -> String {
     let Resource {
         kind,
         plural,
@@ -25,22 +44,24 @@ fn resource(resource: &Resource) -> String {
         status,
         ..
     } = resource;
+    let (spec, status) = (name(spec), name(status));
     format!(
         "{kind} ({plural}) as {version_names:?}: {spec}, {status}; secrets {secrets:?}; config maps {config_maps:?}; child lists {child_lists:?}\n"
     )
 }
 
-pub fn types(types: &TypeTable) -> String {
+pub fn types(types: &TypeTable, name: &dyn Fn(&TypeId) -> String) -> String {
     let mut text = String::new();
-    for (name, definition) in types {
+    let by_name = types.iter().map(|(id, definition)| (name(id), definition));
+    for (called, definition) in by_name.collect::<BTreeMap<_, _>>() {
         match definition {
             TypeDef::Enum(definition) => {
-                text.push_str(&format!("{name} = {}\n\n", definition.values.join(" | ")));
+                text.push_str(&format!("{called} = {}\n\n", definition.values.join(" | ")));
             }
             TypeDef::Object(object) => {
-                text.push_str(&format!("{name} {{\n"));
+                text.push_str(&format!("{called} {{\n"));
                 for property in &object.properties {
-                    text.push_str(&format!("  {}\n", self::property(property)));
+                    text.push_str(&format!("  {}\n", self::property(property, name)));
                 }
                 if let Some(one_of) = &object.discriminated {
                     let variants = one_of.variants.iter();
@@ -55,7 +76,7 @@ pub fn types(types: &TypeTable) -> String {
     text
 }
 
-fn property(property: &Property) -> String {
+fn property(property: &Property, name: &dyn Fn(&TypeId) -> String) -> String {
     let flags = [
         (property.required, "required"),
         (property.read_only, "read-only"),
@@ -74,14 +95,15 @@ fn property(property: &Property) -> String {
         [] => String::new(),
         path => format!(" <- {}", path.join(".")),
     };
-    format!("{}: {}{flags}{arm}", property.name, ty(&property.ty))
+    let ty = ty(&property.ty, name);
+    format!("{}: {ty}{flags}{arm}", property.name)
 }
 
-fn ty(ty: &TypeRef) -> String {
+fn ty(ty: &TypeRef, name: &dyn Fn(&TypeId) -> String) -> String {
     match ty {
-        TypeRef::Named(name) => name.to_string(),
-        TypeRef::List(item) => format!("[{}]", self::ty(item)),
-        TypeRef::Map(item) => format!("{{{}}}", self::ty(item)),
+        TypeRef::Named(id) => name(id),
+        TypeRef::List(item) => format!("[{}]", self::ty(item, name)),
+        TypeRef::Map(item) => format!("{{{}}}", self::ty(item, name)),
         other => format!("{other:?}"),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_generator::model::{
     ApiVersion, EnumType, Group, NameRule, ObjectType, Owner, Property, Resource, Rules, Scope,
-    SourceFile, TypeDef, TypeName, TypeRef, TypeTable, Verbs, Version,
+    SourceFile, TypeDef, TypeId, TypeRef, TypeTable, Verbs, Version,
 };
 use armature_generator::types::ONLY_SOURCE;
 
@@ -18,7 +18,7 @@ pub fn inner(name: &str, ty: TypeRef) -> Property {
 }
 
 pub fn named(name: &str) -> TypeRef {
-    TypeRef::Named(TypeName::new(name))
+    TypeRef::Named(TypeId::of_schema(name))
 }
 
 pub fn list(item: TypeRef) -> TypeRef {
@@ -29,7 +29,7 @@ pub fn map(item: TypeRef) -> TypeRef {
     TypeRef::Map(Box::new(item))
 }
 
-pub fn object(name: &str, properties: Vec<Property>) -> (TypeName, TypeDef) {
+pub fn object(name: &str, properties: Vec<Property>) -> (TypeId, TypeDef) {
     let definition = name.strip_suffix("Status").unwrap_or(name);
     let object = ObjectType {
         properties,
@@ -37,16 +37,16 @@ pub fn object(name: &str, properties: Vec<Property>) -> (TypeName, TypeDef) {
         definition: Some(definition.to_owned()),
         ..ObjectType::default()
     };
-    (TypeName::new(name), TypeDef::Object(object))
+    (TypeId::of_schema(name), TypeDef::Object(object))
 }
 
-pub fn enumeration(name: &str, values: &[&str]) -> (TypeName, TypeDef) {
+pub fn enumeration(name: &str, values: &[&str]) -> (TypeId, TypeDef) {
     let definition = EnumType {
         values: values.iter().map(|value| (*value).to_owned()).collect(),
         extensible: true,
         ..EnumType::default()
     };
-    (TypeName::new(name), TypeDef::Enum(definition))
+    (TypeId::of_schema(name), TypeDef::Enum(definition))
 }
 
 /// A resource below a resource group, or below `Microsoft.Test/parents` when its type has two segments.
@@ -76,8 +76,8 @@ pub fn resource(kind: &str, arm_type: &str) -> Resource {
             put_long_running: true,
             ..Verbs::default()
         },
-        spec: TypeName::new(format!("{kind}Spec")),
-        status: TypeName::new(format!("{kind}Status")),
+        spec: TypeId::of_schema(format!("{kind}Spec")),
+        status: TypeId::of_schema(format!("{kind}Status")),
         version_names: Vec::new(),
         secrets: Vec::new(),
         config_maps: Vec::new(),
@@ -88,7 +88,7 @@ pub fn resource(kind: &str, arm_type: &str) -> Resource {
 pub fn version(
     api_version: &str,
     resources: Vec<Resource>,
-    types: Vec<(TypeName, TypeDef)>,
+    types: Vec<(TypeId, TypeDef)>,
 ) -> Version {
     let arm_types = resources.iter().map(|it| it.arm_type.clone());
     Version {
@@ -98,7 +98,7 @@ pub fn version(
         ))],
         arm_types: BTreeMap::from([(ONLY_SOURCE.to_owned(), arm_types.collect())]),
         resources,
-        names: types.iter().map(|(name, _)| name.to_string()).collect(),
+        words: types.iter().map(|(id, _)| id.to_string()).collect(),
         types: types.into_iter().collect::<TypeTable>(),
     }
 }

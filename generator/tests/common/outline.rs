@@ -5,6 +5,7 @@ use std::fmt::Write;
 use armature_generator::model::{
     Meaning, NameRule, ObjectType, Property, Resource, Rules, TypeDef, TypeRef, Version,
 };
+use armature_generator::naming::TypeNames;
 
 /// Every resource and type of a version.
 pub fn version(version: &Version) -> String {
@@ -12,8 +13,9 @@ pub fn version(version: &Version) -> String {
     for resource in &version.resources {
         line(&mut text, &head(resource));
     }
-    for (name, def) in &version.types {
-        match def {
+    let names = TypeNames::of_version(version);
+    for (name, id) in names.by_name() {
+        match &version.types[id] {
             TypeDef::Enum(known) => {
                 let more = if known.extensible { " …" } else { "" };
                 line(
@@ -24,7 +26,7 @@ pub fn version(version: &Version) -> String {
             TypeDef::Object(object) => {
                 line(&mut text, &format!("\n{name} {{{}", notes(object)));
                 for property in &object.properties {
-                    line(&mut text, &format!("  {}", member(property)));
+                    line(&mut text, &format!("  {}", member(property, &names)));
                 }
                 line(&mut text, "}");
             }
@@ -90,8 +92,8 @@ pub fn notes(object: &ObjectType) -> String {
     text
 }
 
-fn member(property: &Property) -> String {
-    let mut text = format!("{}: {}", property.name, ty(&property.ty));
+fn member(property: &Property, names: &TypeNames) -> String {
+    let mut text = format!("{}: {}", property.name, ty(&property.ty, names));
     if property.place.path() != std::slice::from_ref(&property.name) {
         let _ = write!(text, " at [{}]", property.place.path().join("/"));
     }
@@ -132,16 +134,16 @@ pub fn rules(of: &str, rules: &Rules) -> String {
     format!("{of} <{}>", text.join(" "))
 }
 
-fn ty(ty_of: &TypeRef) -> String {
+fn ty(ty_of: &TypeRef, names: &TypeNames) -> String {
     match ty_of {
         TypeRef::Bool => "bool".to_owned(),
         TypeRef::Integer(_) => "integer".to_owned(),
         TypeRef::Number => "number".to_owned(),
         TypeRef::String => "string".to_owned(),
         TypeRef::Json => "json".to_owned(),
-        TypeRef::Named(name) => name.to_string(),
-        TypeRef::List(item) => format!("[{}]", ty(item)),
-        TypeRef::Map(item) => format!("{{{}}}", ty(item)),
+        TypeRef::Named(id) => names.get(id).expect("a name").to_string(),
+        TypeRef::List(item) => format!("[{}]", ty(item, names)),
+        TypeRef::Map(item) => format!("{{{}}}", ty(item, names)),
         other => format!("{other:?}"),
     }
 }

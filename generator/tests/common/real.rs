@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use armature_generator::discover::discover;
 use armature_generator::load::{SpecRoot, load};
-use armature_generator::model::{ApiVersion, ObjectType, TypeDef, TypeName, Version};
+use armature_generator::model::{ApiVersion, ObjectType, TypeDef, TypeId, Version};
 use armature_generator::types::build;
 use rayon::prelude::*;
 
@@ -68,14 +68,11 @@ fn version(specs: &SpecRoot, root: &Path, folder: &str) -> Result<Version, Strin
 
 /// Every name leads to a type, and no chain of names leads back to itself.
 fn check_table(version: &Version, place: &str) {
-    fn walk<'a>(version: &'a Version, name: &'a TypeName, above: &mut Vec<&'a TypeName>) {
-        assert!(!above.contains(&name), "{name} is recursive");
-        above.push(name);
-        assert!(
-            version.types.contains_key(name),
-            "{name} is not in the table"
-        );
-        if let Some(TypeDef::Object(object)) = version.types.get(name) {
+    fn walk<'a>(version: &'a Version, id: &'a TypeId, above: &mut Vec<&'a TypeId>) {
+        assert!(!above.contains(&id), "{id} is recursive");
+        above.push(id);
+        assert!(version.types.contains_key(id), "{id} is not in the table");
+        if let Some(TypeDef::Object(object)) = version.types.get(id) {
             for inner in object.properties.iter().filter_map(|it| it.ty.named()) {
                 walk(version, inner, above);
             }

@@ -7,8 +7,9 @@ use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
     ApiVersion, ArmPlace, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef,
-    TypeName, TypeRef, VariantType,
+    TypeId, TypeRef, VariantType,
 };
+use armature_generator::naming::TypeNames;
 
 use crate::common::lines as render;
 use crate::common::models::{
@@ -27,7 +28,7 @@ versions."2023-01-01" = ["test.json"]
 type = "Microsoft.Test/things"
 "#;
 
-fn things(spec: Vec<Property>, status: Vec<Property>, more: Vec<(TypeName, TypeDef)>) -> Group {
+fn things(spec: Vec<Property>, status: Vec<Property>, more: Vec<(TypeId, TypeDef)>) -> Group {
     let mut types = vec![object("ThingSpec", spec), object("ThingStatus", status)];
     types.extend(more);
     group(vec![version(
@@ -157,7 +158,7 @@ fn variants_and_empty_objects_go_with_what_they_hold() {
     );
     let version = group.versions.get_mut(&ApiVersion::new("2023-01-01"));
     let types = &mut version.expect("version").types;
-    if let Some(TypeDef::Object(root)) = types.get_mut(&TypeName::new("ThingSpec")) {
+    if let Some(TypeDef::Object(root)) = types.get_mut(&TypeId::of_schema("ThingSpec")) {
         let variant = |value: &str, property: &str| VariantType {
             value: value.to_owned(),
             property: property.to_owned(),
@@ -192,6 +193,25 @@ fn kinds_are_renamed_and_other_types_move_off_their_names() {
     )]);
     let rules = "\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
     insta::assert_snapshot!(curated(group, rules));
+}
+
+/// A name that a kind takes from a type is not another type's, whether a kind reaches that or not.
+#[test]
+fn a_type_that_moves_off_a_kinds_name_takes_no_other_types() {
+    let spec = vec![inner("thing", named("Thing"))];
+    let more = vec![object("Thing", vec![string("x")])];
+    let mut group = things(spec, Vec::new(), more);
+    let version = group.versions.values_mut().next().expect("a version");
+    version.words.insert("ThingValue".to_owned());
+    let group = curate(
+        group,
+        &GroupConfig::parse("specs/test.toml", HEAD).expect("form"),
+    );
+    let group = group.expect("rules apply");
+    let version = group.versions.values().next().expect("a version");
+    let names = TypeNames::of_version(version);
+    let moved = names.get(&TypeId::of_schema("Thing")).expect("a name");
+    assert_eq!(moved.as_str(), "ThingValueValue");
 }
 
 #[test]

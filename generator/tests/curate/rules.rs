@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
-use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeName, TypeRef};
+use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeId, TypeRef};
 
 use crate::common::models::{
     enumeration, group, inner, list, map, named, object, resource, string, version,
@@ -21,7 +21,7 @@ type = "Microsoft.Test/things"
 "#;
 
 /// An enum that takes no other value.
-fn closed(name: &str, values: &[&str]) -> (TypeName, TypeDef) {
+fn closed(name: &str, values: &[&str]) -> (TypeId, TypeDef) {
     let (name, mut definition) = enumeration(name, values);
     if let TypeDef::Enum(known) = &mut definition {
         known.extensible = false;
@@ -341,7 +341,7 @@ fn parts_must_exist_and_matter() {
 /// What is told about a model whose `Thing` has these properties as well.
 fn fault_with(more: &[Property], in_status: bool, rules: &str) -> String {
     let mut group = model();
-    let root = TypeName::new(if in_status {
+    let root = TypeId::of_schema(if in_status {
         "ThingStatus"
     } else {
         "ThingSpec"

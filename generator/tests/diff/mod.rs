@@ -1,7 +1,7 @@
 //! What changes between two small spec trees of our own (`tests/changes`), in words and for machines.
 
 use armature_generator::curation::GroupConfig;
-use armature_generator::diff::{Report, What, compare, compare_versions};
+use armature_generator::diff::{DiffError, Report, What, compare, compare_versions};
 use armature_generator::load::SpecRoot;
 use armature_generator::model::{ApiVersion, Group};
 use armature_generator::pipeline::curated_group;
@@ -15,7 +15,7 @@ fn group(specs: &str, curation: &str) -> Group {
 }
 
 fn report() -> Report {
-    compare(&[group("before", "before")], &[group("after", "after")])
+    compare(&[group("before", "before")], &[group("after", "after")]).expect("types")
 }
 
 #[test]
@@ -26,6 +26,7 @@ fn two_specs_in_words() {
 #[test]
 fn the_commit_alone_leaves_kinds_and_versions() {
     let report = compare(&[group("before", "before")], &[group("after", "before")]);
+    let report = report.expect("types");
     insta::assert_snapshot!(report.text());
 }
 
@@ -44,7 +45,8 @@ fn one_version_against_another() {
 
 #[test]
 fn the_same_on_both_sides_is_no_change() {
-    let report = compare(&[group("after", "after")], &[group("after", "after")]);
+    let same = [group("after", "after")];
+    let report = compare(&same, &same).expect("types");
     assert_eq!(report, Report::default());
     assert_eq!(report.text(), "nothing changes for users\n");
 }
@@ -77,7 +79,8 @@ fn a_change_in_a_shared_type_is_one_finding_with_all_its_places() {
 #[test]
 fn a_group_that_comes_or_goes_is_one_finding() {
     let groups = [group("before", "before")];
-    let words = |report: Report| {
+    let words = |report: Result<Report, DiffError>| {
+        let report = report.expect("types");
         let changes = report.changes.iter();
         changes
             .map(|it| (it.change.breaking, it.change.words()))

@@ -1,14 +1,13 @@
-//! Pass 7: the text of generated files.
+//! Pass 8: the text of generated files.
 
 use std::collections::BTreeMap;
 
-use armature_generator::emit::{emit, umbrella};
-use armature_generator::hub::hubs;
+use armature_generator::emit::umbrella;
 use armature_generator::model::{
     AnswerStep, ArmPlace, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules,
     SecretSource, TypeDef, TypeRef, VariantType,
 };
-use armature_generator::share::share;
+use armature_generator::pipeline::finish;
 use camino::Utf8PathBuf;
 
 use crate::common::models::{
@@ -117,7 +116,7 @@ fn model() -> Group {
 
 fn files() -> BTreeMap<Utf8PathBuf, String> {
     let group = model();
-    emit(&group, &share(&group), &hubs(&group)).expect("valid names")
+    finish(&group).expect("valid names").files
 }
 
 #[test]

@@ -1,21 +1,27 @@
-//! Pass 6: unions, stashes, plans, storage versions.
+//! Pass 5: unions, stashes, plans, storage versions.
 
-use armature_generator::hub::{Hubs, hubs};
-use armature_generator::model::{Group, Property, Rules, TypeDef, TypeName, TypeRef};
+use armature_generator::hub::hubs;
+use armature_generator::model::{Group, MissingType, Property, Rules, TypeDef, TypeId, TypeRef};
+use armature_generator::naming::Names;
 
 use crate::common::lines as render;
 use crate::common::models::{
     enumeration, group, inner, list, named, object, resource, string, version,
 };
 
-type Types = Vec<(TypeName, TypeDef)>;
+type Types = Vec<(TypeId, TypeDef)>;
 
-fn rendered(hubs: &Hubs) -> String {
+fn rendered(group: &Group) -> String {
+    let hubs = &hubs(group).expect("hubs");
+    let names = Names::of(group, &hubs.types).expect("names");
+    let name = |id: &TypeId| render::hub_name(id, hubs, &names);
     let mut text = String::new();
     for (kind, hub) in &hubs.kinds {
         text.push_str(&format!(
             "# {kind} stored as {}: {}, {}\n",
-            hub.storage_version, hub.spec, hub.status
+            hub.storage_version,
+            name(&hub.spec),
+            name(&hub.status)
         ));
         for (version, (spec, status)) in &hub.plans {
             for (side, plan) in [("spec", spec), ("status", status)] {
@@ -25,7 +31,7 @@ fn rendered(hubs: &Hubs) -> String {
             }
         }
     }
-    format!("{text}\n{}", render::types(&hubs.types))
+    format!("{text}\n{}", render::types(&hubs.types, &name))
 }
 
 /// One kind, `Thing`, with these types per api-version beside an empty status.
@@ -40,7 +46,7 @@ fn things(versions: Vec<(&str, Types)>) -> Group {
     group(versions.collect())
 }
 
-fn spec(properties: Vec<Property>) -> (TypeName, TypeDef) {
+fn spec(properties: Vec<Property>) -> (TypeId, TypeDef) {
     object("ThingSpec", properties)
 }
 
@@ -66,7 +72,7 @@ fn the_hub_is_the_union_and_marks_what_the_storage_version_lacks() {
             ],
         ),
     ]);
-    insta::assert_snapshot!(rendered(&hubs(&group)));
+    insta::assert_snapshot!(rendered(&group));
 }
 
 #[test]
@@ -78,9 +84,9 @@ fn the_storage_version_is_the_newest_that_is_no_preview() {
             vec![spec(vec![string("a"), string("b")])],
         ),
     ]);
-    insta::assert_snapshot!(rendered(&hubs(&group)));
+    insta::assert_snapshot!(rendered(&group));
     let previews = things(vec![("2022-01-01-preview", vec![spec(vec![string("a")])])]);
-    let only = hubs(&previews);
+    let only = hubs(&previews).expect("hubs");
     assert_eq!(
         only.kinds["Thing"].storage_version,
         "v20220101previewstorage"
@@ -114,7 +120,7 @@ fn values_that_cannot_be_carried_over_travel_under_a_name_of_their_own() {
             ],
         ),
     ]);
-    insta::assert_snapshot!(rendered(&hubs(&group)));
+    insta::assert_snapshot!(rendered(&group));
 }
 
 #[test]
@@ -137,7 +143,7 @@ fn renamed_properties_are_one_in_the_hub() {
             ],
         ),
     ]);
-    insta::assert_snapshot!(rendered(&hubs(&group)));
+    insta::assert_snapshot!(rendered(&group));
 }
 
 #[test]
@@ -179,9 +185,9 @@ fn enums_grow_and_constraints_hold_only_where_all_versions_have_them() {
             types(&["red"], name(1, false), TypeRef::String),
         ),
     ]);
-    let hubs = hubs(&group);
-    insta::assert_snapshot!(rendered(&hubs));
-    let Some(TypeDef::Object(root)) = hubs.types.get(&TypeName::new("ThingSpec")) else {
+    insta::assert_snapshot!(rendered(&group));
+    let hubs = hubs(&group).expect("hubs");
+    let Some(TypeDef::Object(root)) = hubs.types.get(&hubs.kinds["Thing"].spec) else {
         panic!("no root");
     };
     let name = root.properties.iter().find(|p| p.name == "name");
@@ -221,5 +227,52 @@ fn hub_types_of_two_kinds_share_a_name_only_when_equal() {
         version("2021-01-01", vec![one("2021-01-01")], types(TypeRef::Bool)),
         version("2022-01-01", vec![one("2022-01-01"), two], new),
     ]);
-    insta::assert_snapshot!(rendered(&hubs(&group)));
+    insta::assert_snapshot!(rendered(&group));
+}
+
+#[test]
+fn a_type_that_no_version_has_is_told() {
+    let dangling = things(vec![(
+        "2021-01-01",
+        vec![spec(vec![inner("sku", named("Sku"))])],
+    )]);
+    let expected = MissingType {
+        ty: TypeId::of_schema("Sku"),
+        place: "`Thing` of 2021-01-01".to_owned(),
+    };
+    assert_eq!(hubs(&dangling), Err(expected));
+    let rootless = things(vec![("2021-01-01", Vec::new())]);
+    let error = hubs(&rootless).expect_err("no spec").to_string();
+    assert!(
+        error.starts_with("`Thing` of 2021-01-01 has no type `ThingSpec`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_older_type_of_a_name_is_told_by_its_api_version() {
+    let sku = || object("Sku", vec![string("name")]);
+    let group = things(vec![
+        (
+            "2021-01-01",
+            vec![spec(vec![inner("sku", named("Sku"))]), sku()],
+        ),
+        (
+            "2022-01-01",
+            vec![
+                spec(vec![
+                    inner("sku", TypeRef::Bool),
+                    inner("plan", named("Sku")),
+                ]),
+                sku(),
+            ],
+        ),
+    ]);
+    let hubs = hubs(&group).expect("hubs");
+    let names = Names::of(&group, &hubs.types).expect("names");
+    let names = names.hub.by_name().into_keys().map(|it| it.as_str());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["Sku", "SkuV20210101", "ThingSpec", "ThingStatus"]
+    );
 }

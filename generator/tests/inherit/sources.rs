@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use armature_generator::discover::discover;
 use armature_generator::load::{SpecRoot, SpecSet, load};
 use armature_generator::model::{
-    ApiVersion, ObjectType, Property, Resource, TypeDef, TypeName, TypeRef, Version,
+    ApiVersion, ObjectType, Property, Resource, TypeDef, TypeId, TypeRef, Version,
 };
 use armature_generator::types::build;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ fn resource_facts(resource: &Resource, facts: &mut Facts) {
 }
 
 fn property_facts(version: &Version, property: &Property, place: &str, facts: &mut Facts) {
-    let named = property.ty.named().and_then(|name| version.types.get(name));
+    let named = property.ty.named().and_then(|id| version.types.get(id));
     let ty = match named {
         Some(TypeDef::Enum(known)) => {
             let mut values = known.values.clone();
@@ -79,8 +79,8 @@ fn object_facts(version: &Version, object: &ObjectType, place: &str, facts: &mut
     }
 }
 
-fn type_facts(version: &Version, name: &TypeName, place: &str, facts: &mut Facts) {
-    if let Some(TypeDef::Object(object)) = version.types.get(name) {
+fn type_facts(version: &Version, id: &TypeId, place: &str, facts: &mut Facts) {
+    if let Some(TypeDef::Object(object)) = version.types.get(id) {
         object_facts(version, object, place, facts);
     }
 }

@@ -2,7 +2,8 @@
 
 use armature_generator::discover::discover;
 use armature_generator::load::load;
-use armature_generator::model::{ApiVersion, TypeDef, TypeName, Version};
+use armature_generator::model::{ApiVersion, TypeDef, TypeId, Version};
+use armature_generator::naming::TypeNames;
 use armature_generator::types::build;
 use serde_json::{Map, Value, json};
 
@@ -213,7 +214,7 @@ fn names_without_a_letter_of_ours_still_name_types() {
         "*": {"type": "string", "enum": ["x", "y"]}
     }))));
     let version = version.expect("a model");
-    for name in version.types.keys() {
+    for name in TypeNames::of_version(&version).by_name().keys() {
         assert!(
             name.as_str()
                 .starts_with(|it: char| it.is_ascii_uppercase()),
@@ -243,7 +244,7 @@ fn variants_have_names_of_their_own() {
     let base = json!({"discriminator": "kind", "properties": {"kind": {"type": "string"}}});
     let alike = definitions(json!({"A": base, "V": variant("hard"), "W": variant("Hard")}));
     let version = passes(&spec(&alike)).expect("a model");
-    let TypeDef::Object(object) = &version.types[&TypeName::new("A")] else {
+    let TypeDef::Object(object) = &version.types[&TypeId::of_schema("A")] else {
         panic!("an object");
     };
     let names: Vec<&str> = object

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use armature_generator::discover::discover;
 use armature_generator::load::{SpecRoot, SpecSet, load};
-use armature_generator::model::ApiVersion;
+use armature_generator::model::{ApiVersion, TypeName};
+use armature_generator::naming::TypeNames;
 use armature_generator::pipeline::{NoProgress, Options, files_without, generate};
-use armature_generator::share::fingerprints;
+use armature_generator::share::{Fingerprint, fingerprints};
 use armature_generator::types::embedded::Embedding;
 use armature_generator::types::{Described, ONLY_SOURCE, build_all};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -148,10 +149,16 @@ fn strangers(set: &SpecSet) -> Vec<String> {
         set: set.into(),
         resources: &resources,
     }];
-    let types = |is_wanted: &dyn Fn(&str) -> bool| {
+    let types = |is_wanted: &dyn Fn(&str) -> bool| -> BTreeMap<TypeName, Fingerprint> {
         let (version, choices) = (ApiVersion::new("2024-01-01"), Embedding::default());
         let version = build_all(&described, version, &choices, |_, it| is_wanted(&it.path));
-        fingerprints(&version.expect("types").types)
+        let version = version.expect("types");
+        let names = TypeNames::of_version(&version);
+        let prints = fingerprints(&version.types, &names)
+            .expect("types")
+            .into_iter();
+        let name = |id| names.get(&id).expect("a name").clone();
+        prints.map(|(id, print)| (name(id), print)).collect()
     };
     let all = types(&|_| true);
     let paths: Vec<&str> = resources.iter().map(|it| it.path.as_str()).collect();

@@ -9,7 +9,10 @@ use armature_generator::emit::{emit, kind_constants, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::inherit::{Known, inherit};
 use armature_generator::load::{SpecRoot, load};
-use armature_generator::model::{ApiVersion, Group, TypeDef, TypeTable, Version};
+use armature_generator::model::{
+    ApiVersion, Group, MissingType, TypeDef, TypeName, TypeTable, Version,
+};
+use armature_generator::naming::{Names, TypeNames};
 use armature_generator::overlay::{Overlaid, Overlay};
 use armature_generator::share::share;
 use armature_generator::types::build;
@@ -113,13 +116,14 @@ fn version(root: &SpecRoot, subject: &Subject) -> Result<Version, (Reached, Stri
         .map_err(|error| at(Reached::Discovered, &error))
 }
 
-/// Passes 4 to 7, over the subject as it was and as it is now.
+/// Passes 4 to 8, over the subject as it was and as it is now.
 fn curated(
     subject: &Subject,
     version: Version,
     choices: &mut Choices<'_>,
 ) -> Result<Reached, Fault> {
     check_table(&version.types, "types")?;
+    check_names(&version, "types")?;
     check_ends(&version.types, "types")?;
     let mut group = Group {
         name: "fuzz".to_owned(),
@@ -147,12 +151,16 @@ fn curated(
     };
     for version in group.versions.values() {
         check_table(&version.types, "curate")?;
+        check_names(version, "curate")?;
         check_ends(&version.types, "curate")?;
     }
-    let sharing = share(&group);
-    let hubs = hubs(&group);
+    let missing = |error: MissingType| Fault(error.to_string());
+    let hubs = hubs(&group).map_err(missing)?;
     check_table(&hubs.types, "hub")?;
-    let files = emit(&group, &sharing, &hubs).map_err(|error| Fault(error.to_string()))?;
+    let names = Names::of(&group, &hubs.types).map_err(missing)?;
+    check_called(names.hub.by_name().into_keys(), "hub")?;
+    let sharing = share(&group, &hubs, &names).map_err(missing)?;
+    let files = emit(&group, &hubs, &names, &sharing).map_err(|error| Fault(error.to_string()))?;
     check_files(&files)?;
     check_files(&umbrella(&BTreeMap::from([(
         group.name,
@@ -161,12 +169,32 @@ fn curated(
     Ok(Reached::Emitted)
 }
 
-/// Every name is one and leads to a type, and no object repeats a property.
-fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
-    for (name, definition) in types {
+/// Every type of a version has a name, and no other type has it.
+fn check_names(version: &Version, pass: &str) -> Result<(), Fault> {
+    let names = TypeNames::of_version(version);
+    let names = names.by_name();
+    if names.len() != version.types.len() {
+        return fault(format!("{pass}: two types have one name, of {names:?}"));
+    }
+    check_called(names.into_keys(), pass)
+}
+
+/// Every name is one.
+fn check_called<'a>(
+    names: impl IntoIterator<Item = &'a TypeName>,
+    pass: &str,
+) -> Result<(), Fault> {
+    for name in names {
         if syn::parse_str::<syn::Ident>(name.as_str()).is_err() {
             return fault(format!("{pass}: `{name}` is no type name"));
         }
+    }
+    Ok(())
+}
+
+/// Every type that is referred to is there, and no object repeats a property.
+fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
+    for (name, definition) in types {
         let TypeDef::Object(object) = definition else {
             continue;
         };
@@ -177,7 +205,9 @@ fn check_table(types: &TypeTable, pass: &str) -> Result<(), Fault> {
             }
             let below = property.ty.named();
             if let Some(below) = below.filter(|below| !types.contains_key(*below)) {
-                return fault(format!("{pass}: type `{below}` is named and not there"));
+                return fault(format!(
+                    "{pass}: type `{below}` is referred to and not there"
+                ));
             }
         }
     }

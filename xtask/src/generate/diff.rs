@@ -66,7 +66,7 @@ pub fn run(root: &Utf8Path, arguments: &DiffArguments) -> anyhow::Result<ExitCod
         Some(versions) => between_versions(&after, versions)?,
         None => {
             let before = State::committed(root, &arguments.base, groups)?;
-            diff::compare(&before.groups()?, &after.groups()?)
+            diff::compare(&before.groups()?, &after.groups()?)?
         }
     };
     output::print(&render(&report, arguments.output)?)?;

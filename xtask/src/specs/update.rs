@@ -85,7 +85,7 @@ pub async fn update(
         })?,
         configs,
     };
-    let report = diff::compare(&before, &after.groups()?);
+    let report = diff::compare(&before, &after.groups()?)?;
     // The last passes can fail, too, and read no more files.
     pipeline::generate(
         &after.specs,

@@ -1,7 +1,7 @@
 //! Whether a property has the form that a word of the file needs.
 
 use crate::curation::Treatment;
-use crate::model::{ObjectType, TypeDef, TypeName, TypeRef, TypeTable};
+use crate::model::{ObjectType, TypeDef, TypeId, TypeRef, TypeTable};
 
 /// What a treatment needs, if `ty` is not that.
 pub(in crate::curate) fn misfit(
@@ -35,7 +35,7 @@ pub(in crate::curate) fn misfit(
 pub(in crate::curate) fn object_of<'t>(
     types: &'t TypeTable,
     ty: &TypeRef,
-) -> Option<(&'t TypeName, &'t ObjectType)> {
+) -> Option<(&'t TypeId, &'t ObjectType)> {
     let TypeRef::Named(name) = ty else {
         return None;
     };

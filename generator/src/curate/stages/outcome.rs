@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::curation::Aspect;
-use crate::model::{Decision, EnumType, Property, TypeName, TypeRef};
+use crate::model::{Decision, EnumType, Property, TypeId, TypeRef};
 
 /// What became of a property so far.
 pub(in crate::curate) struct Outcome {
@@ -14,7 +14,7 @@ pub(in crate::curate) struct Outcome {
     /// Why it is left out, if it is.
     pub exit: Option<Exit>,
     /// Enum that a rule made for it.
-    pub added: Option<(TypeName, EnumType)>,
+    pub added: Option<(TypeId, EnumType)>,
     /// What the heuristics decided.
     pub decisions: Vec<Decision>,
     /// Statements of the rule that changed something.

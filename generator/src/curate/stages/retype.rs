@@ -3,8 +3,8 @@
 use super::outcome::Outcome;
 use super::stage::{Site, Stage};
 use crate::curation::{Aspect, PlainType, PropertyRule};
-use crate::model::{EnumType, TypeDef, TypeName, TypeRef, TypeTable};
-use crate::naming::pascal;
+use crate::model::{EnumType, TypeDef, TypeRef, TypeTable};
+use crate::naming::identities;
 
 pub(super) const STAGE: Stage = Stage {
     heeds: &[Aspect::Type, Aspect::Items, Aspect::Values],
@@ -31,10 +31,11 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
         let is_same = enum_of(site.types, &given)
             .is_some_and(|it| (&it.values, it.extensible) == (&known.values, known.extensible));
         outcome.note(Aspect::Values, !is_same);
-        let name = enum_name(site, &outcome.property.name, &outcome.property.ty);
         let property = &mut outcome.property;
-        property.ty = property.ty.with_core(TypeRef::Named(name.clone()));
-        outcome.added = Some((name, known));
+        let now = property.ty.named();
+        let id = identities::values(site.owner, &property.name, site.words, now);
+        property.ty = property.ty.with_core(TypeRef::Named(id.clone()));
+        outcome.added = Some((id, known));
     }
     outcome.given = (outcome.property.ty != given).then_some(given);
 }
@@ -58,16 +59,6 @@ fn with_items(ty: &TypeRef, items: TypeRef) -> TypeRef {
         TypeRef::Map(_) => TypeRef::Map(Box::new(items)),
         other => other.clone(),
     }
-}
-
-/// Name of the enum that a rule makes for a property of this type.
-fn enum_name(site: Site<'_>, property: &str, ty: &TypeRef) -> TypeName {
-    let mut name = TypeName::new(format!("{}{}", site.owner, pascal(property)));
-    // The enum of the spec under this name goes, any other type stays.
-    while site.names.contains(name.as_str()) && ty.named() != Some(&name) {
-        name = TypeName::new(format!("{name}Values"));
-    }
-    name
 }
 
 /// The enum behind a type of the spec.

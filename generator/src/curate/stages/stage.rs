@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::outcome::Outcome;
 use crate::curation::{Aspect, PropertyRule, Side};
-use crate::model::{TypeName, TypeTable};
+use crate::model::{TypeId, TypeTable};
 
 /// One step on the way of a property.
 pub(super) struct Stage {
@@ -19,10 +19,10 @@ pub(super) struct Stage {
 pub(in crate::curate) struct Site<'a> {
     /// Types before curation.
     pub types: &'a TypeTable,
-    /// Names that the specs give to types.
-    pub names: &'a BTreeSet<String>,
+    /// Words that the specs have for types.
+    pub words: &'a BTreeSet<String>,
     /// Type that has the property.
-    pub owner: &'a TypeName,
+    pub owner: &'a TypeId,
     /// Side of that type.
     pub side: Side,
     /// Whether that type is the root of a kind.

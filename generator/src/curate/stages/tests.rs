@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Exit, Outcome, STAGES, Site, run};
 use crate::curation::{Aspect, PropertyRule, Side};
-use crate::model::{EnumType, Meaning, Property, TypeDef, TypeName, TypeRef, TypeTable};
+use crate::model::{EnumType, Meaning, Property, TypeDef, TypeId, TypeRef, TypeTable};
 
 /// What becomes of a property of the root of a kind.
 fn outcome(side: Side, property: &Property, rule: &str) -> Outcome {
@@ -13,9 +13,9 @@ fn outcome(side: Side, property: &Property, rule: &str) -> Outcome {
         ..EnumType::default()
     };
     let site = Site {
-        types: &TypeTable::from([(TypeName::new("Sku"), TypeDef::Enum(sku))]),
-        names: &BTreeSet::from(["Sku".to_owned()]),
-        owner: &TypeName::new("Thing"),
+        types: &TypeTable::from([(TypeId::of_schema("Sku"), TypeDef::Enum(sku))]),
+        words: &BTreeSet::from(["Sku".to_owned()]),
+        owner: &TypeId::of_schema("Thing"),
         side,
         is_root: true,
         explicit_collections: false,
@@ -41,7 +41,7 @@ fn effects_in_the_spec() {
     use Aspect::{Absent, Items, Rename, Required, Treatment, Type, Values, Was};
     let text = property("text");
     let id = property("id");
-    let sku = Property::new("sku", &["sku"], TypeRef::Named(TypeName::new("Sku")));
+    let sku = Property::new("sku", &["sku"], TypeRef::Named(TypeId::of_schema("Sku")));
     let secret = Property {
         secret: true,
         ..property("key")

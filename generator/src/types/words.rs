@@ -1,93 +1,87 @@
-//! Names of types, decided from the specs alone.
+//! Words for schemas, decided from the specs alone.
 //!
-//! Every schema of an api-version that can become a type has a name, whether a kind reaches it or not. So no type is
+//! Every schema of an api-version that can become a type has a word, whether a kind reaches it or not. So no type is
 //! called otherwise because another kind is exported. Who comes first in the specs chooses first:
 //! - a definition is called as it is. Where another one of the same name was before it, its source's name stands in
 //!   front, or a number behind;
 //! - an enum has the name that the spec gives it, unless one with other values was before it;
 //! - a schema without a name of its own is called after the first place that holds it.
 //!
-//! What stands for an observed state ends with `Status`. Names that kinds of the specs take, or would, if they were
-//! exported, and those that Rust needs, are left alone.
+//! Words that kinds of the specs take, or would, if they were exported, and those that Rust needs, are left alone. What
+//! makes words distinct, and what is made of one for a type, is [`crate::naming`]'s.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Described;
 use crate::load::{Additional, Document, Schema, Source};
-use crate::naming::{EMBEDDED, OPERATOR_SPEC, is_taken, of_kind, pascal};
+use crate::model::TypeId;
+use crate::naming::identities::{self, place};
+use crate::naming::{Claims, EMBEDDED, endings::OPERATOR_SPEC, of_kind, pascal};
 use crate::overlay::{Overlaid, Said};
-
-/// Ending of the names of observed states.
-const STATUS: &str = "Status";
-
-/// Ending of a name that would be another's otherwise.
-const OTHER: &str = "Value";
 
 /// Values of an enum and whether others may appear.
 type Values<'a> = (&'a [String], bool);
 
-/// Names of all schemas of an api-version.
+/// Words for all schemas of an api-version.
 #[derive(Default)]
-pub(super) struct Names<'a> {
+pub(super) struct Words<'a> {
     of: HashMap<&'a Source, String>,
     /// Enums by the names that the spec gives them.
     enums: BTreeMap<String, Values<'a>>,
-    /// All of the above, for what users write.
-    taken: BTreeSet<String>,
-    /// What kinds take.
-    reserved: BTreeSet<String>,
+    /// All of the above, for what users write. What kinds take is reserved.
+    pub claims: Claims,
 }
 
-impl<'a> Names<'a> {
-    /// Names of all that the parts of an api-version describe.
+impl<'a> Words<'a> {
+    /// Words for all that the parts of an api-version describe.
     pub fn of(parts: &[Described<'a>]) -> Self {
-        let mut names = Self {
-            reserved: reserved(parts),
+        let mut words = Self {
+            claims: Claims::reserving(reserved(parts)),
             ..Self::default()
         };
         for (index, part) in parts.iter().enumerate() {
             let source = (index > 0).then(|| pascal(part.source));
             for said in definitions(part.set) {
-                names.definition(said, source.as_deref().unwrap_or_default());
+                let source = source.as_deref().unwrap_or_default();
+                let word = words.claims.definition(said.definition_name(), source);
+                words.of.insert(&said.schema().source, word);
             }
         }
         for part in parts {
-            definitions(part.set).for_each(|it| names.note_enums(it.schema()));
+            definitions(part.set).for_each(|it| words.note_enums(it.schema()));
         }
-        let (taken, reserved) = (&names.taken, &names.reserved);
-        names
-            .enums
-            .retain(|name, _| !taken.contains(name) && !reserved.contains(name) && !is_taken(name));
-        names.taken.extend(names.enums.keys().cloned());
+        let claims = &mut words.claims;
+        words.enums.retain(|name, _| claims.is_free(name));
+        words.enums.keys().for_each(|it| claims.claim(it.clone()));
         for part in parts {
             for (kind, root) in roots(part) {
-                names.within(part.set, root.schema(), kind);
+                words.within(part.set, root.schema(), kind);
             }
         }
         for part in parts {
             for schema in definitions(part.set).map(Said::schema) {
-                let name = names.of[&schema.source].clone();
-                names.within(part.set, schema, &name);
+                let name = words.of[&schema.source].clone();
+                words.within(part.set, schema, &name);
             }
         }
-        names
+        words
     }
 
-    /// All names for what users write.
+    /// All words for what users write.
     pub fn taken(self) -> BTreeSet<String> {
-        self.taken
+        self.claims.claimed()
     }
 
-    /// Name of a schema's type, if the specs have the schema.
-    pub fn name(&self, schema: &Schema) -> Option<&str> {
+    /// Word for a schema, if the specs have the schema.
+    pub fn word(&self, schema: &Schema) -> Option<&str> {
         self.of.get(&schema.source).map(String::as_str)
     }
 
-    /// Name of an enum: that of its definition, else the one that the spec gives, else that of its place.
+    /// Word for an enum: that of its definition, else the one that the spec gives, else that of its place.
     pub fn enumeration(&self, said: Said<'_>) -> Option<String> {
         let schema = said.schema();
         let given = self.given(schema).filter(|_| !said.is_definition());
-        given.or_else(|| self.name(schema).map(str::to_owned))
+        given.or_else(|| self.word(schema).map(str::to_owned))
     }
 
     /// Name that the spec gives an enum, if it is this one's.
@@ -96,61 +90,19 @@ impl<'a> Names<'a> {
         (self.enums.get(&name) == Some(&values)).then_some(name)
     }
 
-    /// Name of what `owner` holds under `property`, and that no schema stands for. `own` is the property's schema, whose
-    /// place it takes.
-    pub fn below(&self, owner: &str, property: &str, own: Option<&Schema>) -> String {
-        let name = format!("{owner}{}", pascal(property));
-        if own.and_then(|own| self.name(own)) == Some(name.as_str()) {
-            return name;
+    /// Word for what stands at a place, and that the specs do not know.
+    pub fn place(&self, owner: &str, property: &str) -> String {
+        self.claims.free(place(owner, property))
+    }
+
+    /// What `owner` holds under `property`, and that no schema stands for. `own` is the property's schema, whose place it
+    /// takes.
+    pub fn member(&self, owner: &str, property: &str, own: Option<&Schema>) -> TypeId {
+        let word = place(owner, property);
+        if own.and_then(|own| self.word(own)) == Some(word.as_str()) {
+            return TypeId::of_schema(word);
         }
-        self.free(name)
-    }
-
-    /// Name of a type within itself.
-    pub fn unrolled(&self, name: &str) -> String {
-        self.free(format!("{name}Unrolled"))
-    }
-
-    /// Name of the observed state of what has this name for users to write.
-    pub fn status(&self, name: &str) -> String {
-        let observed = format!("{name}{STATUS}");
-        if self.is_free(&observed) {
-            observed
-        } else {
-            format!("{observed}{OTHER}")
-        }
-    }
-
-    fn is_free(&self, name: &str) -> bool {
-        !self.taken.contains(name) && !self.reserved.contains(name) && !is_taken(name)
-    }
-
-    fn free(&self, mut name: String) -> String {
-        while !self.is_free(&name) {
-            name.push_str(OTHER);
-        }
-        name
-    }
-
-    fn definition(&mut self, said: Said<'a>, source: &str) {
-        // A definition may have a name without a letter of ours.
-        let mut name = match pascal(said.definition_name()) {
-            name if name.is_empty() => "Type".to_owned(),
-            name => name,
-        };
-        if self.reserved.contains(&name) || is_taken(&name) {
-            name.push_str(OTHER);
-        }
-        let numbered = (2..).map(|number| format!("{name}{number}"));
-        let names = [name.clone(), format!("{source}{name}")];
-        let free = names
-            .into_iter()
-            .chain(numbered)
-            .find(|name| self.is_free(name));
-        // The numbers above do not end.
-        let name = free.unwrap_or(name);
-        self.taken.insert(name.clone());
-        self.of.insert(&said.schema().source, name);
+        identities::member(owner, property, &self.claims)
     }
 
     fn note_enums(&mut self, schema: &'a Schema) {
@@ -163,7 +115,7 @@ impl<'a> Names<'a> {
     /// Names what has no name of its own within a schema.
     fn within(&mut self, set: Overlaid<'a>, schema: &'a Schema, name: &str) {
         for (property, inner) in &schema.properties {
-            self.place(set, inner, format!("{name}{}", pascal(property)));
+            self.at(set, inner, place(name, property));
         }
         for part in &schema.all_of {
             if part.reference.is_none() {
@@ -171,31 +123,31 @@ impl<'a> Names<'a> {
             }
         }
         if let Additional::Of(inner) = &schema.additional {
-            self.place(set, inner, format!("{name}AdditionalProperties"));
+            self.at(set, inner, format!("{name}AdditionalProperties"));
         }
         if let Some(items) = &schema.items {
-            self.place(set, items, format!("{name}Item"));
+            self.at(set, items, format!("{name}Item"));
         }
     }
 
     /// Names what stands at a place, lists and maps aside, if it has no name yet.
-    fn place(&mut self, set: Overlaid<'a>, schema: &'a Schema, name: String) {
+    fn at(&mut self, set: Overlaid<'a>, schema: &'a Schema, name: String) {
         let schema = set.resolve(schema);
         if set.said(schema).is_definition() || self.of.contains_key(&schema.source) {
             return;
         }
-        let name = self.free(name);
+        let name = self.claims.free(name);
         self.of.insert(&schema.source, name.clone());
         let is_map = schema.properties.is_empty() && schema.all_of.is_empty();
         match (&schema.items, &schema.additional) {
-            (Some(items), _) => self.place(set, items, name),
+            (Some(items), _) => self.at(set, items, name),
             (None, Additional::Of(inner)) if is_map => {
-                self.place(set, inner, name);
+                self.at(set, inner, name);
             }
             _ => {
                 let is_enum = !schema.values.is_empty() && self.given(schema).is_none();
                 if is_enum || !is_map {
-                    self.taken.insert(name.clone());
+                    self.claims.claim(name.clone());
                 }
                 self.within(set, schema, &name);
             }
