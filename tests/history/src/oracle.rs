@@ -55,70 +55,121 @@ fn object(world: &mut World, fresh: &World, subject: &Subject, faults: &mut Vec<
         }
     }
     let (policy, observed) = world.policy(&key);
-    if policy == Policy::Skip || observed || lacks_owner(world, subject) {
-        return;
+    if policy != Policy::Skip && !observed && !lacks_owner(world, subject) {
+        let record = world.ledger.of(&subject.id).clone();
+        let ends = Ends::of(world, fresh, subject, record);
+        ends.readiness(&state, faults);
+        ends.differences(faults);
     }
-    let ready = |world: &World| world.cluster.condition(&key, "Ready");
-    let record = world.ledger.of(&subject.id).clone();
-    let have = world.simulator.resource(&subject.id);
-    let want = fresh.simulator.resource(&subject.id);
-    let mut differing = record.named.compare(have.as_ref(), want.as_ref());
-    // What GET does not show. What it does show alike need not have been sent: it may have been there.
-    let sent = (
-        world.simulator.desired(&subject.id),
-        fresh.simulator.desired(&subject.id),
-    );
-    for found in record.named.compare(sent.0.as_ref(), sent.1.as_ref()) {
-        let shown = at(have.as_ref(), &found.path);
-        let is_alike = shown.is_some() && shown == at(want.as_ref(), &found.path);
-        // What GET does not show and a service keeps, nobody can tell.
-        if !is_alike && !world.keeps() && !differing.iter().any(|other| other.path == found.path) {
-            differing.push(found);
+}
+
+/// An object at rest, and the same one where only the last manifests were seen.
+struct Ends<'w> {
+    world: &'w World,
+    fresh: &'w World,
+    subject: &'w Subject,
+    record: Record,
+    /// The last body that was sent.
+    last: Named,
+    /// Requests that may have written it.
+    puts: Vec<u64>,
+    /// What Azure shows in the one and in the other.
+    want: Option<Value>,
+    /// What was sent in the one.
+    sent: Option<Value>,
+    /// Where they differ.
+    differing: Vec<Mismatch>,
+}
+
+impl<'w> Ends<'w> {
+    fn of(world: &'w World, fresh: &'w World, subject: &'w Subject, record: Record) -> Self {
+        let have = world.simulator.resource(&subject.id);
+        let want = fresh.simulator.resource(&subject.id);
+        let sent = world.simulator.desired(&subject.id);
+        let mut differing = record.named.compare(have.as_ref(), want.as_ref());
+        // What GET does not show. What it does show alike need not have been sent: it may have been there.
+        let other = fresh.simulator.desired(&subject.id);
+        for found in record.named.compare(sent.as_ref(), other.as_ref()) {
+            let shown = at(have.as_ref(), &found.path);
+            let is_alike = shown.is_some() && shown == at(want.as_ref(), &found.path);
+            let is_known = differing.iter().any(|other| other.path == found.path);
+            // What GET does not show and a service keeps, nobody can tell.
+            if !is_alike && !world.keeps() && !is_known {
+                differing.push(found);
+            }
+        }
+        Self {
+            world,
+            fresh,
+            subject,
+            last: last_body(world, subject),
+            puts: puts_of(world, &subject.id),
+            record,
+            want,
+            sent,
+            differing,
         }
     }
-    let last = last_body(world, subject);
-    // What is kept, or was left by an earlier object, may be what keeps it from being ready.
-    let has_more = record.others.is_some() || differing.iter().any(|found| !last.has(&found.path));
-    let is_kept_unready = (world.keeps() && has_more || record.is_left)
-        && ready(world).ends_with(reason::POST_CHECK_FAILED);
-    let puts = puts_of(world, &subject.id);
-    // What others changed may be what would have kept it from being ready.
-    let is_made_ready = ready(fresh).ends_with(reason::POST_CHECK_FAILED)
-        && differing
-            .iter()
-            .any(|found| is_of_others(&record, &last, &puts, found, world.keeps()));
-    if ready(world) != ready(fresh) && !is_kept_unready && !is_made_ready {
-        let other = fresh.state(&key);
-        faults.push(format!(
-            "{state}, where the last manifest alone gives {other}"
-        ));
-    }
-    let kept = creation_only(subject);
-    let is_misled = was_misled(world, &subject.id);
-    for found in differing {
-        let is_kept = kept.iter().any(|pattern| matches(pattern, &found.path));
-        // What a service makes of what it keeps is its own.
-        let is_made = world.keeps() && at(sent.0.as_ref(), &found.path).is_none();
-        if is_kept
-            || is_made && !last.has(&found.path)
-            || is_beyond(subject, &found.path)
-            || is_of_others(&record, &last, &puts, &found, world.keeps())
-            || is_told(world, &record, &last, &found)
-            || world.keeps() && was_there(&record, &found)
-            || is_misled
-                && !last.has(&found.path)
-                && at(record.others.as_ref(), &found.path).is_some()
-            || has_twin(want.as_ref(), &found.path)
-        {
-            continue;
+
+    /// It is as ready as the other one.
+    fn readiness(&self, state: &str, faults: &mut Vec<String>) {
+        let (world, fresh, key) = (self.world, self.fresh, self.subject.key());
+        let ready = |world: &World| world.cluster.condition(&key, "Ready");
+        let mut differing = self.differing.iter();
+        // What is kept, or was left by an earlier object, may be what keeps it from being ready.
+        let has_more = self.record.others.is_some()
+            || differing.clone().any(|found| !self.last.has(&found.path));
+        let is_kept_unready = (world.keeps() && has_more || self.record.is_left)
+            && ready(world).ends_with(reason::POST_CHECK_FAILED);
+        // What others changed may be what would have kept it from being ready.
+        let is_made_ready = ready(fresh).ends_with(reason::POST_CHECK_FAILED)
+            && differing.any(|found| self.is_of_others(found));
+        if ready(world) != ready(fresh) && !is_kept_unready && !is_made_ready {
+            let other = fresh.state(&key);
+            faults.push(format!(
+                "{state}, where the last manifest alone gives {other}"
+            ));
         }
-        faults.push(format!(
-            "{}: {} is {}, and the last manifest alone gives {}",
-            subject.id,
-            shown(&found.path),
-            text(found.have.as_ref()),
-            text(found.want.as_ref())
-        ));
+    }
+
+    /// Azure has of it what it has of the other one, but for what nobody can mend or was told of.
+    fn differences(&self, faults: &mut Vec<String>) {
+        let (world, subject) = (self.world, self.subject);
+        let kept = creation_only(subject);
+        let is_misled = was_misled(world, &subject.id);
+        for found in &self.differing {
+            let path = &found.path;
+            let is_named = self.last.has(path);
+            // What a service makes of what it keeps is its own.
+            let is_made = world.keeps() && at(self.sent.as_ref(), path).is_none();
+            let is_excused = kept.iter().any(|pattern| matches(pattern, path))
+                || is_made && !is_named
+                || is_beyond(subject, path)
+                || self.is_of_others(found)
+                || is_told(world, &self.record, &self.last, found)
+                || world.keeps() && was_there(&self.record, found)
+                || is_misled && !is_named && at(self.record.others.as_ref(), path).is_some()
+                || has_twin(self.want.as_ref(), path);
+            if !is_excused {
+                faults.push(format!(
+                    "{}: {} is {}, and the last manifest alone gives {}",
+                    subject.id,
+                    shown(path),
+                    text(found.have.as_ref()),
+                    text(found.want.as_ref())
+                ));
+            }
+        }
+    }
+
+    fn is_of_others(&self, found: &Mismatch) -> bool {
+        is_of_others(
+            &self.record,
+            &self.last,
+            &self.puts,
+            found,
+            self.world.keeps(),
+        )
     }
 }
 
