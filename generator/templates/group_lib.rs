@@ -17,3 +17,14 @@ mod types;
 pub use {{ module }} as {{ name }};
 {%- endfor %}
 {%- endif %}
+
+/// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_kind {
+    ($visit:ident) => {
+        {%- for (module, kind) in kinds %}
+        $visit!($crate::{{ module }}::{{ kind }}, $crate::hub::{{ kind }});
+        {%- endfor %}
+    };
+}

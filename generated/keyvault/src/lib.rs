@@ -18,3 +18,13 @@ mod types;
 // Names under which Kubernetes serves the versions.
 pub use v20210401preview as v1api20210401preview;
 pub use v20230701 as v1api20230701;
+
+/// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_kind {
+    ($visit:ident) => {
+        $visit!($crate::v20210401preview::VaultKind, $crate::hub::VaultKind);
+        $visit!($crate::v20230701::VaultKind, $crate::hub::VaultKind);
+    };
+}

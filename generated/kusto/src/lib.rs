@@ -18,3 +18,17 @@ mod types;
 // Names under which Kubernetes serves the versions.
 pub use v20230815 as v1api20230815;
 pub use v20240413 as v1api20240413;
+
+/// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_kind {
+    ($visit:ident) => {
+        $visit!($crate::v20230815::ClusterKind, $crate::hub::ClusterKind);
+        $visit!($crate::v20240413::ClusterKind, $crate::hub::ClusterKind);
+        $visit!($crate::v20230815::DataConnectionKind, $crate::hub::DataConnectionKind);
+        $visit!($crate::v20240413::DataConnectionKind, $crate::hub::DataConnectionKind);
+        $visit!($crate::v20230815::DatabaseKind, $crate::hub::DatabaseKind);
+        $visit!($crate::v20240413::DatabaseKind, $crate::hub::DatabaseKind);
+    };
+}

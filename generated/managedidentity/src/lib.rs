@@ -21,3 +21,15 @@ mod types;
 pub use v20181130 as v1api20181130;
 pub use v20220131preview as v1api20220131preview;
 pub use v20230131 as v1api20230131;
+
+/// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_kind {
+    ($visit:ident) => {
+        $visit!($crate::v20220131preview::FederatedIdentityCredentialKind, $crate::hub::FederatedIdentityCredentialKind);
+        $visit!($crate::v20230131::FederatedIdentityCredentialKind, $crate::hub::FederatedIdentityCredentialKind);
+        $visit!($crate::v20181130::UserAssignedIdentityKind, $crate::hub::UserAssignedIdentityKind);
+        $visit!($crate::v20230131::UserAssignedIdentityKind, $crate::hub::UserAssignedIdentityKind);
+    };
+}

@@ -35,3 +35,46 @@ pub use v20220401 as v1api20220401;
 pub use v20220701 as v1api20220701;
 pub use v20240301 as v1api20240301;
 pub use v20240601 as v1api20240601;
+
+/// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_kind {
+    ($visit:ident) => {
+        $visit!($crate::v20220701::DnsResolverKind, $crate::hub::DnsResolverKind);
+        $visit!($crate::v20180501::DnsZoneKind, $crate::hub::DnsZoneKind);
+        $visit!($crate::v20201101::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
+        $visit!($crate::v20240301::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
+        $visit!($crate::v20250301::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
+        $visit!($crate::v20201101::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
+        $visit!($crate::v20240301::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
+        $visit!($crate::v20250301::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
+        $visit!($crate::v20180901::PrivateDnsZoneKind, $crate::hub::PrivateDnsZoneKind);
+        $visit!($crate::v20240601::PrivateDnsZoneKind, $crate::hub::PrivateDnsZoneKind);
+        $visit!($crate::v20220701::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
+        $visit!($crate::v20240301::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
+        $visit!($crate::v20250301::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
+        $visit!($crate::v20220701::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
+        $visit!($crate::v20240301::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
+        $visit!($crate::v20250301::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
+        $visit!($crate::v20220701::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
+        $visit!($crate::v20240301::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
+        $visit!($crate::v20250301::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
+        $visit!($crate::v20201101::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
+        $visit!($crate::v20240301::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
+        $visit!($crate::v20250301::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
+        $visit!($crate::v20201101::RouteTableKind, $crate::hub::RouteTableKind);
+        $visit!($crate::v20240301::RouteTableKind, $crate::hub::RouteTableKind);
+        $visit!($crate::v20250301::RouteTableKind, $crate::hub::RouteTableKind);
+        $visit!($crate::v20201101::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
+        $visit!($crate::v20240301::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
+        $visit!($crate::v20250301::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
+        $visit!($crate::v20220401::TrafficManagerProfileKind, $crate::hub::TrafficManagerProfileKind);
+        $visit!($crate::v20201101::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
+        $visit!($crate::v20240301::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
+        $visit!($crate::v20250301::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
+        $visit!($crate::v20201101::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
+        $visit!($crate::v20240301::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
+        $visit!($crate::v20250301::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
+    };
+}

@@ -15,3 +15,12 @@ mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20200601 as v1api20200601;
+
+/// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_kind {
+    ($visit:ident) => {
+        $visit!($crate::v20200601::ResourceGroupKind, $crate::hub::ResourceGroupKind);
+    };
+}

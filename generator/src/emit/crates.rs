@@ -6,6 +6,7 @@ use askama::Template;
 use camino::Utf8PathBuf;
 
 use super::format::FormatError;
+use super::module::marker;
 use super::{KindVersions, WRITER, crate_name, folder, kinds, module_name};
 use crate::model::Group;
 
@@ -24,6 +25,8 @@ struct GroupLib<'a> {
     modules: Vec<String>,
     has_types: bool,
     aliases: Vec<(String, String)>,
+    /// Module of an api-version and marker type of a kind.
+    kinds: Vec<(String, String)>,
 }
 
 #[derive(Template)]
@@ -73,12 +76,20 @@ pub(super) fn group(
             .map(move |name| (module.clone(), name.clone()))
             .collect::<Vec<_>>()
     });
+    let kinds_of = kind_versions.iter().flat_map(|kind| {
+        let versions = kind.versions.iter();
+        versions.map(|(version, _)| {
+            let module = module_name(&version.api_version);
+            (module, marker(kind.kind))
+        })
+    });
     let lib = GroupLib {
         writer: WRITER,
         api_group: &group.api_group,
         modules,
         has_types,
         aliases: aliases.collect(),
+        kinds: kinds_of.collect(),
     };
     let descriptors = kinds::files(group, kind_versions)?.into_iter();
     let mut files = descriptors

@@ -115,10 +115,15 @@ pub fn root_files(kind: &str) -> [String; 2] {
     [format!("{kind}_spec"), format!("{kind}_status")]
 }
 
+/// Name of the type that stands for a kind where Rust wants one.
+pub fn marker(kind: &str) -> String {
+    format!("{kind}Kind")
+}
+
 /// The marker type of a kind in this module, and the object type that goes with it.
 fn typed_kind(kind: &ModuleKind<'_>) -> [TokenStream; 3] {
     let name = ident(kind.kind);
-    let marker = ident(&format!("{}Kind", kind.kind));
+    let marker = ident(&marker(kind.kind));
     let (spec, status) = (ident(kind.spec.as_str()), ident(kind.status.as_str()));
     let info = ident(&constant(kind.kind));
     let version = &kind.version;
