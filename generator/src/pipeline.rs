@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::curate::{curate, curate_anyway};
 use crate::curation::{CurateError, GroupConfig, SourceRules};
 use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover, overlaid};
-use crate::emit::{EmitError, emit, kind_constants, umbrella};
+use crate::emit::{EmitError, GroupKinds, emit, umbrella};
 use crate::hub::{Hubs, hubs};
 use crate::inherit::{Known, inherit};
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
@@ -111,7 +111,8 @@ pub struct Options {
 /// Everything that was generated.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// Path relative to the workspace → text. The folders `generated` and `docs/reference` hold nothing else.
+    /// Path relative to the workspace → text. The folders `generated` and `docs/reference` hold nothing else; two lists of the
+    /// chart are among them.
     pub files: BTreeMap<Utf8PathBuf, String>,
     /// By group.
     pub groups: Vec<GroupSummary>,
@@ -143,15 +144,15 @@ pub fn generate(
         files: BTreeMap::new(),
         groups: Vec::new(),
     };
-    let mut constants = BTreeMap::new();
+    let mut all = BTreeMap::new();
     for result in results {
         let (files, summary, kinds) = result?;
         generated.files.extend(files);
-        constants.insert(summary.group.clone(), kinds);
+        all.insert(summary.group.clone(), kinds);
         generated.groups.push(summary);
     }
     generated.groups.sort_by(|l, r| l.group.cmp(&r.group));
-    generated.files.extend(umbrella(&constants));
+    generated.files.extend(umbrella(&all));
     Ok(generated)
 }
 
@@ -169,7 +170,7 @@ fn check_groups(configs: &[GroupConfig]) -> Result<(), GeneratorError> {
     Ok(())
 }
 
-type GroupFiles = (BTreeMap<Utf8PathBuf, String>, GroupSummary, Vec<String>);
+type GroupFiles = (BTreeMap<Utf8PathBuf, String>, GroupSummary, GroupKinds);
 
 fn group_files(
     specs: &SpecRoot,
@@ -206,7 +207,7 @@ fn group_files(
         bytes: rust().map(String::len).sum(),
         elapsed: start.elapsed(),
     };
-    Ok((files, summary, kind_constants(&hubs)))
+    Ok((files, summary, GroupKinds::of(&group, &hubs)))
 }
 
 /// A group after all passes.

@@ -7,8 +7,11 @@ use camino::Utf8PathBuf;
 
 use super::format::FormatError;
 use super::module::marker;
-use super::{KindVersions, WRITER, crate_name, folder, kinds, module_name};
+use super::{GroupKinds, KindVersions, WRITER, crate_name, folder, kinds, module_name};
 use crate::model::Group;
+
+/// The chart's lists of API groups and of CRDs.
+pub const CHART_FILES: [&str; 2] = ["deploy/chart/files/groups", "deploy/chart/files/crds"];
 
 #[derive(Template)]
 #[template(path = "group_manifest.toml", escape = "none")]
@@ -107,9 +110,9 @@ struct ReferenceIndex<'a> {
     groups: Vec<(&'a str, usize)>,
 }
 
-/// The crate over all groups and the first page of the reference: `groups` are names with their kinds'
-/// constants.
-pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf, String> {
+/// What stands over all groups: their crate, the first page of the reference, and what the chart gives the operator rights
+/// on. `groups` are by name.
+pub fn umbrella(groups: &BTreeMap<String, GroupKinds>) -> BTreeMap<Utf8PathBuf, String> {
     let folder = Utf8PathBuf::from("generated/all");
     let feature = |group: &str| group.replace('.', "-");
     let crates = groups
@@ -132,7 +135,7 @@ pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf,
         kinds: groups
             .iter()
             .flat_map(|(group, kinds)| {
-                let kinds = kinds.iter();
+                let kinds = kinds.constants.iter();
                 kinds.map(|kind| (module(group), feature(group), kind.clone()))
             })
             .collect(),
@@ -141,10 +144,17 @@ pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf,
         writer: WRITER,
         groups: groups
             .iter()
-            .map(|(group, kinds)| (group.as_str(), kinds.len()))
+            .map(|(group, kinds)| (group.as_str(), kinds.constants.len()))
             .collect(),
     };
+    let api_groups = groups.values().map(|kinds| kinds.api_group.clone());
+    let crds = groups.values().flat_map(|kinds| {
+        let plurals = kinds.plurals.iter();
+        plurals.map(|plural| format!("{plural}.{}", kinds.api_group))
+    });
     BTreeMap::from([
+        (Utf8PathBuf::from(CHART_FILES[0]), lines(api_groups)),
+        (Utf8PathBuf::from(CHART_FILES[1]), lines(crds)),
         (folder.join("Cargo.toml"), rendered(&manifest)),
         (folder.join("src/lib.rs"), rendered(&lib)),
         (
@@ -152,6 +162,12 @@ pub fn umbrella(groups: &BTreeMap<String, Vec<String>>) -> BTreeMap<Utf8PathBuf,
             rendered(&index),
         ),
     ])
+}
+
+/// A line for each, sorted.
+fn lines(items: impl Iterator<Item = String>) -> String {
+    let items = items.collect::<BTreeSet<_>>().into_iter();
+    items.map(|item| format!("{item}\n")).collect()
 }
 
 /// Renders a template. Ours hold plain values only, so rendering cannot fail: a `String` takes any text.

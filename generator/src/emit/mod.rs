@@ -16,12 +16,12 @@ mod shared;
 mod types;
 mod uses;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
-pub use crates::umbrella;
+pub use crates::{CHART_FILES, umbrella};
 pub use error::EmitError;
 pub use format::FormatError;
 use module::{Module, ModuleKind, root_files};
@@ -126,9 +126,27 @@ pub fn emit(
     Ok(files)
 }
 
-/// Names of the descriptors' constants, in order of kind.
-pub fn kind_constants(hubs: &Hubs) -> Vec<String> {
-    hubs.kinds.keys().map(|kind| constant(kind)).collect()
+/// What is said of a group's kinds where those of all groups are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupKinds {
+    /// `storage.azure.com`.
+    pub api_group: String,
+    /// Names of the descriptors' constants, in order of kind.
+    pub constants: Vec<String>,
+    /// Plurals, which name the CRDs together with the API group.
+    pub plurals: BTreeSet<String>,
+}
+
+impl GroupKinds {
+    /// Of a group and its hubs.
+    pub fn of(group: &Group, hubs: &Hubs) -> Self {
+        let resources = group.versions.values().flat_map(|it| &it.resources);
+        Self {
+            api_group: group.api_group.clone(),
+            constants: hubs.kinds.keys().map(|kind| constant(kind)).collect(),
+            plurals: resources.map(|it| it.plural.clone()).collect(),
+        }
+    }
 }
 
 fn kind_versions<'a>(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_generator::emit::umbrella;
+use armature_generator::emit::{GroupKinds, umbrella};
 use armature_generator::model::{
     AnswerStep, ArmPlace, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules,
     SecretSource, TypeDef, TypeRef, VariantType,
@@ -143,11 +143,21 @@ fn every_rust_file_parses() {
 
 #[test]
 fn the_crate_over_all_groups() {
+    let kinds = |group: &str, constant: &str, plural: &str| {
+        let kinds = GroupKinds {
+            api_group: format!("{group}.azure.com"),
+            constants: vec![constant.to_owned()],
+            plurals: [plural.to_owned()].into(),
+        };
+        (group.to_owned(), kinds)
+    };
+    let policy = "WEB_APPLICATION_FIREWALL_POLICY";
     let groups = BTreeMap::from([
-        ("network".to_owned(), vec!["VIRTUAL_NETWORK".to_owned()]),
-        (
-            "network.frontdoor".to_owned(),
-            vec!["WEB_APPLICATION_FIREWALL_POLICY".to_owned()],
+        kinds("network", "VIRTUAL_NETWORK", "virtualnetworks"),
+        kinds(
+            "network.frontdoor",
+            policy,
+            "webapplicationfirewallpolicies",
         ),
     ]);
     for (path, text) in umbrella(&groups) {

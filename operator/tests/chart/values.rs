@@ -97,7 +97,7 @@ fn every_api_group_has_its_rights() {
     let known: BTreeSet<&str> = kinds.map(|kind| kind.group).collect();
     assert_eq!(
         listed, known,
-        "deploy/chart/files/groups must have one line for each API group"
+        "deploy/chart/files/groups must have one line for each API group; `cargo xtask gen` writes it"
     );
 }
 
@@ -111,7 +111,7 @@ fn the_crds_of_all_kinds_and_no_others_may_be_changed() {
         .collect();
     assert_eq!(
         listed, known,
-        "deploy/chart/files/crds must have one line for each kind: PLURAL.GROUP"
+        "deploy/chart/files/crds must have one line for each kind: PLURAL.GROUP; `cargo xtask gen` writes it"
     );
 }
 

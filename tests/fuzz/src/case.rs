@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::discover::{discover, overlaid};
-use armature_generator::emit::{emit, kind_constants, umbrella};
+use armature_generator::emit::{GroupKinds, emit, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::inherit::{Known, inherit};
 use armature_generator::load::{SpecRoot, load};
@@ -162,10 +162,8 @@ fn curated(
     let sharing = share(&group, &hubs, &names).map_err(missing)?;
     let files = emit(&group, &hubs, &names, &sharing).map_err(|error| Fault(error.to_string()))?;
     check_files(&files)?;
-    check_files(&umbrella(&BTreeMap::from([(
-        group.name,
-        kind_constants(&hubs),
-    )])))?;
+    let kinds = GroupKinds::of(&group, &hubs);
+    check_files(&umbrella(&BTreeMap::from([(group.name, kinds)])))?;
     Ok(Reached::Emitted)
 }
 

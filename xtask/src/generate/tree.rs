@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use anyhow::Context;
+use armature_generator::emit::CHART_FILES;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::{sources, workspace};
@@ -29,6 +30,7 @@ impl Scope {
     pub fn contains(&self, path: &Utf8Path) -> bool {
         if self.is_everything() {
             return path == sources::LOCK_FILE
+                || CHART_FILES.contains(&path.as_str())
                 || FOLDERS.iter().any(|folder| path.starts_with(folder));
         }
         // Crates are named after groups, with a dash for a dot.
