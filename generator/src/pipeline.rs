@@ -17,7 +17,6 @@ use crate::model::{ApiVersion, Group, MissingType, TypeDef, Version};
 use crate::naming::Names;
 use crate::overlay::{Overlaid, Overlay};
 use crate::share::{Sharing, share};
-use crate::types::embedded::Embedding;
 use crate::types::{Described, TypesError, arm_types, build_all};
 
 /// Why nothing was generated.
@@ -440,11 +439,7 @@ fn version(
         resources: &part.resources,
     });
     let described: Vec<Described<'_>> = described.collect();
-    let embedding = Embedding {
-        whole: config.parts(),
-        envelope: config.kept_envelopes(),
-        ..Embedding::default()
-    };
+    let embedding = config.embedding();
     let arm_types = arm_types(&described);
     let is_wanted = |source: &str, resource: &DiscoveredResource<'_>| {
         config.reads(&resource.arm_type, api_version, source, &arm_types)

@@ -7,8 +7,8 @@ use super::rules::{Entry, RuleBook, rule_names};
 use super::stages::{self, Exit, Outcome, Site, misfit, object_of};
 use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
-    ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeId, TypeRef,
-    TypeTable, Version, reachable,
+    ApiVersion, Decision, LeftOut, ObjectType, Property, TypeDef, TypeId, TypeRef, TypeTable,
+    Version, reachable,
 };
 use crate::types::flatten::flatten;
 
@@ -127,7 +127,6 @@ impl<'a> Transform<'a> {
         let found = self.book.find(entries, &property.name, here, |rule| {
             stages::run(site, property, Some(rule))
         });
-        self.note_part(property);
         match found {
             Some((entry, outcome)) => {
                 self.check_fit(draft, &entry, property);
@@ -242,20 +241,6 @@ impl<'a> Transform<'a> {
                 draft.id
             );
             self.book.misfit(entry, message);
-        }
-    }
-
-    /// Notes a part that stays whole because the file says so.
-    fn note_part(&self, property: &Property) {
-        let decisions = &property.origin.decisions;
-        if !decisions.iter().any(|it| it.by == DecidedBy::Part) {
-            return;
-        }
-        if let Some(id) = property.ty.named()
-            && let Some(TypeDef::Object(object)) = self.before.get(id)
-        {
-            let side = self.sides.get(id).copied().unwrap_or(Side::Spec);
-            self.book.note_part(&rule_names(id, object, side, None));
         }
     }
 

@@ -7,7 +7,7 @@ use super::property::RULE;
 use super::words::{ErrorWord, IdPart, Naming, SpecFormat, Treatment};
 
 /// Keys of a file.
-pub static FILE: [Key; 9] = [
+pub static FILE: [Key; 10] = [
     required(
         "group",
         Form::Text,
@@ -49,6 +49,12 @@ pub static FILE: [Key; 9] = [
         Form::Texts,
         r#"parts = ["Delegation"]"#,
         "definitions that are made on their own elsewhere and yet stay whole inside other resources",
+    ),
+    key(
+        "id-only",
+        Form::Texts,
+        r#"id-only = ["Subnet"]"#,
+        "definitions of which only the id stays inside resources, though they are no resources themselves",
     ),
     key(
         "types",
@@ -124,7 +130,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 11] = [
+static KIND: [Key; 12] = [
     required(
         "type",
         Form::Text,
@@ -154,6 +160,12 @@ static KIND: [Key; 11] = [
         Form::Text,
         r#"plural = "redis""#,
         "plural in lower case, where it is not that of English grammar",
+    ),
+    key(
+        "parts",
+        Form::Texts,
+        r#"parts = ["Subnet"]"#,
+        "definitions that stay whole inside this kind alone, whatever becomes of them in others",
     ),
     key(
         "secrets",

@@ -33,6 +33,9 @@ pub struct GroupRules {
     /// Types that look like ARM resources and yet are plain parts of the resource around them.
     #[serde(default)]
     pub parts: Vec<Spanned<String>>,
+    /// Types that are no ARM resources, and of which only the id stays inside a resource.
+    #[serde(default)]
+    pub id_only: Vec<Spanned<String>>,
     /// Rules per type and property.
     #[serde(default)]
     pub types: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, PropertyRule>>,
@@ -87,6 +90,9 @@ pub struct KindRules {
     pub naming: Option<Naming>,
     /// Plural in lower case, where grammar gives another one.
     pub plural: Option<Spanned<String>>,
+    /// As [`GroupRules::parts`], inside this kind alone.
+    #[serde(default)]
+    pub parts: Vec<Spanned<String>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
     pub secrets: BTreeMap<Spanned<String>, SecretRule>,

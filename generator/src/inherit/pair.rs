@@ -108,6 +108,9 @@ impl<'a, 'f> Pairing<'a, 'f> {
     /// What becomes of a resource within another one is told by its definition.
     fn definition(&mut self, ours: &'a Schema, theirs: &'a Schema) {
         let facts = self.paired.facts(ours);
+        if self.answer && facts.answer.is_none() {
+            facts.answer = Some(theirs.source.clone());
+        }
         if facts.identity.is_none() {
             facts.identity = Some(theirs.source.clone());
             facts.azure_resource = is_resource(self.theirs.into(), theirs);

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
-use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeId, TypeRef};
+use armature_generator::model::{
+    Decision, Group, LeftOut, Meaning, Origin, Property, TypeDef, TypeId, TypeRef,
+};
+use armature_generator::types::embedded::{DERIVED, NAMED_BY_AZURE};
 
 use crate::common::models::{
     enumeration, group, inner, list, map, named, object, resource, string, version,
@@ -262,6 +265,7 @@ fn rules_that_disagree() {
     let table = table(&[
         "[types.Thing]\nsubnetId = \"reference\"\n[types.ThingSpec]\nsubnetId = \"plain\"",
         "[types.Thing]\nsubnetId = \"reference\"\n[types.ThingSpec]\nsubnetId = \"reference\"",
+        "[types.Thing]\ntext = \"remove\"\n[types.ThingStatus]\ntext = \"remove\"",
         "[types.Thing]\ntext = { as = \"reference\", type = \"string\" }",
         "[types.Thing]\ntext = { as = \"secret\", values = [\"A\"] }",
         "[types.Thing]\ntext = { type = \"string\", values = [\"A\"] }",
@@ -336,6 +340,67 @@ fn parts_must_exist_and_matter() {
     ] {
         assert_eq!(told(part), expected);
     }
+}
+
+/// A definition that stays whole everywhere, in one kind, or of which only the id stays.
+#[test]
+fn parts_of_kinds_and_their_opposite_must_exist_and_matter() {
+    let top = |line: &str| HEAD.replace("[sources", &format!("{line}\n[sources"));
+    let of_kind = |line: &str| format!("{HEAD}{line}\n");
+    let both = format!("{}parts = [\"IpRule\"]\n", top("parts = [\"IpRule\"]"));
+    let mut table = String::new();
+    for text in [
+        top("id-only = [\"IpRul\"]"),
+        top("id-only = [\"IpRule\"]"),
+        top("id-only = [\"IpRuleStatus\"]"),
+        top("id-only = [\"IpRule\", \"IpRule\"]"),
+        top("id-only = [\"IpRule\"]\nparts = [\"IpRule\"]"),
+        of_kind("parts = [\"IpRul\"]"),
+        of_kind("parts = [\"IpRule\"]"),
+        of_kind("parts = [\"IpRule\", \"IpRule\"]"),
+        both,
+    ] {
+        let lines = text.lines().filter(|it| it.contains("IpRul"));
+        let lines: Vec<&str> = lines.collect();
+        let told = fault(&text).replace('\n', "\n  => ");
+        let _ = writeln!(table, "{}\n  => {told}\n", lines.join("; "));
+    }
+    insta::assert_snapshot!(table);
+}
+
+/// A heuristic was there first: the message says which, and what keeps the property.
+#[test]
+fn rules_for_what_is_left_out_before() {
+    let mut table = String::new();
+    for (why, of, name) in [
+        (NAMED_BY_AZURE, "IpRule", "id"),
+        (DERIVED, "IpRule", "id"),
+        ("`readOnly`: only Azure sets it", "IpRule", "id"),
+        // The status has it.
+        (NAMED_BY_AZURE, "ThingSpec", "phase"),
+    ] {
+        let mut group = model();
+        for version in group.versions.values_mut() {
+            let of = version.types.get_mut(&TypeId::of_schema(of));
+            if let Some(TypeDef::Object(object)) = of {
+                object.definition = Some("FirewallRule".to_owned());
+                object.left_out.push(LeftOut {
+                    name: name.to_owned(),
+                    arm: vec![name.to_owned()],
+                    origin: Origin {
+                        source: String::new(),
+                        decisions: vec![Decision::heuristic(why)],
+                    },
+                });
+            }
+        }
+        let of = of.strip_suffix("Spec").unwrap_or(of);
+        let rules = format!("[types.{of}]\n{name} = \"reference\"");
+        let config = GroupConfig::parse("test.toml", format!("{HEAD}{rules}")).expect("form");
+        let told = curate(group, &config).expect_err("nothing to rule");
+        let _ = writeln!(table, "{rules}\n  => {told}\n");
+    }
+    insta::assert_snapshot!(table);
 }
 
 /// What is told about a model whose `Thing` has these properties as well.

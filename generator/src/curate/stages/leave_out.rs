@@ -4,7 +4,7 @@ use super::outcome::{Exit, Outcome};
 use super::stage::{Site, Stage};
 use crate::curation::{Aspect, PropertyRule, Side, Treatment};
 use crate::model::{Decision, Property};
-use crate::types::embedded::ENVELOPE;
+use crate::types::embedded::{DERIVED, ENVELOPE};
 
 pub(super) const STAGE: Stage = Stage {
     // A new name is for a property that stays.
@@ -23,8 +23,7 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     if is_envelope {
         let keepers = (rule.treatment.is_some(), rule.rename.is_some());
         if keepers == (false, false) {
-            let why = "the operator makes it of name and owner";
-            outcome.decide(Decision::heuristic(why));
+            outcome.decide(Decision::heuristic(DERIVED));
             return outcome.leave(Exit::Gone);
         }
         outcome.note(Aspect::Treatment, keepers == (true, false));
