@@ -415,7 +415,17 @@ fn load_version(
     source: &SourceRules,
     version: &ApiVersion,
 ) -> Result<SpecSet, GeneratorError> {
-    load(specs, &source.files(version)).map_err(|error| match error {
+    let usual = source.files(version).into_iter();
+    let files = usual.zip(source.files_elsewhere(version));
+    let is_elsewhere = |file: &str, other: &str| !specs.has(file) && specs.has(other);
+    let files = files.map(|(file, other)| {
+        if is_elsewhere(&file, &other) {
+            other
+        } else {
+            file
+        }
+    });
+    load(specs, &files.collect::<Vec<_>>()).map_err(|error| match error {
         LoadError::MissingFile {
             referenced_from: None,
             ..

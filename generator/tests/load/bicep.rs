@@ -1,10 +1,11 @@
 //! The Bicep front end through passes 1 to 3, on small files of our own.
 
 use armature_generator::discover::discover;
+use armature_generator::load::load;
 use armature_generator::model::{ApiVersion, DecidedBy, TypeDef, Version};
 use armature_generator::types::build;
 
-use crate::common::{inherited, load_specs, outline as render};
+use crate::common::{inherited, load_specs, outline as render, specs};
 
 const VERSION: &str = "2024-01-01";
 
@@ -31,6 +32,23 @@ fn every_kind_of_type_and_flag() {
         paths.join("\n"),
         render::version(&version)
     ));
+}
+
+/// Without a word of specs, HEAD tells whether there is one.
+#[test]
+fn a_type_that_is_written_alone_is_a_resource() {
+    let file = "bicep/notes/types.json";
+    let text = std::fs::read_to_string(specs().place(file)).expect("file");
+    let text = text.replace("\"readableScopes\": 8", "\"readableScopes\": 0");
+    let set = load(&specs().with_text(file, text), &[file.to_owned()]).expect("loads");
+    let found = discover(&set).expect("resources");
+    let verbs: Vec<_> = found
+        .iter()
+        .map(|it| (it.verbs.get, it.verbs.head))
+        .collect();
+    assert!(verbs.contains(&(false, true)), "{verbs:?}");
+    let before = load_specs(&[file]).expect("loads");
+    assert_eq!(found.len(), discover(&before).expect("resources").len());
 }
 
 #[test]
