@@ -1,4 +1,5 @@
-//! Whether what a file says of resources within resources did something: `parts`, of the file and of kinds, and `id-only`.
+//! Whether what a file says of resources within resources did something: `parts`, of the file and of kinds, `id-only`, and
+//! `envelope`.
 //! It is the types pass that heeds them, and leaves a word about it at each property.
 
 use std::collections::BTreeSet;
@@ -15,6 +16,8 @@ struct Found<'g> {
     whole: BTreeSet<(&'g str, &'g str)>,
     /// Names of types of which only the id stays.
     id_only: BTreeSet<&'g str>,
+    /// Kinds with an envelope that stays.
+    envelopes: BTreeSet<&'g str>,
 }
 
 /// Everything that is wrong with these lists. `before` is the group as it was before curation.
@@ -39,6 +42,15 @@ pub(super) fn problems(before: &Group, config: &GroupConfig) -> Vec<Problem> {
     let is_known = |name: &String| known.contains_key(name) || words.contains(name);
     for (kind, rules) in &config.rules.kinds {
         let kind = kind.get_ref().as_str();
+        if let Some(envelope) = &rules.envelope
+            && !found.envelopes.contains(kind)
+        {
+            let message = format!(
+                "`envelope = \"{}\"` has no effect: nothing in `{kind}` is flattened without it; remove it",
+                envelope.get_ref().word()
+            );
+            problems.push(config.problem(envelope, message));
+        }
         for part in &rules.parts {
             let name = part.get_ref();
             if found.whole.contains(&(kind, name.as_str())) {
@@ -102,6 +114,9 @@ fn note<'g>(found: &mut Found<'g>, types: &'g TypeTable, kind: &'g str, property
         match &decision.by {
             DecidedBy::IdOnly(name) => {
                 found.id_only.insert(name);
+            }
+            DecidedBy::Envelope => {
+                found.envelopes.insert(kind);
             }
             DecidedBy::Part => {
                 let inner = property.ty.named().and_then(|id| types.get_key_value(id));

@@ -118,7 +118,17 @@ impl GroupConfig {
             whole,
             id_only: id_only.map(|it| it.get_ref().clone()).collect(),
             envelope: self.kept_envelopes(),
+            unflattened: self.unflattened(),
         }
+    }
+
+    /// ARM types of kinds whose `properties` stays.
+    fn unflattened(&self) -> BTreeSet<String> {
+        let kinds = self.rules.kinds.values();
+        kinds
+            .filter(|kind| kind.envelope.is_some())
+            .map(|kind| kind.arm_type.get_ref().to_lowercase())
+            .collect()
     }
 
     /// Members of ARM's envelope that rules of a kind keep in its spec, by ARM type.

@@ -4,7 +4,7 @@
 
 use super::key::{Form, Key, key, required};
 use super::property::RULE;
-use super::words::{ErrorWord, IdPart, Naming, SpecFormat, Treatment};
+use super::words::{EnvelopeWord, ErrorWord, IdPart, Naming, SpecFormat, Treatment};
 
 /// Keys of a file.
 pub static FILE: [Key; 10] = [
@@ -130,7 +130,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 12] = [
+static KIND: [Key; 13] = [
     required(
         "type",
         Form::Text,
@@ -160,6 +160,12 @@ static KIND: [Key; 12] = [
         Form::Text,
         r#"plural = "redis""#,
         "plural in lower case, where it is not that of English grammar",
+    ),
+    key(
+        "envelope",
+        Form::Word(EnvelopeWord::WORDS),
+        r#"envelope = "keep""#,
+        "`keep` leaves the members of `properties` there, in the kind and in all that is in it, whatever the spec says or does not say",
     ),
     key(
         "parts",

@@ -9,7 +9,7 @@ use super::property::PropertyRule;
 use super::secret::SecretRule;
 use super::source::SourceRules;
 use super::versions::covers;
-use super::words::{ErrorWord, Naming};
+use super::words::{EnvelopeWord, ErrorWord, Naming};
 use crate::model::ApiVersion;
 
 /// The contents of a curation file. Every key that is not named here is an error.
@@ -90,6 +90,8 @@ pub struct KindRules {
     pub naming: Option<Naming>,
     /// Plural in lower case, where grammar gives another one.
     pub plural: Option<Spanned<String>>,
+    /// What becomes of its envelope, and of those in it, in place of what the spec says.
+    pub envelope: Option<Spanned<EnvelopeWord>>,
     /// As [`GroupRules::parts`], inside this kind alone.
     #[serde(default)]
     pub parts: Vec<Spanned<String>>,

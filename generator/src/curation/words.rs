@@ -109,6 +109,13 @@ words! {
 }
 
 words! {
+    /// What becomes of ARM's envelope, `properties`.
+    EnvelopeWord {
+        "keep" => Keep: "`properties` stays, in the kind and in all that is in it",
+    }
+}
+
+words! {
     /// A format in which Azure publishes an api-version.
     SpecFormat {
         "openapi" => OpenApi: "the specs, by `files` of the source",

@@ -6,13 +6,16 @@ use super::DiscoveredResource;
 use crate::model::{NameRule, Rules, Verbs};
 use crate::overlay::{Overlay, PathAddition};
 
-/// Resources with what an overlay adds to their paths.
+/// Resources with what an overlay adds to their paths. What nothing reads and no other spec knows is none: some types stand for
+/// an operation alone.
 pub fn overlaid<'a>(
     found: Vec<DiscoveredResource<'a>>,
     overlay: &'a Overlay,
 ) -> Vec<DiscoveredResource<'a>> {
+    let added = |it: &DiscoveredResource<'_>| overlay.paths.contains_key(&it.source);
     let found = found.into_iter();
     found
+        .filter(|resource| resource.verbs.get || added(resource))
         .map(|resource| match overlay.paths.get(&resource.source) {
             Some(added) => with(resource, added),
             None => resource,

@@ -21,6 +21,12 @@ impl<'a> Paired<'a> {
         &mut known.or_insert_with(|| (schema, Facts::default())).1
     }
 
+    /// Whether another spec told something of a schema.
+    pub fn is_told(&self, schema: &Schema) -> bool {
+        let known = self.0.get(&schema.source);
+        known.is_some_and(|(_, facts)| facts.from.is_some())
+    }
+
     /// What all that adds to the schemas.
     pub fn additions(self) -> HashMap<Source, Addition> {
         let additions = self.0.into_iter();

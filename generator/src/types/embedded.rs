@@ -36,6 +36,8 @@ pub struct Embedding {
     pub id_only: BTreeSet<String>,
     /// Members of [`ENVELOPE`] that the spec of a resource keeps, by ARM type in lower case.
     pub envelope: BTreeMap<String, BTreeSet<String>>,
+    /// Resources in which nothing is flattened, by ARM type in lower case.
+    pub unflattened: BTreeSet<String>,
 }
 
 /// Members of ARM's envelope that a spec does without: the operator makes them of name and owner.
@@ -116,6 +118,12 @@ impl<'a> Rule<'a> {
         let arm_type = resource.arm_type.to_lowercase();
         let kept = self.choices.envelope.get(&arm_type);
         ENVELOPE.contains(&member) && !kept.is_some_and(|kept| kept.contains(member))
+    }
+
+    /// Whether the group's TOML lets nothing in a resource be flattened.
+    pub fn keeps_properties(&self, resource: &DiscoveredResource<'_>) -> bool {
+        let arm_type = resource.arm_type.to_lowercase();
+        self.choices.unflattened.contains(&arm_type)
     }
 
     /// Whether the group's TOML keeps members of ARM's envelope in the spec of a resource.

@@ -54,9 +54,16 @@ impl<'a> Builder<'a, '_> {
                 continue;
             };
             // Other envelopes stay, whatever the spec says (ASO behaviour §3.5).
-            let flat = facts.flatten && *member == "properties";
+            let is_envelope = facts.flatten && *member == "properties";
+            let is_kept = is_envelope && self.rule.keeps_properties(self.resource);
+            let flat = is_envelope && !is_kept;
             let mut property = self.property(member, schema, ty, facts, merged);
             property.origin.decisions.extend(decisions);
+            if is_kept {
+                // In another resource it would be flattened.
+                self.around.resource = true;
+                property.origin.decisions.push(Decision::envelope());
+            }
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
                 self.fix_discriminator(&mut property, merged, word);
             }

@@ -256,6 +256,8 @@ fn rules_without_effect() {
         "config-maps-until = \"2023-01-01\"",
         "config-maps = { text = \"text\" }\nconfig-maps-until = \"2023-01-01\"",
         "plural = \"things\"",
+        "envelope = \"keep\"",
+        "envelope = \"flatten\"",
     ]);
     insta::assert_snapshot!(table);
 }

@@ -95,7 +95,7 @@ impl Lowering<'_> {
         }
         let is_written = resource.writable_scopes & bit != 0;
         if resource.readable_scopes == 0 && is_written {
-            // Specs have HEAD for such types, by which one asks whether there is one.
+            // Specs have HEAD for such types, by which one asks whether there is one; they tell which do.
             operations.push(operation(Verb::Head, Vec::new(), Vec::new()));
         }
         if is_written {
