@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::stages::Outcome;
 use crate::curation::{
-    Aspect, GroupConfig, Problem, PropertyRule, Side, covers, hint, version_named,
+    Aspect, GroupConfig, Problem, PropertyRule, Side, Treatment, covers, hint, version_named,
 };
 use crate::model::{ApiVersion, Decision, Group, ObjectType, TypeDef, TypeId};
 use crate::naming::endings::STATUS;
@@ -99,6 +99,21 @@ impl<'a> RuleBook<'a> {
                 })
             })
             .collect()
+    }
+
+    /// Whether a rule says of a property that it is nothing special.
+    pub(super) fn calls_plain(
+        &self,
+        names: &[&str],
+        property: &str,
+        (side, version): (Side, &ApiVersion),
+    ) -> bool {
+        let mut entries = self.entries(names).into_iter();
+        entries.any(|entry| {
+            entry.property.get_ref() == property
+                && entry.is_for(side, version)
+                && entry.rule.treatment == Some(Treatment::Plain)
+        })
     }
 
     /// The rule to apply to a property (name in ARM) and its outcome, with a note of what each of `entries` does to it.

@@ -97,6 +97,42 @@ vaultIds = "reference"
     insta::assert_snapshot!(curated(things(spec, status, Vec::new()), rules));
 }
 
+/// One that says what of it is secret, one that does not, a list of the latter, and one that a rule calls plain.
+#[test]
+fn objects_that_are_secrets_stay_objects() {
+    let secret = |name: &str, ty: TypeRef| {
+        let mut property = inner(name, ty);
+        property.secret = true;
+        property
+    };
+    let properties = |suffix: &str| {
+        let of = |name: &str| named(&format!("{name}{suffix}"));
+        vec![
+            secret("marked", of("Marked")),
+            secret("unmarked", of("Unmarked")),
+            secret("several", list(of("Unmarked"))),
+            secret("open", of("Open")),
+        ]
+    };
+    let mut types = Vec::new();
+    for suffix in ["", "Status"] {
+        let of = |name: &str| format!("{name}{suffix}");
+        let marked = vec![string("endpoint"), secret("key", TypeRef::String)];
+        let unmarked = vec![
+            string("key"),
+            inner("size", TypeRef::Integer(None)),
+            inner("below", named(&of("Below"))),
+        ];
+        types.push(object(&of("Marked"), marked));
+        types.push(object(&of("Unmarked"), unmarked));
+        types.push(object(&of("Below"), vec![string("token")]));
+        types.push(object(&of("Open"), vec![string("key")]));
+    }
+    let rules = "[types.Thing]\nopen = \"plain\"\n";
+    let group = things(properties(""), properties("Status"), types);
+    insta::assert_snapshot!(curated(group, rules));
+}
+
 #[test]
 fn rules_overrule_heuristics_and_specs() {
     let mut arm_id = inner("scope", TypeRef::String);

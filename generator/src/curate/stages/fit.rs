@@ -45,8 +45,13 @@ pub(in crate::curate) fn object_of<'t>(
     }
 }
 
+/// Whether it is an object, or a list or map of objects.
+pub(in crate::curate) fn holds_object(types: &TypeTable, ty: &TypeRef) -> bool {
+    object_of(types, core(ty)).is_some()
+}
+
 /// The type within lists and maps.
-fn core(ty: &TypeRef) -> &TypeRef {
+pub(in crate::curate) fn core(ty: &TypeRef) -> &TypeRef {
     match ty {
         TypeRef::List(item) | TypeRef::Map(item) => core(item),
         other => other,

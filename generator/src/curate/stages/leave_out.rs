@@ -1,5 +1,6 @@
 //! Whether a property goes.
 
+use super::fit::holds_object;
 use super::outcome::{Exit, Outcome};
 use super::stage::{Site, Stage};
 use crate::curation::{Aspect, PropertyRule, Side, Treatment};
@@ -14,7 +15,8 @@ pub(super) const STAGE: Stage = Stage {
 
 fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     let is_envelope = is_envelope(site, &outcome.property);
-    let never_comes_back = site.side == Side::Status && outcome.property.secret;
+    let is_value = !holds_object(site.types, &outcome.property.ty);
+    let never_comes_back = site.side == Side::Status && outcome.property.secret && is_value;
     if let Some(exit) = rule.treatment.and_then(|word| exit(word, site.side)) {
         let goes_anyway = exit == Exit::Gone && (is_envelope || never_comes_back);
         outcome.note(Aspect::Treatment, !goes_anyway);

@@ -1,6 +1,7 @@
 //! What a value stands for in Kubernetes: the spec of ARM has ids, secrets and values of other resources as strings.
 
 use super::super::naming;
+use super::fit::holds_object;
 use super::outcome::Outcome;
 use super::stage::{Site, Stage};
 use crate::curation::{Aspect, PropertyRule, Side, Treatment};
@@ -12,6 +13,15 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
+    let is_secret_object =
+        outcome.property.secret && holds_object(site.types, &outcome.property.ty);
+    if is_secret_object {
+        // Its members are what users write; what of them is secret was decided when they were.
+        outcome.property.secret = false;
+        outcome.note(Aspect::Treatment, rule.treatment == Some(Treatment::Plain));
+        let why = "a secret object: it stays, with the members that are secrets as such";
+        outcome.decide(Decision::heuristic(why));
+    }
     // The status is as ARM has it.
     if site.side == Side::Status {
         return;
