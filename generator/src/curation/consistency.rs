@@ -226,7 +226,11 @@ fn disagreements(rule: &PropertyRule) -> Vec<(Aspect, Aspect, &'static str)> {
         pairs.extend(stays.map(|it| (As, it, "the property is left out")));
     }
     let another_type = "each gives another type";
-    let keeps = [Treatment::Plain, Treatment::ConfigMap];
+    let keeps = [
+        Treatment::Plain,
+        Treatment::ConfigMap,
+        Treatment::SecretOrPlain,
+    ];
     if rule.treatment.is_some_and(|it| !keeps.contains(&it)) {
         pairs.extend([Type, Items, Values].map(|it| (As, it, another_type)));
     }

@@ -53,6 +53,7 @@ words! {
         "well-known-reference" => WellKnownReference: "the same, or a well-known name",
         "plain" => Plain: "a string, whatever the generator would make of it; keeps a kind's own `id`, `name` or `type` in the spec",
         "secret" => Secret: "key of a Secret",
+        "secret-or-plain" => SecretOrPlain: "`foo` beside `fooFromSecret`, which takes the value from a key of a Secret",
         "secret-map" => SecretMap: "all keys of a Secret",
         "config-map" => ConfigMap: "`foo` beside `fooFromConfig`",
         "config-map-required" => ConfigMapRequired: "only `fooFromConfig`",

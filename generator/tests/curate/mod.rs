@@ -83,8 +83,14 @@ fn references_secrets_and_config_maps() {
         inner("settings", map(TypeRef::String)),
         inner("token", TypeRef::String),
         inner("notAReferenceId", TypeRef::String),
+        inner("webhook", TypeRef::String),
     ];
-    let status = vec![arm_id, secret, inner("token", TypeRef::String)];
+    let status = vec![
+        arm_id,
+        secret,
+        inner("token", TypeRef::String),
+        inner("webhook", TypeRef::String),
+    ];
     let rules = r#"
 [types.Thing]
 issuer = "config-map"
@@ -93,6 +99,7 @@ serviceId = "well-known-reference"
 settings = "secret-map"
 token = "secret"
 vaultIds = "reference"
+webhook = "secret-or-plain"
 "#;
     insta::assert_snapshot!(curated(things(spec, status, Vec::new()), rules));
 }

@@ -34,7 +34,7 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     }
     let is_called_secret = matches!(
         rule.treatment,
-        Some(Treatment::Secret | Treatment::SecretMap)
+        Some(Treatment::Secret | Treatment::SecretMap | Treatment::SecretOrPlain)
     );
     if never_comes_back || site.side == Side::Status && is_called_secret {
         outcome.note(Aspect::Treatment, !never_comes_back);

@@ -61,7 +61,7 @@ fn proposal(property: &Property) -> Option<(Treatment, &'static str)> {
     }
 }
 
-/// The property as users of the spec see it, with its `FromConfig` twin if it has one.
+/// The property as users of the spec see it, with its `FromConfig` or `FromSecret` twin if it has one.
 fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) {
     match word {
         Treatment::Reference => (reference(property, TypeRef::Reference), None),
@@ -70,6 +70,14 @@ fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) 
         Treatment::SecretMap => (with_type(property, TypeRef::SecretMap), None),
         Treatment::ConfigMap => {
             let twin = from_config(&property, ConfigMapImport::Optional);
+            let property = Property {
+                required: false,
+                ..property
+            };
+            (property, Some(twin))
+        }
+        Treatment::SecretOrPlain => {
+            let twin = from_secret(&property);
             let property = Property {
                 required: false,
                 ..property
@@ -111,6 +119,16 @@ fn secret(property: Property) -> Property {
     Property {
         secret: true,
         ..with_type(property, ty)
+    }
+}
+
+/// The twin of a value that may be in a Secret.
+fn from_secret(property: &Property) -> Property {
+    Property {
+        name: naming::from_secret(&property.name),
+        required: false,
+        secret: true,
+        ..with_type(property.clone(), TypeRef::Secret)
     }
 }
 
