@@ -46,7 +46,7 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     let before = group.clone();
     for version in group.versions.values_mut() {
         Transform::new(config, &book, version).apply(version);
-        roots::finish(version);
+        roots::finish(version, config);
     }
     problems.extend(book.problems(&before));
     problems.extend(parts::problems(&before, config));

@@ -130,7 +130,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 13] = [
+static KIND: [Key; 14] = [
     required(
         "type",
         Form::Text,
@@ -160,6 +160,12 @@ static KIND: [Key; 13] = [
         Form::Text,
         r#"plural = "redis""#,
         "plural in lower case, where it is not that of English grammar",
+    ),
+    key(
+        "azure-name-from-config",
+        Form::Flag,
+        "azure-name-from-config = true",
+        "whether `azureName` may come from a key of a ConfigMap, by `azureNameFromConfig`",
     ),
     key(
         "envelope",

@@ -90,6 +90,8 @@ pub struct KindRules {
     pub naming: Option<Naming>,
     /// Plural in lower case, where grammar gives another one.
     pub plural: Option<Spanned<String>>,
+    /// Whether `spec.azureNameFromConfig` stands beside `spec.azureName`.
+    pub azure_name_from_config: Option<Spanned<bool>>,
     /// What becomes of its envelope, and of those in it, in place of what the spec says.
     pub envelope: Option<Spanned<EnvelopeWord>>,
     /// As [`GroupRules::parts`], inside this kind alone.

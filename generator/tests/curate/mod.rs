@@ -234,7 +234,8 @@ fn kinds_are_renamed_and_other_types_move_off_their_names() {
             object("OtherStatus", vec![string("id")]),
         ],
     )]);
-    let rules = "\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
+    let rules =
+        "azure-name-from-config = true\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
     insta::assert_snapshot!(curated(group, rules));
 }
 

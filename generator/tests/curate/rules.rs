@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
-    Decision, Group, LeftOut, Meaning, Origin, Property, TypeDef, TypeId, TypeRef,
+    Decision, Group, LeftOut, Meaning, NameRule, Origin, Property, TypeDef, TypeId, TypeRef,
 };
 use armature_generator::types::embedded::{DERIVED, NAMED_BY_AZURE};
 
@@ -258,6 +258,7 @@ fn rules_without_effect() {
         "plural = \"things\"",
         "envelope = \"keep\"",
         "envelope = \"flatten\"",
+        "azure-name-from-config = false",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -408,6 +409,21 @@ fn rules_for_what_is_left_out_before() {
     insta::assert_snapshot!(table);
 }
 
+#[test]
+fn a_name_that_azure_fixes_comes_from_nowhere() {
+    let mut group = model();
+    for version in group.versions.values_mut() {
+        version.resources[0].name = NameRule::Fixed("default".to_owned());
+    }
+    let text = format!("{HEAD}azure-name-from-config = true\n");
+    let config = GroupConfig::parse("test.toml", text).expect("form");
+    let told = curate(group, &config).expect_err("no name to take");
+    assert_eq!(
+        told.to_string(),
+        "test.toml:9:26: `azure-name-from-config` has no effect: the name of `Thing` is always the same; remove it"
+    );
+}
+
 /// What is told about a model whose `Thing` has these properties as well.
 fn fault_with(more: &[Property], in_status: bool, rules: &str) -> String {
     let mut group = model();
@@ -436,7 +452,13 @@ fn properties_named_as_the_operators_own_must_be_renamed() {
              name; give Azure's another: `{name} = {{ rename = \"…\" }}` under [types.Thing]"
         )
     };
-    for name in ["azureName", "operatorSpec", "originalVersion", "owner"] {
+    for name in [
+        "azureName",
+        "azureNameFromConfig",
+        "operatorSpec",
+        "originalVersion",
+        "owner",
+    ] {
         let property = [inner(name, TypeRef::String)];
         assert_eq!(fault_with(&property, false, ""), told(name, "spec"));
         assert_eq!(fault_with(&property, true, ""), "no error", "{name}");
