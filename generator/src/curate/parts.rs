@@ -92,10 +92,7 @@ fn found(group: &Group) -> Found<'_> {
     let mut found = Found::default();
     for version in group.versions.values() {
         for resource in &version.resources {
-            let ids = reachable(
-                &version.types,
-                [&resource.spec, &resource.status].into_iter(),
-            );
+            let ids = reachable(&version.types, [&resource.spec, &resource.status]);
             let objects = ids.iter().filter_map(|id| match version.types.get(id)? {
                 TypeDef::Object(object) => Some(object),
                 TypeDef::Enum(_) => None,

@@ -89,7 +89,7 @@ impl<'a> Transform<'a> {
                 if self.book.calls_plain(&names, &property.name, here) {
                     continue;
                 }
-                let inside = reachable(&self.before, property.ty.named().into_iter());
+                let inside = reachable(&self.before, property.ty.named());
                 let says_so = inside.iter().any(|id| match self.before.get(id) {
                     Some(TypeDef::Object(object)) => object.properties.iter().any(|it| it.secret),
                     _ => false,

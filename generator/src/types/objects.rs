@@ -55,15 +55,9 @@ impl<'a> Builder<'a, '_> {
             };
             // Other envelopes stay, whatever the spec says (ASO behaviour §3.5).
             let is_envelope = facts.flatten && *member == "properties";
-            let is_kept = is_envelope && self.rule.keeps_properties(self.resource);
-            let flat = is_envelope && !is_kept;
             let mut property = self.property(member, schema, ty, facts, merged);
             property.origin.decisions.extend(decisions);
-            if is_kept {
-                // In another resource it would be flattened.
-                self.around.resource = true;
-                property.origin.decisions.push(Decision::envelope());
-            }
+            let flat = is_envelope && !self.keeps(&mut property);
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
                 self.fix_discriminator(&mut property, merged, word);
             }
@@ -91,6 +85,16 @@ impl<'a> Builder<'a, '_> {
             definition: definition(self.set.said(merged.schema), self.side),
             ..ObjectType::default()
         }))
+    }
+
+    /// Whether the group's TOML keeps an envelope that would be flattened in another resource.
+    fn keeps(&mut self, envelope: &mut Property) -> bool {
+        let is_kept = self.rule.keeps_properties(self.resource);
+        if is_kept {
+            self.around.resource = true;
+            envelope.origin.decisions.push(Decision::envelope());
+        }
+        is_kept
     }
 
     /// The type whose properties take the place of a flattened property. Variants stay where they are.
