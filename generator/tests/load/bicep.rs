@@ -92,6 +92,25 @@ fn envelopes_of_types_without_a_spec() {
     assert!(text.contains("properties: GateProperties\n"), "{text}");
 }
 
+/// Rules may speak of a root by the definition that specs have for it, which Bicep types call by its ARM type.
+#[test]
+fn a_root_goes_by_the_name_of_its_definition() {
+    let definitions = |version: &Version| -> Vec<Option<String>> {
+        let book = version.resources.iter().find(|it| it.kind == "Book");
+        let book = book.expect("a book");
+        let roots = [&book.spec, &book.status].into_iter();
+        let definition = |id| match version.types.get(id) {
+            Some(TypeDef::Object(object)) => object.definition.clone(),
+            _ => None,
+        };
+        roots.map(definition).collect()
+    };
+    let alone = Some("Example.Notes/books".to_owned());
+    assert_eq!(definitions(&notes(&[])), [alone.clone(), alone]);
+    let told = definitions(&notes(&["2023-01-01"]));
+    assert_eq!(told, [Some("Book".to_owned()), Some("Book".to_owned())]);
+}
+
 #[test]
 fn faults_name_their_place() {
     let messages: Vec<String> = ["dangling", "other-file", "unknown", "variant"]
