@@ -17,7 +17,6 @@ use crate::model::{ApiVersion, Group, MissingType, TypeDef, Version};
 use crate::naming::Names;
 use crate::overlay::{Overlaid, Overlay};
 use crate::share::{Sharing, share};
-use crate::types::embedded::Embedding;
 use crate::types::{Described, TypesError, arm_types, build_all};
 
 /// Why nothing was generated.
@@ -417,7 +416,17 @@ fn load_version(
     source: &SourceRules,
     version: &ApiVersion,
 ) -> Result<SpecSet, GeneratorError> {
-    load(specs, &source.files(version)).map_err(|error| match error {
+    let usual = source.files(version).into_iter();
+    let files = usual.zip(source.files_elsewhere(version));
+    let is_elsewhere = |file: &str, other: &str| !specs.has(file) && specs.has(other);
+    let files = files.map(|(file, other)| {
+        if is_elsewhere(&file, &other) {
+            other
+        } else {
+            file
+        }
+    });
+    load(specs, &files.collect::<Vec<_>>()).map_err(|error| match error {
         LoadError::MissingFile {
             referenced_from: None,
             ..
@@ -441,11 +450,7 @@ fn version(
         resources: &part.resources,
     });
     let described: Vec<Described<'_>> = described.collect();
-    let embedding = Embedding {
-        whole: config.parts(),
-        envelope: config.kept_envelopes(),
-        ..Embedding::default()
-    };
+    let embedding = config.embedding();
     let arm_types = arm_types(&described);
     let is_wanted = |source: &str, resource: &DiscoveredResource<'_>| {
         config.reads(&resource.arm_type, api_version, source, &arm_types)

@@ -8,7 +8,7 @@ use toml::Spanned;
 use super::naming;
 use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
-    ApiVersion, Group, Resource, SecretSource, TypeDef, TypeId, TypeTable, Version,
+    ApiVersion, Group, NameRule, Resource, SecretSource, TypeDef, TypeId, TypeTable, Version,
 };
 use crate::naming::is_taken;
 
@@ -131,6 +131,29 @@ impl Check<'_> {
             self.problems.extend(problem);
         }
         self.one_path(kind, rules);
+        self.name_from_config(kind, rules);
+    }
+
+    /// A name that Azure fixes comes from nowhere.
+    fn name_from_config(&mut self, kind: &str, rules: &KindRules) {
+        let Some(flag) = &rules.azure_name_from_config else {
+            return;
+        };
+        let versions = self.group.versions.iter();
+        let exported = versions.filter(|(version, _)| rules.exports(version));
+        let mut names = exported
+            .flat_map(|(_, version)| &version.resources)
+            .filter(|it| rules.is_among(std::slice::from_ref(&it.arm_type)))
+            .map(|it| &it.name);
+        let why = if !flag.get_ref() {
+            "it is so without it".to_owned()
+        } else if names.all(|name| matches!(name, NameRule::Fixed(_))) {
+            format!("the name of `{kind}` is always the same")
+        } else {
+            return;
+        };
+        let message = format!("`azure-name-from-config` has no effect: {why}; remove it");
+        self.report(flag, message);
     }
 
     /// A plural is part of URLs, and stands in the file only where it is not found without it.

@@ -6,11 +6,13 @@
 //! nothing is an error, so that curation cannot rot.
 //!
 //! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`stages`]) and of a version
-//! ([`transform`], [`roots`]), and what each rule did ([`rules`]). Not here: what a file may say and how it is read
+//! ([`transform`], [`roots`]), what each rule did ([`rules`]), and
+//! each list of parts ([`parts`]). Not here: what a file may say and how it is read
 //! ([`crate::curation`]), and what the specs say (`types`).
 
 mod kinds;
 mod naming;
+mod parts;
 mod pattern;
 mod roots;
 mod rules;
@@ -44,9 +46,10 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     let before = group.clone();
     for version in group.versions.values_mut() {
         Transform::new(config, &book, version).apply(version);
-        roots::finish(version);
+        roots::finish(version, config);
     }
     problems.extend(book.problems(&before));
+    problems.extend(parts::problems(&before, config));
     problems.extend(kinds::check_sizes(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
     problems.extend(kinds::check_errors(config));

@@ -51,6 +51,11 @@ pub fn from_config(name: &str) -> String {
     format!("{name}FromConfig")
 }
 
+/// Name of the twin that takes a value from a Secret.
+pub fn from_secret(name: &str) -> String {
+    format!("{name}FromSecret")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{plural, reference};

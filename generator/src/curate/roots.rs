@@ -1,10 +1,10 @@
 //! What every kind has beside ARM's own properties: `azureName`, `owner`, `operatorSpec`, `conditions` (ASO
 //! behaviour §3.2, §3.4, §3.6).
 
-use crate::curation::Side;
+use crate::curation::{GroupConfig, Side};
 use crate::model::{
-    ArmPlace, CommonType, Decision, EnumType, NameRule, ObjectType, OperatorPart, Owner, Property,
-    Resource, Rules, TypeDef, TypeRef, TypeTable, Version, reachable,
+    ArmPlace, CommonType, ConfigMapImport, Decision, EnumType, NameRule, ObjectType, OperatorPart,
+    Owner, Property, Resource, Rules, TypeDef, TypeRef, TypeTable, Version, reachable,
 };
 use crate::naming::identities;
 
@@ -12,15 +12,27 @@ use crate::naming::identities;
 /// such a name there.
 pub(super) fn own_names(side: Side) -> &'static [&'static str] {
     match side {
-        Side::Spec => &["azureName", "operatorSpec", "originalVersion", "owner"],
+        Side::Spec => &[
+            "azureName",
+            NAME_FROM_CONFIG,
+            "operatorSpec",
+            "originalVersion",
+            "owner",
+        ],
         Side::Status => &["conditions"],
     }
 }
 
+/// Where a name in Azure comes from a ConfigMap.
+const NAME_FROM_CONFIG: &str = "azureNameFromConfig";
+
 /// Completes the roots of a version, sorts properties, and drops what no root reaches.
-pub(super) fn finish(version: &mut Version) {
+pub(super) fn finish(version: &mut Version, config: &GroupConfig) {
     for resource in &version.resources {
-        complete_spec(resource, &mut version.types);
+        let rules = config.rules.kinds.get(resource.kind.as_str());
+        let from_config = rules.and_then(|rules| rules.azure_name_from_config.as_ref());
+        let from_config = from_config.is_some_and(|it| *it.get_ref());
+        complete_spec(resource, &mut version.types, from_config);
         complete_status(resource, &mut version.types);
     }
     let roots = version.resources.iter().flat_map(|r| [&r.spec, &r.status]);
@@ -41,9 +53,14 @@ fn sort(object: &mut ObjectType) {
     });
 }
 
-fn complete_spec(resource: &Resource, types: &mut TypeTable) {
+fn complete_spec(resource: &Resource, types: &mut TypeTable, name_from_config: bool) {
     let mut added = vec![operator_spec(resource, types)];
-    added.extend(azure_name(resource, types));
+    let azure_name = azure_name(resource, types);
+    if azure_name.is_some() && name_from_config {
+        let ty = TypeRef::ConfigMap(ConfigMapImport::Optional);
+        added.push(operator(NAME_FROM_CONFIG, ty));
+    }
+    added.extend(azure_name);
     added.extend(owner(resource));
     let Some(TypeDef::Object(root)) = types.get_mut(&resource.spec) else {
         return;

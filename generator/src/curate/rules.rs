@@ -7,10 +7,11 @@ use toml::Spanned;
 
 use super::stages::Outcome;
 use crate::curation::{
-    Aspect, GroupConfig, Problem, PropertyRule, Side, covers, hint, version_named,
+    Aspect, GroupConfig, Problem, PropertyRule, Side, Treatment, covers, hint, version_named,
 };
-use crate::model::{ApiVersion, Group, ObjectType, TypeDef, TypeId};
+use crate::model::{ApiVersion, Decision, Group, ObjectType, TypeDef, TypeId};
 use crate::naming::endings::STATUS;
+use crate::types::embedded::{DERIVED, NAMED_BY_AZURE};
 
 /// Rules of a file, with a note of what each did.
 pub(super) struct RuleBook<'a> {
@@ -21,7 +22,6 @@ pub(super) struct RuleBook<'a> {
 #[derive(Default)]
 struct Notes<'a> {
     uses: BTreeMap<Key<'a>, Use>,
-    parts: BTreeSet<&'a str>,
     problems: Vec<Problem>,
 }
 
@@ -86,18 +86,6 @@ impl<'a> RuleBook<'a> {
         }
     }
 
-    /// Notes that a type is whole only because the file calls it a part.
-    pub(super) fn note_part(&self, names: &[&str]) {
-        let parts = self
-            .config
-            .rules
-            .parts
-            .iter()
-            .map(|part| part.get_ref().as_str());
-        let found = parts.filter(|part| names.contains(part));
-        self.notes.borrow_mut().parts.extend(found);
-    }
-
     /// The rules that speak of a type under any of its names.
     pub(super) fn entries(&self, names: &[&str]) -> Vec<Entry<'a>> {
         let types = self.config.rules.types.iter();
@@ -111,6 +99,21 @@ impl<'a> RuleBook<'a> {
                 })
             })
             .collect()
+    }
+
+    /// Whether a rule says of a property that it is nothing special.
+    pub(super) fn calls_plain(
+        &self,
+        names: &[&str],
+        property: &str,
+        (side, version): (Side, &ApiVersion),
+    ) -> bool {
+        let mut entries = self.entries(names).into_iter();
+        entries.any(|entry| {
+            entry.property.get_ref() == property
+                && entry.is_for(side, version)
+                && entry.rule.treatment == Some(Treatment::Plain)
+        })
     }
 
     /// The rule to apply to a property (name in ARM) and its outcome, with a note of what each of `entries` does to it.
@@ -172,19 +175,9 @@ impl<'a> RuleBook<'a> {
     /// Everything that is wrong with the rules. `before` is the group as it was before curation.
     pub(super) fn problems(&self, before: &Group) -> Vec<Problem> {
         let known = known_properties(before);
+        let gone = left_out(before);
         let notes = self.notes.take();
         let mut problems = notes.problems;
-        for part in &self.config.rules.parts {
-            if notes.parts.contains(part.get_ref().as_str()) {
-                continue;
-            }
-            let message = if known.contains_key(part.get_ref()) {
-                format!("`{}` stays whole anyway; remove it", part.get_ref())
-            } else {
-                no_match("type", part.get_ref(), known.keys())
-            };
-            problems.push(self.config.problem(part, message));
-        }
         for (type_name, properties) in &self.config.rules.types {
             let Some(known_here) = known.get(type_name.get_ref()) else {
                 let message = no_match("type", type_name.get_ref(), known.keys());
@@ -197,15 +190,14 @@ impl<'a> RuleBook<'a> {
                     property,
                     rule,
                 };
-                let noted = notes.uses.get(&entry.key());
-                problems.extend(
-                    Judge {
-                        config: self.config,
-                        entry,
-                        known_here,
-                    }
-                    .judge(noted),
-                );
+                let judge = Judge {
+                    config: self.config,
+                    entry,
+                    known_here,
+                    gone: gone.get(&entry.key()),
+                    uses: &notes.uses,
+                };
+                problems.extend(judge.judge());
             }
         }
         problems
@@ -221,7 +213,24 @@ fn withheld(entry: &Entry<'_>, side: Side) -> Aspect {
     }
 }
 
-fn no_match<'b>(what: &str, name: &str, known: impl Iterator<Item = &'b String>) -> String {
+/// Where one rule finds its property and another does not, in words.
+fn further(one: &BTreeSet<(Side, ApiVersion)>, other: &BTreeSet<(Side, ApiVersion)>) -> String {
+    let mut sides = BTreeMap::<Side, Vec<&str>>::new();
+    for (side, version) in one.difference(other) {
+        sides.entry(*side).or_default().push(version.as_str());
+    }
+    let sides = sides
+        .into_iter()
+        .map(|(side, versions)| format!("to the {} of {}", side.word(), versions.join(", ")));
+    sides.collect::<Vec<_>>().join(" and ")
+}
+
+/// What is told of a name that nothing has.
+pub(super) fn no_match<'b>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'b String>,
+) -> String {
     let hint = hint(name, known.map(String::as_str));
     format!("no {what} `{name}` in any api-version of the group; {hint}")
 }
@@ -232,14 +241,29 @@ struct Judge<'j> {
     entry: Entry<'j>,
     /// Properties of the type that the rule names.
     known_here: &'j BTreeSet<String>,
+    /// How the property left a side before rules were asked, if it did.
+    gone: Option<&'j Gone<'j>>,
+    /// What all rules did.
+    uses: &'j BTreeMap<Key<'j>, Use>,
+}
+
+/// A property that is left out before rules are asked.
+struct Gone<'g> {
+    /// What did it.
+    why: &'g Decision,
+    /// The definition that has it in the spec.
+    definition: Option<&'g str>,
 }
 
 impl Judge<'_> {
-    fn judge(&self, noted: Option<&Use>) -> Vec<Problem> {
+    fn judge(&self) -> Vec<Problem> {
         let Entry { property, rule, .. } = self.entry;
         let at_property = |message| vec![self.config.problem(property, message)];
-        let Some(noted) = noted else {
-            return at_property(self.unknown(property.get_ref()));
+        let Some(noted) = self.uses.get(&self.entry.key()) else {
+            return at_property(match self.gone {
+                Some(gone) => self.goes_before("no rule finds", gone),
+                None => self.unknown(property.get_ref()),
+            });
         };
         if let Some(was) = &rule.was
             && !self.known_here.contains(was)
@@ -272,12 +296,33 @@ impl Judge<'_> {
         if idle.is_empty() {
             return Vec::new();
         }
-        at_property(format!(
-            "`{}` has no effect on `{}` of `{}`: it is so without the rule; remove it",
-            idle.join("` and `"),
-            property.get_ref(),
-            self.entry.type_name.get_ref()
-        ))
+        let idle = format!("`{}` has no effect on", idle.join("` and `"));
+        let is_in_spec = noted.sites.iter().any(|(side, _)| *side == Side::Spec);
+        at_property(match self.gone.filter(|_| !is_in_spec) {
+            Some(gone) => self.goes_before(&idle, gone),
+            None => format!(
+                "{idle} `{}` of `{}`: it is so without the rule; remove it",
+                property.get_ref(),
+                self.entry.type_name.get_ref()
+            ),
+        })
+    }
+
+    /// The property is not there when rules are asked; and what brings it back, if something does.
+    fn goes_before(&self, what: &str, gone: &Gone<'_>) -> String {
+        let (type_name, property) = self.entry.key();
+        let why = &gone.why.what;
+        let advice = match why.as_ref() {
+            NAMED_BY_AZURE => {
+                let part = gone.definition.unwrap_or(type_name);
+                format!("remove the rule, or keep it with `parts = [\"{part}\"]`")
+            }
+            DERIVED => format!("remove the rule, or keep it with `{property} = \"plain\"`"),
+            _ => "remove the rule".to_owned(),
+        };
+        format!(
+            "{what} `{property}` of `{type_name}`: it is left out before, for this reason: {why}; {advice}"
+        )
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -297,14 +342,35 @@ impl Judge<'_> {
         let same = found.is_some_and(|(_, _, rule)| rule == self.entry.rule);
         if same {
             format!(
-                "`{type_name}` and `{other}` are one type, whose `{property}` has this rule on line {line} already; \
-                 remove one"
+                "`{type_name}` and `{other}` are one type, whose `{property}` has this rule on line {line} already; {}",
+                self.remove_one(other, line)
             )
         } else {
             format!(
                 "`{type_name}` and `{other}` are one type, and the rules for `{property}` here and on line {line} \
                  disagree; keep one"
             )
+        }
+    }
+
+    /// Which of two equal rules to remove: the one whose name finds the property in fewer places.
+    fn remove_one(&self, other: &str, line: usize) -> String {
+        let (type_name, property) = self.entry.key();
+        let none = BTreeSet::new();
+        let sites = |name| {
+            let noted = self.uses.get(&(name, property));
+            noted.map_or(&none, |noted| &noted.sites)
+        };
+        let (ours, theirs) = (sites(type_name), sites(other));
+        let (here, there) = (further(ours, theirs), further(theirs, ours));
+        match (here.as_str(), there.as_str()) {
+            ("", "") => "remove one".to_owned(),
+            (here, "") => format!("`{type_name}` reaches further, {here}; remove line {line}"),
+            ("", there) => format!("`{other}` reaches further, {there}; remove the one here"),
+            (here, there) => format!(
+                "each reaches further than the other, `{type_name}` {here} and `{other}` {there}; give one of them a \
+                 `side` or `versions`"
+            ),
         }
     }
 
@@ -330,7 +396,7 @@ impl Judge<'_> {
 }
 
 /// Property names per name that rules may use for a type.
-fn known_properties(group: &Group) -> BTreeMap<String, BTreeSet<String>> {
+pub(super) fn known_properties(group: &Group) -> BTreeMap<String, BTreeSet<String>> {
     let mut known = BTreeMap::<String, BTreeSet<String>>::new();
     for version in group.versions.values() {
         let mut add = |name: &str, id: &TypeId| {
@@ -354,4 +420,30 @@ fn known_properties(group: &Group) -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     known
+}
+
+/// Properties that are left out before rules are asked, by the names that rules may use for their types.
+fn left_out(group: &Group) -> BTreeMap<Key<'_>, Gone<'_>> {
+    let mut gone = BTreeMap::new();
+    for version in group.versions.values() {
+        let kinds = version.resources.iter();
+        let kinds = kinds.flat_map(|it| [(&it.spec, &it.kind), (&it.status, &it.kind)]);
+        let kinds: BTreeMap<&TypeId, &String> = kinds.collect();
+        for (id, definition) in &version.types {
+            let TypeDef::Object(object) = definition else {
+                continue;
+            };
+            let kind = kinds.get(id).map(|kind| kind.as_str());
+            for name in rule_names(id, object, Side::Status, kind) {
+                for member in &object.left_out {
+                    if let Some(why) = member.origin.decisions.last() {
+                        let definition = object.definition.as_deref();
+                        let key = (name, member.name.as_str());
+                        gone.entry(key).or_insert(Gone { why, definition });
+                    }
+                }
+            }
+        }
+    }
+    gone
 }

@@ -1,14 +1,15 @@
 //! Applying rules and heuristics to the types of one api-version.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::roots;
 use super::rules::{Entry, RuleBook, rule_names};
-use super::stages::{self, Exit, Outcome, Site, misfit, object_of};
+use super::stages::{self, Exit, Outcome, Site, core, holds_object, misfit, object_of};
 use crate::curation::{GroupConfig, Side, Treatment};
 use crate::model::{
-    ApiVersion, DecidedBy, Decision, LeftOut, ObjectType, Property, TypeDef, TypeId, TypeRef,
-    TypeTable, Version, reachable,
+    ApiVersion, Decision, LeftOut, ObjectType, Property, TypeDef, TypeId, TypeRef, TypeTable,
+    Version, reachable,
 };
 use crate::types::flatten::flatten;
 
@@ -21,6 +22,8 @@ pub(super) struct Transform<'a> {
     kinds: BTreeMap<TypeId, String>,
     before: TypeTable,
     words: BTreeSet<String>,
+    /// Types in secrets of which no member says by itself that it is one.
+    secrets: BTreeSet<TypeId>,
 }
 
 /// An object on its way through curation.
@@ -56,7 +59,7 @@ impl<'a> Transform<'a> {
             kinds.insert(resource.spec.clone(), resource.kind.clone());
             kinds.insert(resource.status.clone(), resource.kind.clone());
         }
-        Self {
+        let mut transform = Self {
             config,
             book,
             api_version: version.api_version.clone(),
@@ -64,7 +67,52 @@ impl<'a> Transform<'a> {
             kinds,
             before: version.types.clone(),
             words: version.words.clone(),
+            secrets: BTreeSet::new(),
+        };
+        transform.secrets = transform.secret_types();
+        transform
+    }
+
+    /// Types in objects that the spec calls secret, where nothing in such an object is called so itself and no rule calls
+    /// the object `plain`.
+    fn secret_types(&self) -> BTreeSet<TypeId> {
+        let mut secrets = BTreeSet::new();
+        for (id, side) in &self.sides {
+            let Some(TypeDef::Object(object)) = self.before.get(id) else {
+                continue;
+            };
+            let secret = |it: &&Property| it.secret && holds_object(&self.before, &it.ty);
+            for property in object.properties.iter().filter(secret) {
+                let kind = self.kinds.get(id).map(String::as_str);
+                let names = rule_names(id, object, *side, kind);
+                let here = (*side, &self.api_version);
+                if self.book.calls_plain(&names, &property.name, here) {
+                    continue;
+                }
+                let inside = reachable(&self.before, property.ty.named());
+                let says_so = inside.iter().any(|id| match self.before.get(id) {
+                    Some(TypeDef::Object(object)) => object.properties.iter().any(|it| it.secret),
+                    _ => false,
+                });
+                if !says_so {
+                    secrets.extend(inside);
+                }
+            }
         }
+        secrets
+    }
+
+    /// A property, as a secret if it is a string in an object that is one.
+    fn in_secret<'p>(&self, owner: &TypeId, property: &'p Property) -> Cow<'p, Property> {
+        let is_text = *core(&property.ty) == TypeRef::String;
+        if !is_text || !self.secrets.contains(owner) {
+            return Cow::Borrowed(property);
+        }
+        let mut property = property.clone();
+        property.secret = true;
+        let why = "in an object that is a secret and does not say what of it";
+        property.origin.decisions.push(Decision::heuristic(why));
+        Cow::Owned(property)
     }
 
     /// Rewrites every reachable type of the version.
@@ -124,10 +172,10 @@ impl<'a> Transform<'a> {
             explicit_collections: self.config.rules.explicit_collections,
         };
         let here = (draft.side, &self.api_version);
+        let property = &*self.in_secret(draft.id, property);
         let found = self.book.find(entries, &property.name, here, |rule| {
             stages::run(site, property, Some(rule))
         });
-        self.note_part(property);
         match found {
             Some((entry, outcome)) => {
                 self.check_fit(draft, &entry, property);
@@ -242,20 +290,6 @@ impl<'a> Transform<'a> {
                 draft.id
             );
             self.book.misfit(entry, message);
-        }
-    }
-
-    /// Notes a part that stays whole because the file says so.
-    fn note_part(&self, property: &Property) {
-        let decisions = &property.origin.decisions;
-        if !decisions.iter().any(|it| it.by == DecidedBy::Part) {
-            return;
-        }
-        if let Some(id) = property.ty.named()
-            && let Some(TypeDef::Object(object)) = self.before.get(id)
-        {
-            let side = self.sides.get(id).copied().unwrap_or(Side::Spec);
-            self.book.note_part(&rule_names(id, object, side, None));
         }
     }
 

@@ -11,7 +11,7 @@ use super::text::Text;
 use super::words::{Naming, Treatment};
 use super::{check, consistency};
 use crate::model::ApiVersion;
-use crate::types::embedded::ENVELOPE;
+use crate::types::embedded::{ENVELOPE, Embedding};
 
 /// One curation file.
 #[derive(Clone, Debug)]
@@ -101,16 +101,38 @@ impl GroupConfig {
         })
     }
 
-    /// [`GroupRules::parts`] as pass 3 takes them: definition → kinds that it stays whole in, none for all.
-    pub fn parts(&self) -> BTreeMap<String, Vec<String>> {
-        let parts = self.rules.parts.iter();
-        parts
-            .map(|part| (part.get_ref().clone(), Vec::new()))
+    /// What the file says of resources within resources, as pass 3 takes it.
+    pub fn embedding(&self) -> Embedding {
+        let mut whole = BTreeMap::<String, Vec<String>>::new();
+        for kind in self.rules.kinds.values() {
+            for part in &kind.parts {
+                let arm_types = whole.entry(part.get_ref().clone()).or_default();
+                arm_types.push(kind.arm_type.get_ref().to_lowercase());
+            }
+        }
+        // No ARM type stands for all of them.
+        let everywhere = self.rules.parts.iter();
+        whole.extend(everywhere.map(|part| (part.get_ref().clone(), Vec::new())));
+        let id_only = self.rules.id_only.iter();
+        Embedding {
+            whole,
+            id_only: id_only.map(|it| it.get_ref().clone()).collect(),
+            envelope: self.kept_envelopes(),
+            unflattened: self.unflattened(),
+        }
+    }
+
+    /// ARM types of kinds whose `properties` stays.
+    fn unflattened(&self) -> BTreeSet<String> {
+        let kinds = self.rules.kinds.values();
+        kinds
+            .filter(|kind| kind.envelope.is_some())
+            .map(|kind| kind.arm_type.get_ref().to_lowercase())
             .collect()
     }
 
-    /// Members of ARM's envelope that rules of a kind keep in its spec, as pass 3 takes them.
-    pub fn kept_envelopes(&self) -> BTreeMap<String, BTreeSet<String>> {
+    /// Members of ARM's envelope that rules of a kind keep in its spec, by ARM type.
+    fn kept_envelopes(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut kept = BTreeMap::<String, BTreeSet<String>>::new();
         for (kind, rules) in &self.rules.kinds {
             let properties = self.rules.types.get(kind.get_ref().as_str());

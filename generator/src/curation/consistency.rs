@@ -20,7 +20,7 @@ pub(super) fn check(rules: &GroupRules, text: &Text) -> Vec<Problem> {
     for kind in rules.kinds.values() {
         check_kind(kind, &mut report);
     }
-    repeated(&rules.parts, "parts", &mut report);
+    check_parts(rules, &mut report);
     check_sources(rules, &mut report);
     for (type_name, properties) in &rules.types {
         if properties.is_empty() {
@@ -36,6 +36,37 @@ pub(super) fn check(rules: &GroupRules, text: &Text) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// Lists of parts that say a thing twice, or the opposite.
+fn check_parts(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, String)) {
+    repeated(&rules.parts, "parts", report);
+    repeated(&rules.id_only, "id-only", report);
+    let has = |list: &[Spanned<String>], name: &str| list.iter().any(|it| it.get_ref() == name);
+    for name in &rules.id_only {
+        if has(&rules.parts, name.get_ref()) {
+            let message = format!(
+                "`{}` is among `parts`, too, which keeps it whole; remove one of the two",
+                name.get_ref()
+            );
+            report(name, message);
+        }
+    }
+    for (kind, own) in &rules.kinds {
+        repeated(&own.parts, "parts", report);
+        for name in own
+            .parts
+            .iter()
+            .filter(|it| has(&rules.parts, it.get_ref()))
+        {
+            let message = format!(
+                "`{}` is among the `parts` of the file and stays whole in `{}` by that; remove one of the two",
+                name.get_ref(),
+                kind.get_ref()
+            );
+            report(name, message);
+        }
+    }
 }
 
 /// Sources that say nothing or the same as others.
@@ -195,7 +226,11 @@ fn disagreements(rule: &PropertyRule) -> Vec<(Aspect, Aspect, &'static str)> {
         pairs.extend(stays.map(|it| (As, it, "the property is left out")));
     }
     let another_type = "each gives another type";
-    let keeps = [Treatment::Plain, Treatment::ConfigMap];
+    let keeps = [
+        Treatment::Plain,
+        Treatment::ConfigMap,
+        Treatment::SecretOrPlain,
+    ];
     if rule.treatment.is_some_and(|it| !keeps.contains(&it)) {
         pairs.extend([Type, Items, Values].map(|it| (As, it, another_type)));
     }

@@ -4,10 +4,10 @@
 
 use super::key::{Form, Key, key, required};
 use super::property::RULE;
-use super::words::{ErrorWord, IdPart, Naming, SpecFormat, Treatment};
+use super::words::{EnvelopeWord, ErrorWord, IdPart, Naming, SpecFormat, Treatment};
 
 /// Keys of a file.
-pub static FILE: [Key; 9] = [
+pub static FILE: [Key; 10] = [
     required(
         "group",
         Form::Text,
@@ -49,6 +49,12 @@ pub static FILE: [Key; 9] = [
         Form::Texts,
         r#"parts = ["Delegation"]"#,
         "definitions that are made on their own elsewhere and yet stay whole inside other resources",
+    ),
+    key(
+        "id-only",
+        Form::Texts,
+        r#"id-only = ["Subnet"]"#,
+        "definitions of which only the id stays inside resources, though they are no resources themselves",
     ),
     key(
         "types",
@@ -124,7 +130,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 11] = [
+static KIND: [Key; 14] = [
     required(
         "type",
         Form::Text,
@@ -154,6 +160,24 @@ static KIND: [Key; 11] = [
         Form::Text,
         r#"plural = "redis""#,
         "plural in lower case, where it is not that of English grammar",
+    ),
+    key(
+        "azure-name-from-config",
+        Form::Flag,
+        "azure-name-from-config = true",
+        "whether `azureName` may come from a key of a ConfigMap, by `azureNameFromConfig`",
+    ),
+    key(
+        "envelope",
+        Form::Word(EnvelopeWord::WORDS),
+        r#"envelope = "keep""#,
+        "`keep` leaves the members of `properties` there, in the kind and in all that is in it, whatever the spec says or does not say",
+    ),
+    key(
+        "parts",
+        Form::Texts,
+        r#"parts = ["Subnet"]"#,
+        "definitions that stay whole inside this kind alone, whatever becomes of them in others",
     ),
     key(
         "secrets",

@@ -9,7 +9,7 @@ use super::property::PropertyRule;
 use super::secret::SecretRule;
 use super::source::SourceRules;
 use super::versions::covers;
-use super::words::{ErrorWord, Naming};
+use super::words::{EnvelopeWord, ErrorWord, Naming};
 use crate::model::ApiVersion;
 
 /// The contents of a curation file. Every key that is not named here is an error.
@@ -33,6 +33,9 @@ pub struct GroupRules {
     /// Types that look like ARM resources and yet are plain parts of the resource around them.
     #[serde(default)]
     pub parts: Vec<Spanned<String>>,
+    /// Types that are no ARM resources, and of which only the id stays inside a resource.
+    #[serde(default)]
+    pub id_only: Vec<Spanned<String>>,
     /// Rules per type and property.
     #[serde(default)]
     pub types: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, PropertyRule>>,
@@ -87,6 +90,13 @@ pub struct KindRules {
     pub naming: Option<Naming>,
     /// Plural in lower case, where grammar gives another one.
     pub plural: Option<Spanned<String>>,
+    /// Whether `spec.azureNameFromConfig` stands beside `spec.azureName`.
+    pub azure_name_from_config: Option<Spanned<bool>>,
+    /// What becomes of its envelope, and of those in it, in place of what the spec says.
+    pub envelope: Option<Spanned<EnvelopeWord>>,
+    /// As [`GroupRules::parts`], inside this kind alone.
+    #[serde(default)]
+    pub parts: Vec<Spanned<String>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
     pub secrets: BTreeMap<Spanned<String>, SecretRule>,

@@ -45,11 +45,17 @@ impl From<SpecFormat> for ReadFrom {
 impl SourceRules {
     /// Files of an api-version, relative to the root of their repository.
     pub fn files(&self, version: &ApiVersion) -> Vec<String> {
-        let stage = if version.is_preview() {
-            "preview"
-        } else {
-            "stable"
-        };
+        self.files_in(version, version.is_preview())
+    }
+
+    /// [`Self::files`], in their order, where they are if not there: some dates without `-preview` are below `preview`
+    /// all the same.
+    pub fn files_elsewhere(&self, version: &ApiVersion) -> Vec<String> {
+        self.files_in(version, !version.is_preview())
+    }
+
+    fn files_in(&self, version: &ApiVersion, is_preview: bool) -> Vec<String> {
+        let stage = if is_preview { "preview" } else { "stable" };
         let path = |file: &String| format!("{}/{stage}/{version}/{file}", self.folder);
         match self.read_from(version) {
             ReadFrom::Named(SpecFormat::Bicep) => vec![bicep_file(&self.folder, version)],

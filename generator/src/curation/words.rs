@@ -53,6 +53,7 @@ words! {
         "well-known-reference" => WellKnownReference: "the same, or a well-known name",
         "plain" => Plain: "a string, whatever the generator would make of it; keeps a kind's own `id`, `name` or `type` in the spec",
         "secret" => Secret: "key of a Secret",
+        "secret-or-plain" => SecretOrPlain: "`foo` beside `fooFromSecret`, which takes the value from a key of a Secret",
         "secret-map" => SecretMap: "all keys of a Secret",
         "config-map" => ConfigMap: "`foo` beside `fooFromConfig`",
         "config-map-required" => ConfigMapRequired: "only `fooFromConfig`",
@@ -105,6 +106,13 @@ words! {
         "legacy" => Legacy: "`v1api20230101`",
         "hybrid" => Hybrid: "`v1api20230101` and `v20230101`",
         "new" => New: "`v20230101`",
+    }
+}
+
+words! {
+    /// What becomes of ARM's envelope, `properties`.
+    EnvelopeWord {
+        "keep" => Keep: "`properties` stays, in the kind and in all that is in it",
     }
 }
 

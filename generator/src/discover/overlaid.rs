@@ -6,13 +6,16 @@ use super::DiscoveredResource;
 use crate::model::{NameRule, Rules, Verbs};
 use crate::overlay::{Overlay, PathAddition};
 
-/// Resources with what an overlay adds to their paths.
+/// Resources with what an overlay adds to their paths. What nothing reads and no other spec knows is none: some types stand for
+/// an operation alone.
 pub fn overlaid<'a>(
     found: Vec<DiscoveredResource<'a>>,
     overlay: &'a Overlay,
 ) -> Vec<DiscoveredResource<'a>> {
+    let added = |it: &DiscoveredResource<'_>| overlay.paths.contains_key(&it.source);
     let found = found.into_iter();
     found
+        .filter(|resource| resource.verbs.get || added(resource))
         .map(|resource| match overlay.paths.get(&resource.source) {
             Some(added) => with(resource, added),
             None => resource,
@@ -35,10 +38,11 @@ fn with<'a>(resource: DiscoveredResource<'a>, added: &'a PathAddition) -> Discov
     }
 }
 
-/// A set of another format cannot tell which verbs there are, beside those that make a resource.
+/// A set of another format cannot tell which verbs there are, beside those that make a resource; what can be read in one
+/// api-version can be read in another.
 fn verbs(own: Verbs, told: Verbs) -> Verbs {
     Verbs {
-        get: own.get,
+        get: own.get || told.get,
         put: own.put,
         head: told.head,
         patch: told.patch,
@@ -77,5 +81,26 @@ mod tests {
             ..Verbs::default()
         };
         assert_eq!(verbs(own, told), expected);
+    }
+
+    #[test]
+    fn what_nothing_reads_here_is_read_as_the_other_says() {
+        let verbs = |own, told| {
+            let of = |get, head| Verbs {
+                get,
+                head,
+                ..Verbs::default()
+            };
+            let both = verbs(of(own, true), told);
+            (both.get, both.head)
+        };
+        let told = |get, head| Verbs {
+            get,
+            head,
+            ..Verbs::default()
+        };
+        assert_eq!(verbs(false, told(true, false)), (true, false));
+        assert_eq!(verbs(false, told(false, true)), (false, true));
+        assert_eq!(verbs(true, told(false, true)), (true, true));
     }
 }

@@ -91,6 +91,9 @@ fn range(low: Option<u64>, high: Option<u64>, unit: &str) -> Option<String> {
 fn what(property: &Property, owner: &ObjectType, types: &TypeTable) -> String {
     let purpose = match (&property.place, property.name.as_str()) {
         (ArmPlace::Operator, "azureName") => "name in Azure, by default that of the object",
+        (ArmPlace::Operator, "azureNameFromConfig") => {
+            "key of a ConfigMap with the name in Azure, in place of `azureName`"
+        }
         (ArmPlace::Operator, "conditions") => "conditions, `Ready` first of all",
         (ArmPlace::Operator, "configMapExpressions") => "exports to ConfigMaps by CEL expression",
         (ArmPlace::Operator, "configMaps") => "ConfigMaps that the operator writes",

@@ -24,6 +24,8 @@ pub(super) struct Facts {
     pub variant_name: Option<String>,
     /// The same definition there; the first one met counts.
     pub identity: Option<Source>,
+    /// As [`Self::identity`], of answers alone.
+    pub answer: Option<Source>,
     /// That definition is an ARM resource.
     pub azure_resource: bool,
     /// The api-version that told it; the first one met counts.
@@ -79,6 +81,7 @@ impl Facts {
             ty,
             rules,
             identity: self.identity,
+            answer: self.answer,
             from: self.from,
         }
     }

@@ -4,18 +4,20 @@
 //! only be set on creation, fractions, verbs beside GET and PUT, and which of them take long. Specs say these things
 //! alike in all api-versions of a type, so the nearest OpenAPI version of the same ARM type tells.
 //!
-//! Here: finding that version, pairing its schemas with ours ([`pair`]), and what these learn of each other ([`facts`]).
+//! Here: finding that version, pairing its schemas with ours ([`pair`]), and what these learn of each other ([`facts`]),
+//! and what holds for a resource without such a version ([`envelope`]).
 //! Nothing that Bicep says is overruled, but for `write_only` where OpenAPI's answer has the property, `read_only` where
 //! its body has it, and integers that OpenAPI knows to be fractions. What comes of it lies beside the documents
 //! ([`crate::overlay`]).
 
+mod envelope;
 mod facts;
 mod pair;
 
 use std::collections::BTreeMap;
 
 use crate::discover::DiscoveredResource;
-use crate::load::{Schema, SpecSet};
+use crate::load::SpecSet;
 use crate::model::{ApiVersion, NameRule};
 use crate::overlay::{Overlay, PathAddition};
 use pair::{Paired, Pairing};
@@ -30,7 +32,8 @@ pub struct Known<'a> {
 }
 
 /// What the OpenAPI sets in `openapi` add to a set of `api_version`. Where several sets of one api-version have a
-/// resource, the first tells. A resource that none of them has only gets ARM's own envelope, `properties`, flattened.
+/// resource, the first tells. A resource that none of them has only gets ARM's own envelope, `properties`, flattened, and that of
+/// its parts.
 pub fn inherit(
     ours: Known<'_>,
     api_version: &ApiVersion,
@@ -38,6 +41,7 @@ pub fn inherit(
 ) -> Overlay {
     let mut paired = Paired::default();
     let mut overlay = Overlay::default();
+    let mut alone = Vec::new();
     for resource in ours.resources {
         let having = openapi.iter().filter_map(|(version, known)| {
             let mut known = known.iter();
@@ -54,12 +58,11 @@ pub fn inherit(
                 let path = path(version, theirs);
                 overlay.paths.insert(resource.source.clone(), path);
             }
-            None => {
-                if let Some(envelope) = envelope(ours.set, resource.item) {
-                    paired.facts(envelope).flatten = true;
-                }
-            }
+            None => alone.push(resource),
         }
+    }
+    for resource in alone {
+        envelope::flatten(ours.set, resource.item, &mut paired);
     }
     overlay.schemas = paired.additions();
     overlay
@@ -98,10 +101,6 @@ fn nearest<'v, T>(
         }
     }
     older
-}
-
-fn envelope<'a>(set: &'a SpecSet, item: &'a Schema) -> Option<&'a Schema> {
-    set.resolve(item).properties.get("properties")
 }
 
 /// What an OpenAPI resource tells about the path.

@@ -21,6 +21,12 @@ impl<'a> Paired<'a> {
         &mut known.or_insert_with(|| (schema, Facts::default())).1
     }
 
+    /// Whether another spec told something of a schema.
+    pub fn is_told(&self, schema: &Schema) -> bool {
+        let known = self.0.get(&schema.source);
+        known.is_some_and(|(_, facts)| facts.from.is_some())
+    }
+
     /// What all that adds to the schemas.
     pub fn additions(self) -> HashMap<Source, Addition> {
         let additions = self.0.into_iter();
@@ -108,6 +114,9 @@ impl<'a, 'f> Pairing<'a, 'f> {
     /// What becomes of a resource within another one is told by its definition.
     fn definition(&mut self, ours: &'a Schema, theirs: &'a Schema) {
         let facts = self.paired.facts(ours);
+        if self.answer && facts.answer.is_none() {
+            facts.answer = Some(theirs.source.clone());
+        }
         if facts.identity.is_none() {
             facts.identity = Some(theirs.source.clone());
             facts.azure_resource = is_resource(self.theirs.into(), theirs);

@@ -111,6 +111,11 @@ impl SpecRoot {
         path_in_copy(self.copy(file), file)
     }
 
+    /// Whether a file exists.
+    pub fn has(&self, file: &str) -> bool {
+        self.texts.contains_key(file) || self.place(file).is_file()
+    }
+
     /// Folder of the tree that a file is in.
     fn copy(&self, file: &str) -> &Utf8Path {
         match &self.bicep {

@@ -33,6 +33,10 @@ pub enum DecidedBy {
     Heuristic,
     /// A curation file lists the type as a part.
     Part,
+    /// A curation file keeps the kind's envelope.
+    Envelope,
+    /// A curation file lists the type, by this name, as one of which only the id stays.
+    IdOnly(String),
     /// A rule of a curation file says so, at this `file:line`.
     Rule(String),
 }
@@ -58,6 +62,20 @@ impl Decision {
         Self::new(DecidedBy::Part, what)
     }
 
+    /// That only the id of a type stays, because a curation file lists it by this name.
+    pub fn id_only(name: String) -> Self {
+        let what = format!("only the id is left: `{name}` is among `id-only`");
+        Self::new(DecidedBy::IdOnly(name), what)
+    }
+
+    /// That `properties` stays, because a curation file says so of the kind.
+    pub fn envelope() -> Self {
+        Self::new(
+            DecidedBy::Envelope,
+            "stays where it is: `envelope = \"keep\"`",
+        )
+    }
+
     /// What a curation file says `at` file and line.
     pub fn rule(at: impl Into<String>, what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(DecidedBy::Rule(at.into()), what)
@@ -78,6 +96,8 @@ impl fmt::Display for DecidedBy {
             Self::Inherited => "inherited",
             Self::Heuristic => "heuristic",
             Self::Part => "part",
+            Self::Envelope => "envelope",
+            Self::IdOnly(_) => "id-only",
             Self::Rule(_) => "rule",
         })
     }

@@ -47,6 +47,8 @@ pub struct Addition {
     pub rules: Option<Rules>,
     /// The same definition in the other spec.
     pub identity: Option<Source>,
+    /// That definition where Azure answers with it, which may be another one.
+    pub answer: Option<Source>,
     /// What of this its own spec does not say, in words.
     pub news: Vec<&'static str>,
     /// api-version of the other spec; none where ARM's common envelope told it.

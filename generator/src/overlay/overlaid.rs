@@ -2,7 +2,7 @@
 
 use super::{Addition, Overlay};
 use crate::load::{Schema, SchemaType, Source, SpecSet};
-use crate::model::{ApiVersion, Rules};
+use crate::model::{ApiVersion, Rules, Side};
 
 /// A set that is seen with what other specs add to it, if anything does.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +133,13 @@ impl<'a> Said<'a> {
     pub fn identity(self) -> &'a Source {
         let added = self.added.and_then(|it| it.identity.as_ref());
         added.unwrap_or(&self.schema.source)
+    }
+
+    /// The same definition in the other spec, on a side of the resource.
+    pub fn twin(self, side: Side) -> Option<&'a Source> {
+        let added = self.added?;
+        let answer = added.answer.as_ref().filter(|_| side == Side::Status);
+        answer.or(added.identity.as_ref())
     }
 
     /// What the overlay adds, in words, and the api-version that it is from.

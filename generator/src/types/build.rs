@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::around::Around;
 use super::bounds::{DEEPEST, MOST_OBJECTS};
-use super::embedded::{Rule, Standing};
+use super::embedded::{Rule, Standing, is_id};
 use super::error::TypesError;
 use super::merge::{Merged, merge};
 use super::table::{Table, structure};
@@ -347,7 +347,20 @@ impl<'a, 'b> Builder<'a, 'b> {
                 .standing(merged.schema, resource, self.read_only, suffix)
         };
         let position = match standing {
-            Standing::IdOnly => None,
+            Standing::IdOnly => {
+                let what = format!(
+                    "only the id is left: `{}` is a resource with a life of its own",
+                    self.set.said(merged.schema).definition_name()
+                );
+                self.decisions.push(Decision::heuristic(what));
+                None
+            }
+            Standing::Reduced => {
+                let name = self.rule.reduced_as(merged.schema, suffix);
+                self.decisions
+                    .push(Decision::id_only(name.unwrap_or_default()));
+                None
+            }
             Standing::Part => {
                 let why = "looks like a resource and stays whole: nothing else makes it";
                 self.decisions.push(Decision::heuristic(why));
@@ -428,15 +441,7 @@ impl<'a, 'b> Builder<'a, 'b> {
 
     /// What is left of a resource inside another one.
     fn id_only(&mut self, merged: &Merged<'a>) -> Option<TypeRef> {
-        let what = format!(
-            "only the id is left: `{}` is a resource with a life of its own",
-            self.set.said(merged.schema).definition_name()
-        );
-        self.decisions.push(Decision::heuristic(what));
-        let (name, schema) = merged
-            .properties
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("id"))?;
+        let (name, schema) = merged.properties.iter().find(|(name, _)| is_id(name))?;
         if self.side == Side::Spec && self.facts(schema).read_only {
             self.decisions.push(Decision::spec("its id is `readOnly`"));
             return None;
@@ -461,8 +466,20 @@ impl<'a, 'b> Builder<'a, 'b> {
     }
 }
 
-/// Name of a schema that has one of its own.
-pub(super) fn definition(said: Said<'_>) -> Option<String> {
-    said.is_definition()
-        .then(|| said.definition_name().to_owned())
+/// Name of a schema that has one of its own, as rules have it. Bicep types call the body of a resource by its ARM type, where
+/// the specs that it inherits from have a definition for each side.
+pub(super) fn definition(said: Said<'_>, side: Side) -> Option<String> {
+    let own = said
+        .is_definition()
+        .then(|| said.definition_name().to_owned());
+    let is_arm_type = own.as_ref().is_some_and(|own| own.contains('/'));
+    let twin = said.twin(side).filter(|_| is_arm_type);
+    let folders = ["/definitions/", "/components/schemas/"];
+    let name = |it: &Source| {
+        folders
+            .iter()
+            .find_map(|at| Some(it.pointer.strip_prefix(at)?.to_owned()))
+    };
+    let twin = twin.and_then(name);
+    twin.filter(|it| !it.contains('/')).or(own)
 }

@@ -30,16 +30,29 @@ use crate::overlay::Overlaid;
 /// only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Embedding {
-    /// Definitions that stay whole inside the kinds named, or inside any if none is.
+    /// Definitions that stay whole inside resources of these ARM types, in lower case, or inside any if there is none.
     pub whole: BTreeMap<String, Vec<String>>,
-    /// Definitions of which only the id stays, wherever they stand.
+    /// Definitions of which only the id stays, wherever they stand and [`Self::whole`] says nothing else.
     pub id_only: BTreeSet<String>,
     /// Members of [`ENVELOPE`] that the spec of a resource keeps, by ARM type in lower case.
     pub envelope: BTreeMap<String, BTreeSet<String>>,
+    /// Resources in which nothing is flattened, by ARM type in lower case.
+    pub unflattened: BTreeSet<String>,
 }
 
 /// Members of ARM's envelope that a spec does without: the operator makes them of name and owner.
 pub const ENVELOPE: [&str; 3] = ["id", "name", "type"];
+
+/// Why a part has no `id`: a part is told by its name, and Azure makes an id of that.
+pub const NAMED_BY_AZURE: &str = "Azure makes it of the part's name";
+
+/// Why a spec has none of [`ENVELOPE`].
+pub const DERIVED: &str = "the operator makes it of name and owner";
+
+/// Whether a member is the id of a resource.
+pub(super) fn is_id(member: &str) -> bool {
+    member.eq_ignore_ascii_case("id")
+}
 
 /// What becomes of a schema inside a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +65,8 @@ pub(super) enum Standing {
     Part,
     /// Only its id stays.
     IdOnly,
+    /// It would stay, and the group's TOML leaves only its id.
+    Reduced,
 }
 
 /// The rule, ready to ask.
@@ -105,6 +120,12 @@ impl<'a> Rule<'a> {
         ENVELOPE.contains(&member) && !kept.is_some_and(|kept| kept.contains(member))
     }
 
+    /// Whether the group's TOML lets nothing in a resource be flattened.
+    pub fn keeps_properties(&self, resource: &DiscoveredResource<'_>) -> bool {
+        let arm_type = resource.arm_type.to_lowercase();
+        self.choices.unflattened.contains(&arm_type)
+    }
+
     /// Whether the group's TOML keeps members of ARM's envelope in the spec of a resource.
     pub fn keeps_envelope(&self, resource: &DiscoveredResource<'_>) -> bool {
         let arm_type = resource.arm_type.to_lowercase();
@@ -129,7 +150,8 @@ impl<'a> Rule<'a> {
         let file = &self.set.said(schema).identity().file;
         let at_home = *file == resource.home || !self.homes.contains(file.as_ref());
         let by_itself = self.by_itself(schema, at_home && !read_only);
-        self.chosen(schema, suffix, by_itself, Some(&resource.kind))
+        let arm_type = resource.arm_type.to_lowercase();
+        self.chosen(schema, suffix, by_itself, Some(&arm_type))
     }
 
     /// What becomes of `schema` inside a resource of its own file, below nothing that Azure sets.
@@ -138,32 +160,40 @@ impl<'a> Rule<'a> {
         self.chosen(schema, suffix, self.by_itself(schema, true), None)
     }
 
-    /// What the group's TOML makes of a standing, inside `kind`, or inside any.
+    /// What the group's TOML makes of a standing, inside resources of an ARM type, or inside any.
     fn chosen(
         &self,
         schema: &Schema,
         suffix: &str,
         by_itself: Standing,
-        kind: Option<&String>,
+        arm_type: Option<&String>,
     ) -> Standing {
         let name = self.set.said(schema).definition_name();
         let sided = format!("{name}{suffix}");
         let names = [name, sided.as_str()];
-        if names
-            .iter()
-            .any(|name| self.choices.id_only.contains(*name))
-        {
-            return Standing::IdOnly;
-        }
-        let mut kinds = names
+        let is_reduced = names.iter().any(|it| self.choices.id_only.contains(*it))
+            && merge(self.set, schema)
+                .properties
+                .keys()
+                .any(|member| is_id(member));
+        let mut whole = names
             .iter()
             .filter_map(|name| self.choices.whole.get(*name));
-        let is_kept =
-            kinds.any(|kinds| kinds.is_empty() || kind.is_some_and(|it| kinds.contains(it)));
+        let is_kept = whole.any(|it| it.is_empty() || arm_type.is_some_and(|own| it.contains(own)));
         match by_itself {
             Standing::Part | Standing::IdOnly if is_kept => Standing::Kept,
+            Standing::Whole if is_kept && is_reduced => Standing::Kept,
+            Standing::Part | Standing::Whole if is_reduced => Standing::Reduced,
             standing => standing,
         }
+    }
+
+    /// The name under which the group's TOML leaves only the id of a definition, if it does.
+    pub fn reduced_as(&self, schema: &Schema, suffix: &str) -> Option<String> {
+        let name = self.set.said(schema).definition_name();
+        let names = [name.to_owned(), format!("{name}{suffix}")];
+        let mut names = names.into_iter();
+        names.find(|name| self.choices.id_only.contains(name))
     }
 
     /// What becomes of `schema` where the group's TOML says nothing. `can_be_part` tells whether it stands where parts

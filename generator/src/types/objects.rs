@@ -2,6 +2,7 @@
 
 use super::bounds::DEEPEST;
 use super::build::{Builder, Place, Position, definition};
+use super::embedded::{DERIVED, NAMED_BY_AZURE};
 use super::error::TypesError;
 use super::flatten::{flatten, settle_names};
 use super::merge::{Merged, merge};
@@ -53,9 +54,10 @@ impl<'a> Builder<'a, '_> {
                 continue;
             };
             // Other envelopes stay, whatever the spec says (ASO behaviour §3.5).
-            let flat = facts.flatten && *member == "properties";
+            let is_envelope = facts.flatten && *member == "properties";
             let mut property = self.property(member, schema, ty, facts, merged);
             property.origin.decisions.extend(decisions);
+            let flat = is_envelope && !self.keeps(&mut property);
             if merged.discriminator == Some(*member) && self.side == Side::Spec {
                 self.fix_discriminator(&mut property, merged, word);
             }
@@ -80,9 +82,19 @@ impl<'a> Builder<'a, '_> {
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
             left_out,
-            definition: definition(self.set.said(merged.schema)),
+            definition: definition(self.set.said(merged.schema), self.side),
             ..ObjectType::default()
         }))
+    }
+
+    /// Whether the group's TOML keeps an envelope that would be flattened in another resource.
+    fn keeps(&mut self, envelope: &mut Property) -> bool {
+        let is_kept = self.rule.keeps_properties(self.resource);
+        if is_kept {
+            self.around.resource = true;
+            envelope.origin.decisions.push(Decision::envelope());
+        }
+        is_kept
     }
 
     /// The type whose properties take the place of a flattened property. Variants stay where they are.
@@ -124,14 +136,13 @@ impl<'a> Builder<'a, '_> {
         match (self.side, position) {
             (Side::Spec, _) if facts.read_only => Some(read_only()),
             // The name has rules of its own, and ARM knows the rest from the path.
-            (Side::Spec, Position::Root) if self.rule.derives(member, self.resource) => Some(
-                Decision::heuristic("the operator makes it of name and owner"),
-            ),
-            // A part is told by its name, and Azure makes an id of that.
+            (Side::Spec, Position::Root) if self.rule.derives(member, self.resource) => {
+                Some(Decision::heuristic(DERIVED))
+            }
             (Side::Spec, Position::Part)
                 if member == "id" && merged.properties.contains_key("name") =>
             {
-                Some(Decision::heuristic("Azure makes it of the part's name"))
+                Some(Decision::heuristic(NAMED_BY_AZURE))
             }
             (Side::Status, _) if facts.write_only => {
                 Some(Decision::spec("write-only: Azure never answers it"))

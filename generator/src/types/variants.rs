@@ -32,7 +32,7 @@ impl<'a> Builder<'a, '_> {
         let mut object = ObjectType {
             description: merged.schema.description.clone(),
             source: merged.schema.source.to_string(),
-            definition: definition(self.set.said(merged.schema)),
+            definition: definition(self.set.said(merged.schema), self.side),
             ..ObjectType::default()
         };
         let hoists = position == Position::Root && self.side == Side::Status;

@@ -83,8 +83,14 @@ fn references_secrets_and_config_maps() {
         inner("settings", map(TypeRef::String)),
         inner("token", TypeRef::String),
         inner("notAReferenceId", TypeRef::String),
+        inner("webhook", TypeRef::String),
     ];
-    let status = vec![arm_id, secret, inner("token", TypeRef::String)];
+    let status = vec![
+        arm_id,
+        secret,
+        inner("token", TypeRef::String),
+        inner("webhook", TypeRef::String),
+    ];
     let rules = r#"
 [types.Thing]
 issuer = "config-map"
@@ -93,8 +99,45 @@ serviceId = "well-known-reference"
 settings = "secret-map"
 token = "secret"
 vaultIds = "reference"
+webhook = "secret-or-plain"
 "#;
     insta::assert_snapshot!(curated(things(spec, status, Vec::new()), rules));
+}
+
+/// One that says what of it is secret, one that does not, a list of the latter, and one that a rule calls plain.
+#[test]
+fn objects_that_are_secrets_stay_objects() {
+    let secret = |name: &str, ty: TypeRef| {
+        let mut property = inner(name, ty);
+        property.secret = true;
+        property
+    };
+    let properties = |suffix: &str| {
+        let of = |name: &str| named(&format!("{name}{suffix}"));
+        vec![
+            secret("marked", of("Marked")),
+            secret("unmarked", of("Unmarked")),
+            secret("several", list(of("Unmarked"))),
+            secret("open", of("Open")),
+        ]
+    };
+    let mut types = Vec::new();
+    for suffix in ["", "Status"] {
+        let of = |name: &str| format!("{name}{suffix}");
+        let marked = vec![string("endpoint"), secret("key", TypeRef::String)];
+        let unmarked = vec![
+            string("key"),
+            inner("size", TypeRef::Integer(None)),
+            inner("below", named(&of("Below"))),
+        ];
+        types.push(object(&of("Marked"), marked));
+        types.push(object(&of("Unmarked"), unmarked));
+        types.push(object(&of("Below"), vec![string("token")]));
+        types.push(object(&of("Open"), vec![string("key")]));
+    }
+    let rules = "[types.Thing]\nopen = \"plain\"\n";
+    let group = things(properties(""), properties("Status"), types);
+    insta::assert_snapshot!(curated(group, rules));
 }
 
 #[test]
@@ -191,7 +234,8 @@ fn kinds_are_renamed_and_other_types_move_off_their_names() {
             object("OtherStatus", vec![string("id")]),
         ],
     )]);
-    let rules = "\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
+    let rules =
+        "azure-name-from-config = true\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
     insta::assert_snapshot!(curated(group, rules));
 }
 

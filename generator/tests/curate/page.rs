@@ -2,7 +2,7 @@
 
 use armature_generator::curation::{ErrorWord, FILE, Form, GroupConfig, Key, Treatment};
 use armature_generator::load::SpecRoot;
-use armature_generator::model::{ApiVersion, TypeDef};
+use armature_generator::model::{ApiVersion, ObjectType, TypeDef};
 use armature_generator::pipeline::curated_group;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -168,8 +168,26 @@ fn the_small_group_can_be_generated() {
     let Some(TypeDef::Object(singer)) = singer else {
         panic!("no singer");
     };
-    let is_singer = |name: &str| singer.properties.iter().any(|it| it.name == name);
-    assert!(is_singer("voice") && !is_singer("fee"), "{singer:?}");
+    let properties = singer.properties.iter().find(|it| it.name == "properties");
+    let properties = properties.and_then(|it| newer.types.get(it.ty.named()?));
+    let Some(TypeDef::Object(properties)) = properties else {
+        panic!("the envelope is kept");
+    };
+    let is_there = |name: &str| properties.properties.iter().any(|it| it.name == name);
+    assert!(is_there("voice") && !is_there("fee"), "{properties:?}");
+    let stage = newer.resources.iter().find(|it| it.kind == "Stage");
+    let Some(TypeDef::Object(stage)) = stage.and_then(|it| newer.types.get(&it.spec)) else {
+        panic!("no stage");
+    };
+    let below = |object: &ObjectType, name: &str| {
+        let property = object.properties.iter().find(|it| it.name == name)?;
+        match newer.types.get(property.ty.named()?)? {
+            TypeDef::Object(object) => Some(object.properties[0].name.clone()),
+            TypeDef::Enum(_) => None,
+        }
+    };
+    assert_eq!(below(properties, "hall").as_deref(), Some("reference"));
+    assert_eq!(below(stage, "star").as_deref(), Some("fee"));
     let files: Vec<&str> = newer.sources.iter().map(|it| it.0.as_str()).collect();
     assert_eq!(files.len(), 3, "{files:?}");
 }

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
-use armature_generator::model::{Group, Meaning, Property, TypeDef, TypeId, TypeRef};
+use armature_generator::model::{
+    Decision, Group, LeftOut, Meaning, NameRule, Origin, Property, TypeDef, TypeId, TypeRef,
+};
+use armature_generator::types::embedded::{DERIVED, NAMED_BY_AZURE};
 
 use crate::common::models::{
     enumeration, group, inner, list, map, named, object, resource, string, version,
@@ -253,6 +256,9 @@ fn rules_without_effect() {
         "config-maps-until = \"2023-01-01\"",
         "config-maps = { text = \"text\" }\nconfig-maps-until = \"2023-01-01\"",
         "plural = \"things\"",
+        "envelope = \"keep\"",
+        "envelope = \"flatten\"",
+        "azure-name-from-config = false",
     ]);
     insta::assert_snapshot!(table);
 }
@@ -262,6 +268,7 @@ fn rules_that_disagree() {
     let table = table(&[
         "[types.Thing]\nsubnetId = \"reference\"\n[types.ThingSpec]\nsubnetId = \"plain\"",
         "[types.Thing]\nsubnetId = \"reference\"\n[types.ThingSpec]\nsubnetId = \"reference\"",
+        "[types.Thing]\ntext = \"remove\"\n[types.ThingStatus]\ntext = \"remove\"",
         "[types.Thing]\ntext = { as = \"reference\", type = \"string\" }",
         "[types.Thing]\ntext = { as = \"secret\", values = [\"A\"] }",
         "[types.Thing]\ntext = { type = \"string\", values = [\"A\"] }",
@@ -286,6 +293,7 @@ fn rules_that_do_not_fit() {
         "[kinds.Part]\ntype = \"Microsoft.Test/parents/parts\"",
         "[types.Thing]\ncount = \"reference\"\nrule = \"secret\"\nrules = \"config-map\"\ntext = \"secret-map\"\nsku = \"child-kind\"",
         "[types.IpRule]\nvalue = \"child-kind\"",
+        "[types.Thing]\ncount = \"secret-or-plain\"\nrules = \"secret-or-plain\"",
         "[kinds.thing]\ntype = \"Microsoft.Test/others\"\n[kinds.\"Some Thing\"]\ntype = \"x\"\n[kinds.2Things]\ntype = \"y\"",
         "[types.Thing]\ntext = \"flatten\"\nrules = \"flatten\"",
         "[types.Thing]\ntags = { type = \"string\" }",
@@ -304,6 +312,8 @@ fn rules_that_do_something_are_fine() {
         "[types.Thing]\nsku = { values = [\"Basic\"] }\nmust = { required = false }",
         "[types.Thing]\ntext = { as = \"remove\", versions = [\"2023-01-01\"] }",
         "[types.Thing]\nmode = { was = \"sku\" }",
+        "[types.Thing]\ntext = \"secret-or-plain\"",
+        "[types.Thing]\npassword = \"secret-or-plain\"",
         "[types.IpRule]\nvalue = \"well-known-reference\"",
         "[types.Thing]\nrule = \"flatten\"",
         "config-maps = { text = \"text\" }\nconfig-maps-until = \"2022-01-01\"",
@@ -338,6 +348,82 @@ fn parts_must_exist_and_matter() {
     }
 }
 
+/// A definition that stays whole everywhere, in one kind, or of which only the id stays.
+#[test]
+fn parts_of_kinds_and_their_opposite_must_exist_and_matter() {
+    let top = |line: &str| HEAD.replace("[sources", &format!("{line}\n[sources"));
+    let of_kind = |line: &str| format!("{HEAD}{line}\n");
+    let both = format!("{}parts = [\"IpRule\"]\n", top("parts = [\"IpRule\"]"));
+    let mut table = String::new();
+    for text in [
+        top("id-only = [\"IpRul\"]"),
+        top("id-only = [\"IpRule\"]"),
+        top("id-only = [\"IpRuleStatus\"]"),
+        top("id-only = [\"IpRule\", \"IpRule\"]"),
+        top("id-only = [\"IpRule\"]\nparts = [\"IpRule\"]"),
+        of_kind("parts = [\"IpRul\"]"),
+        of_kind("parts = [\"IpRule\"]"),
+        of_kind("parts = [\"IpRule\", \"IpRule\"]"),
+        both,
+    ] {
+        let lines = text.lines().filter(|it| it.contains("IpRul"));
+        let lines: Vec<&str> = lines.collect();
+        let told = fault(&text).replace('\n', "\n  => ");
+        let _ = writeln!(table, "{}\n  => {told}\n", lines.join("; "));
+    }
+    insta::assert_snapshot!(table);
+}
+
+/// A heuristic was there first: the message says which, and what keeps the property.
+#[test]
+fn rules_for_what_is_left_out_before() {
+    let mut table = String::new();
+    for (why, of, name) in [
+        (NAMED_BY_AZURE, "IpRule", "id"),
+        (DERIVED, "IpRule", "id"),
+        ("`readOnly`: only Azure sets it", "IpRule", "id"),
+        // The status has it.
+        (NAMED_BY_AZURE, "ThingSpec", "phase"),
+    ] {
+        let mut group = model();
+        for version in group.versions.values_mut() {
+            let of = version.types.get_mut(&TypeId::of_schema(of));
+            if let Some(TypeDef::Object(object)) = of {
+                object.definition = Some("FirewallRule".to_owned());
+                object.left_out.push(LeftOut {
+                    name: name.to_owned(),
+                    arm: vec![name.to_owned()],
+                    origin: Origin {
+                        source: String::new(),
+                        decisions: vec![Decision::heuristic(why)],
+                    },
+                });
+            }
+        }
+        let of = of.strip_suffix("Spec").unwrap_or(of);
+        let rules = format!("[types.{of}]\n{name} = \"reference\"");
+        let config = GroupConfig::parse("test.toml", format!("{HEAD}{rules}")).expect("form");
+        let told = curate(group, &config).expect_err("nothing to rule");
+        let _ = writeln!(table, "{rules}\n  => {told}\n");
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn a_name_that_azure_fixes_comes_from_nowhere() {
+    let mut group = model();
+    for version in group.versions.values_mut() {
+        version.resources[0].name = NameRule::Fixed("default".to_owned());
+    }
+    let text = format!("{HEAD}azure-name-from-config = true\n");
+    let config = GroupConfig::parse("test.toml", text).expect("form");
+    let told = curate(group, &config).expect_err("no name to take");
+    assert_eq!(
+        told.to_string(),
+        "test.toml:9:26: `azure-name-from-config` has no effect: the name of `Thing` is always the same; remove it"
+    );
+}
+
 /// What is told about a model whose `Thing` has these properties as well.
 fn fault_with(more: &[Property], in_status: bool, rules: &str) -> String {
     let mut group = model();
@@ -366,7 +452,13 @@ fn properties_named_as_the_operators_own_must_be_renamed() {
              name; give Azure's another: `{name} = {{ rename = \"…\" }}` under [types.Thing]"
         )
     };
-    for name in ["azureName", "operatorSpec", "originalVersion", "owner"] {
+    for name in [
+        "azureName",
+        "azureNameFromConfig",
+        "operatorSpec",
+        "originalVersion",
+        "owner",
+    ] {
         let property = [inner(name, TypeRef::String)];
         assert_eq!(fault_with(&property, false, ""), told(name, "spec"));
         assert_eq!(fault_with(&property, true, ""), "no error", "{name}");

@@ -1,10 +1,13 @@
 //! The Bicep front end through passes 1 to 3, on small files of our own.
 
+use std::collections::BTreeMap;
+
 use armature_generator::discover::discover;
+use armature_generator::load::load;
 use armature_generator::model::{ApiVersion, DecidedBy, TypeDef, Version};
 use armature_generator::types::build;
 
-use crate::common::{inherited, load_specs, outline as render};
+use crate::common::{inherited, load_specs, outline as render, specs};
 
 const VERSION: &str = "2024-01-01";
 
@@ -31,6 +34,81 @@ fn every_kind_of_type_and_flag() {
         paths.join("\n"),
         render::version(&version)
     ));
+}
+
+/// Without a word of specs, HEAD tells whether there is one.
+#[test]
+fn a_type_that_is_written_alone_is_a_resource() {
+    let file = "bicep/notes/types.json";
+    let text = std::fs::read_to_string(specs().place(file)).expect("file");
+    let text = text.replace("\"readableScopes\": 8", "\"readableScopes\": 0");
+    let set = load(&specs().with_text(file, text), &[file.to_owned()]).expect("loads");
+    let found = discover(&set).expect("resources");
+    let verbs: Vec<_> = found
+        .iter()
+        .map(|it| (it.verbs.get, it.verbs.head))
+        .collect();
+    assert!(verbs.contains(&(false, true)), "{verbs:?}");
+    let before = load_specs(&[file]).expect("loads");
+    assert_eq!(found.len(), discover(&before).expect("resources").len());
+}
+
+/// A type that no spec has: its envelope is flattened, and those of its parts, but no object that is called so.
+#[test]
+fn envelopes_of_types_without_a_spec() {
+    let file = "bicep/walls/types.json";
+    let text = r##"[
+  { "$type": "StringType" },
+  { "$type": "ObjectType", "name": "Example.Walls/walls", "properties": {
+    "id": { "type": { "$ref": "#/0" }, "flags": 10 },
+    "name": { "type": { "$ref": "#/0" }, "flags": 9 },
+    "type": { "type": { "$ref": "#/0" }, "flags": 10 },
+    "properties": { "type": { "$ref": "#/2" }, "flags": 0 } } },
+  { "$type": "ObjectType", "name": "WallProperties", "properties": {
+    "gates": { "type": { "$ref": "#/3" }, "flags": 0 },
+    "paint": { "type": { "$ref": "#/6" }, "flags": 0 } } },
+  { "$type": "ArrayType", "itemType": { "$ref": "#/4" } },
+  { "$type": "ObjectType", "name": "Gate", "properties": {
+    "name": { "type": { "$ref": "#/0" }, "flags": 0 },
+    "properties": { "type": { "$ref": "#/5" }, "flags": 0 } } },
+  { "$type": "ObjectType", "name": "GateProperties", "properties": {
+    "width": { "type": { "$ref": "#/0" }, "flags": 0 } } },
+  { "$type": "ObjectType", "name": "Paint", "properties": {
+    "properties": { "type": { "$ref": "#/5" }, "flags": 0 } } },
+  { "$type": "ResourceType", "name": "Example.Walls/walls@2024-01-01", "body": { "$ref": "#/1" },
+    "readableScopes": 8, "writableScopes": 8 }
+]"##;
+    let set = load(&specs().with_text(file, text), &[file.to_owned()]).expect("loads");
+    let version = inherited(&set, &ApiVersion::new(VERSION), &BTreeMap::new());
+    let text = render::version(&version);
+    assert!(
+        text.contains("gates: [Gate] at [properties/gates]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("width: string at [properties/width]"),
+        "{text}"
+    );
+    assert!(text.contains("properties: GateProperties\n"), "{text}");
+}
+
+/// Rules may speak of a root by the definition that specs have for it, which Bicep types call by its ARM type.
+#[test]
+fn a_root_goes_by_the_name_of_its_definition() {
+    let definitions = |version: &Version| -> Vec<Option<String>> {
+        let book = version.resources.iter().find(|it| it.kind == "Book");
+        let book = book.expect("a book");
+        let roots = [&book.spec, &book.status].into_iter();
+        let definition = |id| match version.types.get(id) {
+            Some(TypeDef::Object(object)) => object.definition.clone(),
+            _ => None,
+        };
+        roots.map(definition).collect()
+    };
+    let alone = Some("Example.Notes/books".to_owned());
+    assert_eq!(definitions(&notes(&[])), [alone.clone(), alone]);
+    let told = definitions(&notes(&["2023-01-01"]));
+    assert_eq!(told, [Some("Book".to_owned()), Some("Book".to_owned())]);
 }
 
 #[test]

@@ -114,6 +114,34 @@ fn a_spec_becomes_a_crate_and_a_page() {
     assert_eq!(summary.bytes, bytes);
 }
 
+/// Some dates without `-preview` are below `preview` all the same, and the other way round.
+#[test]
+fn an_api_version_is_looked_for_below_stable_and_preview() {
+    let (folder, specs) = specs();
+    let run = |specs: &SpecRoot, text: &str| {
+        let configs = [config(text)];
+        generate(specs, &configs, Options::default(), &NoProgress).map(|it| it.files)
+    };
+    let usual = run(&specs, CONFIG).expect("generates");
+    let below = folder.path().join("specification/test");
+    std::fs::rename(below.join("stable"), below.join("preview")).expect("moves");
+    let fresh = || SpecRoot::new(folder.path().to_str().expect("path in UTF-8"));
+    assert_eq!(run(&fresh(), CONFIG).expect("generates").len(), usual.len());
+
+    let dates = ("2023-01-01", "2023-01-01-preview");
+    let preview = CONFIG.replace(dates.0, dates.1);
+    let (from, to) = (below.join("preview"), below.join("stable"));
+    std::fs::rename(from.join(dates.0), from.join(dates.1)).expect("moves");
+    std::fs::rename(from, to).expect("moves");
+    assert!(run(&fresh(), &preview).is_ok());
+    // A message names the usual place.
+    let fault = run(&fresh(), CONFIG).expect_err("no file").to_string();
+    assert!(
+        fault.contains("test/stable/2023-01-01/test.json"),
+        "{fault}"
+    );
+}
+
 /// Two groups over the same file.
 fn shared() -> [GroupConfig; 2] {
     let mut other = config(&CONFIG.replace("\"test\"", "\"other\""));

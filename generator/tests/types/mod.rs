@@ -51,9 +51,10 @@ fn choices_overrule_the_embedding_rule() {
 
     let mut embedding = Embedding::default();
     embedding.id_only.insert("Front".to_owned());
-    embedding
-        .whole
-        .insert("Subnet".to_owned(), vec!["Network".to_owned()]);
+    embedding.whole.insert(
+        "Subnet".to_owned(),
+        vec!["microsoft.example/networks".to_owned()],
+    );
     let chosen = spec(&embedding);
     assert!(chosen.contains("fronts: [EmbeddedResource] at"), "{chosen}");
     assert!(chosen.contains("subnets: [SubnetValueX"), "{chosen}");

@@ -90,13 +90,17 @@ pub fn spec_root(
     })
 }
 
-/// Files that the curation files list, relative to the root of their source.
+/// Files that the curation files list, relative to the root of their source; each at all places where it may be.
 pub fn listed_files(configs: &[GroupConfig]) -> Vec<String> {
     let files = configs.iter().flat_map(|config| {
         let sources = config.sources().into_iter();
         let files = sources.flat_map(|(_, source)| {
             let versions = source.read_versions().into_iter();
-            versions.flat_map(|version| source.files(&version))
+            versions.flat_map(|version| {
+                let mut files = source.files(&version);
+                files.extend(source.files_elsewhere(&version));
+                files
+            })
         });
         files.collect::<Vec<_>>()
     });

@@ -23,7 +23,9 @@ pub(in crate::curate) fn misfit(
             matches!(ty, TypeRef::Map(_) | TypeRef::Json),
             "a map of strings",
         ),
-        Treatment::ConfigMap | Treatment::ConfigMapRequired => (is_text(ty), "a string"),
+        Treatment::ConfigMap | Treatment::ConfigMapRequired | Treatment::SecretOrPlain => {
+            (is_text(ty), "a string")
+        }
         Treatment::ChildKind => (matches!(ty, TypeRef::List(_)), "a list"),
         Treatment::Flatten => (object_of(types, ty).is_some(), "an object"),
         Treatment::Plain | Treatment::Remove => (true, ""),
@@ -45,8 +47,13 @@ pub(in crate::curate) fn object_of<'t>(
     }
 }
 
+/// Whether it is an object, or a list or map of objects.
+pub(in crate::curate) fn holds_object(types: &TypeTable, ty: &TypeRef) -> bool {
+    object_of(types, core(ty)).is_some()
+}
+
 /// The type within lists and maps.
-fn core(ty: &TypeRef) -> &TypeRef {
+pub(in crate::curate) fn core(ty: &TypeRef) -> &TypeRef {
     match ty {
         TypeRef::List(item) | TypeRef::Map(item) => core(item),
         other => other,

@@ -1,10 +1,11 @@
 //! Whether a property goes.
 
+use super::fit::holds_object;
 use super::outcome::{Exit, Outcome};
 use super::stage::{Site, Stage};
 use crate::curation::{Aspect, PropertyRule, Side, Treatment};
 use crate::model::{Decision, Property};
-use crate::types::embedded::ENVELOPE;
+use crate::types::embedded::{DERIVED, ENVELOPE};
 
 pub(super) const STAGE: Stage = Stage {
     // A new name is for a property that stays.
@@ -14,7 +15,8 @@ pub(super) const STAGE: Stage = Stage {
 
 fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     let is_envelope = is_envelope(site, &outcome.property);
-    let never_comes_back = site.side == Side::Status && outcome.property.secret;
+    let is_value = !holds_object(site.types, &outcome.property.ty);
+    let never_comes_back = site.side == Side::Status && outcome.property.secret && is_value;
     if let Some(exit) = rule.treatment.and_then(|word| exit(word, site.side)) {
         let goes_anyway = exit == Exit::Gone && (is_envelope || never_comes_back);
         outcome.note(Aspect::Treatment, !goes_anyway);
@@ -23,8 +25,7 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     if is_envelope {
         let keepers = (rule.treatment.is_some(), rule.rename.is_some());
         if keepers == (false, false) {
-            let why = "the operator makes it of name and owner";
-            outcome.decide(Decision::heuristic(why));
+            outcome.decide(Decision::heuristic(DERIVED));
             return outcome.leave(Exit::Gone);
         }
         outcome.note(Aspect::Treatment, keepers == (true, false));
@@ -33,7 +34,7 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     }
     let is_called_secret = matches!(
         rule.treatment,
-        Some(Treatment::Secret | Treatment::SecretMap)
+        Some(Treatment::Secret | Treatment::SecretMap | Treatment::SecretOrPlain)
     );
     if never_comes_back || site.side == Side::Status && is_called_secret {
         outcome.note(Aspect::Treatment, !never_comes_back);

@@ -25,7 +25,7 @@ mod treat;
 #[cfg(test)]
 mod tests;
 
-pub(super) use fit::{misfit, object_of};
+pub(super) use fit::{core, holds_object, misfit, object_of};
 pub(super) use outcome::{Exit, Outcome};
 pub(super) use stage::Site;
 

@@ -9,7 +9,7 @@ use crate::model::{Decision, EnumType, Property, TypeId, TypeRef};
 pub(in crate::curate) struct Outcome {
     /// It; as it was last, once it is left out.
     pub property: Property,
-    /// The property beside it that takes the value from a config map.
+    /// The property beside it that takes the value from a ConfigMap or a Secret.
     pub twin: Option<Property>,
     /// Why it is left out, if it is.
     pub exit: Option<Exit>,

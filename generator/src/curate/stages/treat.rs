@@ -1,6 +1,7 @@
 //! What a value stands for in Kubernetes: the spec of ARM has ids, secrets and values of other resources as strings.
 
 use super::super::naming;
+use super::fit::holds_object;
 use super::outcome::Outcome;
 use super::stage::{Site, Stage};
 use crate::curation::{Aspect, PropertyRule, Side, Treatment};
@@ -12,6 +13,15 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
+    let is_secret_object =
+        outcome.property.secret && holds_object(site.types, &outcome.property.ty);
+    if is_secret_object {
+        // Its members are what users write; what of them is secret was decided when they were.
+        outcome.property.secret = false;
+        outcome.note(Aspect::Treatment, rule.treatment == Some(Treatment::Plain));
+        let why = "a secret object: it stays, with the members that are secrets as such";
+        outcome.decide(Decision::heuristic(why));
+    }
     // The status is as ARM has it.
     if site.side == Side::Status {
         return;
@@ -51,7 +61,7 @@ fn proposal(property: &Property) -> Option<(Treatment, &'static str)> {
     }
 }
 
-/// The property as users of the spec see it, with its `FromConfig` twin if it has one.
+/// The property as users of the spec see it, with its `FromConfig` or `FromSecret` twin if it has one.
 fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) {
     match word {
         Treatment::Reference => (reference(property, TypeRef::Reference), None),
@@ -60,6 +70,14 @@ fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) 
         Treatment::SecretMap => (with_type(property, TypeRef::SecretMap), None),
         Treatment::ConfigMap => {
             let twin = from_config(&property, ConfigMapImport::Optional);
+            let property = Property {
+                required: false,
+                ..property
+            };
+            (property, Some(twin))
+        }
+        Treatment::SecretOrPlain => {
+            let twin = from_secret(&property);
             let property = Property {
                 required: false,
                 ..property
@@ -101,6 +119,16 @@ fn secret(property: Property) -> Property {
     Property {
         secret: true,
         ..with_type(property, ty)
+    }
+}
+
+/// The twin of a value that may be in a Secret.
+fn from_secret(property: &Property) -> Property {
+    Property {
+        name: naming::from_secret(&property.name),
+        required: false,
+        secret: true,
+        ..with_type(property.clone(), TypeRef::Secret)
     }
 }
 

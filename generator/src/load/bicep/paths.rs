@@ -1,7 +1,8 @@
 //! Resource types → the paths that they stand for.
 //!
 //! A resource type says where it can be read and written, by bits for tenant, management group, subscription, resource
-//! group and any other resource. Each becomes a path with GET and PUT of the body. Bicep never deletes, so its types do
+//! group and any other resource. Each becomes a path with GET and PUT of the body, or with HEAD and PUT where nothing can be
+//! read: an association of two others has nothing to tell. Bicep never deletes, so its types do
 //! not say whether DELETE exists: nearly every resource has it, and so has each path here.
 
 use super::lower::Lowering;
@@ -92,7 +93,12 @@ impl Lowering<'_> {
         if resource.readable_scopes & bit != 0 {
             operations.push(operation(Verb::Get, Vec::new(), answer()));
         }
-        if resource.writable_scopes & bit != 0 {
+        let is_written = resource.writable_scopes & bit != 0;
+        if resource.readable_scopes == 0 && is_written {
+            // Specs have HEAD for such types, by which one asks whether there is one; they tell which do.
+            operations.push(operation(Verb::Head, Vec::new(), Vec::new()));
+        }
+        if is_written {
             let parameter = Parameter {
                 reference: None,
                 source: source.clone(),
