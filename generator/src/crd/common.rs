@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::value::Checks;
+use super::checks::Checks;
 use crate::model::CommonType;
 
 /// What an ARM id has to look like.

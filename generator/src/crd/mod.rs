@@ -5,6 +5,7 @@
 //! both to each other, for every kind there is. Not here: CEL rules, which say nothing about the shape of data, and the
 //! storage version, which checks nothing.
 
+mod checks;
 mod common;
 mod value;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use self::checks::Checks;
 use crate::model::{Group, MissingType, Resource, Version};
 
 /// The CRDs of the kinds that are wanted, as `apiextensions.k8s.io/v1` JSON without what this module leaves aside.
@@ -70,8 +72,8 @@ fn columns() -> Vec<Value> {
 }
 
 fn schema(version: &Version, resource: &Resource) -> Result<Value, MissingType> {
-    let spec = value::root(version, &resource.spec, value::Checks::All)?;
-    let mut status = value::root(version, &resource.status, value::Checks::Types)?;
+    let spec = value::root(version, &resource.spec, Checks::All)?;
+    let mut status = value::root(version, &resource.status, Checks::Types)?;
     if let Some(properties) = status.get_mut("properties").and_then(Value::as_object_mut) {
         let generation = json!({"type": "integer", "format": "int64"});
         properties.insert("observedGeneration".to_owned(), generation);

@@ -2,19 +2,11 @@
 
 use serde_json::{Map, Number, Value, json};
 
+use super::checks::Checks;
 use super::common::{self, Form};
 use crate::model::{
     MissingType, ObjectType, Property, Rules, TypeDef, TypeId, TypeRef, TypeTable, Version,
 };
-
-/// How much the API server is to check.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Checks {
-    /// Everything: what users write.
-    All,
-    /// Types only: what the operator copies from ARM.
-    Types,
-}
 
 /// Types of an api-version, and how much of them is checked.
 struct Table<'a> {
