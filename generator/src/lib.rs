@@ -19,11 +19,12 @@
 //! an [`overlay`], which pass 3 asks.
 //!
 //! [`pipeline`] runs all of them, [`survey`] the first three over a whole spec tree. [`diff`] compares what pass 4 returns
-//! before and after a change, [`explain`] tells what the passes noted of their decisions,
+//! before and after a change, [`crd`] tells what CRDs will check of it, [`explain`] what the passes noted of their decisions.
 //! [`propose`] finds an ARM type and what a curation file must say to export it.
 //!
 //! This crate knows nothing of `runtime`: the two meet only in the text that `emit` writes.
 
+pub mod crd;
 pub mod curate;
 pub mod curation;
 pub mod diff;

@@ -290,8 +290,12 @@ pub fn files_without(
     Ok(finish(&group)?.files)
 }
 
-/// A group as its specs describe it: passes 1 to 3.
-fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
+/// A group as its specs describe it: passes 1 to 3. Of the curation file they heed sources, kinds and what stays whole, so
+/// that several sets of rules can be tried on one result.
+///
+/// # Errors
+/// As [`generate`].
+pub fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, GeneratorError> {
     let sources = config.sources();
     let sets = load_sets(specs, config, &sources)?;
     let known = discover_sets(&sets)?;

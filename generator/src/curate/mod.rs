@@ -11,7 +11,7 @@
 //! ([`crate::curation`]), and what the specs say (`types`).
 
 mod kinds;
-mod naming;
+pub mod naming;
 mod parts;
 mod pattern;
 mod roots;

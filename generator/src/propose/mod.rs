@@ -5,7 +5,7 @@
 
 mod error;
 mod find;
-mod place;
+pub mod place;
 mod suspect;
 mod versions;
 

@@ -2,7 +2,7 @@
 
 /// The text with the tables of `tail` in it, each before the first one of its sort that has a later name; those of a new sort
 /// at the end.
-pub(super) fn with_tables(text: &str, tail: &str) -> String {
+pub fn with_tables(text: &str, tail: &str) -> String {
     let mut text = format!("{}\n", text.trim_end());
     for table in tail.trim().split("\n\n") {
         let at = place(&text, header(table));

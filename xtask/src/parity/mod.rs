@@ -2,20 +2,25 @@
 //!
 //! | module | what lives here |
 //! |---|---|
-//! | [`target`] | reading the target |
+//! | [`target`], [`selection`] | reading the target; the groups that are wanted |
 //! | [`schema`] | our CRDs in the same form |
 //! | [`compare`] | what differs |
 //! | [`reasons`] | why: the reviewed lists `specs/<group>/parity.toml` |
+//! | [`lacking`] | kinds and groups of the target that are not here at all |
 //! | [`totals`] | sums, and the shares that are asked for |
 //! | [`report`], [`page`] | telling: text, data, `docs/parity.md` and a page for each group |
+//! | [`propose`] | lines of curation files that would settle differences |
 //!
 //! The target's data lie beside the clone (`crd-shapes/`), not in it.
 
 mod compare;
+mod lacking;
 mod page;
+mod propose;
 mod reasons;
 mod report;
 mod schema;
+mod selection;
 mod target;
 mod totals;
 
@@ -27,7 +32,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use crate::output::{self, Format};
-use crate::{sources, workspace};
+use crate::workspace;
 
 /// Folder of the pages that `--write` writes.
 const DOCS: &str = "docs";
@@ -36,7 +41,7 @@ const DOCS: &str = "docs";
 #[derive(Debug, Default, Args)]
 pub struct ParityArguments {
     /// Only this group, for example `kusto`; may be repeated.
-    #[arg(long, value_name = "GROUP", conflicts_with_all = ["write", "check"])]
+    #[arg(long, value_name = "GROUP", conflicts_with = "check")]
     group: Vec<String>,
     /// Format of the result; jsonl has a line for each version.
     #[arg(short, long, value_enum, default_value_t = Format::Text)]
@@ -44,7 +49,11 @@ pub struct ParityArguments {
     /// List every difference; without it, the first ten of each version.
     #[arg(long)]
     all: bool,
-    /// Also write docs/parity.md and docs/parity/.
+    /// Say which lines of specs/<group>/group.toml would settle differences that have no reason; each was tried. Needs no
+    /// build of the operator.
+    #[arg(long, conflicts_with_all = ["check", "crds", "all"])]
+    propose: bool,
+    /// Also write docs/parity.md and docs/parity/; with --propose, also write the lines into the curation files.
     #[arg(long, conflicts_with = "check")]
     write: bool,
     /// Fail also when a page is not what --write would write.
@@ -58,34 +67,53 @@ pub struct ParityArguments {
     from: Option<Utf8PathBuf>,
 }
 
-/// Runs `parity`. Fails when too few paths match, and when differences and reasons do not go together.
+/// Runs `parity`. Fails when too few paths match, and when differences and reasons do not go together. `--propose` only
+/// fails when it cannot try.
 pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
-    let (folder, origin) = shapes(&root, arguments.from.as_deref());
+    anyhow::ensure!(
+        arguments.propose || !arguments.write || arguments.group.is_empty(),
+        "the pages are written of all groups at once: leave out --group, or add --propose"
+    );
+    let (folder, origin) = target::folder(&root, arguments.from.as_deref());
     anyhow::ensure!(
         folder.is_dir(),
         "{folder} ({origin}) is not there: point --from or $ARMATURE_AZURE_DATA at a folder that holds crd-shapes/"
     );
+    if arguments.propose {
+        let request = propose::Request {
+            groups: &arguments.group,
+            from: arguments.from.as_deref(),
+            is_write: arguments.write,
+            format: arguments.output,
+        };
+        propose::run(&root, &request, |group| {
+            target::read(&folder.join(format!("{group}.json")))
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = match &arguments.crds {
         Some(file) => workspace::read(file)?,
         None => print_crds(&root, &arguments.group).await?,
     };
-    let ours = select(schema::parse_crds(&text)?, &arguments.group)?;
+    let ours = selection::select(schema::parse_crds(&text)?, &arguments.group)?;
     let mut compared = Vec::new();
     for (group, kinds) in &ours {
-        let target = read_target(&folder.join(format!("{group}.json")))?;
+        let target = target::read(&folder.join(format!("{group}.json")))?;
         compared.extend(compare::group(group, kinds, &target));
     }
+    let target = target::read_all(&folder, &arguments.group)?;
+    let lacking = lacking::lacking(&ours, &target);
     let reasons = reasons::read(&root)?;
     let explanation = reasons::explain(&reasons, &compared);
     let text = match arguments.output {
-        Format::Text => report::text(&compared, arguments.all),
+        Format::Text => lacking::text(&lacking) + &report::text(&compared, arguments.all),
         Format::Jsonl => output::lines(&compared)?,
-        format => format.document(&report::document(&compared))?,
+        format => format.document(&report::document(&compared, &lacking))?,
     };
     output::print(&text)?;
     let mut faults = report::faults(&compared, &explanation, arguments.group.is_empty());
-    let pages = page::pages(&compared, &explanation);
+    let pages = page::pages(&compared, &explanation, &lacking);
     if arguments.write {
         write(&root, &pages)?;
     } else if arguments.check {
@@ -133,7 +161,7 @@ fn leftovers(root: &Utf8Path, pages: &BTreeMap<String, String>) -> anyhow::Resul
 
 /// Runs `parity --check` after other checks; says so plainly when there is nothing to compare with.
 pub async fn check() -> anyhow::Result<ExitCode> {
-    let (folder, _) = shapes(&workspace::root()?, None);
+    let (folder, _) = target::folder(&workspace::root()?, None);
     if !folder.is_dir() {
         eprintln!("skipped: parity, because {folder} is not there; set $ARMATURE_AZURE_DATA");
         return Ok(ExitCode::SUCCESS);
@@ -143,39 +171,6 @@ pub async fn check() -> anyhow::Result<ExitCode> {
         ..ParityArguments::default()
     })
     .await
-}
-
-/// Folder of the target's shapes, and where it comes from.
-fn shapes(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, sources::Origin) {
-    let (data, origin) = sources::data_folder(root, from);
-    (data.join("crd-shapes"), origin)
-}
-
-/// The groups that are wanted, all when none is named, each in full or by its first word.
-fn select<T>(
-    mut groups: BTreeMap<String, T>,
-    wanted: &[String],
-) -> anyhow::Result<BTreeMap<String, T>> {
-    let is = |group: &str, wanted: &str| wanted == group || Some(wanted) == group.split('.').next();
-    anyhow::ensure!(!groups.is_empty(), "there are no CRDs to compare");
-    for wanted in wanted {
-        anyhow::ensure!(
-            groups.keys().any(|group| is(group, wanted)),
-            "there are no CRDs of group `{wanted}`; there are: {}",
-            groups.keys().cloned().collect::<Vec<_>>().join(", ")
-        );
-    }
-    groups.retain(|group, _| wanted.is_empty() || wanted.iter().any(|wanted| is(group, wanted)));
-    Ok(groups)
-}
-
-/// The target of a group; a group that the target does not have has no kinds there.
-fn read_target(file: &Utf8Path) -> anyhow::Result<schema::Group> {
-    if !file.is_file() {
-        return Ok(schema::Group::new());
-    }
-    target::parse(&workspace::read(file)?)
-        .with_context(|| format!("{file} is not in the form of crd-shapes"))
 }
 
 /// What `armature crds -o json` prints, built if need be.
@@ -194,25 +189,4 @@ async fn print_crds(root: &Utf8Path, groups: &[String]) -> anyhow::Result<String
         .context("cannot run cargo")?;
     anyhow::ensure!(output.status.success(), "`armature crds` failed, see above");
     String::from_utf8(output.stdout).context("`armature crds` printed something that is not UTF-8")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_are_chosen_by_name_and_an_unknown_one_is_told_with_all_there_are() {
-        let groups = || ["a.azure.com", "b.azure.com"].map(|name| (name.to_owned(), ()));
-        let chosen = |wanted: &[&str]| {
-            let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
-            select(BTreeMap::from(groups()), &wanted)
-                .map(|groups| groups.into_keys().collect::<Vec<_>>().join(" "))
-                .map_err(|error| error.to_string())
-        };
-        assert_eq!(chosen(&[]).as_deref(), Ok("a.azure.com b.azure.com"));
-        assert_eq!(chosen(&["b"]).as_deref(), Ok("b.azure.com"));
-        assert_eq!(chosen(&["a.azure.com"]).as_deref(), Ok("a.azure.com"));
-        let error = "there are no CRDs of group `c`; there are: a.azure.com, b.azure.com";
-        assert_eq!(chosen(&["a", "c"]), Err(error.to_owned()));
-    }
 }

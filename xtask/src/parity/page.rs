@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::compare::{Compared, Counts, Presence};
+use super::lacking::{self, Lacking};
 use super::reasons::{self, Explanation, Place, Reason};
 use super::totals::{Totals, percent};
 
@@ -19,20 +20,27 @@ A path *matches* when both have it with the same type, the same enum values and 
 patterns, formats, bounds and lengths; they are compared, too, but a path with another limit still matches. A version
 that only Azure Service Operator has counts with all of its paths as missing. Names, categories and printer columns are
 compared for every version. Storage versions are not: they are for the operators alone and have no field schema here.
+
+`cargo xtask parity --propose` says which lines of `specs/<group>/group.toml` would settle differences without a reason, and
+what each settles and breaks; it has tried them.
 ";
 
 /// Folder of the pages of groups, beside the page of totals.
 pub const FOLDER: &str = "parity";
 
 /// The page of totals and one for each group, by name relative to the book.
-pub fn pages(compared: &[Compared], explanation: &Explanation<'_>) -> BTreeMap<String, String> {
+pub fn pages(
+    compared: &[Compared],
+    explanation: &Explanation<'_>,
+    lacking: &[Lacking],
+) -> BTreeMap<String, String> {
     let mut groups = BTreeMap::<&str, Vec<Compared>>::new();
     for version in compared {
         let of_group = groups.entry(reasons::short(&version.group)).or_default();
         of_group.push(version.clone());
     }
-    let mut pages =
-        BTreeMap::from([("parity.md".to_owned(), page(compared, explanation, &groups))]);
+    let totals = page(compared, explanation, &groups, lacking);
+    let mut pages = BTreeMap::from([("parity.md".to_owned(), totals)]);
     for (group, compared) in &groups {
         let page = group_page(group, compared, explanation);
         pages.insert(format!("{FOLDER}/{group}.md"), page);
@@ -45,6 +53,7 @@ fn page(
     compared: &[Compared],
     explanation: &Explanation<'_>,
     groups: &BTreeMap<&str, Vec<Compared>>,
+    lacking: &[Lacking],
 ) -> String {
     let mut page = HEAD.to_owned();
     let totals = Totals::of(compared);
@@ -82,6 +91,7 @@ fn page(
             own.iter().map(|(_, places)| places.len()).sum::<usize>()
         );
     }
+    page.push_str(&lacking::section(lacking, &totals));
     page.push_str("\n## Differences of all groups\n\nIn brackets: how many, over all versions.\n");
     for (reason, places) in explanation.for_all() {
         difference(&mut page, compared, reason, places);
@@ -243,7 +253,7 @@ mod tests {
         ];
         let mut reasons = reason("status.w", "Ours.", Some("a"));
         reasons.extend(reason("status.x", "Wanted.", None));
-        let pages = pages(&compared, &reasons::explain(&reasons, &compared));
+        let pages = pages(&compared, &reasons::explain(&reasons, &compared), &[]);
         for (page, line) in [
             ("parity.md", "2 of 3 versions are there."),
             ("parity.md", "| spec | 12 | 6 | 50.00 % | 99 % |"),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::compare::{Compared, Counts, Presence};
+use super::lacking::Lacking;
 use super::reasons::{self, Explanation};
 use super::totals::{Totals, percent};
 
@@ -67,8 +68,8 @@ fn side(out: &mut String, name: &str, counts: &Counts) {
 }
 
 /// Everything, with totals.
-pub fn document(compared: &[Compared]) -> Value {
-    json!({"versions": compared, "totals": Totals::of(compared)})
+pub fn document(compared: &[Compared], lacking: &[Lacking]) -> Value {
+    json!({"versions": compared, "totals": Totals::of(compared), "lacking": lacking})
 }
 
 /// What keeps the comparison from being accepted, one line each. `is_whole`: all groups were compared, so that a reason
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_document_has_totals_and_findings() {
-        let document = document(&compared());
+        let document = document(&compared(), &[]);
         assert_eq!(document["totals"]["spec"]["matched"], 3);
         assert_eq!(document["versions"][0]["findings"][0]["aspect"], "missing");
     }

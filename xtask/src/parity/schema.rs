@@ -58,10 +58,14 @@ const LIMITS: [&str; 8] = [
 /// Reads CRDs: a `List`, an array or one. The storage version is left out: it is for the operator alone.
 pub fn parse_crds(text: &str) -> anyhow::Result<Crds> {
     let document: Value = serde_json::from_str(text).context("the CRDs are not JSON")?;
-    let items = match (&document["items"], &document) {
-        (Value::Array(items), _) | (_, Value::Array(items)) => items.iter().collect(),
-        _ => vec![&document],
-    };
+    match (&document["items"], &document) {
+        (Value::Array(items), _) | (_, Value::Array(items)) => read_crds(items),
+        _ => read_crds(&[document]),
+    }
+}
+
+/// As [`parse_crds`], of CRDs one by one.
+pub fn read_crds(items: &[Value]) -> anyhow::Result<Crds> {
     let mut crds = Crds::new();
     for crd in items {
         let text = |pointer: &str| {

@@ -4,9 +4,40 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value};
 
-use super::schema::{Facts, Group, Paths, Version, allowed, definition, limits};
+use super::schema::{Crds, Facts, Group, Paths, Version, allowed, definition, limits};
+use super::selection::is_wanted;
+use crate::{sources, workspace};
+
+/// Folder of the target's shapes, and where it comes from.
+pub fn folder(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, sources::Origin) {
+    let (data, origin) = sources::data_folder(root, from);
+    (data.join("crd-shapes"), origin)
+}
+
+/// The target of a group; a group that the target does not have has no kinds there.
+pub fn read(file: &Utf8Path) -> anyhow::Result<Group> {
+    if !file.is_file() {
+        return Ok(Group::new());
+    }
+    parse(&workspace::read(file)?)
+        .with_context(|| format!("{file} is not in the form of crd-shapes"))
+}
+
+/// The target of every group that is wanted, of those that it has.
+pub fn read_all(folder: &Utf8Path, wanted: &[String]) -> anyhow::Result<Crds> {
+    let mut targets = Crds::new();
+    for file in workspace::files_below(folder)? {
+        if let Some(group) = file.as_str().strip_suffix(".json")
+            && is_wanted(group, wanted)
+        {
+            targets.insert(group.to_owned(), read(&folder.join(&file))?);
+        }
+    }
+    Ok(targets)
+}
 
 /// Parses the file of one group.
 pub fn parse(text: &str) -> anyhow::Result<Group> {

@@ -1,0 +1,104 @@
+//! What the generator says CRDs will be is what the operator makes of the generated tables. Whoever tries lines of a
+//! curation file (`cargo xtask parity --propose`) relies on it.
+
+use std::collections::BTreeMap;
+
+use armature_conformance::data;
+use armature_generated::KINDS;
+use armature_generator::{crd::definitions, curation::GroupConfig, load::SpecRoot, pipeline};
+use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
+use camino::Utf8PathBuf;
+use serde_json::Value;
+
+/// Each schema by version of a kind, and under the kind alone its names.
+type Schemas = BTreeMap<String, Value>;
+
+#[test]
+fn the_generator_foretells_every_crd() -> anyhow::Result<()> {
+    let Some(folder) = data::folder() else {
+        println!("skipped: no specs, set ARMATURE_AZURE_DATA to their folder");
+        return Ok(());
+    };
+    let folder = Utf8PathBuf::try_from(folder)?;
+    let specs =
+        SpecRoot::new(folder.join("azure-rest-api-specs")).with_bicep(folder.join("bicep-types"));
+    let mut foretold = Schemas::new();
+    let groups = format!("{}/../../specs", env!("CARGO_MANIFEST_DIR"));
+    for entry in std::fs::read_dir(groups)? {
+        let file = entry?.path().join("group.toml");
+        if let Ok(text) = std::fs::read_to_string(&file) {
+            let config = GroupConfig::parse(file.display().to_string(), text)?;
+            let group = pipeline::curated_group(&specs, &config)?;
+            for definition in definitions(&group, |_| true)? {
+                add(&mut foretold, &definition);
+            }
+        }
+    }
+    let mut real = Schemas::new();
+    for kind in KINDS {
+        add(
+            &mut real,
+            &custom_resource_definition(kind, &CrdOptions::default()),
+        );
+    }
+    let names = |schemas: &Schemas| schemas.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&foretold), names(&real));
+    for (name, schema) in &real {
+        let differences = differences("", &foretold[name], schema);
+        assert!(differences.is_empty(), "{name}: {differences:#?}");
+    }
+    Ok(())
+}
+
+/// Takes a CRD apart: names, and columns and schema of each version but the one that is stored.
+fn add(schemas: &mut Schemas, definition: &Value) {
+    let spec = &definition["spec"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let kind = format!("{}/{}", text(&spec["group"]), text(&spec["names"]["kind"]));
+    for version in spec["versions"].as_array().into_iter().flatten() {
+        if version["storage"] == true {
+            continue;
+        }
+        let name = format!("{kind} {}", text(&version["name"]));
+        let mut schema = version["schema"]["openAPIV3Schema"].clone();
+        without_rules(&mut schema);
+        let columns = version["additionalPrinterColumns"].clone();
+        schemas.insert(format!("{name} columns"), columns);
+        schemas.insert(name, schema);
+    }
+    schemas.insert(kind, spec["names"].clone());
+}
+
+/// CEL rules say nothing about the shape of data, and the generator does not tell them.
+fn without_rules(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.remove("x-kubernetes-validations");
+            members.values_mut().for_each(without_rules);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_rules),
+        _ => {}
+    }
+}
+
+/// Where two values differ, as JSON pointers with both sides.
+fn differences(at: &str, foretold: &Value, real: &Value) -> Vec<String> {
+    match (foretold, real) {
+        (Value::Object(left), Value::Object(right)) => {
+            let names = left
+                .keys()
+                .chain(right.keys().filter(|it| !left.contains_key(*it)));
+            let below = names.flat_map(|name| {
+                let none = &Value::Null;
+                let sides = (
+                    left.get(name).unwrap_or(none),
+                    right.get(name).unwrap_or(none),
+                );
+                differences(&format!("{at}/{name}"), sides.0, sides.1)
+            });
+            below.collect()
+        }
+        _ if foretold == real => Vec::new(),
+        _ => vec![format!("{at}: foretold {foretold}, is {real}")],
+    }
+}
