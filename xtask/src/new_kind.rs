@@ -1,21 +1,27 @@
-//! `cargo xtask new-kind`: proposes the lines of a curation file that export an ARM type, from specs or from Bicep types.
+//! `cargo xtask new-kind`: proposes the lines of a curation file that export an ARM type, or a whole group as Azure Service
+//! Operator has it, from specs or from Bicep types.
 //!
 //! The search is `armature_generator::propose`; here is only finding the input, printing and writing.
 
 use std::process::ExitCode;
 
-use armature_generator::{curation::GroupConfig, propose::propose};
+use armature_generator::curation::GroupConfig;
+use armature_generator::propose::{
+    GroupProposal, Target, TargetKind, TargetSchema, propose, propose_group,
+};
+use camino::Utf8Path;
 use clap::Args;
 
 use crate::generate::{curation_files, state::spec_root};
-use crate::{output, sources, workspace};
+use crate::{output, parity, sources, workspace};
 
 /// Arguments of `new-kind`.
 #[derive(Debug, Args)]
 pub struct NewKindArguments {
-    /// ARM type, by provider or group: `Microsoft.Network/routeTables` or `network/routeTables`.
-    #[arg(value_name = "GROUP/TYPE")]
-    arm_type: String,
+    /// ARM type, by provider or group: `Microsoft.Network/routeTables` or `network/routeTables`. A group alone: all of its
+    /// kinds as Azure Service Operator has them.
+    #[arg(value_name = "GROUP[/TYPE]")]
+    wanted: String,
     /// Also write the lines into the curation file. They have been tried: the group can be generated with them.
     #[arg(long)]
     write: bool,
@@ -31,11 +37,17 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     let spec_root = spec_root(&lock, |source| {
         Ok(sources::locate(&root, source, from)?.path)
     })?;
+    if !arguments.wanted.contains('/') {
+        let target = target(&root, from, &arguments.wanted)?;
+        let target = target.ok_or_else(|| no_target(&arguments.wanted))?;
+        let proposal = propose_group(&spec_root, &target)?;
+        return group(&root, &proposal, arguments.write);
+    }
     let mut configs = Vec::new();
     for (path, text) in curation_files(&root)? {
         configs.push((GroupConfig::parse(path.as_str(), &text)?, text));
     }
-    let proposal = propose(&spec_root, &configs, &arguments.arm_type)?;
+    let proposal = propose(&spec_root, &configs, &arguments.wanted)?;
     output::print(&proposal.text())?;
     if arguments.write {
         let mut configs = configs.iter();
@@ -45,4 +57,70 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
         eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a group, and writes it unless there is a file already.
+fn group(root: &Utf8Path, proposal: &GroupProposal, is_write: bool) -> anyhow::Result<ExitCode> {
+    let notes = proposal.notes.iter();
+    let notes: String = notes
+        .flat_map(|note| note.lines())
+        .map(|line| format!("# {line}\n"))
+        .collect();
+    output::print(&format!("{notes}{}", proposal.text))?;
+    let (kinds, versions) = (proposal.kinds, proposal.versions);
+    eprintln!(
+        "{} of {} kinds, {} of {} api-versions of kinds",
+        kinds.0, kinds.1, versions.0, versions.1
+    );
+    for fault in &proposal.faults {
+        eprintln!("error: {fault}");
+    }
+    if is_write {
+        let file = root.join(&proposal.path);
+        anyhow::ensure!(
+            !file.exists(),
+            "{} is there already, and what it says would be lost; move it away, or ask for one type of the group",
+            proposal.path
+        );
+        workspace::replace(&file, &proposal.text)?;
+        eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
+    }
+    Ok(match proposal.faults.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+fn no_target(group: &str) -> anyhow::Error {
+    anyhow::anyhow!(
+        "a whole group is proposed as Azure Service Operator has it, and there is no crd-shapes/{group}.azure.com.json: \
+         point --from or $ARMATURE_AZURE_DATA at a folder that holds it, or ask for one type, as {group}/TYPE"
+    )
+}
+
+/// A group of Azure Service Operator, if its shapes are here.
+fn target(root: &Utf8Path, from: Option<&Utf8Path>, group: &str) -> anyhow::Result<Option<Target>> {
+    let Some(kinds) = parity::target_of(root, from, group)? else {
+        return Ok(None);
+    };
+    let kinds = kinds.into_iter().map(|(kind, versions)| {
+        let plural = versions.values().find_map(|version| {
+            let plural = version.definition.get("names.plural")?;
+            plural.as_str().map(str::to_owned)
+        });
+        let versions = versions.into_iter().map(|(name, version)| {
+            let paths = version.paths.into_iter();
+            let paths = paths.map(|(path, facts)| (path, facts.value_type));
+            (name, paths.collect::<TargetSchema>())
+        });
+        let found = TargetKind {
+            plural: plural.unwrap_or_default(),
+            versions: versions.collect(),
+        };
+        (kind, found)
+    });
+    Ok(Some(Target {
+        group: group.to_owned(),
+        kinds: kinds.collect(),
+    }))
 }

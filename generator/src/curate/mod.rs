@@ -10,7 +10,7 @@
 //! ([`crate::curation`]), and what the specs say (`types`).
 
 mod kinds;
-mod naming;
+pub(crate) mod naming;
 mod pattern;
 mod roots;
 mod rules;

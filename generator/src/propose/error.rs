@@ -31,6 +31,14 @@ pub enum ProposeError {
         /// The nearest ARM types.
         hint: String,
     },
+    /// The provider's specs have none of the kinds of a group.
+    #[error("nothing here has a kind of group `{group}`:\n{notes}")]
+    NoKind {
+        /// The group.
+        group: String,
+        /// Why, a line for each kind.
+        notes: String,
+    },
     /// A file exports the type already.
     #[error("{at} exports `{arm_type}` already, as `{kind}`")]
     Known {

@@ -3,7 +3,9 @@
 //! Here: what is proposed and its text. Finding the type is [`find`]'s part, choosing api-versions that of [`versions`],
 //! guessing what the specs leave unsaid that of [`suspect`].
 
+mod drop_in;
 mod error;
+mod files;
 mod find;
 mod place;
 mod suspect;
@@ -14,6 +16,7 @@ use std::fmt::Write as _;
 use crate::curation::GroupConfig;
 use crate::load::SpecRoot;
 use crate::pipeline::{GeneratorError, curated_group};
+pub use drop_in::{GroupProposal, Target, TargetKind, TargetSchema, propose_group};
 pub use error::ProposeError;
 use find::{Found, source_in};
 use place::with_tables;
@@ -132,7 +135,7 @@ impl Proposal {
         let mut last = None;
         for suspicion in suspicions {
             let type_name = suspicion.type_name.as_str();
-            let line = format!("{} = \"{}\"", suspicion.property, suspicion.word);
+            let line = suspicion.rule();
             if config.is_some_and(|it| it.rules.types.contains_key(type_name)) {
                 let note = format!("under [types.{type_name}]: {line} ({})", suspicion.why);
                 self.notes.push(note);
@@ -149,8 +152,7 @@ impl Proposal {
                 let _ = write!(self.tail, "\n{mark}[types.{type_name}]\n");
                 last = Some(type_name);
             }
-            let mark = if suspicion.is_likely { "" } else { "# " };
-            let _ = writeln!(self.tail, "{mark}{line} # {}", suspicion.why);
+            self.tail += &suspicion.line();
         }
     }
 

@@ -151,6 +151,16 @@ fn shapes(root: &Utf8Path, from: Option<&Utf8Path>) -> (Utf8PathBuf, sources::Or
     (data.join("crd-shapes"), origin)
 }
 
+/// The target of a group, for who wants to be like it; none where there are no shapes of the group.
+pub fn target_of(
+    root: &Utf8Path,
+    from: Option<&Utf8Path>,
+    group: &str,
+) -> anyhow::Result<Option<schema::Group>> {
+    let file = shapes(root, from).0.join(format!("{group}.azure.com.json"));
+    file.is_file().then(|| read_target(&file)).transpose()
+}
+
 /// The groups that are wanted, all when none is named, each in full or by its first word.
 fn select<T>(
     mut groups: BTreeMap<String, T>,
