@@ -6,8 +6,10 @@
 use std::process::ExitCode;
 
 use armature_generator::curation::GroupConfig;
+use armature_generator::load::SpecRoot;
 use armature_generator::propose::{
-    GroupProposal, Target, TargetKind, TargetSchema, propose, propose_group,
+    GroupProposal, Proposal, Target, TargetKind, TargetSchema, propose, propose_group,
+    propose_replacement,
 };
 use camino::Utf8Path;
 use clap::Args;
@@ -25,6 +27,12 @@ pub struct NewKindArguments {
     /// Also write the lines into the curation file. They have been tried: the group can be generated with them.
     #[arg(long)]
     write: bool,
+    /// The kind of Azure Service Operator that stands for the type, where their names do not tell.
+    #[arg(long, value_name = "NAME", conflicts_with = "newest")]
+    kind: Option<String>,
+    /// Propose the newest api-version under the generator's own name, whatever Azure Service Operator has.
+    #[arg(long)]
+    newest: bool,
     #[command(flatten)]
     copy: sources::CopyArguments,
 }
@@ -47,7 +55,14 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     for (path, text) in curation_files(&root)? {
         configs.push((GroupConfig::parse(path.as_str(), &text)?, text));
     }
-    let proposal = propose(&spec_root, &configs, &arguments.wanted)?;
+    let replacement = match target_of_type(&root, arguments)? {
+        Some(target) => replacement(&spec_root, &configs, &target, arguments)?,
+        None => None,
+    };
+    let proposal = match replacement {
+        Some(proposal) => proposal,
+        None => propose(&spec_root, &configs, &arguments.wanted)?,
+    };
     output::print(&proposal.text())?;
     if arguments.write {
         let mut configs = configs.iter();
@@ -57,6 +72,46 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
         eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lines for the kind that Azure Service Operator has for a type, if it has one.
+fn replacement(
+    specs: &SpecRoot,
+    configs: &[(GroupConfig, String)],
+    target: &Target,
+    arguments: &NewKindArguments,
+) -> anyhow::Result<Option<Proposal>> {
+    let (wanted, kind) = (&arguments.wanted, arguments.kind.as_deref());
+    let found = propose_replacement(specs, configs, target, wanted, kind)?;
+    if found.is_none() {
+        eprintln!(
+            "no kind of group `{}` of Azure Service Operator looks like `{wanted}`: this is its newest api-version; \
+             --kind says which kind it is",
+            target.group
+        );
+    }
+    Ok(found)
+}
+
+/// The group of Azure Service Operator that a type belongs to, if its shapes are here and wanted.
+fn target_of_type(root: &Utf8Path, arguments: &NewKindArguments) -> anyhow::Result<Option<Target>> {
+    if arguments.newest {
+        return Ok(None);
+    }
+    let provider = arguments.wanted.split('/').next().unwrap_or_default();
+    let provider = provider.to_lowercase();
+    let from = arguments.copy.from.as_deref();
+    let last = provider.rsplit('.').next().unwrap_or_default();
+    let found = match target(root, from, &provider)? {
+        Some(found) => Some(found),
+        None => target(root, from, last)?,
+    };
+    anyhow::ensure!(
+        found.is_some() || arguments.kind.is_none(),
+        "--kind names a kind of Azure Service Operator, and there is no crd-shapes/{last}.azure.com.json: point --from or \
+         $ARMATURE_AZURE_DATA at a folder that holds it"
+    );
+    Ok(found)
 }
 
 /// Prints a group, and writes it unless there is a file already.

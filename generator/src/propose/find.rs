@@ -1,7 +1,7 @@
 //! Finding an ARM type in a spec tree and in Bicep types: its provider's folder, the api-versions that have it, and their
 //! files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
@@ -288,26 +288,15 @@ fn unknown_type(
     provider: &str,
     arm_type: String,
 ) -> ProposeError {
-    let mut newest = BTreeMap::<ApiVersion, Vec<String>>::new();
-    for file in files {
-        let version = ApiVersion::new(file.version);
-        newest
-            .entry(version)
-            .or_default()
-            .push(file.path.to_owned());
-    }
-    let mut known = BTreeSet::new();
-    for file in newest
-        .pop_last()
-        .map(|(_, files)| files)
-        .unwrap_or_default()
-    {
-        if let Ok(set) = load(specs, &[file])
-            && let Ok(resources) = discover(&set)
-        {
-            known.extend(resources.into_iter().map(|it| it.arm_type));
-        }
-    }
+    let known = files.par_iter().flat_map_iter(|file| {
+        let set = load(specs, &[file.path.to_owned()]);
+        let found = set.ok().and_then(|set| {
+            let resources = discover(&set).ok()?.into_iter();
+            Some(resources.map(|it| it.arm_type).collect::<Vec<_>>())
+        });
+        found.unwrap_or_default()
+    });
+    let known: BTreeSet<String> = known.collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     ProposeError::UnknownType {
         provider: provider.to_owned(),

@@ -142,7 +142,7 @@ fn types_that_are_not_there_name_what_is_near() {
     for (wanted, expected) in [
         (
             "Example.Music/album",
-            "no api-version of `Example.Music` has `Example.Music/album`; did you mean `Example.Music/albums`?",
+            "no api-version of `Example.Music` has `Example.Music/album` with PUT and GET; did you mean `Example.Music/albums`?",
         ),
         (
             "musik/albums",

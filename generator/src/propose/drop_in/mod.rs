@@ -29,20 +29,23 @@ use super::error::ProposeError;
 use super::files::{Provider, SpecFile, all_files, spec_files};
 use super::suspect::{Suspicion, suspects};
 use crate::curate::naming;
-use crate::curation::{GroupConfig, nearest};
+use crate::curation::{GroupConfig, Naming, nearest};
 use crate::load::{SpecRoot, load};
 use crate::model::{ApiVersion, Group};
 use crate::pipeline::{GeneratorError, curated_group};
-use catalog::{Catalog, Entry};
-use matching::{Candidate, Unmatched, elsewhere, matched};
-use placement::{Placement, Wanted, place};
-use sources::{PlannedSource, having, listed, sources};
-pub use target::{Target, TargetKind, TargetSchema};
-use text::PlannedKind;
-
+use catalog::Entry;
+use matching::{Unmatched, elsewhere, matched};
 use rules::renamed;
+use sources::{having, listed, sources};
+pub use target::{Target, TargetKind, TargetSchema};
+use version_names::{VersionNames, choose};
+
+pub(super) use catalog::Catalog;
+pub(super) use matching::Candidate;
+pub(super) use placement::{Placement, Wanted, place};
 pub(super) use rules::{judged, verdicts};
-pub(super) use version_names::{VersionNames, choose as choose_names};
+pub(super) use sources::{PlannedRead, PlannedSource};
+pub(super) use text::{PlannedKind, source as source_text};
 
 /// A proposed curation file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,32 +76,48 @@ pub fn propose_group(specs: &SpecRoot, target: &Target) -> Result<GroupProposal,
             kinds.map(|kind| no_api_version(kind)).collect(),
         ));
     }
-    let all = all_files(specs)?;
-    let all: Vec<SpecFile<'_>> = all.iter().filter_map(|path| SpecFile::read(path)).collect();
-    // Of `network.frontdoor` the first word is the provider.
-    let provider = target.group.split('.').next().unwrap_or_default();
-    let files = Provider::read(&all, provider)?.files;
-    let catalog = Catalog::read(specs, &files);
-    let candidates = catalog.candidates();
+    let (catalog, candidates) = read(specs, &target.group)?;
     let mut notes = Vec::new();
     let wanted = wanted(target, &candidates, &mut notes);
     if wanted.is_empty() {
         return Err(no_kind(target, notes));
     }
-    let placement = place(specs, &catalog, &wanted);
-    let needed = needed_files(specs, &placement)?;
-    let exists = |path: &str| specs.place(path).is_file();
-    let sources = sources(&placement, &needed, &exists);
-    let (kinds, names) = kinds(specs, &catalog, target, &wanted, &sources, &mut notes);
+    propose_file(specs, target, (&catalog, &candidates), &wanted, notes)
+}
+
+/// All resources of a group's provider, and the types among them.
+pub(super) fn read(
+    specs: &SpecRoot,
+    group: &str,
+) -> Result<(Catalog, Vec<Candidate>), ProposeError> {
+    let all = all_files(specs)?;
+    let all: Vec<SpecFile<'_>> = all.iter().filter_map(|path| SpecFile::read(path)).collect();
+    // Of `network.frontdoor` the first word is the provider.
+    let provider = group.split('.').next().unwrap_or_default();
+    let catalog = Catalog::read(specs, &Provider::read(&all, provider)?.files);
+    let candidates = catalog.candidates();
+    Ok((catalog, candidates))
+}
+
+/// Proposes a file of these kinds.
+pub(super) fn propose_file(
+    specs: &SpecRoot,
+    target: &Target,
+    (catalog, candidates): (&Catalog, &[Candidate]),
+    wanted: &[Wanted],
+    mut notes: Vec<String>,
+) -> Result<GroupProposal, ProposeError> {
+    let placement = place(specs, catalog, wanted);
+    let sources = planned_sources(specs, &placement)?;
+    let read = Read { specs, catalog };
+    let names = version_names(&read, target, wanted, &sources, &mut notes);
+    let own = |kind: &str| names.own.get(kind).copied();
+    let kinds = kinds(&read, target, wanted, &sources, &own);
     notes.extend(missing(&placement.missing));
     let head = text::file(&target.group, &names, &sources, &kinds);
     let path = format!("specs/{}/group.toml", target.group);
-    let renamed = candidates.iter().filter_map(|candidate| {
-        let it = wanted.iter().find(|it| it.arm_type == candidate.arm_type)?;
-        let names = target.kinds.get(&it.kind)?.root_names();
-        Some(renamed(&it.kind, &candidate.members, &names))
-    });
-    let tried = try_out(specs, target, &path, &head, renamed.flatten().collect());
+    let renamed = renames(target, candidates, wanted);
+    let tried = try_out(specs, target, &path, &head, renamed);
     let all = target.kinds.values().map(|kind| kind.namings().len());
     Ok(GroupProposal {
         path,
@@ -108,6 +127,31 @@ pub fn propose_group(specs: &SpecRoot, target: &Target) -> Result<GroupProposal,
         kinds: (kinds.len(), target.kinds.len()),
         versions: (placement.placed.len(), all.sum()),
     })
+}
+
+/// Rules for members of ARM that have the name of one of the operator's.
+pub(super) fn renames(
+    target: &Target,
+    candidates: &[Candidate],
+    wanted: &[Wanted],
+) -> Vec<Suspicion> {
+    let renamed = candidates.iter().filter_map(|candidate| {
+        let mut wanted = wanted.iter();
+        let it = wanted.find(|it| it.arm_type == candidate.arm_type)?;
+        let names = target.kinds.get(&it.kind)?.root_names();
+        Some(renamed(&it.kind, &candidate.members, &names))
+    });
+    renamed.flatten().collect()
+}
+
+/// The sources that read what is placed.
+pub(super) fn planned_sources(
+    specs: &SpecRoot,
+    placement: &Placement<'_>,
+) -> Result<Vec<PlannedSource>, ProposeError> {
+    let needed = needed_files(specs, placement)?;
+    let exists = |path: &str| specs.place(path).is_file();
+    Ok(sources(placement, &needed, &exists))
 }
 
 fn no_kind(target: &Target, notes: Vec<String>) -> ProposeError {
@@ -122,7 +166,11 @@ fn no_api_version(kind: &str) -> String {
 }
 
 /// The ARM type of each kind, parents before children.
-fn wanted(target: &Target, candidates: &[Candidate], notes: &mut Vec<String>) -> Vec<Wanted> {
+pub(super) fn wanted(
+    target: &Target,
+    candidates: &[Candidate],
+    notes: &mut Vec<String>,
+) -> Vec<Wanted> {
     let kinds = target.kinds.iter().map(|(name, kind)| {
         let versions = kind.namings().into_keys().collect();
         let members = kind.root_names();
@@ -218,32 +266,61 @@ fn needed_files(
         .collect()
 }
 
-/// The kinds of the file, and how it says the names of versions.
-fn kinds(
-    specs: &SpecRoot,
-    catalog: &Catalog,
+/// What kinds are looked for in.
+pub(super) struct Read<'r> {
+    pub specs: &'r SpecRoot,
+    pub catalog: &'r Catalog,
+}
+
+impl Read<'_> {
+    /// Sources that have a type, by api-version.
+    pub fn having<'s>(
+        &self,
+        sources: &'s [PlannedSource],
+        arm_type: &str,
+    ) -> BTreeMap<ApiVersion, BTreeSet<&'s str>> {
+        let is_in = |entry: &Entry, folder: &str| entry.is_in(self.specs, folder);
+        having(sources, self.catalog, arm_type, &is_in)
+    }
+}
+
+/// How the file says the names of versions.
+fn version_names(
+    read: &Read<'_>,
     target: &Target,
     wanted: &[Wanted],
     sources: &[PlannedSource],
     notes: &mut Vec<String>,
-) -> (Vec<PlannedKind>, VersionNames) {
-    let is_in = |entry: &Entry, folder: &str| entry.is_in(specs, folder);
+) -> VersionNames {
     let namings = wanted.iter().filter_map(|it| {
         let mut namings = target.kinds.get(&it.kind)?.namings();
-        let read = having(sources, catalog, &it.arm_type, &is_in);
+        let read = read.having(sources, &it.arm_type);
         namings.retain(|version, _| read.contains_key(version));
         Some((it.kind.clone(), namings))
     });
-    let names = choose_names(&namings.collect());
-    for kind in &names.unfit {
-        notes.push(format!(
-            "the names of the versions of `{kind}` follow no rule that a file can state; see `naming`"
-        ));
-    }
+    let names = choose(&namings.collect());
+    notes.extend(names.unfit.iter().map(|kind| unfit(kind)));
+    names
+}
+
+/// What is said of a kind whose versions have names that a file cannot state.
+pub(super) fn unfit(kind: &str) -> String {
+    format!(
+        "the names of the versions of `{kind}` follow no rule that a file can state; see `naming`"
+    )
+}
+
+/// The kinds of the file. `naming` tells those that say for themselves how their versions are named.
+pub(super) fn kinds(
+    read: &Read<'_>,
+    target: &Target,
+    wanted: &[Wanted],
+    sources: &[PlannedSource],
+    naming: &dyn Fn(&str) -> Option<Naming>,
+) -> Vec<PlannedKind> {
     let planned = wanted.iter().map(|it| {
-        let having = having(sources, catalog, &it.arm_type, &is_in);
-        let read: BTreeSet<ApiVersion> = having.keys().cloned().collect();
-        let versions = listed(&it.versions, &read);
+        let having = read.having(sources, &it.arm_type);
+        let versions = having.keys().cloned().collect();
         let plural = target
             .kinds
             .get(&it.kind)
@@ -252,12 +329,12 @@ fn kinds(
             name: it.kind.clone(),
             arm_type: it.arm_type.clone(),
             source: only_source(&it.versions, &having),
-            versions,
-            naming: names.own.get(&it.kind).copied(),
+            versions: listed(&it.versions, &versions),
+            naming: naming(&it.kind),
             plural: own_plural(&it.kind, plural),
         }
     });
-    (planned.collect(), names)
+    planned.collect()
 }
 
 /// The source that a kind must name, because several have it in one api-version: one that has it in all of them.
@@ -279,11 +356,11 @@ fn only_source(
 }
 
 /// A plural that is not that of grammar.
-pub(super) fn own_plural(kind: &str, plural: &str) -> Option<String> {
+fn own_plural(kind: &str, plural: &str) -> Option<String> {
     (!plural.is_empty() && plural != naming::plural(kind)).then(|| plural.to_owned())
 }
 
-fn missing(missing: &[(&str, ApiVersion)]) -> Vec<String> {
+pub(super) fn missing(missing: &[(&str, ApiVersion)]) -> Vec<String> {
     let mut by_version = BTreeMap::<&ApiVersion, Vec<&str>>::new();
     for (kind, version) in missing {
         by_version.entry(version).or_default().push(kind);

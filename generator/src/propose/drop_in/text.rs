@@ -63,7 +63,8 @@ pub(in crate::propose) fn file(
     text
 }
 
-fn source(source: &PlannedSource) -> String {
+/// The tables of a source, behind an empty line.
+pub(in crate::propose) fn source(source: &PlannedSource) -> String {
     let mut text = format!(
         "\n[sources.{}]\nfolder = \"{}\"\n",
         source.name, source.folder

@@ -117,7 +117,14 @@ mod tests {
     fn the_group_says_what_fits_most_kinds() {
         use Naming::{Hybrid, Legacy, New};
         type Kinds<'k> = &'k [(&'k str, &'k [(&'k str, Naming)])];
-        let table: [(Kinds<'_>, Naming, Option<&str>, &[(&str, Naming)], &[&str]); 5] = [
+        type Row<'r> = (
+            Kinds<'r>,
+            Naming,
+            Option<&'r str>,
+            &'r [(&'r str, Naming)],
+            &'r [&'r str],
+        );
+        let table: [Row<'_>; 5] = [
             (&[], New, None, &[], &[]),
             (&[("A", &[("2020-01-01", Legacy)])], Legacy, None, &[], &[]),
             (
