@@ -120,7 +120,9 @@ fn grown(
     wanted: &[Wanted],
     (config, text): (&GroupConfig, &str),
 ) -> Result<Proposal, ProposeError> {
-    let placement = place(specs, catalog, wanted);
+    let folders = config.rules.sources.values();
+    let folders = folders.map(|source| source.folder.as_str()).collect();
+    let placement = place(specs, catalog, wanted, &folders);
     let notes = missing(&placement.missing);
     if placement.placed.is_empty() {
         let kinds: Vec<&str> = wanted.iter().map(|it| it.kind.as_str()).collect();

@@ -107,7 +107,7 @@ pub(super) fn propose_file(
     wanted: &[Wanted],
     mut notes: Vec<String>,
 ) -> Result<GroupProposal, ProposeError> {
-    let placement = place(specs, catalog, wanted);
+    let placement = place(specs, catalog, wanted, &BTreeSet::new());
     let sources = planned_sources(specs, &placement)?;
     let read = Read { specs, catalog };
     let names = version_names(&read, target, wanted, &sources, &mut notes);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::catalog::{Catalog, Entry};
 use crate::load::SpecRoot;
 use crate::model::ApiVersion;
+use crate::propose::files::{provider_of, short};
 
 /// A kind and the api-versions that it is to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +35,17 @@ pub(in crate::propose) struct Placement<'c> {
     pub missing: Vec<(&'c str, ApiVersion)>,
 }
 
-/// Places all kinds.
+/// Places all kinds, rather in the `known` folders than in others.
 pub(in crate::propose) fn place<'c>(
     specs: &SpecRoot,
     catalog: &'c Catalog,
     wanted: &'c [Wanted],
+    known: &BTreeSet<&'c str>,
 ) -> Placement<'c> {
-    let weights = weights(catalog, wanted);
+    let mut weights = weights(catalog, wanted);
+    for folder in known {
+        *weights.entry(folder).or_default() += 1;
+    }
     let weight = |entry: &Entry| weights.get(entry.folder.as_str()).copied().unwrap_or(0);
     let mut placement = Placement::default();
     let mut in_bicep = Vec::new();
@@ -147,8 +152,14 @@ fn home(
     }
     let folders = catalog.folders().into_iter();
     let beside = folders.filter(|folder| entry.is_in(specs, folder));
-    let best = beside.max_by_key(|folder| weight(folder));
+    let best = beside.max_by_key(|folder| (weight(folder), is_namesake(folder)));
     best.map_or_else(|| Catalog::named_after(entry), str::to_owned)
+}
+
+/// Whether a folder has the name of the provider that it is of: `network` and `Microsoft.Network`, unlike `dns`.
+fn is_namesake(folder: &str) -> bool {
+    let service = folder.split('/').nth(1).unwrap_or_default();
+    provider_of(folder).is_some_and(|provider| short(provider).eq_ignore_ascii_case(service))
 }
 
 /// Adds the nearest api-version of the specs for each kind that is read from Bicep types and in no api-version from specs:
