@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::{ProposeError, hint};
 use crate::curation::GroupConfig;
-use crate::discover::discover;
-use crate::load::{SpecRoot, SpecSet, is_bicep_file, load};
+use crate::load::{SpecRoot, SpecSet, is_bicep_file};
 
 /// A spec file, or one of Bicep types, by the parts of its path.
 pub(super) struct SpecFile<'p> {
@@ -92,12 +91,13 @@ pub(super) fn is_named(provider: &str, name: &str) -> bool {
     provider.eq_ignore_ascii_case(name) || short(provider).eq_ignore_ascii_case(name)
 }
 
-/// A spec file and those beside it that it needs, its own first, relative to its folder.
+/// A spec file and those beside it that it needs, its own first, relative to its folder. Only files with resources count:
+/// they tell which nested resources are made on their own.
 pub(super) fn spec_files(
-    specs: &SpecRoot,
     path: &str,
     set: &SpecSet,
-) -> Result<Vec<String>, ProposeError> {
+    has_resources: impl Fn(&str) -> bool,
+) -> Vec<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or_default();
     let mut files = vec![name.to_owned()];
     for document in set.documents() {
@@ -108,13 +108,11 @@ pub(super) fn spec_files(
         let Some(beside) = beside.filter(|it| *it != name) else {
             continue;
         };
-        // Only files with resources tell which nested resources are made on their own.
-        let set = load(specs, &[document.file.to_string()])?;
-        if discover(&set).is_ok_and(|resources| !resources.is_empty()) {
+        if has_resources(&document.file) {
             files.push(beside.to_owned());
         }
     }
-    Ok(files)
+    files
 }
 
 /// All files of a tree that are specs or Bicep types, by path.

@@ -244,7 +244,11 @@ fn place(
     let read_from = if file.is_bicep() {
         SpecFormat::Bicep.into()
     } else {
-        ReadFrom::Files(spec_files(specs, file.path, &set)?)
+        let has_resources = |file: &str| {
+            let set = load(specs, &[file.to_owned()]);
+            set.is_ok_and(|set| discover(&set).is_ok_and(|found| !found.is_empty()))
+        };
+        ReadFrom::Files(spec_files(file.path, &set, has_resources))
     };
     Ok(Some(Place {
         version: ApiVersion::new(file.version),

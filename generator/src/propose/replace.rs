@@ -139,11 +139,11 @@ fn grown(
         tail: String::new(),
         notes,
     };
+    let read = Read { specs, catalog };
     let mut sources = known_sources(config);
-    for planned in planned_sources(specs, &placement)? {
+    for planned in planned_sources(&read, &placement)? {
         add_source(&mut proposal, &mut sources, planned, (config, text));
     }
-    let read = Read { specs, catalog };
     let (namings, notes) = namings(target, wanted, config);
     proposal.notes.extend(notes);
     let kinds = kinds(&read, target, wanted, &sources, &|kind| {

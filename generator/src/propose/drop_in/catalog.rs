@@ -70,6 +70,12 @@ impl Catalog {
         found.into_values().collect()
     }
 
+    /// Files that have resources.
+    pub fn files(&self) -> BTreeSet<&str> {
+        let entries = self.entries.iter();
+        entries.map(|entry| entry.path.as_str()).collect()
+    }
+
     /// Folders of specs.
     pub fn folders(&self) -> BTreeSet<&str> {
         let entries = self.entries.iter().filter(|entry| !entry.is_bicep);

@@ -108,8 +108,8 @@ pub(super) fn propose_file(
     mut notes: Vec<String>,
 ) -> Result<GroupProposal, ProposeError> {
     let placement = place(specs, catalog, wanted, &BTreeSet::new());
-    let sources = planned_sources(specs, &placement)?;
     let read = Read { specs, catalog };
+    let sources = planned_sources(&read, &placement)?;
     let names = version_names(&read, target, wanted, &sources, &mut notes);
     let own = |kind: &str| names.own.get(kind).copied();
     let kinds = kinds(&read, target, wanted, &sources, &own);
@@ -146,11 +146,11 @@ pub(super) fn renames(
 
 /// The sources that read what is placed.
 pub(super) fn planned_sources(
-    specs: &SpecRoot,
+    read: &Read<'_>,
     placement: &Placement<'_>,
 ) -> Result<Vec<PlannedSource>, ProposeError> {
-    let needed = needed_files(specs, placement)?;
-    let exists = |path: &str| specs.place(path).is_file();
+    let needed = needed_files(read, placement)?;
+    let exists = |path: &str| read.specs.place(path).is_file();
     Ok(sources(placement, &needed, &exists))
 }
 
@@ -248,7 +248,7 @@ fn not_found(
 
 /// The spec files that go with each that is read.
 fn needed_files(
-    specs: &SpecRoot,
+    Read { specs, catalog }: &Read<'_>,
     placement: &Placement<'_>,
 ) -> Result<BTreeMap<String, Vec<String>>, ProposeError> {
     let placed = placement.placed.iter().map(|placed| placed.entry);
@@ -257,11 +257,15 @@ fn needed_files(
         .filter(|entry| !entry.is_bicep)
         .map(|entry| entry.path.as_str())
         .collect();
+    let with_resources = catalog.files();
     paths
         .into_par_iter()
         .map(|path| {
             let set = load(specs, &[path.to_owned()])?;
-            Ok((path.to_owned(), spec_files(specs, path, &set)?))
+            Ok((
+                path.to_owned(),
+                spec_files(path, &set, |file| with_resources.contains(file)),
+            ))
         })
         .collect()
 }
