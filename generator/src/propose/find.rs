@@ -1,14 +1,15 @@
 //! Finding an ARM type in a spec tree and in Bicep types: its provider's folder, the api-versions that have it, and their
 //! files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
 use super::error::{ProposeError, hint};
+use super::files::{Provider, SpecFile, all_files, provider_of, providers_of, short, spec_files};
 use crate::curation::{GroupConfig, ReadFrom, SourceRules, SpecFormat, bicep_file};
 use crate::discover::discover;
-use crate::load::{SpecRoot, SpecSet, is_bicep_file, load};
+use crate::load::{SpecRoot, load};
 use crate::model::{ApiVersion, Owner};
 
 /// An ARM type in the specs.
@@ -74,39 +75,6 @@ pub(super) fn newest<'p>(
     stable.next_back().or_else(|| all.next_back())
 }
 
-/// A spec file, or one of Bicep types, by the parts of its path.
-struct SpecFile<'p> {
-    path: &'p str,
-    /// Folder above `stable` and `preview`; of Bicep types, that above the api-version.
-    folder: &'p str,
-    version: &'p str,
-}
-
-impl<'p> SpecFile<'p> {
-    fn read(path: &'p str) -> Option<Self> {
-        let (folder, version) = if is_bicep_file(path) {
-            path.rsplit_once('/')?.0.rsplit_once('/')?
-        } else {
-            let staged = path.split_once("/stable/");
-            let (folder, rest) = staged.or_else(|| path.split_once("/preview/"))?;
-            (folder, rest.split_once('/')?.0)
-        };
-        Some(Self {
-            path,
-            folder,
-            version,
-        })
-    }
-
-    fn provider(&self) -> Option<&'p str> {
-        provider_of(self.folder)
-    }
-
-    fn is_bicep(&self) -> bool {
-        is_bicep_file(self.path)
-    }
-}
-
 impl Found {
     /// The type behind those of its parents that the file does not export.
     pub fn with_parents(&self, config: Option<&GroupConfig>) -> Vec<Place> {
@@ -147,8 +115,7 @@ pub(super) fn find(
         .split_once('/')
         .filter(|(provider, name)| !provider.is_empty() && !name.is_empty())
         .ok_or_else(|| ProposeError::NotAType(wanted.to_owned()))?;
-    let mut all = specs.json_files()?;
-    all.extend(specs.bicep_files()?);
+    let all = all_files(specs)?;
     let all: Vec<SpecFile<'_>> = all.iter().filter_map(|path| SpecFile::read(path)).collect();
     let group = configs.iter().find(|(it, _)| it.rules.group == provider);
     let mut providers = group.map_or(Vec::new(), |(config, _)| providers_of(config));
@@ -175,43 +142,6 @@ pub(super) fn find(
         unknown.get_or_insert_with(|| unknown_type(specs, &of.files, of.name, arm_type));
     }
     Err(unknown.unwrap_or_else(|| ProposeError::NotAType(wanted.to_owned())))
-}
-
-/// Providers whose specs a group reads, each once, in the order of its file.
-fn providers_of(config: &GroupConfig) -> Vec<&str> {
-    let mut providers = Vec::new();
-    for (_, source) in config.sources() {
-        if let Some(provider) = provider_of(&source.folder)
-            && !providers.contains(&provider)
-        {
-            providers.push(provider);
-        }
-    }
-    providers
-}
-
-/// A provider and its files.
-struct Provider<'f, 'p> {
-    name: &'p str,
-    files: Vec<&'f SpecFile<'p>>,
-}
-
-impl<'f, 'p> Provider<'f, 'p> {
-    /// The provider of this name, or of this last word.
-    fn read(all: &'f [SpecFile<'p>], named: &str) -> Result<Self, ProposeError> {
-        let is_meant = |file: &&SpecFile<'_>| file.provider().is_some_and(|it| is_named(it, named));
-        let files: Vec<&SpecFile<'_>> = all.iter().filter(is_meant).collect();
-        if let Some(name) = files.first().and_then(|file| file.provider()) {
-            return Ok(Self { name, files });
-        }
-        let known: BTreeSet<&str> = all.iter().filter_map(SpecFile::provider).collect();
-        let short = known.iter().map(|it| short(it));
-        let short: Vec<&str> = short.chain(known.iter().copied()).collect();
-        Err(ProposeError::UnknownProvider {
-            provider: named.to_owned(),
-            hint: hint(named, &short),
-        })
-    }
 }
 
 /// The source of a group's file that has this folder.
@@ -265,21 +195,6 @@ fn home(
     ))
 }
 
-/// The part of a path or an ARM type that names a provider.
-fn provider_of(path: &str) -> Option<&str> {
-    path.split('/').find(|part| part.contains('.'))
-}
-
-/// Last word of a provider.
-fn short(provider: &str) -> &str {
-    provider.rsplit('.').next().unwrap_or(provider)
-}
-
-/// Whether a provider is meant by its name or the last part of it.
-fn is_named(provider: &str, name: &str) -> bool {
-    provider.eq_ignore_ascii_case(name) || short(provider).eq_ignore_ascii_case(name)
-}
-
 /// The type in each api-version, in the order of [`Found::places`].
 fn places(
     specs: &SpecRoot,
@@ -329,7 +244,11 @@ fn place(
     let read_from = if file.is_bicep() {
         SpecFormat::Bicep.into()
     } else {
-        ReadFrom::Files(spec_files(specs, file.path, &set)?)
+        let has_resources = |file: &str| {
+            let set = load(specs, &[file.to_owned()]);
+            set.is_ok_and(|set| discover(&set).is_ok_and(|found| !found.is_empty()))
+        };
+        ReadFrom::Files(spec_files(file.path, &set, has_resources))
     };
     Ok(Some(Place {
         version: ApiVersion::new(file.version),
@@ -339,27 +258,6 @@ fn place(
         read_from,
         path: file.path.to_owned(),
     }))
-}
-
-/// A spec file and those beside it that it needs, its own first, relative to its folder.
-fn spec_files(specs: &SpecRoot, path: &str, set: &SpecSet) -> Result<Vec<String>, ProposeError> {
-    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
-    let mut files = vec![name.to_owned()];
-    for document in set.documents() {
-        let beside = document
-            .file
-            .strip_prefix(folder)
-            .and_then(|it| it.strip_prefix('/'));
-        let Some(beside) = beside.filter(|it| *it != name) else {
-            continue;
-        };
-        // Only files with resources tell which nested resources are made on their own.
-        let set = load(specs, &[document.file.to_string()])?;
-        if discover(&set).is_ok_and(|resources| !resources.is_empty()) {
-            files.push(beside.to_owned());
-        }
-    }
-    Ok(files)
 }
 
 /// A type and all above it, outermost first.
@@ -394,26 +292,15 @@ fn unknown_type(
     provider: &str,
     arm_type: String,
 ) -> ProposeError {
-    let mut newest = BTreeMap::<ApiVersion, Vec<String>>::new();
-    for file in files {
-        let version = ApiVersion::new(file.version);
-        newest
-            .entry(version)
-            .or_default()
-            .push(file.path.to_owned());
-    }
-    let mut known = BTreeSet::new();
-    for file in newest
-        .pop_last()
-        .map(|(_, files)| files)
-        .unwrap_or_default()
-    {
-        if let Ok(set) = load(specs, &[file])
-            && let Ok(resources) = discover(&set)
-        {
-            known.extend(resources.into_iter().map(|it| it.arm_type));
-        }
-    }
+    let known = files.par_iter().flat_map_iter(|file| {
+        let set = load(specs, &[file.path.to_owned()]);
+        let found = set.ok().and_then(|set| {
+            let resources = discover(&set).ok()?.into_iter();
+            Some(resources.map(|it| it.arm_type).collect::<Vec<_>>())
+        });
+        found.unwrap_or_default()
+    });
+    let known: BTreeSet<String> = known.collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     ProposeError::UnknownType {
         provider: provider.to_owned(),

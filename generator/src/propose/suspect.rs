@@ -1,6 +1,7 @@
 //! Properties that look like more than their spec says: ARM ids without a format, secrets that nobody marked, lists of
 //! resources that have a life of their own.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::model::{
@@ -40,12 +41,54 @@ pub(super) struct Suspicion {
     pub type_name: String,
     /// Name in ARM.
     pub property: String,
-    /// What a rule would say.
-    pub word: &'static str,
+    /// What a rule would say, in TOML: a word, or a table.
+    pub says: String,
     /// Why.
-    pub why: &'static str,
+    pub why: Cow<'static, str>,
     /// Whether it is likely enough to be proposed as a line.
     pub is_likely: bool,
+}
+
+impl Suspicion {
+    /// The rule.
+    pub fn rule(&self) -> String {
+        format!("{} = {}", key(&self.property), self.says)
+    }
+
+    /// Its line: a remark, where it is not likely.
+    pub fn line(&self) -> String {
+        let mark = if self.is_likely { "" } else { "# " };
+        format!("{mark}{} # {}\n", self.rule(), self.why)
+    }
+}
+
+/// A word as a value in TOML.
+pub(super) fn quoted(word: &str) -> String {
+    format!("\"{word}\"")
+}
+
+/// A key in TOML, in quotes where it needs them.
+pub(super) fn key(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    quoted(name)
+}
+
+/// Names that rules use for types that only `kinds` reach.
+pub(super) fn types_of(group: &Group, kinds: &[&str]) -> BTreeSet<String> {
+    let (mut new, mut settled) = (BTreeSet::new(), BTreeSet::new());
+    for version in group.versions.values() {
+        for resource in &version.resources {
+            let is_new = kinds.contains(&resource.kind.as_str());
+            let names = if is_new { &mut new } else { &mut settled };
+            names.insert(resource.kind.clone());
+            let types = reachable(&version.types, [&resource.spec]);
+            names.extend(types.iter().map(|ty| ty.word().to_owned()));
+        }
+    }
+    new.difference(&settled).cloned().collect()
 }
 
 /// Suspects among what only `kinds` reach, by type and property.
@@ -78,8 +121,8 @@ fn object(version: &Version, ty: &TypeId, found: &mut BTreeSet<Suspicion>) {
         found.insert(Suspicion {
             type_name: type_name.to_owned(),
             property: property.name.clone(),
-            word,
-            why,
+            says: quoted(word),
+            why: why.into(),
             is_likely,
         });
     }

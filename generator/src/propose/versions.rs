@@ -2,6 +2,7 @@
 //! the newest stable one. Where that is one of Bicep types, the newest of the specs joins it: it tells what they leave
 //! out.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -35,10 +36,12 @@ struct LastEntry {
 /// What an api-version is read from, to replace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Edit {
-    version: ApiVersion,
     line: usize,
     span: Range<usize>,
-    files: String,
+    /// The line as it will be.
+    shown: String,
+    /// What replaces the span.
+    text: String,
 }
 
 impl Versions {
@@ -72,11 +75,12 @@ impl Versions {
             let files = lacking(source, found_at, found);
             if !files.is_empty() {
                 let named = source.place(&found_at.version);
+                let text = list(&[listed_files(source, &found_at.version), files].concat());
                 versions.edits.push(Edit {
-                    version: found_at.version.clone(),
                     line: named.map_or(1, |named| config.line(named)),
                     span,
-                    files: list(&[listed_files(source, &found_at.version), files].concat()),
+                    shown: format!("\"{}\" = {text}", found_at.version),
+                    text,
                 });
             }
         }
@@ -90,21 +94,124 @@ impl Versions {
         Ok(versions)
     }
 
+    /// What becomes of a source that is to read api-versions: from spec files, or from Bicep types where there are none.
+    pub fn grown(
+        config: &GroupConfig,
+        (name, source): (&str, &SourceRules),
+        read: &BTreeMap<ApiVersion, Vec<String>>,
+    ) -> Self {
+        let last = source.versions.iter().max_by_key(|(_, it)| it.span().end);
+        let mut grown = Self {
+            source: name.to_owned(),
+            place: last.map(|(key, it)| LastEntry {
+                key: key.span().start,
+                end: it.span().end,
+            }),
+            ..Self::default()
+        };
+        for (version, files) in read {
+            let Some(read_from) = source.versions.get(version.as_str()) else {
+                let read_from = if files.is_empty() {
+                    "\"bicep\"".to_owned()
+                } else if files.iter().all(|file| is_common(source, file)) {
+                    "\"openapi\"".to_owned()
+                } else {
+                    list(files)
+                };
+                grown.entries.push(format!("\"{version}\" = {read_from}"));
+                continue;
+            };
+            let mut listed = listed_files(source, version);
+            let is_known = files.iter().all(|file| listed.contains(file));
+            if is_known || source.is_bicep(version) {
+                continue;
+            }
+            let further = files.iter().filter(|file| !listed.contains(file));
+            let further: Vec<String> = further.cloned().collect();
+            listed.extend(further);
+            let text = list(&listed);
+            grown.edits.push(Edit {
+                line: source.place(version).map_or(1, |named| config.line(named)),
+                span: read_from.span(),
+                shown: format!("\"{version}\" = {text}"),
+                text,
+            });
+        }
+        grown
+    }
+
+    /// Adds api-versions of the specs that Bicep types inherit from.
+    pub fn inherit(
+        &mut self,
+        (config, text): (&GroupConfig, &str),
+        source: &SourceRules,
+        bases: &BTreeSet<ApiVersion>,
+        files: &[String],
+    ) {
+        let further: Vec<&str> = bases
+            .iter()
+            .filter(|version| source.place(version).is_none())
+            .map(ApiVersion::as_str)
+            .collect();
+        if further.is_empty() {
+            return;
+        }
+        let known = source.inherit_from.iter().map(|it| it.get_ref().as_str());
+        let all: Vec<&str> = known.chain(further.iter().copied()).collect();
+        let shown = format!("inherit-from = {}", list(&all));
+        if let Some(last) = source.inherit_from.last() {
+            let further = further.iter().map(|it| format!(", \"{it}\""));
+            self.edits.push(Edit {
+                line: config.line(last),
+                span: last.span(),
+                shown,
+                text: format!("\"{}\"{}", last.get_ref(), further.collect::<String>()),
+            });
+            return;
+        }
+        let header = format!("[sources.{}]\n", self.source);
+        let Some(start) = text.find(&header) else {
+            return;
+        };
+        let of_files = if source.files.is_empty() {
+            format!("files = {}\n", list(files))
+        } else {
+            String::new()
+        };
+        let at = start + header.len();
+        self.edits.push(Edit {
+            line: text[..at].lines().count(),
+            span: at..at,
+            shown: format!("[sources.{}]\n{of_files}{shown}", self.source),
+            text: format!("{of_files}{shown}\n"),
+        });
+    }
+
     /// The key `versions` of a source that is new.
     pub fn table(&self) -> String {
         format!("versions = {{ {} }}\n", self.entries.join(", "))
     }
 
-    /// The text of a curation file with the entries and replacements in it.
-    pub fn merged(&self, text: &str) -> String {
-        let mut merged = text.to_owned();
-        if let Some(place) = &self.place {
-            let (at, added) = self.addition(text, place);
-            merged.insert_str(at, &added);
+    /// The text of a curation file with the entries and replacements of several sources in it.
+    pub fn merged(all: &[Self], text: &str) -> String {
+        let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+        for versions in all {
+            if let Some(place) = versions
+                .place
+                .as_ref()
+                .filter(|_| !versions.entries.is_empty())
+            {
+                let (at, added) = versions.addition(text, place);
+                changes.push((at..at, added));
+            }
+            let edits = versions.edits.iter();
+            changes.extend(edits.map(|edit| (edit.span.clone(), edit.text.clone())));
         }
         // From the last one back, so that places stay what they are.
-        for edit in self.edits.iter().rev() {
-            merged.replace_range(edit.span.clone(), &edit.files);
+        changes.sort_by_key(|(span, _)| std::cmp::Reverse((span.start, span.end)));
+        let mut merged = text.to_owned();
+        for (span, added) in changes {
+            merged.replace_range(span, &added);
         }
         merged
     }
@@ -127,7 +234,7 @@ impl Versions {
         let mut text = String::new();
         for edit in &self.edits {
             let _ = writeln!(text, "# {path}:{}, in place of what is there:", edit.line);
-            let _ = writeln!(text, "\"{}\" = {}", edit.version, edit.files);
+            let _ = writeln!(text, "{}", edit.shown);
         }
         if !self.entries.is_empty() {
             let _ = writeln!(
@@ -139,6 +246,12 @@ impl Versions {
         }
         text
     }
+}
+
+/// Whether a source lists a file for all its api-versions.
+fn is_common(source: &SourceRules, file: &str) -> bool {
+    let mut files = source.files.iter();
+    files.any(|common| common.get_ref() == file)
 }
 
 /// Spec files that a source reads an api-version from, relative to its folder.

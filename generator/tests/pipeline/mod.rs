@@ -83,6 +83,8 @@ fn a_spec_becomes_a_crate_and_a_page() {
     assert_eq!(
         paths.collect::<Vec<_>>(),
         [
+            "deploy/chart/files/crds",
+            "deploy/chart/files/groups",
             "docs/reference/index.md",
             "docs/reference/test.md",
             "generated/all/Cargo.toml",

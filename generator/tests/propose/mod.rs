@@ -1,5 +1,7 @@
 //! Proposals for ARM types that no curation file exports.
 
+mod replace;
+
 use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
 use armature_generator::pipeline::curated_group;
@@ -142,7 +144,7 @@ fn types_that_are_not_there_name_what_is_near() {
     for (wanted, expected) in [
         (
             "Example.Music/album",
-            "no api-version of `Example.Music` has `Example.Music/album`; did you mean `Example.Music/albums`?",
+            "no api-version of `Example.Music` has `Example.Music/album` with PUT and GET; did you mean `Example.Music/albums`?",
         ),
         (
             "musik/albums",

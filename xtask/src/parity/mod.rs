@@ -21,7 +21,7 @@ mod reasons;
 mod report;
 mod schema;
 mod selection;
-mod target;
+pub mod target;
 mod totals;
 
 use std::collections::BTreeMap;
