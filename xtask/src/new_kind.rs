@@ -138,7 +138,12 @@ fn group(root: &Utf8Path, proposal: &GroupProposal, is_write: bool) -> anyhow::R
             proposal.path
         );
         workspace::replace(&file, &proposal.text)?;
-        eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
+        let next = if proposal.faults.is_empty() {
+            "run `cargo xtask gen` next"
+        } else {
+            "mend what is wrong with it, then run `cargo xtask gen`"
+        };
+        eprintln!("{} is written; {next}", proposal.path);
     }
     Ok(match proposal.faults.is_empty() {
         true => ExitCode::SUCCESS,
