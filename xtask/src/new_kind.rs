@@ -11,6 +11,7 @@ use armature_generator::propose::{
     GroupProposal, Proposal, Target, TargetKind, TargetSchema, propose, propose_group,
     propose_replacement,
 };
+use armature_progress::Progress;
 use camino::Utf8Path;
 use clap::Args;
 
@@ -45,10 +46,16 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
     let spec_root = spec_root(&lock, |source| {
         Ok(sources::locate(&root, source, from)?.path)
     })?;
+    let progress = Progress::new();
+    progress.line(&format!(
+        "looking for `{}` in Azure's specs and Bicep types, and trying the lines for it",
+        arguments.wanted
+    ));
     if !arguments.wanted.contains('/') {
         let target = target(&root, from, &arguments.wanted)?;
         let target = target.ok_or_else(|| no_target(&arguments.wanted))?;
         let proposal = propose_group(&spec_root, &target)?;
+        drop(progress);
         return group(&root, &proposal, arguments.write);
     }
     let mut configs = Vec::new();
@@ -63,6 +70,7 @@ pub fn run(arguments: &NewKindArguments) -> anyhow::Result<ExitCode> {
         Some(proposal) => proposal,
         None => propose(&spec_root, &configs, &arguments.wanted)?,
     };
+    drop(progress);
     output::print(&proposal.text())?;
     if arguments.write {
         let mut configs = configs.iter();
