@@ -145,13 +145,14 @@ fn group(root: &Utf8Path, proposal: &GroupProposal, is_write: bool) -> anyhow::R
             "{} is there already, and what it says would be lost; move it away, or ask for one type of the group",
             proposal.path
         );
+        anyhow::ensure!(
+            proposal.faults.is_empty(),
+            "{} is not written, because the group cannot be generated with these lines; save them from the output, and \
+             mend what is told above",
+            proposal.path
+        );
         workspace::replace(&file, &proposal.text)?;
-        let next = if proposal.faults.is_empty() {
-            "run `cargo xtask gen` next"
-        } else {
-            "mend what is wrong with it, then run `cargo xtask gen`"
-        };
-        eprintln!("{} is written; {next}", proposal.path);
+        eprintln!("{} is written; run `cargo xtask gen` next", proposal.path);
     }
     Ok(match proposal.faults.is_empty() {
         true => ExitCode::SUCCESS,

@@ -109,8 +109,11 @@ fn constrain(schema: &mut Value, ty: &TypeRef, rules: &Rules) {
     };
     match ty {
         TypeRef::String => {
-            let pattern = rules.pattern.as_ref().filter(|pattern| is_re2(pattern));
-            set("pattern", pattern.map(|pattern| json!(pattern)));
+            // Curation has dropped what the API server cannot read.
+            set(
+                "pattern",
+                rules.pattern.as_ref().map(|pattern| json!(pattern)),
+            );
             set("minLength", rules.min_length.map(Value::from));
             set("maxLength", rules.max_length.map(Value::from));
         }
@@ -125,12 +128,6 @@ fn constrain(schema: &mut Value, ty: &TypeRef, rules: &Rules) {
         }
         _ => {}
     }
-}
-
-/// Whether the API server can read the pattern, which curation sees to where it can.
-fn is_re2(pattern: &str) -> bool {
-    let looks = ["(?=", "(?!", "(?<=", "(?<!"];
-    !looks.iter().any(|look| pattern.contains(look))
 }
 
 /// A JSON number, without a fraction when it has none.

@@ -6,6 +6,8 @@
     reason = "helpers of tests may panic as tests do"
 )]
 
+use std::collections::BTreeSet;
+
 use armature_runtime::kind::TypedKind;
 use armature_runtime::resource::TypedObject;
 use armature_runtime::shape::Shaped;
@@ -45,12 +47,19 @@ macro_rules! typed {
     ($($group:ident)*) => {
         $(#[test]
         fn $group() {
-            macro_rules! tried {
+            let mut tried = 0;
+            macro_rules! try_it {
                 ($version:ty, $hub:ty) => {
                     round_trips::<$version, $hub>();
+                    tried += 1;
                 };
             }
-            armature_generated::$group::each_kind!(tried);
+            armature_generated::$group::each_kind!(try_it);
+            let kinds = armature_generated::$group::kinds::KINDS.iter();
+            let all = kinds.flat_map(|kind| {
+                kind.versions.iter().map(|version| (kind.kind, version.api_version))
+            });
+            assert_eq!(tried, all.collect::<BTreeSet<_>>().len(), "`each_kind!` lacks some");
         })*
 
         #[test]

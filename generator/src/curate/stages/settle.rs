@@ -29,17 +29,12 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
         AbsentWord::Empty => Absent::Empty,
     });
     let properties = [&mut outcome.property].into_iter().chain(&mut outcome.twin);
-    let is_set = properties.fold(false, |is_set, property| {
-        let is_collection = is_collection(property);
-        if is_collection {
-            property.absent = absent;
-        }
-        is_set || is_collection
-    });
-    outcome.note(
-        Aspect::Absent,
-        rule.absent.is_some() && is_set && absent != by_itself,
-    );
+    let mut is_changed = false;
+    for property in properties.filter(|property| is_collection(property)) {
+        property.absent = absent;
+        is_changed |= absent != by_itself;
+    }
+    outcome.note(Aspect::Absent, is_changed);
 }
 
 /// Whether it is a list or map with a place of its own.
