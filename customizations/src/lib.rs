@@ -1,6 +1,7 @@
 //! Handwritten behaviour of single kinds: one module per group, one file per extension, tests beside it.
 //!
-//! A group's module registers what is in it, and is there with the feature of the group's name.
+//! A group's module registers what is in it, and is there with the feature of the group's name. What several groups need
+//! stands beside them ([`state`]). `docs/customizations.md` says for each kind where what it needs is done.
 //!
 //! Each extension is typed on the hub structs of its kind, so that a change of the hub breaks the build here
 //! and not at run time. What an extension may do is the contract of its trait in
@@ -9,16 +10,43 @@
 //! What does not live here: plumbing (requests, retries, conditions: `armature_runtime`), and behaviour that is
 //! only data, which is a row in the group's `specs/<group>/group.toml`.
 
+#[cfg(feature = "apimanagement")]
+pub mod apimanagement;
+#[cfg(feature = "authorization")]
+pub mod authorization;
+#[cfg(feature = "communication")]
+pub mod communication;
+#[cfg(feature = "containerservice")]
+pub mod containerservice;
+#[cfg(feature = "dataprotection")]
+pub mod dataprotection;
+#[cfg(feature = "dbforpostgresql")]
+pub mod dbforpostgresql;
+#[cfg(feature = "documentdb")]
+pub mod documentdb;
 #[cfg(feature = "keyvault")]
 pub mod keyvault;
 #[cfg(feature = "kusto")]
 pub mod kusto;
 #[cfg(feature = "network")]
 pub mod network;
+mod state;
+#[cfg(feature = "subscription")]
+pub mod subscription;
 #[cfg(all(test, feature = "default"))]
 mod testing;
 
 use armature_runtime::extension::{RegisterError, Registry};
+
+/// Lets each group whose feature is on register what it has.
+macro_rules! register {
+    ($registry:ident: $($feature:literal $group:ident)*) => {
+        $(
+            #[cfg(feature = $feature)]
+            let $registry = $group::register($registry);
+        )*
+    };
+}
 
 /// All extensions.
 ///
@@ -26,19 +54,26 @@ use armature_runtime::extension::{RegisterError, Registry};
 /// When two of them want the same point of the same kind; a test rules this out.
 pub fn registry() -> Result<Registry, RegisterError> {
     let registry = Registry::builder();
-    #[cfg(feature = "keyvault")]
-    let registry = keyvault::register(registry);
-    #[cfg(feature = "kusto")]
-    let registry = kusto::register(registry);
-    #[cfg(feature = "network")]
-    let registry = network::register(registry);
+    register! { registry:
+        "apimanagement" apimanagement
+        "authorization" authorization
+        "communication" communication
+        "containerservice" containerservice
+        "dataprotection" dataprotection
+        "dbforpostgresql" dbforpostgresql
+        "documentdb" documentdb
+        "keyvault" keyvault
+        "kusto" kusto
+        "network" network
+        "subscription" subscription
+    }
     registry.build()
 }
 
 #[cfg(all(test, feature = "default"))]
 mod tests {
-    use armature_generated::{keyvault, kusto, network};
     use armature_runtime::azure::CloudError;
+    use armature_runtime::extension::Points;
     use armature_runtime::kind::SecretSource;
     use armature_runtime::reconcile::backoff::Requeue;
     use armature_runtime::reconcile::classify::classify;
@@ -69,17 +104,54 @@ mod tests {
         }
     }
 
+    /// What a kind has, in the words of the registry.
+    fn points(points: &Points) -> Vec<&'static str> {
+        let all = [
+            ("owner check", points.has_owner_checker()),
+            ("pre-check", points.has_pre_checker()),
+            ("modifier", points.has_modifier()),
+            ("post-check", points.has_post_checker()),
+            ("secrets", points.has_secret_exporter()),
+            ("config maps", points.has_config_exporter()),
+            ("success", points.has_success_handler()),
+            ("deletion", points.has_deleter()),
+        ];
+        let there = all.into_iter().filter(|(_, is_there)| *is_there);
+        there.map(|(name, _)| name).collect()
+    }
+
     #[test]
     fn every_extension_is_registered_for_its_kind() {
         let registry = super::registry().expect("no two extensions for one point");
-        let vault = registry.of(Kind(&keyvault::kinds::VAULT));
-        assert!(vault.has_modifier() && vault.has_pre_checker());
-        let cluster = registry.of(Kind(&kusto::kinds::CLUSTER));
-        assert!(cluster.has_pre_checker() && !cluster.has_owner_checker());
-        let database = registry.of(Kind(&kusto::kinds::DATABASE));
-        assert!(database.has_owner_checker() && !database.has_pre_checker());
-        let endpoint = registry.of(Kind(&network::kinds::PRIVATE_ENDPOINT));
-        assert!(endpoint.has_post_checker() && !endpoint.has_pre_checker());
+        let mut found = Vec::new();
+        for kind in armature_generated::KINDS {
+            let points = points(&registry.of(Kind(kind)));
+            if !points.is_empty() {
+                let points = points.join(", ");
+                found.push(format!("{} {}: {points}", kind.category, kind.kind));
+            }
+        }
+        found.sort();
+        let expected = [
+            "apimanagement Product: deletion",
+            "authorization RoleAssignment: modifier",
+            "communication Domain: pre-check",
+            "communication SenderUsername: pre-check",
+            "containerservice ManagedCluster: pre-check",
+            "containerservice ManagedClustersAgentPool: owner check, pre-check",
+            "dataprotection BackupVaultsBackupInstance: post-check",
+            "dbforpostgresql FlexibleServer: pre-check",
+            "dbforpostgresql FlexibleServersDatabase: owner check",
+            "dbforpostgresql FlexibleServersFirewallRule: owner check",
+            "documentdb CassandraDataCenter: owner check",
+            "documentdb DatabaseAccount: pre-check",
+            "keyvault Vault: pre-check, modifier",
+            "kusto Cluster: pre-check",
+            "kusto Database: owner check",
+            "network PrivateEndpoint: post-check, config maps",
+            "subscription Alias: success, deletion",
+        ];
+        assert_eq!(found, expected);
     }
 
     /// Whether a path of JSON names leads to a field.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use armature_runtime::azure::{CredentialKey, Request, Response, Transport, TransportError};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::{
-    ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, Resolver,
+    ArmAccess, Context, ExtensionError, Next, PostCheck, PreCheck, PreReconciliationChecker,
+    PreReconciliationOwnerChecker, Resolver,
 };
 use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
@@ -15,9 +16,9 @@ use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
-use armature_runtime::resource::{Kind, Object, ObjectKey};
+use armature_runtime::resource::{Kind, Object, ObjectKey, TypedObject};
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Counts calls. Kubernetes knows nothing and does nothing; Azure has nothing, or one answer to everything.
 #[derive(Clone, Default)]
@@ -25,6 +26,7 @@ pub struct Doubles {
     calls: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
     answer: Option<Value>,
+    refusal: Option<(u16, &'static str)>,
 }
 
 impl Doubles {
@@ -36,7 +38,15 @@ impl Doubles {
         }
     }
 
-    /// Requests to Azure so far: method, path and query.
+    /// An Azure that refuses everything, with this status and error code.
+    pub fn refusing(status: u16, code: &'static str) -> Self {
+        Self {
+            refusal: Some((status, code)),
+            ..Self::default()
+        }
+    }
+
+    /// Requests to Azure so far: method, path and query, and the condition on the revision where there is one.
     pub fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no test fails inside").clone()
     }
@@ -69,15 +79,23 @@ impl Doubles {
 impl Transport for Doubles {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
         self.count();
-        let line = format!("{} {}", request.method, request.url);
+        let mut line = format!("{} {}", request.method, request.url);
+        if let Some(revision) = &request.if_match {
+            line.push_str(&format!(" if-match {revision}"));
+        }
         self.requests
             .lock()
             .expect("no test fails inside")
             .push(line);
+        let (status, body) = match (self.refusal, &self.answer) {
+            (Some((status, code)), _) => (status, Some(json!({"error": { "code": code }}))),
+            (None, Some(answer)) => (200, Some(answer.clone())),
+            (None, None) => (404, None),
+        };
         Ok(Response {
-            status: if self.answer.is_some() { 200 } else { 404 },
+            status,
             headers: [("x-ms-request-id".to_owned(), "request-1".to_owned())].into(),
-            body: self.answer.clone(),
+            body,
         })
     }
 
@@ -172,6 +190,28 @@ impl KubernetesPort for Doubles {
     async fn record(&self, _: &Object, _: EventNote) {
         self.count();
     }
+}
+
+/// What a check says of a resource, where its default proceeds. It must not ask anybody.
+pub async fn pre_check<C: PreReconciliationChecker>(
+    checker: &C,
+    object: &TypedObject<C::Hub>,
+) -> PreCheck {
+    let doubles = Doubles::default();
+    let check = checker.check(&doubles.context(), object, proceed()).await;
+    doubles.assert_untouched();
+    check.expect("a result")
+}
+
+/// What a check says of an owner, where its default proceeds. It must not ask anybody.
+pub async fn owner_check<C: PreReconciliationOwnerChecker>(
+    checker: &C,
+    owner: &TypedObject<C::Owner>,
+) -> PreCheck {
+    let doubles = Doubles::default();
+    let check = checker.check(&doubles.context(), owner, proceed()).await;
+    doubles.assert_untouched();
+    check.expect("a result")
 }
 
 /// A default that proceeds.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::curate::{curate, curate_anyway};
 use crate::curation::{CurateError, GroupConfig, SourceRules};
 use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover, overlaid};
-use crate::emit::{EmitError, GroupKinds, emit, umbrella};
+use crate::emit::{EmitError, GroupKinds, Notes, emit, umbrella};
 use crate::hub::{Hubs, hubs};
 use crate::inherit::{Known, inherit};
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
@@ -76,7 +76,7 @@ impl Progress for NoProgress {
 }
 
 /// What a group came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSummary {
     /// Short name.
     pub group: String,
@@ -96,15 +96,28 @@ pub struct GroupSummary {
     pub lines: usize,
     /// Bytes in them.
     pub bytes: usize,
+    /// Versions that are served on request, by name, each with its kinds in order.
+    pub on_request: BTreeMap<String, Vec<KindAhead>>,
     /// Time taken.
     pub elapsed: Duration,
 }
 
+/// A kind that has an api-version which Azure Service Operator does not have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KindAhead {
+    /// Kind.
+    pub kind: String,
+    /// Its newest version that Azure Service Operator has: `v1api20230101`.
+    pub newest_else: String,
+}
+
 /// Choices of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Keep the spec's own text for CRDs. Off, nothing of it reaches the generated crates.
+    /// Keep the spec's own text for CRDs and pages. Off, nothing of it reaches what is generated.
     pub descriptions: bool,
+    /// What pages tell of kinds beside the specs.
+    pub notes: Notes,
 }
 
 /// Everything that was generated.
@@ -132,7 +145,7 @@ pub fn generate(
     let results = configs
         .par_iter()
         .map(|config| {
-            let result = group_files(specs, config, options);
+            let result = group_files(specs, config, &options);
             if let Ok((_, summary, _)) = &result {
                 progress.group(summary);
             }
@@ -174,7 +187,7 @@ type GroupFiles = (BTreeMap<Utf8PathBuf, String>, GroupSummary, GroupKinds);
 fn group_files(
     specs: &SpecRoot,
     config: &GroupConfig,
-    options: Options,
+    options: &Options,
 ) -> Result<GroupFiles, GeneratorError> {
     let start = Instant::now();
     let mut group = curated_group(specs, config)?;
@@ -186,7 +199,7 @@ fn group_files(
         hubs,
         sharing,
         files,
-    } = finish(&group)?;
+    } = finish(&group, &options.notes)?;
     let rust = || {
         let rust = files
             .iter()
@@ -204,9 +217,32 @@ fn group_files(
         files: rust().count(),
         lines: rust().map(|text| text.lines().count()).sum(),
         bytes: rust().map(String::len).sum(),
+        on_request: on_request(&group),
         elapsed: start.elapsed(),
     };
     Ok((files, summary, GroupKinds::of(&group, &hubs)))
+}
+
+/// Versions of a group that are served on request, with their kinds.
+fn on_request(group: &Group) -> BTreeMap<String, Vec<KindAhead>> {
+    let resources = || group.versions.values().flat_map(|it| &it.resources);
+    let newest_else = |kind: &str| {
+        let mut others = resources().filter(|it| it.kind == kind && !it.is_on_request);
+        others.next_back()?.version_names.last().cloned()
+    };
+    let mut found = BTreeMap::<String, Vec<KindAhead>>::new();
+    for resource in resources().filter(|it| it.is_on_request) {
+        for name in &resource.version_names {
+            found.entry(name.clone()).or_default().push(KindAhead {
+                kind: resource.kind.clone(),
+                newest_else: newest_else(&resource.kind).unwrap_or_default(),
+            });
+        }
+    }
+    for kinds in found.values_mut() {
+        kinds.sort();
+    }
+    found
 }
 
 /// A group after all passes.
@@ -223,11 +259,11 @@ pub struct Finished {
 ///
 /// # Errors
 /// When the passes before left a fault in the group, or a name gives no valid Rust.
-pub fn finish(group: &Group) -> Result<Finished, GeneratorError> {
+pub fn finish(group: &Group, notes: &Notes) -> Result<Finished, GeneratorError> {
     let hubs = hubs(group)?;
     let names = Names::of(group, &hubs.types)?;
     let sharing = share(group, &hubs, &names)?;
-    let files = emit(group, &hubs, &names, &sharing)?;
+    let files = emit(group, &hubs, &names, &sharing, notes)?;
     Ok(Finished {
         hubs,
         sharing,
@@ -287,7 +323,7 @@ pub fn files_without(
     config.rules.kinds.retain(|name, _| name.get_ref() != kind);
     let (mut group, _) = curate_anyway(described_group(specs, &config)?, &config);
     drop_descriptions(&mut group);
-    Ok(finish(&group)?.files)
+    Ok(finish(&group, &Notes::default())?.files)
 }
 
 /// A group as its specs describe it: passes 1 to 3. Of the curation file they heed sources, kinds and what stays whole, so
@@ -303,7 +339,7 @@ pub fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, 
     let mut versions = BTreeMap::<&ApiVersion, Vec<Part<'_>>>::new();
     for (key @ (version, at), (set, resources)) in known {
         let (source, rules) = sources[*at];
-        if rules.versions.contains_key(version.as_str()) {
+        if rules.api_versions().contains(version) {
             let part = match overlays.get(key) {
                 Some(overlay) => Part {
                     source,

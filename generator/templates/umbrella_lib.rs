@@ -17,3 +17,16 @@ pub static KINDS: &[&KindInfo] = &[
     &{{ module }}::kinds::{{ kind }},
 {%- endfor %}
 ];
+
+/// Calls a macro with the modules of all groups: `visit!(keyvault storage)`. It wants all features.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_group {
+    ($visit:ident) => {
+        $visit!(
+{%- for (_, module, _) in groups %}
+            {{ module }}
+{%- endfor %}
+        );
+    };
+}

@@ -7,6 +7,7 @@ use armature_runtime::azure::ClientSettings;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
+use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use jiff::civil::Date;
@@ -135,6 +136,9 @@ pub struct OperatorConfig {
     pub metrics_readers: MetricsReaders,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
+    /// ARM ids below which everything must be that objects are for or refer to, in namespaces that do not say; everything
+    /// is allowed when absent.
+    pub allowed_scopes: Option<AllowedScopes>,
     /// How often a resource that is ready is compared with Azure; never when absent.
     pub sync_period: Option<Duration>,
     /// Objects of one kind that are reconciled at the same time.

@@ -185,7 +185,7 @@ impl CrdKeeper {
         let Some(crd) = installed else {
             return Ok(CrdVersions {
                 served: match latest_only {
-                    false => ServedVersions::All,
+                    false => ServedVersions::All { also: asked },
                     true => ServedVersions::Latest { also: asked },
                 },
                 ..CrdVersions::default()

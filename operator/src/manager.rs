@@ -7,6 +7,7 @@ use std::time::Duration;
 use armature_runtime::azure;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::kubernetes::{Clients, Cluster, Watches};
+use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::fence::{Fence, FencedTransport};
@@ -76,6 +77,8 @@ impl Manager {
                 operator_namespace: config.namespace.clone(),
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),
                 default_policy: config.default_policy,
+                default_scopes: config.allowed_scopes.clone(),
+                random_name: azure_name::random,
                 longest_hold_before_put: config.longest_hold_before_put,
                 longest_hold_before_delete: config.longest_hold_before_delete,
             },

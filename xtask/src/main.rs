@@ -4,6 +4,7 @@
 //! `generator`.
 
 mod bench;
+mod book;
 mod dev;
 mod fuzz;
 mod generate;
@@ -36,6 +37,8 @@ struct CommandLine {
 enum Command {
     /// Measure how fast and how large the built programs are, beside the bars of the design.
     Bench(bench::BenchArguments),
+    /// Build the documentation as web pages, into target/book.
+    Book(book::BookArguments),
     /// Run a real API server, a simulated Azure, the operator and the samples, and watch them.
     Dev(dev::DevArguments),
     /// Generate `generated/` and the reference pages from Azure's specs and specs/*/group.toml.
@@ -60,6 +63,7 @@ enum Command {
 async fn main() -> ExitCode {
     let result = match CommandLine::parse().command {
         Command::Bench(arguments) => bench::run(&arguments).await,
+        Command::Book(arguments) => book::run(&arguments).await,
         Command::Dev(arguments) => dev::run(&arguments).await,
         Command::Gen(arguments) => generate::run(&arguments),
         Command::NewKind(arguments) => new_kind::run(&arguments),

@@ -21,6 +21,28 @@ struct Target {
     name: String,
 }
 
+/// How programs are built. Each is a profile of the workspace's Cargo.toml.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// As `cargo build` does.
+    Dev,
+    /// Optimised, and linked quickly.
+    Release,
+    /// As users get it.
+    Image,
+}
+
+impl Profile {
+    /// Its name for `cargo build --profile`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::Release => "release",
+            Self::Image => "image",
+        }
+    }
+}
+
 /// Builds packages whose programs have their names, and returns the programs in the same order. Cargo shows its own
 /// progress.
 ///
@@ -29,17 +51,14 @@ struct Target {
 pub async fn build<const N: usize>(
     root: &Utf8Path,
     packages: [&str; N],
-    release: bool,
+    profile: Profile,
 ) -> anyhow::Result<[PathBuf; N]> {
     let mut command = Command::new(workspace::cargo());
     command.args(["build", "--message-format=json-render-diagnostics"]);
     for package in packages {
         command.args(["--package", package]);
     }
-    command.arg("--bins");
-    if release {
-        command.arg("--release");
-    }
+    command.args(["--bins", "--profile", profile.name()]);
     let output = command
         .current_dir(root)
         .stderr(std::process::Stdio::inherit())

@@ -12,6 +12,10 @@ use crate::{parity, workspace};
 /// Arguments of `test`.
 #[derive(Debug, Args)]
 pub struct TestArguments {
+    /// Try every version of every kind in tests of properties, not only the newest.
+    #[arg(long)]
+    all: bool,
+
     /// Arguments for `cargo test` in place of --workspace, for example `-p armature-reconcile` and a test's name.
     #[arg(
         trailing_var_arg = true,
@@ -30,6 +34,9 @@ pub async fn run(arguments: &TestArguments) -> anyhow::Result<ExitCode> {
     command.arg("test");
     if arguments.rest.is_empty() {
         command.arg("--workspace");
+    }
+    if arguments.all {
+        command.env("ARMATURE_ALL_VERSIONS", "1");
     }
     let status = command
         .args(&arguments.rest)

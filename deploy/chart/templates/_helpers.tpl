@@ -67,3 +67,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   name: {{ .Values.serviceAccount.name }}
   namespace: {{ .Release.Namespace }}
 {{- end -}}
+
+{{/*
+CEL for the ARM ids in a value that no scope allows, one in each line. CEL has no recursion, so it goes as deep as references
+are in any kind, and a little deeper.
+*/}}
+{{- define "armature.idsOutside" -}}
+{{- $node := printf "n%d" (int .depth) -}}
+(type({{ $node }}) == map ? ['armId', 'wellKnownName'].filter(f, f in {{ $node }} && type({{ $node }}[f]) == string
+&& {{ $node }}[f].contains('/') && !variables.scopes.exists(scope, ({{ $node }}[f].lowerAscii() + '/').startsWith(scope + '/')))
+.map(f, {{ $node }}[f] + '\n').join('') : '')
+{{- if lt (int .depth) 14 }}
+ + (type({{ $node }}) == map ? {{ $node }}.map(k, {{ $node }}[k]) : type({{ $node }}) == list ? {{ $node }} : [])
+.map(n{{ add1 .depth }}, {{ include "armature.idsOutside" (dict "depth" (add1 .depth)) }}).join('')
+{{- end -}}
+{{- end -}}

@@ -5,44 +5,520 @@
 
 use armature_shapes::kind::KindInfo;
 
+#[cfg(feature = "alertsmanagement")]
+pub use armature_alertsmanagement as alertsmanagement;
+#[cfg(feature = "apimanagement")]
+pub use armature_apimanagement as apimanagement;
+#[cfg(feature = "app")]
+pub use armature_app as app;
+#[cfg(feature = "appconfiguration")]
+pub use armature_appconfiguration as appconfiguration;
+#[cfg(feature = "authorization")]
+pub use armature_authorization as authorization;
+#[cfg(feature = "batch")]
+pub use armature_batch as batch;
+#[cfg(feature = "cache")]
+pub use armature_cache as cache;
+#[cfg(feature = "cdn")]
+pub use armature_cdn as cdn;
+#[cfg(feature = "cognitiveservices")]
+pub use armature_cognitiveservices as cognitiveservices;
+#[cfg(feature = "communication")]
+pub use armature_communication as communication;
+#[cfg(feature = "compute")]
+pub use armature_compute as compute;
+#[cfg(feature = "containerinstance")]
+pub use armature_containerinstance as containerinstance;
+#[cfg(feature = "containerregistry")]
+pub use armature_containerregistry as containerregistry;
+#[cfg(feature = "containerservice")]
+pub use armature_containerservice as containerservice;
+#[cfg(feature = "databasewatcher")]
+pub use armature_databasewatcher as databasewatcher;
+#[cfg(feature = "datafactory")]
+pub use armature_datafactory as datafactory;
+#[cfg(feature = "dataprotection")]
+pub use armature_dataprotection as dataprotection;
+#[cfg(feature = "dbformariadb")]
+pub use armature_dbformariadb as dbformariadb;
+#[cfg(feature = "dbformysql")]
+pub use armature_dbformysql as dbformysql;
+#[cfg(feature = "dbforpostgresql")]
+pub use armature_dbforpostgresql as dbforpostgresql;
+#[cfg(feature = "devices")]
+pub use armature_devices as devices;
+#[cfg(feature = "documentdb")]
+pub use armature_documentdb as documentdb;
+#[cfg(feature = "eventgrid")]
+pub use armature_eventgrid as eventgrid;
+#[cfg(feature = "eventhub")]
+pub use armature_eventhub as eventhub;
+#[cfg(feature = "insights")]
+pub use armature_insights as insights;
 #[cfg(feature = "keyvault")]
 pub use armature_keyvault as keyvault;
+#[cfg(feature = "kubernetesconfiguration")]
+pub use armature_kubernetesconfiguration as kubernetesconfiguration;
 #[cfg(feature = "kusto")]
 pub use armature_kusto as kusto;
+#[cfg(feature = "machinelearningservices")]
+pub use armature_machinelearningservices as machinelearningservices;
 #[cfg(feature = "managedidentity")]
 pub use armature_managedidentity as managedidentity;
+#[cfg(feature = "monitor")]
+pub use armature_monitor as monitor;
 #[cfg(feature = "network")]
 pub use armature_network as network;
+#[cfg(feature = "notificationhubs")]
+pub use armature_notificationhubs as notificationhubs;
+#[cfg(feature = "operationalinsights")]
+pub use armature_operationalinsights as operationalinsights;
+#[cfg(feature = "quota")]
+pub use armature_quota as quota;
+#[cfg(feature = "redhatopenshift")]
+pub use armature_redhatopenshift as redhatopenshift;
 #[cfg(feature = "resources")]
 pub use armature_resources as resources;
+#[cfg(feature = "search")]
+pub use armature_search as search;
+#[cfg(feature = "servicebus")]
+pub use armature_servicebus as servicebus;
+#[cfg(feature = "signalrservice")]
+pub use armature_signalrservice as signalrservice;
+#[cfg(feature = "sql")]
+pub use armature_sql as sql;
 #[cfg(feature = "storage")]
 pub use armature_storage as storage;
+#[cfg(feature = "subscription")]
+pub use armature_subscription as subscription;
+#[cfg(feature = "synapse")]
+pub use armature_synapse as synapse;
+#[cfg(feature = "web")]
+pub use armature_web as web;
 
 /// Every kind of every group that is built, by group and name.
 #[rustfmt::skip]
 pub static KINDS: &[&KindInfo] = &[
+    #[cfg(feature = "alertsmanagement")]
+    &alertsmanagement::kinds::PROMETHEUS_RULE_GROUP,
+    #[cfg(feature = "alertsmanagement")]
+    &alertsmanagement::kinds::SMART_DETECTOR_ALERT_RULE,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::API,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::API_DIAGNOSTIC,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::API_POLICY,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::API_VERSION_SET,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::AUTHORIZATION_PROVIDER,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::AUTHORIZATION_PROVIDERS_AUTHORIZATION,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::AUTHORIZATION_PROVIDERS_AUTHORIZATIONS_ACCESS_POLICY,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::BACKEND,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::CERTIFICATE,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::DIAGNOSTIC,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::GROUP,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::LOGGER,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::NAMED_VALUE,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::POLICY,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::POLICY_FRAGMENT,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::PRODUCT,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::PRODUCT_API,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::PRODUCT_GROUP,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::PRODUCT_POLICY,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::SERVICE,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::SERVICE_GATEWAY,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::SERVICE_GATEWAY_API,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::SERVICE_GATEWAY_CERTIFICATE_AUTHORITY,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::SERVICE_GATEWAY_HOSTNAME_CONFIGURATION,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::SUBSCRIPTION,
+    #[cfg(feature = "apimanagement")]
+    &apimanagement::kinds::USER,
+    #[cfg(feature = "app")]
+    &app::kinds::AUTH_CONFIG,
+    #[cfg(feature = "app")]
+    &app::kinds::CONTAINER_APP,
+    #[cfg(feature = "app")]
+    &app::kinds::JOB,
+    #[cfg(feature = "app")]
+    &app::kinds::MANAGED_ENVIRONMENT,
+    #[cfg(feature = "appconfiguration")]
+    &appconfiguration::kinds::CONFIGURATION_STORE,
+    #[cfg(feature = "appconfiguration")]
+    &appconfiguration::kinds::KEY_VALUE,
+    #[cfg(feature = "appconfiguration")]
+    &appconfiguration::kinds::REPLICA,
+    #[cfg(feature = "appconfiguration")]
+    &appconfiguration::kinds::SNAPSHOT,
+    #[cfg(feature = "authorization")]
+    &authorization::kinds::ROLE_ASSIGNMENT,
+    #[cfg(feature = "authorization")]
+    &authorization::kinds::ROLE_DEFINITION,
+    #[cfg(feature = "batch")]
+    &batch::kinds::BATCH_ACCOUNT,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_ACCESS_POLICY,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_ACCESS_POLICY_ASSIGNMENT,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_ENTERPRISE,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_ENTERPRISE_DATABASE,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_ENTERPRISE_DATABASE_ACCESS_POLICY_ASSIGNMENT,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_FIREWALL_RULE,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_LINKED_SERVER,
+    #[cfg(feature = "cache")]
+    &cache::kinds::REDIS_PATCH_SCHEDULE,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::AFD_CUSTOM_DOMAIN,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::AFD_ENDPOINT,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::AFD_ORIGIN,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::AFD_ORIGIN_GROUP,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::PROFILE,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::PROFILES_ENDPOINT,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::ROUTE,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::RULE,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::RULE_SET,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::SECRET,
+    #[cfg(feature = "cdn")]
+    &cdn::kinds::SECURITY_POLICY,
+    #[cfg(feature = "cognitiveservices")]
+    &cognitiveservices::kinds::ACCOUNT,
+    #[cfg(feature = "cognitiveservices")]
+    &cognitiveservices::kinds::DEPLOYMENT,
+    #[cfg(feature = "cognitiveservices")]
+    &cognitiveservices::kinds::PROJECT,
+    #[cfg(feature = "communication")]
+    &communication::kinds::COMMUNICATION_SERVICE,
+    #[cfg(feature = "communication")]
+    &communication::kinds::DOMAIN,
+    #[cfg(feature = "communication")]
+    &communication::kinds::EMAIL_SERVICE,
+    #[cfg(feature = "communication")]
+    &communication::kinds::SENDER_USERNAME,
+    #[cfg(feature = "compute")]
+    &compute::kinds::AVAILABILITY_SET,
+    #[cfg(feature = "compute")]
+    &compute::kinds::CAPACITY_RESERVATION,
+    #[cfg(feature = "compute")]
+    &compute::kinds::CAPACITY_RESERVATION_GROUP,
+    #[cfg(feature = "compute")]
+    &compute::kinds::DISK,
+    #[cfg(feature = "compute")]
+    &compute::kinds::DISK_ACCESS,
+    #[cfg(feature = "compute")]
+    &compute::kinds::DISK_ENCRYPTION_SET,
+    #[cfg(feature = "compute")]
+    &compute::kinds::IMAGE,
+    #[cfg(feature = "compute")]
+    &compute::kinds::SNAPSHOT,
+    #[cfg(feature = "compute")]
+    &compute::kinds::VIRTUAL_MACHINE,
+    #[cfg(feature = "compute")]
+    &compute::kinds::VIRTUAL_MACHINE_SCALE_SET,
+    #[cfg(feature = "compute")]
+    &compute::kinds::VIRTUAL_MACHINE_SCALE_SETS_EXTENSION,
+    #[cfg(feature = "compute")]
+    &compute::kinds::VIRTUAL_MACHINES_EXTENSION,
+    #[cfg(feature = "containerinstance")]
+    &containerinstance::kinds::CONTAINER_GROUP,
+    #[cfg(feature = "containerregistry")]
+    &containerregistry::kinds::REGISTRY,
+    #[cfg(feature = "containerregistry")]
+    &containerregistry::kinds::REGISTRY_REPLICATION,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::FLEET,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::FLEETS_AUTO_UPGRADE_PROFILE,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::FLEETS_MEMBER,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::FLEETS_UPDATE_RUN,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::FLEETS_UPDATE_STRATEGY,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::MAINTENANCE_CONFIGURATION,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::MANAGED_CLUSTER,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::MANAGED_CLUSTERS_AGENT_POOL,
+    #[cfg(feature = "containerservice")]
+    &containerservice::kinds::TRUSTED_ACCESS_ROLE_BINDING,
+    #[cfg(feature = "databasewatcher")]
+    &databasewatcher::kinds::SHARED_PRIVATE_LINK,
+    #[cfg(feature = "databasewatcher")]
+    &databasewatcher::kinds::TARGET,
+    #[cfg(feature = "databasewatcher")]
+    &databasewatcher::kinds::WATCHER,
+    #[cfg(feature = "datafactory")]
+    &datafactory::kinds::FACTORY,
+    #[cfg(feature = "dataprotection")]
+    &dataprotection::kinds::BACKUP_VAULT,
+    #[cfg(feature = "dataprotection")]
+    &dataprotection::kinds::BACKUP_VAULTS_BACKUP_INSTANCE,
+    #[cfg(feature = "dataprotection")]
+    &dataprotection::kinds::BACKUP_VAULTS_BACKUP_POLICY,
+    #[cfg(feature = "dbformariadb")]
+    &dbformariadb::kinds::CONFIGURATION,
+    #[cfg(feature = "dbformariadb")]
+    &dbformariadb::kinds::DATABASE,
+    #[cfg(feature = "dbformariadb")]
+    &dbformariadb::kinds::SERVER,
+    #[cfg(feature = "dbformysql")]
+    &dbformysql::kinds::FLEXIBLE_SERVER,
+    #[cfg(feature = "dbformysql")]
+    &dbformysql::kinds::FLEXIBLE_SERVERS_ADMINISTRATOR,
+    #[cfg(feature = "dbformysql")]
+    &dbformysql::kinds::FLEXIBLE_SERVERS_CONFIGURATION,
+    #[cfg(feature = "dbformysql")]
+    &dbformysql::kinds::FLEXIBLE_SERVERS_DATABASE,
+    #[cfg(feature = "dbformysql")]
+    &dbformysql::kinds::FLEXIBLE_SERVERS_FIREWALL_RULE,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVER,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_ADMINISTRATOR,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_ADVANCED_THREAT_PROTECTION_SETTINGS,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_BACKUP,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_CONFIGURATION,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_DATABASE,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_FIREWALL_RULE,
+    #[cfg(feature = "dbforpostgresql")]
+    &dbforpostgresql::kinds::FLEXIBLE_SERVERS_VIRTUAL_ENDPOINT,
+    #[cfg(feature = "devices")]
+    &devices::kinds::IOT_HUB,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::CASSANDRA_CLUSTER,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::CASSANDRA_DATA_CENTER,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::DATABASE_ACCOUNT,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::FIREWALL_RULE,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGO_CLUSTER,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGODB_DATABASE,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGODB_DATABASE_COLLECTION,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGODB_DATABASE_COLLECTION_THROUGHPUT_SETTING,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGODB_DATABASE_THROUGHPUT_SETTING,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGODB_ROLE_DEFINITION,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::MONGODB_USER_DEFINITION,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE_CONTAINER,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE_CONTAINER_STORED_PROCEDURE,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE_CONTAINER_THROUGHPUT_SETTING,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE_CONTAINER_TRIGGER,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE_CONTAINER_USER_DEFINED_FUNCTION,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_DATABASE_THROUGHPUT_SETTING,
+    #[cfg(feature = "documentdb")]
+    &documentdb::kinds::SQL_ROLE_ASSIGNMENT,
+    #[cfg(feature = "eventgrid")]
+    &eventgrid::kinds::DOMAIN,
+    #[cfg(feature = "eventgrid")]
+    &eventgrid::kinds::DOMAINS_TOPIC,
+    #[cfg(feature = "eventgrid")]
+    &eventgrid::kinds::EVENT_SUBSCRIPTION,
+    #[cfg(feature = "eventgrid")]
+    &eventgrid::kinds::TOPIC,
+    #[cfg(feature = "eventhub")]
+    &eventhub::kinds::NAMESPACE,
+    #[cfg(feature = "eventhub")]
+    &eventhub::kinds::NAMESPACES_AUTHORIZATION_RULE,
+    #[cfg(feature = "eventhub")]
+    &eventhub::kinds::NAMESPACES_EVENTHUB,
+    #[cfg(feature = "eventhub")]
+    &eventhub::kinds::NAMESPACES_EVENTHUBS_AUTHORIZATION_RULE,
+    #[cfg(feature = "eventhub")]
+    &eventhub::kinds::NAMESPACES_EVENTHUBS_CONSUMER_GROUP,
+    #[cfg(feature = "insights")]
+    &insights::kinds::ACTION_GROUP,
+    #[cfg(feature = "insights")]
+    &insights::kinds::ACTIVITY_LOG_ALERT,
+    #[cfg(feature = "insights")]
+    &insights::kinds::AUTOSCALE_SETTING,
+    #[cfg(feature = "insights")]
+    &insights::kinds::COMPONENT,
+    #[cfg(feature = "insights")]
+    &insights::kinds::DATA_COLLECTION_ENDPOINT,
+    #[cfg(feature = "insights")]
+    &insights::kinds::DATA_COLLECTION_RULE,
+    #[cfg(feature = "insights")]
+    &insights::kinds::DATA_COLLECTION_RULE_ASSOCIATION,
+    #[cfg(feature = "insights")]
+    &insights::kinds::DIAGNOSTIC_SETTING,
+    #[cfg(feature = "insights")]
+    &insights::kinds::METRIC_ALERT,
+    #[cfg(feature = "insights")]
+    &insights::kinds::PRICING_PLAN,
+    #[cfg(feature = "insights")]
+    &insights::kinds::SCHEDULED_QUERY_RULE,
+    #[cfg(feature = "insights")]
+    &insights::kinds::WEBTEST,
+    #[cfg(feature = "insights")]
+    &insights::kinds::WORKBOOK,
     #[cfg(feature = "keyvault")]
     &keyvault::kinds::VAULT,
+    #[cfg(feature = "kubernetesconfiguration")]
+    &kubernetesconfiguration::kinds::EXTENSION,
+    #[cfg(feature = "kubernetesconfiguration")]
+    &kubernetesconfiguration::kinds::FLUX_CONFIGURATION,
     #[cfg(feature = "kusto")]
     &kusto::kinds::CLUSTER,
+    #[cfg(feature = "kusto")]
+    &kusto::kinds::CLUSTER_PRINCIPAL_ASSIGNMENT,
     #[cfg(feature = "kusto")]
     &kusto::kinds::DATA_CONNECTION,
     #[cfg(feature = "kusto")]
     &kusto::kinds::DATABASE,
+    #[cfg(feature = "kusto")]
+    &kusto::kinds::PRINCIPAL_ASSIGNMENT,
+    #[cfg(feature = "machinelearningservices")]
+    &machinelearningservices::kinds::REGISTRY,
+    #[cfg(feature = "machinelearningservices")]
+    &machinelearningservices::kinds::WORKSPACE,
+    #[cfg(feature = "machinelearningservices")]
+    &machinelearningservices::kinds::WORKSPACES_COMPUTE,
+    #[cfg(feature = "machinelearningservices")]
+    &machinelearningservices::kinds::WORKSPACES_CONNECTION,
     #[cfg(feature = "managedidentity")]
     &managedidentity::kinds::FEDERATED_IDENTITY_CREDENTIAL,
     #[cfg(feature = "managedidentity")]
     &managedidentity::kinds::USER_ASSIGNED_IDENTITY,
+    #[cfg(feature = "monitor")]
+    &monitor::kinds::ACCOUNT,
+    #[cfg(feature = "network")]
+    &network::kinds::APPLICATION_GATEWAY,
+    #[cfg(feature = "network")]
+    &network::kinds::APPLICATION_SECURITY_GROUP,
+    #[cfg(feature = "network")]
+    &network::kinds::AZURE_FIREWALL,
+    #[cfg(feature = "network")]
+    &network::kinds::BASTION_HOST,
+    #[cfg(feature = "network")]
+    &network::kinds::DDOS_PROTECTION_PLAN,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_FORWARDING_RULE_SETS_FORWARDING_RULE,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_FORWARDING_RULE_SETS_VIRTUAL_NETWORK_LINK,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_FORWARDING_RULESET,
     #[cfg(feature = "network")]
     &network::kinds::DNS_RESOLVER,
     #[cfg(feature = "network")]
+    &network::kinds::DNS_RESOLVERS_INBOUND_ENDPOINT,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_RESOLVERS_OUTBOUND_ENDPOINT,
+    #[cfg(feature = "network")]
     &network::kinds::DNS_ZONE,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_AAAA_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_A_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_CAA_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_CNAME_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_MX_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_NS_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_PTR_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_SRV_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::DNS_ZONES_TXT_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::FIREWALL_POLICIES_RULE_COLLECTION_GROUP,
+    #[cfg(feature = "network")]
+    &network::kinds::FIREWALL_POLICY,
+    #[cfg(feature = "network")]
+    &network::kinds::LOAD_BALANCER,
+    #[cfg(feature = "network")]
+    &network::kinds::LOAD_BALANCERS_INBOUND_NAT_RULE,
+    #[cfg(feature = "network")]
+    &network::kinds::NAT_GATEWAY,
+    #[cfg(feature = "network")]
+    &network::kinds::NETWORK_INTERFACE,
     #[cfg(feature = "network")]
     &network::kinds::NETWORK_SECURITY_GROUP,
     #[cfg(feature = "network")]
     &network::kinds::NETWORK_SECURITY_GROUPS_SECURITY_RULE,
     #[cfg(feature = "network")]
+    &network::kinds::NETWORK_WATCHER,
+    #[cfg(feature = "network")]
+    &network::kinds::NETWORK_WATCHERS_FLOW_LOG,
+    #[cfg(feature = "network")]
     &network::kinds::PRIVATE_DNS_ZONE,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_AAAA_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_A_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_CNAME_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_MX_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_PTR_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_SRV_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_TXT_RECORD,
+    #[cfg(feature = "network")]
+    &network::kinds::PRIVATE_DNS_ZONES_VIRTUAL_NETWORK_LINK,
     #[cfg(feature = "network")]
     &network::kinds::PRIVATE_ENDPOINT,
     #[cfg(feature = "network")]
@@ -52,17 +528,117 @@ pub static KINDS: &[&KindInfo] = &[
     #[cfg(feature = "network")]
     &network::kinds::PUBLIC_IP_ADDRESS,
     #[cfg(feature = "network")]
+    &network::kinds::PUBLIC_IP_PREFIX,
+    #[cfg(feature = "network")]
     &network::kinds::ROUTE_TABLE,
     #[cfg(feature = "network")]
     &network::kinds::ROUTE_TABLES_ROUTE,
     #[cfg(feature = "network")]
     &network::kinds::TRAFFIC_MANAGER_PROFILE,
     #[cfg(feature = "network")]
+    &network::kinds::TRAFFIC_MANAGER_PROFILES_AZURE_ENDPOINT,
+    #[cfg(feature = "network")]
+    &network::kinds::TRAFFIC_MANAGER_PROFILES_EXTERNAL_ENDPOINT,
+    #[cfg(feature = "network")]
+    &network::kinds::TRAFFIC_MANAGER_PROFILES_NESTED_ENDPOINT,
+    #[cfg(feature = "network")]
     &network::kinds::VIRTUAL_NETWORK,
     #[cfg(feature = "network")]
+    &network::kinds::VIRTUAL_NETWORK_GATEWAY,
+    #[cfg(feature = "network")]
     &network::kinds::VIRTUAL_NETWORKS_SUBNET,
+    #[cfg(feature = "network")]
+    &network::kinds::VIRTUAL_NETWORKS_VIRTUAL_NETWORK_PEERING,
+    #[cfg(feature = "network")]
+    &network::kinds::WEB_APPLICATION_FIREWALL_POLICY,
+    #[cfg(feature = "notificationhubs")]
+    &notificationhubs::kinds::NAMESPACE,
+    #[cfg(feature = "notificationhubs")]
+    &notificationhubs::kinds::NAMESPACES_AUTHORIZATION_RULE,
+    #[cfg(feature = "notificationhubs")]
+    &notificationhubs::kinds::NOTIFICATION_HUB,
+    #[cfg(feature = "notificationhubs")]
+    &notificationhubs::kinds::NOTIFICATION_HUBS_AUTHORIZATION_RULE,
+    #[cfg(feature = "operationalinsights")]
+    &operationalinsights::kinds::WORKSPACE,
+    #[cfg(feature = "quota")]
+    &quota::kinds::QUOTA,
+    #[cfg(feature = "redhatopenshift")]
+    &redhatopenshift::kinds::OPEN_SHIFT_CLUSTER,
     #[cfg(feature = "resources")]
     &resources::kinds::RESOURCE_GROUP,
+    #[cfg(feature = "search")]
+    &search::kinds::SEARCH_SERVICE,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::NAMESPACE,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::NAMESPACES_AUTHORIZATION_RULE,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::NAMESPACES_QUEUE,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::NAMESPACES_TOPIC,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::NAMESPACES_TOPICS_SUBSCRIPTION,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::NAMESPACES_TOPICS_SUBSCRIPTIONS_RULE,
+    #[cfg(feature = "servicebus")]
+    &servicebus::kinds::TOPIC_AUTHORIZATION_RULE,
+    #[cfg(feature = "signalrservice")]
+    &signalrservice::kinds::CUSTOM_CERTIFICATE,
+    #[cfg(feature = "signalrservice")]
+    &signalrservice::kinds::CUSTOM_DOMAIN,
+    #[cfg(feature = "signalrservice")]
+    &signalrservice::kinds::REPLICA,
+    #[cfg(feature = "signalrservice")]
+    &signalrservice::kinds::SIGNAL_R,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVER,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_ADMINISTRATOR,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_ADVANCED_THREAT_PROTECTION_SETTING,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_AUDITING_SETTING,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_AZURE_AD_ONLY_AUTHENTICATION,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_CONNECTION_POLICY,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASE,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_ADVANCED_THREAT_PROTECTION_SETTING,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_AUDITING_SETTING,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_BACKUP_LONG_TERM_RETENTION_POLICY,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_BACKUP_SHORT_TERM_RETENTION_POLICY,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_SECURITY_ALERT_POLICY,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_TRANSPARENT_DATA_ENCRYPTION,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_DATABASES_VULNERABILITY_ASSESSMENT,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_ELASTIC_POOL,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_ENCRYPTION_PROTECTOR,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_FAILOVER_GROUP,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_FIREWALL_RULE,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_IPV6_FIREWALL_RULE,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_KEY,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_OUTBOUND_FIREWALL_RULE,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_SECURITY_ALERT_POLICY,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_VIRTUAL_NETWORK_RULE,
+    #[cfg(feature = "sql")]
+    &sql::kinds::SERVERS_VULNERABILITY_ASSESSMENT,
     #[cfg(feature = "storage")]
     &storage::kinds::STORAGE_ACCOUNT,
     #[cfg(feature = "storage")]
@@ -83,4 +659,71 @@ pub static KINDS: &[&KindInfo] = &[
     &storage::kinds::STORAGE_ACCOUNTS_TABLE_SERVICE,
     #[cfg(feature = "storage")]
     &storage::kinds::STORAGE_ACCOUNTS_TABLE_SERVICES_TABLE,
+    #[cfg(feature = "subscription")]
+    &subscription::kinds::ALIAS,
+    #[cfg(feature = "synapse")]
+    &synapse::kinds::WORKSPACE,
+    #[cfg(feature = "synapse")]
+    &synapse::kinds::WORKSPACES_BIG_DATA_POOL,
+    #[cfg(feature = "web")]
+    &web::kinds::SERVER_FARM,
+    #[cfg(feature = "web")]
+    &web::kinds::SITE,
+    #[cfg(feature = "web")]
+    &web::kinds::SITES_SOURCECONTROL,
 ];
+
+/// Calls a macro with the modules of all groups: `visit!(keyvault storage)`. It wants all features.
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! each_group {
+    ($visit:ident) => {
+        $visit!(
+            alertsmanagement
+            apimanagement
+            app
+            appconfiguration
+            authorization
+            batch
+            cache
+            cdn
+            cognitiveservices
+            communication
+            compute
+            containerinstance
+            containerregistry
+            containerservice
+            databasewatcher
+            datafactory
+            dataprotection
+            dbformariadb
+            dbformysql
+            dbforpostgresql
+            devices
+            documentdb
+            eventgrid
+            eventhub
+            insights
+            keyvault
+            kubernetesconfiguration
+            kusto
+            machinelearningservices
+            managedidentity
+            monitor
+            network
+            notificationhubs
+            operationalinsights
+            quota
+            redhatopenshift
+            resources
+            search
+            servicebus
+            signalrservice
+            sql
+            storage
+            subscription
+            synapse
+            web
+        );
+    };
+}

@@ -13,6 +13,8 @@ pub mod v20210401preview;
 #[rustfmt::skip]
 pub mod v20230701;
 #[rustfmt::skip]
+pub mod v20260201;
+#[rustfmt::skip]
 mod types;
 
 // Names under which Kubernetes serves the versions.
@@ -26,5 +28,6 @@ macro_rules! each_kind {
     ($visit:ident) => {
         $visit!($crate::v20210401preview::VaultKind, $crate::hub::VaultKind);
         $visit!($crate::v20230701::VaultKind, $crate::hub::VaultKind);
+        $visit!($crate::v20260201::VaultKind, $crate::hub::VaultKind);
     };
 }

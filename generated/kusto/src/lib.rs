@@ -13,6 +13,8 @@ pub mod v20230815;
 #[rustfmt::skip]
 pub mod v20240413;
 #[rustfmt::skip]
+pub mod v20250214;
+#[rustfmt::skip]
 mod types;
 
 // Names under which Kubernetes serves the versions.
@@ -26,9 +28,16 @@ macro_rules! each_kind {
     ($visit:ident) => {
         $visit!($crate::v20230815::ClusterKind, $crate::hub::ClusterKind);
         $visit!($crate::v20240413::ClusterKind, $crate::hub::ClusterKind);
+        $visit!($crate::v20250214::ClusterKind, $crate::hub::ClusterKind);
+        $visit!($crate::v20240413::ClusterPrincipalAssignmentKind, $crate::hub::ClusterPrincipalAssignmentKind);
+        $visit!($crate::v20250214::ClusterPrincipalAssignmentKind, $crate::hub::ClusterPrincipalAssignmentKind);
         $visit!($crate::v20230815::DataConnectionKind, $crate::hub::DataConnectionKind);
         $visit!($crate::v20240413::DataConnectionKind, $crate::hub::DataConnectionKind);
+        $visit!($crate::v20250214::DataConnectionKind, $crate::hub::DataConnectionKind);
         $visit!($crate::v20230815::DatabaseKind, $crate::hub::DatabaseKind);
         $visit!($crate::v20240413::DatabaseKind, $crate::hub::DatabaseKind);
+        $visit!($crate::v20250214::DatabaseKind, $crate::hub::DatabaseKind);
+        $visit!($crate::v20240413::PrincipalAssignmentKind, $crate::hub::PrincipalAssignmentKind);
+        $visit!($crate::v20250214::PrincipalAssignmentKind, $crate::hub::PrincipalAssignmentKind);
     };
 }

@@ -15,6 +15,8 @@ pub mod v20220131preview;
 #[rustfmt::skip]
 pub mod v20230131;
 #[rustfmt::skip]
+pub mod v20241130;
+#[rustfmt::skip]
 mod types;
 
 // Names under which Kubernetes serves the versions.
@@ -29,7 +31,9 @@ macro_rules! each_kind {
     ($visit:ident) => {
         $visit!($crate::v20220131preview::FederatedIdentityCredentialKind, $crate::hub::FederatedIdentityCredentialKind);
         $visit!($crate::v20230131::FederatedIdentityCredentialKind, $crate::hub::FederatedIdentityCredentialKind);
+        $visit!($crate::v20241130::FederatedIdentityCredentialKind, $crate::hub::FederatedIdentityCredentialKind);
         $visit!($crate::v20181130::UserAssignedIdentityKind, $crate::hub::UserAssignedIdentityKind);
         $visit!($crate::v20230131::UserAssignedIdentityKind, $crate::hub::UserAssignedIdentityKind);
+        $visit!($crate::v20241130::UserAssignedIdentityKind, $crate::hub::UserAssignedIdentityKind);
     };
 }

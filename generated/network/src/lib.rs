@@ -13,68 +13,175 @@ pub mod v20180501;
 #[rustfmt::skip]
 pub mod v20180901;
 #[rustfmt::skip]
+pub mod v20200601;
+#[rustfmt::skip]
 pub mod v20201101;
 #[rustfmt::skip]
 pub mod v20220401;
 #[rustfmt::skip]
 pub mod v20220701;
 #[rustfmt::skip]
+pub mod v20240101;
+#[rustfmt::skip]
 pub mod v20240301;
 #[rustfmt::skip]
 pub mod v20240601;
 #[rustfmt::skip]
+pub mod v20241001;
+#[rustfmt::skip]
 pub mod v20250301;
+#[rustfmt::skip]
+pub mod v20250901;
 #[rustfmt::skip]
 mod types;
 
 // Names under which Kubernetes serves the versions.
 pub use v20180501 as v1api20180501;
 pub use v20180901 as v1api20180901;
+pub use v20200601 as v1api20200601;
 pub use v20201101 as v1api20201101;
 pub use v20220401 as v1api20220401;
 pub use v20220701 as v1api20220701;
+pub use v20240101 as v1api20240101;
 pub use v20240301 as v1api20240301;
 pub use v20240601 as v1api20240601;
+pub use v20241001 as v1api20241001;
 
 /// Calls a macro with the types of each kind in each api-version: `visit!(version, hub)`.
 #[macro_export]
 #[rustfmt::skip]
 macro_rules! each_kind {
     ($visit:ident) => {
+        $visit!($crate::v20220701::ApplicationGatewayKind, $crate::hub::ApplicationGatewayKind);
+        $visit!($crate::v20250901::ApplicationGatewayKind, $crate::hub::ApplicationGatewayKind);
+        $visit!($crate::v20240101::ApplicationSecurityGroupKind, $crate::hub::ApplicationSecurityGroupKind);
+        $visit!($crate::v20250901::ApplicationSecurityGroupKind, $crate::hub::ApplicationSecurityGroupKind);
+        $visit!($crate::v20240301::AzureFirewallKind, $crate::hub::AzureFirewallKind);
+        $visit!($crate::v20250301::AzureFirewallKind, $crate::hub::AzureFirewallKind);
+        $visit!($crate::v20250901::AzureFirewallKind, $crate::hub::AzureFirewallKind);
+        $visit!($crate::v20220701::BastionHostKind, $crate::hub::BastionHostKind);
+        $visit!($crate::v20240301::BastionHostKind, $crate::hub::BastionHostKind);
+        $visit!($crate::v20250301::BastionHostKind, $crate::hub::BastionHostKind);
+        $visit!($crate::v20250901::BastionHostKind, $crate::hub::BastionHostKind);
+        $visit!($crate::v20250301::DdosProtectionPlanKind, $crate::hub::DdosProtectionPlanKind);
+        $visit!($crate::v20250901::DdosProtectionPlanKind, $crate::hub::DdosProtectionPlanKind);
+        $visit!($crate::v20220701::DnsForwardingRuleSetsForwardingRuleKind, $crate::hub::DnsForwardingRuleSetsForwardingRuleKind);
+        $visit!($crate::v20220701::DnsForwardingRuleSetsVirtualNetworkLinkKind, $crate::hub::DnsForwardingRuleSetsVirtualNetworkLinkKind);
+        $visit!($crate::v20220701::DnsForwardingRulesetKind, $crate::hub::DnsForwardingRulesetKind);
         $visit!($crate::v20220701::DnsResolverKind, $crate::hub::DnsResolverKind);
+        $visit!($crate::v20220701::DnsResolversInboundEndpointKind, $crate::hub::DnsResolversInboundEndpointKind);
+        $visit!($crate::v20220701::DnsResolversOutboundEndpointKind, $crate::hub::DnsResolversOutboundEndpointKind);
         $visit!($crate::v20180501::DnsZoneKind, $crate::hub::DnsZoneKind);
+        $visit!($crate::v20180501::DnsZonesAAAARecordKind, $crate::hub::DnsZonesAAAARecordKind);
+        $visit!($crate::v20180501::DnsZonesARecordKind, $crate::hub::DnsZonesARecordKind);
+        $visit!($crate::v20180501::DnsZonesCAARecordKind, $crate::hub::DnsZonesCAARecordKind);
+        $visit!($crate::v20180501::DnsZonesCNAMERecordKind, $crate::hub::DnsZonesCNAMERecordKind);
+        $visit!($crate::v20180501::DnsZonesMXRecordKind, $crate::hub::DnsZonesMXRecordKind);
+        $visit!($crate::v20180501::DnsZonesNSRecordKind, $crate::hub::DnsZonesNSRecordKind);
+        $visit!($crate::v20180501::DnsZonesPTRRecordKind, $crate::hub::DnsZonesPTRRecordKind);
+        $visit!($crate::v20180501::DnsZonesSRVRecordKind, $crate::hub::DnsZonesSRVRecordKind);
+        $visit!($crate::v20180501::DnsZonesTXTRecordKind, $crate::hub::DnsZonesTXTRecordKind);
+        $visit!($crate::v20240301::FirewallPoliciesRuleCollectionGroupKind, $crate::hub::FirewallPoliciesRuleCollectionGroupKind);
+        $visit!($crate::v20250301::FirewallPoliciesRuleCollectionGroupKind, $crate::hub::FirewallPoliciesRuleCollectionGroupKind);
+        $visit!($crate::v20250901::FirewallPoliciesRuleCollectionGroupKind, $crate::hub::FirewallPoliciesRuleCollectionGroupKind);
+        $visit!($crate::v20240301::FirewallPolicyKind, $crate::hub::FirewallPolicyKind);
+        $visit!($crate::v20250301::FirewallPolicyKind, $crate::hub::FirewallPolicyKind);
+        $visit!($crate::v20250901::FirewallPolicyKind, $crate::hub::FirewallPolicyKind);
+        $visit!($crate::v20201101::LoadBalancerKind, $crate::hub::LoadBalancerKind);
+        $visit!($crate::v20240301::LoadBalancerKind, $crate::hub::LoadBalancerKind);
+        $visit!($crate::v20250301::LoadBalancerKind, $crate::hub::LoadBalancerKind);
+        $visit!($crate::v20250901::LoadBalancerKind, $crate::hub::LoadBalancerKind);
+        $visit!($crate::v20201101::LoadBalancersInboundNatRuleKind, $crate::hub::LoadBalancersInboundNatRuleKind);
+        $visit!($crate::v20240301::LoadBalancersInboundNatRuleKind, $crate::hub::LoadBalancersInboundNatRuleKind);
+        $visit!($crate::v20250301::LoadBalancersInboundNatRuleKind, $crate::hub::LoadBalancersInboundNatRuleKind);
+        $visit!($crate::v20250901::LoadBalancersInboundNatRuleKind, $crate::hub::LoadBalancersInboundNatRuleKind);
+        $visit!($crate::v20220701::NatGatewayKind, $crate::hub::NatGatewayKind);
+        $visit!($crate::v20240301::NatGatewayKind, $crate::hub::NatGatewayKind);
+        $visit!($crate::v20250301::NatGatewayKind, $crate::hub::NatGatewayKind);
+        $visit!($crate::v20250901::NatGatewayKind, $crate::hub::NatGatewayKind);
+        $visit!($crate::v20201101::NetworkInterfaceKind, $crate::hub::NetworkInterfaceKind);
+        $visit!($crate::v20240301::NetworkInterfaceKind, $crate::hub::NetworkInterfaceKind);
+        $visit!($crate::v20250301::NetworkInterfaceKind, $crate::hub::NetworkInterfaceKind);
+        $visit!($crate::v20250901::NetworkInterfaceKind, $crate::hub::NetworkInterfaceKind);
         $visit!($crate::v20201101::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
         $visit!($crate::v20240301::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
         $visit!($crate::v20250301::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
+        $visit!($crate::v20250901::NetworkSecurityGroupKind, $crate::hub::NetworkSecurityGroupKind);
         $visit!($crate::v20201101::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
         $visit!($crate::v20240301::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
         $visit!($crate::v20250301::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
+        $visit!($crate::v20250901::NetworkSecurityGroupsSecurityRuleKind, $crate::hub::NetworkSecurityGroupsSecurityRuleKind);
+        $visit!($crate::v20241001::NetworkWatcherKind, $crate::hub::NetworkWatcherKind);
+        $visit!($crate::v20250901::NetworkWatcherKind, $crate::hub::NetworkWatcherKind);
+        $visit!($crate::v20241001::NetworkWatchersFlowLogKind, $crate::hub::NetworkWatchersFlowLogKind);
+        $visit!($crate::v20250901::NetworkWatchersFlowLogKind, $crate::hub::NetworkWatchersFlowLogKind);
         $visit!($crate::v20180901::PrivateDnsZoneKind, $crate::hub::PrivateDnsZoneKind);
         $visit!($crate::v20240601::PrivateDnsZoneKind, $crate::hub::PrivateDnsZoneKind);
+        $visit!($crate::v20200601::PrivateDnsZonesAAAARecordKind, $crate::hub::PrivateDnsZonesAAAARecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesAAAARecordKind, $crate::hub::PrivateDnsZonesAAAARecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesARecordKind, $crate::hub::PrivateDnsZonesARecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesARecordKind, $crate::hub::PrivateDnsZonesARecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesCNAMERecordKind, $crate::hub::PrivateDnsZonesCNAMERecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesCNAMERecordKind, $crate::hub::PrivateDnsZonesCNAMERecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesMXRecordKind, $crate::hub::PrivateDnsZonesMXRecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesMXRecordKind, $crate::hub::PrivateDnsZonesMXRecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesPTRRecordKind, $crate::hub::PrivateDnsZonesPTRRecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesPTRRecordKind, $crate::hub::PrivateDnsZonesPTRRecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesSRVRecordKind, $crate::hub::PrivateDnsZonesSRVRecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesSRVRecordKind, $crate::hub::PrivateDnsZonesSRVRecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesTXTRecordKind, $crate::hub::PrivateDnsZonesTXTRecordKind);
+        $visit!($crate::v20240601::PrivateDnsZonesTXTRecordKind, $crate::hub::PrivateDnsZonesTXTRecordKind);
+        $visit!($crate::v20200601::PrivateDnsZonesVirtualNetworkLinkKind, $crate::hub::PrivateDnsZonesVirtualNetworkLinkKind);
+        $visit!($crate::v20240601::PrivateDnsZonesVirtualNetworkLinkKind, $crate::hub::PrivateDnsZonesVirtualNetworkLinkKind);
         $visit!($crate::v20220701::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
         $visit!($crate::v20240301::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
         $visit!($crate::v20250301::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
+        $visit!($crate::v20250901::PrivateEndpointKind, $crate::hub::PrivateEndpointKind);
         $visit!($crate::v20220701::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
         $visit!($crate::v20240301::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
         $visit!($crate::v20250301::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
+        $visit!($crate::v20250901::PrivateEndpointsPrivateDnsZoneGroupKind, $crate::hub::PrivateEndpointsPrivateDnsZoneGroupKind);
         $visit!($crate::v20220701::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
         $visit!($crate::v20240301::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
         $visit!($crate::v20250301::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
+        $visit!($crate::v20250901::PrivateLinkServiceKind, $crate::hub::PrivateLinkServiceKind);
         $visit!($crate::v20201101::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
         $visit!($crate::v20240301::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
         $visit!($crate::v20250301::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
+        $visit!($crate::v20250901::PublicIPAddressKind, $crate::hub::PublicIPAddressKind);
+        $visit!($crate::v20220701::PublicIPPrefixKind, $crate::hub::PublicIPPrefixKind);
+        $visit!($crate::v20240301::PublicIPPrefixKind, $crate::hub::PublicIPPrefixKind);
+        $visit!($crate::v20250301::PublicIPPrefixKind, $crate::hub::PublicIPPrefixKind);
+        $visit!($crate::v20250901::PublicIPPrefixKind, $crate::hub::PublicIPPrefixKind);
         $visit!($crate::v20201101::RouteTableKind, $crate::hub::RouteTableKind);
         $visit!($crate::v20240301::RouteTableKind, $crate::hub::RouteTableKind);
         $visit!($crate::v20250301::RouteTableKind, $crate::hub::RouteTableKind);
+        $visit!($crate::v20250901::RouteTableKind, $crate::hub::RouteTableKind);
         $visit!($crate::v20201101::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
         $visit!($crate::v20240301::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
         $visit!($crate::v20250301::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
+        $visit!($crate::v20250901::RouteTablesRouteKind, $crate::hub::RouteTablesRouteKind);
         $visit!($crate::v20220401::TrafficManagerProfileKind, $crate::hub::TrafficManagerProfileKind);
+        $visit!($crate::v20220401::TrafficManagerProfilesAzureEndpointKind, $crate::hub::TrafficManagerProfilesAzureEndpointKind);
+        $visit!($crate::v20220401::TrafficManagerProfilesExternalEndpointKind, $crate::hub::TrafficManagerProfilesExternalEndpointKind);
+        $visit!($crate::v20220401::TrafficManagerProfilesNestedEndpointKind, $crate::hub::TrafficManagerProfilesNestedEndpointKind);
         $visit!($crate::v20201101::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
         $visit!($crate::v20240301::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
         $visit!($crate::v20250301::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
+        $visit!($crate::v20250901::VirtualNetworkKind, $crate::hub::VirtualNetworkKind);
+        $visit!($crate::v20201101::VirtualNetworkGatewayKind, $crate::hub::VirtualNetworkGatewayKind);
+        $visit!($crate::v20240301::VirtualNetworkGatewayKind, $crate::hub::VirtualNetworkGatewayKind);
+        $visit!($crate::v20250301::VirtualNetworkGatewayKind, $crate::hub::VirtualNetworkGatewayKind);
+        $visit!($crate::v20250901::VirtualNetworkGatewayKind, $crate::hub::VirtualNetworkGatewayKind);
         $visit!($crate::v20201101::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
         $visit!($crate::v20240301::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
         $visit!($crate::v20250301::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
+        $visit!($crate::v20250901::VirtualNetworksSubnetKind, $crate::hub::VirtualNetworksSubnetKind);
+        $visit!($crate::v20201101::VirtualNetworksVirtualNetworkPeeringKind, $crate::hub::VirtualNetworksVirtualNetworkPeeringKind);
+        $visit!($crate::v20240301::VirtualNetworksVirtualNetworkPeeringKind, $crate::hub::VirtualNetworksVirtualNetworkPeeringKind);
+        $visit!($crate::v20250301::VirtualNetworksVirtualNetworkPeeringKind, $crate::hub::VirtualNetworksVirtualNetworkPeeringKind);
+        $visit!($crate::v20250901::VirtualNetworksVirtualNetworkPeeringKind, $crate::hub::VirtualNetworksVirtualNetworkPeeringKind);
+        $visit!($crate::v20240101::WebApplicationFirewallPolicyKind, $crate::hub::WebApplicationFirewallPolicyKind);
+        $visit!($crate::v20250901::WebApplicationFirewallPolicyKind, $crate::hub::WebApplicationFirewallPolicyKind);
     };
 }

@@ -17,6 +17,8 @@ pub mod v20230101;
 #[rustfmt::skip]
 pub mod v20250601;
 #[rustfmt::skip]
+pub mod v20260401;
+#[rustfmt::skip]
 mod types;
 
 // Names under which Kubernetes serves the versions.
@@ -33,37 +35,47 @@ macro_rules! each_kind {
         $visit!($crate::v20220901::StorageAccountKind, $crate::hub::StorageAccountKind);
         $visit!($crate::v20230101::StorageAccountKind, $crate::hub::StorageAccountKind);
         $visit!($crate::v20250601::StorageAccountKind, $crate::hub::StorageAccountKind);
+        $visit!($crate::v20260401::StorageAccountKind, $crate::hub::StorageAccountKind);
         $visit!($crate::v20210401::StorageAccountsBlobServiceKind, $crate::hub::StorageAccountsBlobServiceKind);
         $visit!($crate::v20220901::StorageAccountsBlobServiceKind, $crate::hub::StorageAccountsBlobServiceKind);
         $visit!($crate::v20230101::StorageAccountsBlobServiceKind, $crate::hub::StorageAccountsBlobServiceKind);
         $visit!($crate::v20250601::StorageAccountsBlobServiceKind, $crate::hub::StorageAccountsBlobServiceKind);
+        $visit!($crate::v20260401::StorageAccountsBlobServiceKind, $crate::hub::StorageAccountsBlobServiceKind);
         $visit!($crate::v20210401::StorageAccountsBlobServicesContainerKind, $crate::hub::StorageAccountsBlobServicesContainerKind);
         $visit!($crate::v20220901::StorageAccountsBlobServicesContainerKind, $crate::hub::StorageAccountsBlobServicesContainerKind);
         $visit!($crate::v20230101::StorageAccountsBlobServicesContainerKind, $crate::hub::StorageAccountsBlobServicesContainerKind);
         $visit!($crate::v20250601::StorageAccountsBlobServicesContainerKind, $crate::hub::StorageAccountsBlobServicesContainerKind);
+        $visit!($crate::v20260401::StorageAccountsBlobServicesContainerKind, $crate::hub::StorageAccountsBlobServicesContainerKind);
         $visit!($crate::v20220901::StorageAccountsFileServiceKind, $crate::hub::StorageAccountsFileServiceKind);
         $visit!($crate::v20230101::StorageAccountsFileServiceKind, $crate::hub::StorageAccountsFileServiceKind);
         $visit!($crate::v20250601::StorageAccountsFileServiceKind, $crate::hub::StorageAccountsFileServiceKind);
+        $visit!($crate::v20260401::StorageAccountsFileServiceKind, $crate::hub::StorageAccountsFileServiceKind);
         $visit!($crate::v20220901::StorageAccountsFileServicesShareKind, $crate::hub::StorageAccountsFileServicesShareKind);
         $visit!($crate::v20230101::StorageAccountsFileServicesShareKind, $crate::hub::StorageAccountsFileServicesShareKind);
         $visit!($crate::v20250601::StorageAccountsFileServicesShareKind, $crate::hub::StorageAccountsFileServicesShareKind);
+        $visit!($crate::v20260401::StorageAccountsFileServicesShareKind, $crate::hub::StorageAccountsFileServicesShareKind);
         $visit!($crate::v20210401::StorageAccountsManagementPolicyKind, $crate::hub::StorageAccountsManagementPolicyKind);
         $visit!($crate::v20220901::StorageAccountsManagementPolicyKind, $crate::hub::StorageAccountsManagementPolicyKind);
         $visit!($crate::v20230101::StorageAccountsManagementPolicyKind, $crate::hub::StorageAccountsManagementPolicyKind);
         $visit!($crate::v20250601::StorageAccountsManagementPolicyKind, $crate::hub::StorageAccountsManagementPolicyKind);
+        $visit!($crate::v20260401::StorageAccountsManagementPolicyKind, $crate::hub::StorageAccountsManagementPolicyKind);
         $visit!($crate::v20210401::StorageAccountsQueueServiceKind, $crate::hub::StorageAccountsQueueServiceKind);
         $visit!($crate::v20220901::StorageAccountsQueueServiceKind, $crate::hub::StorageAccountsQueueServiceKind);
         $visit!($crate::v20230101::StorageAccountsQueueServiceKind, $crate::hub::StorageAccountsQueueServiceKind);
         $visit!($crate::v20250601::StorageAccountsQueueServiceKind, $crate::hub::StorageAccountsQueueServiceKind);
+        $visit!($crate::v20260401::StorageAccountsQueueServiceKind, $crate::hub::StorageAccountsQueueServiceKind);
         $visit!($crate::v20210401::StorageAccountsQueueServicesQueueKind, $crate::hub::StorageAccountsQueueServicesQueueKind);
         $visit!($crate::v20220901::StorageAccountsQueueServicesQueueKind, $crate::hub::StorageAccountsQueueServicesQueueKind);
         $visit!($crate::v20230101::StorageAccountsQueueServicesQueueKind, $crate::hub::StorageAccountsQueueServicesQueueKind);
         $visit!($crate::v20250601::StorageAccountsQueueServicesQueueKind, $crate::hub::StorageAccountsQueueServicesQueueKind);
+        $visit!($crate::v20260401::StorageAccountsQueueServicesQueueKind, $crate::hub::StorageAccountsQueueServicesQueueKind);
         $visit!($crate::v20220901::StorageAccountsTableServiceKind, $crate::hub::StorageAccountsTableServiceKind);
         $visit!($crate::v20230101::StorageAccountsTableServiceKind, $crate::hub::StorageAccountsTableServiceKind);
         $visit!($crate::v20250601::StorageAccountsTableServiceKind, $crate::hub::StorageAccountsTableServiceKind);
+        $visit!($crate::v20260401::StorageAccountsTableServiceKind, $crate::hub::StorageAccountsTableServiceKind);
         $visit!($crate::v20220901::StorageAccountsTableServicesTableKind, $crate::hub::StorageAccountsTableServicesTableKind);
         $visit!($crate::v20230101::StorageAccountsTableServicesTableKind, $crate::hub::StorageAccountsTableServicesTableKind);
         $visit!($crate::v20250601::StorageAccountsTableServicesTableKind, $crate::hub::StorageAccountsTableServicesTableKind);
+        $visit!($crate::v20260401::StorageAccountsTableServicesTableKind, $crate::hub::StorageAccountsTableServicesTableKind);
     };
 }

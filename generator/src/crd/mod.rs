@@ -18,6 +18,8 @@ use crate::model::{Group, MissingType, Resource, Version};
 
 /// The CRDs of the kinds that are wanted, as `apiextensions.k8s.io/v1` JSON without what this module leaves aside.
 ///
+/// Versions that are served on request are not among them.
+///
 /// # Errors
 /// When a type refers to one that is not there.
 pub fn definitions(
@@ -26,7 +28,8 @@ pub fn definitions(
 ) -> Result<Vec<Value>, MissingType> {
     let mut kinds = BTreeMap::<&str, (Value, Vec<Value>)>::new();
     for version in group.versions.values() {
-        for resource in version.resources.iter().filter(|it| is_wanted(it)) {
+        let served = version.resources.iter().filter(|it| !it.is_on_request);
+        for resource in served.filter(|it| is_wanted(it)) {
             let schema = schema(version, resource)?;
             let (_, versions) = kinds
                 .entry(&resource.kind)

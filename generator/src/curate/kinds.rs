@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::naming;
+use super::{naming, path};
 use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
-    ApiVersion, Group, NameRule, Resource, SecretSource, TypeDef, TypeId, TypeTable, Version,
+    ApiVersion, Group, NameRule, Resource, SecretSource, TypeDef, TypeId, TypeTable,
 };
 use crate::naming::is_taken;
 
@@ -107,7 +107,7 @@ impl Check<'_> {
         }
         let mut listed = rules.versions.iter().flatten();
         if let Some(first) = listed.next()
-            && having.iter().all(|version| rules.exports(version))
+            && having.iter().all(|version| config.exports(rules, version))
         {
             let message = format!(
                 "`versions` of `{kind}` has no effect: it lists every api-version that has the kind; remove it"
@@ -116,7 +116,7 @@ impl Check<'_> {
         }
         let exported: Vec<&str> = having
             .iter()
-            .filter(|version| rules.exports(version))
+            .filter(|version| config.exports(rules, version))
             .map(|version| version.as_str())
             .collect();
         let (first, last) = (exported.first().copied(), exported.last().copied());
@@ -132,6 +132,7 @@ impl Check<'_> {
         }
         self.one_path(kind, rules);
         self.name_from_config(kind, rules);
+        self.name_by_default(kind, rules);
     }
 
     /// A name that Azure fixes comes from nowhere.
@@ -139,21 +140,40 @@ impl Check<'_> {
         let Some(flag) = &rules.azure_name_from_config else {
             return;
         };
-        let versions = self.group.versions.iter();
-        let exported = versions.filter(|(version, _)| rules.exports(version));
-        let mut names = exported
-            .flat_map(|(_, version)| &version.resources)
-            .filter(|it| rules.is_among(std::slice::from_ref(&it.arm_type)))
-            .map(|it| &it.name);
+        let is_fixed = |name: &NameRule| matches!(name, NameRule::Fixed(_));
         let why = if !flag.get_ref() {
             "it is so without it".to_owned()
-        } else if names.all(|name| matches!(name, NameRule::Fixed(_))) {
+        } else if self.names(rules).all(is_fixed) {
             format!("the name of `{kind}` is always the same")
         } else {
             return;
         };
         let message = format!("`azure-name-from-config` has no effect: {why}; remove it");
         self.report(flag, message);
+    }
+
+    /// Where Azure takes only some names, none of them is made.
+    fn name_by_default(&mut self, kind: &str, rules: &KindRules) {
+        let Some(word) = &rules.azure_name else {
+            return;
+        };
+        let is_free = |name: &NameRule| matches!(name, NameRule::Free(_) | NameRule::Uuid { .. });
+        if !self.names(rules).any(is_free) {
+            let message = format!(
+                "`azure-name` has no effect: Azure takes only some names of `{kind}`; remove it"
+            );
+            self.report(word, message);
+        }
+    }
+
+    /// How the kind's name is chosen in each api-version that exports it.
+    fn names(&self, rules: &KindRules) -> impl Iterator<Item = &NameRule> {
+        let versions = self.group.versions.iter();
+        let exported = versions.filter(|(version, _)| self.config.exports(rules, version));
+        exported
+            .flat_map(|(_, version)| &version.resources)
+            .filter(|it| rules.is_among(std::slice::from_ref(&it.arm_type)))
+            .map(|it| &it.name)
     }
 
     /// A plural is part of URLs, and stands in the file only where it is not found without it.
@@ -211,7 +231,7 @@ impl Check<'_> {
         for (version, found) in &self.group.versions {
             let candidates = rules.candidates(&found.arm_types);
             if let [first, .., last] = candidates.as_slice()
-                && rules.exports(version)
+                && self.config.exports(rules, version)
             {
                 let message = format!(
                     "sources `{}` have `{}` in api-version `{version}`; say which one is meant: `source = \"{first}\"` \
@@ -232,7 +252,7 @@ impl Check<'_> {
         for (api_version, version) in &self.group.versions {
             let found: Vec<&Resource> = version.resources.iter().filter(is_it).collect();
             if let [first, second, ..] = found.as_slice()
-                && rules.exports(api_version)
+                && self.config.exports(rules, api_version)
             {
                 let message = format!(
                     "`{kind}` would be two resources in api-version `{api_version}`, `{}` and `{}`; list an ARM type \
@@ -414,35 +434,13 @@ fn dead_end(group: &Group, kind: &str, path: &[&str]) -> Option<String> {
     for version in group.versions.values() {
         let mut resources = version.resources.iter();
         if let Some(resource) = resources.find(|resource| resource.kind == kind) {
-            match follow(version, resource, path) {
-                Ok(()) => return None,
-                Err((missing, hint)) => {
-                    fault = Some(format!(
-                        "the status of `{kind}` has no `{missing}` in `{}`; {hint}",
-                        path.join(".")
-                    ));
+            match path::walk(version, &resource.status, path) {
+                Ok(_) => return None,
+                Err(end) => {
+                    fault = Some(format!("the status of `{kind}` {end}"));
                 }
             }
         }
     }
     fault
-}
-
-/// Follows a path from the status down; where it ends, the missing name and what to do.
-fn follow(version: &Version, resource: &Resource, path: &[&str]) -> Result<(), (String, String)> {
-    let mut current = Some(&resource.status);
-    for name in path {
-        let object = match current.and_then(|current| version.types.get(current)) {
-            Some(TypeDef::Object(object)) => Some(object),
-            _ => None,
-        };
-        let properties = || object.iter().flat_map(|object| &object.properties);
-        let found = properties().find(|property| property.name == **name);
-        let Some(property) = found else {
-            let known = properties().map(|property| property.name.as_str());
-            return Err(((*name).to_owned(), hint(name, known)));
-        };
-        current = property.ty.named();
-    }
-    Ok(())
 }

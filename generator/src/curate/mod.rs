@@ -7,12 +7,14 @@
 //!
 //! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`stages`]) and of a version
 //! ([`transform`], [`roots`]), what each rule did ([`rules`]), and
-//! each list of parts ([`parts`]). Not here: what a file may say and how it is read
-//! ([`crate::curation`]), and what the specs say (`types`).
+//! each list of parts ([`parts`]), and where a PUT keeps what others add ([`keep_unknown`]). Not here: what a file may say
+//! and how it is read ([`crate::curation`]), and what the specs say (`types`).
 
+mod keep_unknown;
 mod kinds;
 pub mod naming;
 mod parts;
+mod path;
 mod pattern;
 mod roots;
 mod rules;
@@ -53,5 +55,6 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     problems.extend(kinds::check_sizes(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
     problems.extend(kinds::check_errors(config));
+    problems.extend(keep_unknown::finish(&mut group, config));
     (group, problems)
 }

@@ -4,7 +4,7 @@
 use crate::curation::{GroupConfig, Side};
 use crate::model::{
     ArmPlace, CommonType, ConfigMapImport, Decision, EnumType, NameRule, ObjectType, OperatorPart,
-    Owner, Property, Resource, Rules, TypeDef, TypeRef, TypeTable, Version, reachable,
+    Owner, Property, Resource, Rules, TypeDef, TypeRef, TypeTable, UuidText, Version, reachable,
 };
 use crate::naming::identities;
 
@@ -90,7 +90,7 @@ fn list(item: CommonType) -> TypeRef {
 fn azure_name(resource: &Resource, types: &mut TypeTable) -> Option<Property> {
     let property = match &resource.name {
         NameRule::Fixed(_) => return None,
-        NameRule::Free(rules) => Property {
+        NameRule::Free(rules) | NameRule::Uuid { rules, .. } => Property {
             rules: Rules {
                 format: None,
                 ..rules.clone()
@@ -108,6 +108,24 @@ fn azure_name(resource: &Resource, types: &mut TypeTable) -> Option<Property> {
         }
     };
     Some(property)
+}
+
+/// The user's choice between UUIDs, where there is one.
+fn naming_convention(resource: &Resource, types: &mut TypeTable) -> Option<Property> {
+    let NameRule::Uuid {
+        text: UuidText::WithOwnerId,
+        ..
+    } = &resource.name
+    else {
+        return None;
+    };
+    let id = identities::operator(Some(&resource.kind), OperatorPart::NamingConvention);
+    let values = EnumType {
+        values: ["random", "stable"].map(str::to_owned).to_vec(),
+        ..EnumType::default()
+    };
+    types.insert(id.clone(), TypeDef::Enum(values));
+    Some(operator("namingConvention", TypeRef::Named(id)))
 }
 
 fn owner(resource: &Resource) -> Option<Property> {
@@ -158,7 +176,8 @@ fn operator_spec(resource: &Resource, types: &mut TypeTable) -> Property {
         types.insert(id.clone(), TypeDef::Object(object));
         properties.push(operator(name, TypeRef::Named(id)));
     }
-    // Kinds without exports of their own share one type.
+    properties.extend(naming_convention(resource, types));
+    // Kinds without anything of their own share one type.
     let is_own = properties.len() > 2;
     let kind = is_own.then_some(resource.kind.as_str());
     let id = identities::operator(kind, OperatorPart::Spec);

@@ -6,8 +6,8 @@ use toml::Spanned;
 
 use super::naming;
 use super::pattern::keep_re2;
-use crate::curation::{ErrorWord, GroupConfig, KindRules, Problem};
-use crate::model::{ApiVersion, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource};
+use crate::curation::{ErrorWord, GroupConfig, KindRules, NameWord, Problem};
+use crate::model::{ApiVersion, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, UuidText};
 
 /// Keeps the resources that the file exports, gives them their names and takes over what errors mean.
 pub(super) fn select(group: &mut Group, config: &GroupConfig) {
@@ -31,7 +31,7 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) {
     for (api_version, version) in &mut group.versions {
         version.resources.retain_mut(|resource| {
             match kinds.get(&resource.arm_type.to_lowercase()) {
-                Some((kind, rules)) if rules.exports(api_version) => {
+                Some((kind, rules)) if config.exports(rules, api_version) => {
                     export(resource, kind.get_ref(), rules, config, api_version);
                     true
                 }
@@ -91,7 +91,9 @@ fn export(
     if let NameRule::Free(rules) = &mut resource.name {
         keep_re2(rules);
     }
+    name_by_uuid(resource, rules.azure_name.as_ref());
     resource.version_names = config.version_names(rules, api_version);
+    resource.is_on_request = config.is_on_request(api_version);
     let is_within = |from: &Option<Spanned<String>>, until: &Option<Spanned<String>>| {
         let named = |it: &Option<Spanned<String>>| Some(ApiVersion::new(it.as_ref()?.get_ref()));
         named(from).is_none_or(|from| *api_version >= from)
@@ -112,4 +114,18 @@ fn export(
             })
             .collect();
     }
+}
+
+/// What it is called where the user gives no name. A name that Azure fixes stays.
+fn name_by_uuid(resource: &mut Resource, word: Option<&Spanned<NameWord>>) {
+    let (Some(word), NameRule::Free(rules)) = (word, &resource.name) else {
+        return;
+    };
+    resource.name = NameRule::Uuid {
+        rules: rules.clone(),
+        text: match word.get_ref() {
+            NameWord::Uuid => UuidText::WithOwnerId,
+            NameWord::UuidWithoutOwnerId => UuidText::WithoutOwnerId,
+        },
+    };
 }

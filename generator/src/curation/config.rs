@@ -75,13 +75,29 @@ impl GroupConfig {
     /// Names under which an api-version is served.
     pub fn version_names(&self, kind: &KindRules, version: &ApiVersion) -> Vec<String> {
         let new = self.rules.new_naming_from.as_ref();
-        let is_new = new.is_some_and(|from| *version >= ApiVersion::new(from.get_ref()));
+        let is_new = new.is_some_and(|from| *version >= ApiVersion::new(from.get_ref()))
+            || self.is_on_request(version);
         let of_group = if is_new {
             Naming::New
         } else {
             self.rules.naming
         };
-        kind.naming.unwrap_or(of_group).names(version)
+        let naming = match self.is_on_request(version) {
+            true => of_group,
+            false => kind.naming.unwrap_or(of_group),
+        };
+        naming.names(version)
+    }
+
+    /// Whether an api-version is served only when a user names it, and never stored.
+    pub fn is_on_request(&self, version: &ApiVersion) -> bool {
+        let mut sources = self.rules.sources.values();
+        sources.any(|source| source.on_request.contains_key(version.as_str()))
+    }
+
+    /// Whether a kind is exported from an api-version that has its ARM type.
+    pub fn exports(&self, kind: &KindRules, version: &ApiVersion) -> bool {
+        self.is_on_request(version) || kind.lists(version)
     }
 
     /// Whether a kind of the file has this ARM type, exports it from the api-version and reads it from this source.
@@ -96,7 +112,7 @@ impl GroupConfig {
         let mut kinds = self.rules.kinds.values();
         kinds.any(|kind| {
             kind.arm_type.get_ref().eq_ignore_ascii_case(arm_type)
-                && kind.exports(version)
+                && self.exports(kind, version)
                 && kind.candidates(arm_types) == [source]
         })
     }

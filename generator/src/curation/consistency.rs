@@ -88,6 +88,18 @@ fn check_sources(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, S
             report(name, message);
         }
         check_source(source, report);
+        for version in source.on_request.keys() {
+            let mut others = rules.sources.iter();
+            let has = |it: &SourceRules| it.versions.contains_key(version.get_ref().as_str());
+            if let Some((other, _)) = others.find(|(_, it)| has(it)) {
+                let message = format!(
+                    "`{}` is in `versions` of source `{}`, so it is served anyway; remove it in one of the two places",
+                    version.get_ref(),
+                    other.get_ref()
+                );
+                report(version, message);
+            }
+        }
     }
     for kind in rules.kinds.values() {
         let names = || rules.sources.keys().map(|it| it.get_ref().as_str());
@@ -109,9 +121,9 @@ fn check_source(source: &SourceRules, report: &mut impl FnMut(&Spanned<String>, 
     repeated(&source.files, "files", report);
     repeated(&source.inherit_from, "inherit-from", report);
     let uses_files = |from: &ReadFrom| *from == SpecFormat::OpenApi.into();
-    let read_from = || source.versions.values().map(Spanned::get_ref);
+    let read_from = || source.listed().map(|(_, from)| from.get_ref());
     let has_bicep = read_from().any(|it| *it == SpecFormat::Bicep.into());
-    for (version, from) in &source.versions {
+    for (version, from) in source.listed() {
         if uses_files(from.get_ref()) && source.files.is_empty() {
             let message = format!(
                 "`{}` is read from `files`, and there are none; list them, for example `files = [\"storage.json\"]`",
@@ -127,7 +139,7 @@ fn check_source(source: &SourceRules, report: &mut impl FnMut(&Spanned<String>, 
     }
     for version in &source.inherit_from {
         let named = version.get_ref();
-        if source.versions.contains_key(named.as_str()) {
+        if source.listed().any(|(it, _)| it.get_ref() == named) {
             let message =
                 format!("`{named}` is in `versions`, and inherited from anyway; remove it here");
             report(version, message);
@@ -228,6 +240,7 @@ fn disagreements(rule: &PropertyRule) -> Vec<(Aspect, Aspect, &'static str)> {
     let another_type = "each gives another type";
     let keeps = [
         Treatment::Plain,
+        Treatment::ReferenceOrPlain,
         Treatment::ConfigMap,
         Treatment::SecretOrPlain,
     ];

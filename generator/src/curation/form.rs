@@ -4,7 +4,9 @@
 
 use super::key::{Form, Key, key, required};
 use super::property::RULE;
-use super::words::{EnvelopeWord, ErrorWord, IdPart, Naming, SpecFormat, Treatment};
+use super::words::{
+    Encoding, EnvelopeWord, ErrorWord, IdPart, NameWord, Naming, SpecFormat, Treatment,
+};
 
 /// Keys of a file.
 pub static FILE: [Key; 10] = [
@@ -70,7 +72,7 @@ pub static FILE: [Key; 10] = [
     ),
 ];
 
-static SOURCE: [Key; 4] = [
+static SOURCE: [Key; 5] = [
     required(
         "folder",
         Form::Text,
@@ -88,6 +90,12 @@ static SOURCE: [Key; 4] = [
         Form::Map(&Form::WordOrTexts(SpecFormat::WORDS)),
         r#"versions = { "2023-01-01" = "openapi" }"#,
         "what each api-version is read from: `openapi`, `bicep`, or a list of spec files of its own",
+    ),
+    key(
+        "on-request",
+        Form::Map(&Form::WordOrTexts(SpecFormat::WORDS)),
+        r#"on-request = { "2026-04-01" = "bicep" }"#,
+        "as `versions`, for those that are served only when `crdPattern` names them and are never stored",
     ),
     key(
         "inherit-from",
@@ -130,7 +138,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 14] = [
+static KIND: [Key; 16] = [
     required(
         "type",
         Form::Text,
@@ -162,6 +170,12 @@ static KIND: [Key; 14] = [
         "plural in lower case, where it is not that of English grammar",
     ),
     key(
+        "azure-name",
+        Form::Word(NameWord::WORDS),
+        r#"azure-name = "uuid""#,
+        "what the resource is called where the user gives no name, see below; as the object when absent",
+    ),
+    key(
         "azure-name-from-config",
         Form::Flag,
         "azure-name-from-config = true",
@@ -178,6 +192,12 @@ static KIND: [Key; 14] = [
         Form::Texts,
         r#"parts = ["Subnet"]"#,
         "definitions that stay whole inside this kind alone, whatever becomes of them in others",
+    ),
+    key(
+        "keep-unknown",
+        Form::Texts,
+        r#"keep-unknown = ["inboundNatRules"]"#,
+        "spec paths of lists and maps whose members may also be kinds of their own: a PUT carries those of Azure that the spec never named",
     ),
     key(
         "secrets",
@@ -217,7 +237,7 @@ static KIND: [Key; 14] = [
     ),
 ];
 
-static SECRET: [Key; 4] = [
+static SECRET: [Key; 5] = [
     key(
         "status",
         Form::Text,
@@ -234,12 +254,18 @@ static SECRET: [Key; 4] = [
         "action",
         Form::Text,
         r#"action = "listKeys""#,
-        "name of a POST below the resource, with `value`",
+        "name of a POST below the resource, or its path there, with `value`",
     ),
     key(
         "value",
         Form::Text,
         r#"value = "keys[keyName=key1].value""#,
-        "way to the value in the answer; `[name=text]` picks an item of a list",
+        "way to the value in the answer; `[name=text]` picks an item of a list, `[first]` the first one",
+    ),
+    key(
+        "encoding",
+        Form::Word(Encoding::WORDS),
+        r#"encoding = "base64""#,
+        "`base64` where the answer has the value in Base64",
     ),
 ];

@@ -9,7 +9,7 @@ use super::property::PropertyRule;
 use super::secret::SecretRule;
 use super::source::SourceRules;
 use super::versions::covers;
-use super::words::{EnvelopeWord, ErrorWord, Naming};
+use super::words::{EnvelopeWord, ErrorWord, NameWord, Naming};
 use crate::model::ApiVersion;
 
 /// The contents of a curation file. Every key that is not named here is an error.
@@ -90,6 +90,8 @@ pub struct KindRules {
     pub naming: Option<Naming>,
     /// Plural in lower case, where grammar gives another one.
     pub plural: Option<Spanned<String>>,
+    /// What the resource is called where the user gives no name; as the object when absent.
+    pub azure_name: Option<Spanned<NameWord>>,
     /// Whether `spec.azureNameFromConfig` stands beside `spec.azureName`.
     pub azure_name_from_config: Option<Spanned<bool>>,
     /// What becomes of its envelope, and of those in it, in place of what the spec says.
@@ -97,6 +99,9 @@ pub struct KindRules {
     /// As [`GroupRules::parts`], inside this kind alone.
     #[serde(default)]
     pub parts: Vec<Spanned<String>>,
+    /// Spec paths of lists and maps in which a PUT keeps what the spec never named.
+    #[serde(default)]
+    pub keep_unknown: Vec<Spanned<String>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
     pub secrets: BTreeMap<Spanned<String>, SecretRule>,
@@ -115,8 +120,8 @@ pub struct KindRules {
 }
 
 impl KindRules {
-    /// Whether the kind is exported from an api-version that has its ARM type.
-    pub fn exports(&self, version: &ApiVersion) -> bool {
+    /// Whether the kind is exported from an api-version of `versions` that has its ARM type.
+    pub(super) fn lists(&self, version: &ApiVersion) -> bool {
         match &self.versions {
             None => true,
             Some(versions) => covers(versions, version),

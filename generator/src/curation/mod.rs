@@ -37,4 +37,7 @@ pub use secret::SecretRule;
 pub(crate) use source::bicep_file;
 pub use source::{ReadFrom, SourceRules};
 pub(crate) use versions::{covers, version_named};
-pub use words::{AbsentWord, ErrorWord, IdPart, Naming, PlainType, Side, SpecFormat, Treatment};
+pub use words::{
+    AbsentWord, Encoding, EnvelopeWord, ErrorWord, IdPart, NameWord, Naming, PlainType, Side,
+    SpecFormat, Treatment,
+};

@@ -163,6 +163,11 @@ statements! {
         example: r#"absent = "empty""#,
         meaning: "what Azure gets where the list or map is absent: `nothing`, `null`, or `empty` for `[]` or `{}`",
     }
+    "answered" => Answered, answered: bool {
+        form: Form::Flag,
+        example: "answered = false",
+        meaning: "whether Azure shows the value in its answers, in place of what the spec says; what it never shows is not compared",
+    }
     "side" => Side, side: Side {
         form: Form::Word(Side::WORDS),
         example: r#"side = "spec""#,

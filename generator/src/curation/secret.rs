@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::words::IdPart;
+use super::words::{Encoding, IdPart};
 use crate::model::{AnswerStep, SecretSource};
 
 /// The source of a secret value. In TOML one of `{ status = "a.b" }`, `{ id = "subscription" }`,
-/// `{ action = "listKeys", value = "keys[keyName=key1].value" }`, and `{}` where a handwritten exporter gets it.
+/// `{ action = "listKeys", value = "keys[keyName=key1].value" }` with or without `encoding`, and `{}` where a handwritten
+/// exporter gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretRule(pub SecretSource);
 
@@ -17,6 +18,7 @@ struct Table {
     id: Option<IdPart>,
     action: Option<String>,
     value: Option<String>,
+    encoding: Option<Encoding>,
 }
 
 impl<'de> Deserialize<'de> for SecretRule {
@@ -27,42 +29,38 @@ impl<'de> Deserialize<'de> for SecretRule {
 }
 
 fn source(table: Table) -> Result<SecretSource, String> {
-    match table {
-        Table {
-            status: Some(path),
-            id: None,
-            action: None,
-            value: None,
-        } => {
-            let path = path.split('.').map(member).collect::<Result<_, _>>()?;
-            Ok(SecretSource::Status(path))
+    let place = |text: &str| text.split('.').map(member).collect::<Result<Vec<_>, _>>();
+    match (
+        table.status,
+        table.id,
+        table.action,
+        table.value,
+        table.encoding,
+    ) {
+        (Some(path), None, None, None, None) => Ok(SecretSource::Status(place(&path)?)),
+        (None, Some(IdPart::Subscription), None, None, None) => Ok(SecretSource::Subscription),
+        (None, None, Some(action), Some(value), encoding) => {
+            let mut value = answer_path(&value)?;
+            value.extend(encoding.map(|Encoding::Base64| AnswerStep::Base64));
+            Ok(SecretSource::Action {
+                action: action_path(action)?,
+                value,
+            })
         }
-        Table {
-            status: None,
-            id: Some(IdPart::Subscription),
-            action: None,
-            value: None,
-        } => Ok(SecretSource::Subscription),
-        Table {
-            status: None,
-            id: None,
-            action: Some(action),
-            value: Some(value),
-        } => Ok(SecretSource::Action {
-            action: member(&action)?,
-            value: answer_path(&value)?,
-        }),
-        Table {
-            status: None,
-            id: None,
-            action: None,
-            value: None,
-        } => Ok(SecretSource::Extension),
+        (None, None, None, None, None) => Ok(SecretSource::Extension),
         _ => Err(
-            "expected one place for the value: `status`, `id`, or `action` together with `value`"
+            "expected one place for the value: `status`, `id`, or `action` together with `value`, and `encoding` only \
+             with these two"
                 .to_owned(),
         ),
     }
+}
+
+/// Checks `listKeys`, or `authorizationRules/NAME/listKeys` where a resource below the exported one answers.
+fn action_path(text: String) -> Result<String, String> {
+    text.split('/')
+        .try_for_each(|part| member(part).map(drop))?;
+    Ok(text)
 }
 
 /// Reads `keys[keyName=key1].value`.
@@ -73,19 +71,28 @@ fn answer_path(text: &str) -> Result<Vec<AnswerStep>, String> {
             steps.push(AnswerStep::Member(member(part)?));
             continue;
         };
-        let selector = selector
-            .strip_suffix(']')
-            .and_then(|selector| selector.split_once('='));
-        let (name, is) = selector.ok_or_else(|| {
-            format!("`{part}` selects no item; expected a form like `keys[keyName=key1]`")
-        })?;
         steps.push(AnswerStep::Member(member(list)?));
-        steps.push(AnswerStep::Item {
-            member: member(name)?,
-            is: member(is)?,
+        let selector = selector.strip_suffix(']');
+        steps.push(match selector.map(|selector| selector.split_once('=')) {
+            Some(Some((name, is))) => AnswerStep::Item {
+                member: member(name)?,
+                is: text_of(is)?,
+            },
+            Some(None) if selector == Some("first") => AnswerStep::First,
+            _ => {
+                return Err(format!(
+                    "`{part}` selects no item; expected a form like `keys[keyName=key1]` or `keys[first]`"
+                ));
+            }
         });
     }
     Ok(steps)
+}
+
+/// What a member of the item says, where blanks may be: `Primary Read Only`.
+fn text_of(text: &str) -> Result<String, String> {
+    let words = text.split(' ').map(member);
+    Ok(words.collect::<Result<Vec<_>, _>>()?.join(" "))
 }
 
 /// A name of a path: letters, digits, `_` and `-`.
@@ -118,7 +125,7 @@ mod tests {
         let text = str::to_owned;
         let item = AnswerStep::Item {
             member: text("keyName"),
-            is: text("key1"),
+            is: text("Read Only"),
         };
         for (written, expected) in [
             (
@@ -127,13 +134,45 @@ mod tests {
             ),
             (r#"{ id = "subscription" }"#, SecretSource::Subscription),
             (
-                r#"{ action = "listKeys", value = "keys[keyName=key1].value" }"#,
+                r#"{ action = "listKeys", value = "keys[keyName=Read Only].value" }"#,
                 SecretSource::Action {
                     action: text("listKeys"),
                     value: vec![
                         AnswerStep::Member(text("keys")),
                         item,
                         AnswerStep::Member(text("value")),
+                    ],
+                },
+            ),
+            (
+                r#"{ action = "rules/Root/listKeys", value = "key" }"#,
+                SecretSource::Action {
+                    action: text("rules/Root/listKeys"),
+                    value: vec![AnswerStep::Member(text("key"))],
+                },
+            ),
+            (
+                r#"{ action = "list", value = "value[first].data", encoding = "base64" }"#,
+                SecretSource::Action {
+                    action: text("list"),
+                    value: vec![
+                        AnswerStep::Member(text("value")),
+                        AnswerStep::First,
+                        AnswerStep::Member(text("data")),
+                        AnswerStep::Base64,
+                    ],
+                },
+            ),
+            (
+                r#"{ action = "list", value = "value[name=Primary Read Only]" }"#,
+                SecretSource::Action {
+                    action: text("list"),
+                    value: vec![
+                        AnswerStep::Member(text("value")),
+                        AnswerStep::Item {
+                            member: text("name"),
+                            is: text("Primary Read Only"),
+                        },
                     ],
                 },
             ),
@@ -148,10 +187,20 @@ mod tests {
         for (written, part) in [
             (r#"{ status = "a", id = "subscription" }"#, "one place"),
             (r#"{ action = "listKeys" }"#, "one place"),
+            (r#"{ status = "a", encoding = "base64" }"#, "one place"),
+            (r#"{ encoding = "base64" }"#, "one place"),
             (r#"{ status = "a..b" }"#, "`` is no name"),
+            (
+                r#"{ action = "listKeys", value = "keys[name=]" }"#,
+                "`` is no name",
+            ),
             (
                 r#"{ action = "listKeys", value = "keys[0]" }"#,
                 "selects no item",
+            ),
+            (
+                r#"{ action = "rules//listKeys", value = "key" }"#,
+                "`` is no name",
             ),
             (r#"{ id = "name" }"#, "unknown variant"),
             (r#"{ from = "a" }"#, "unknown field"),

@@ -21,6 +21,10 @@ pub struct SourceRules {
     pub files: Vec<Spanned<String>>,
     /// What each api-version is read from.
     pub versions: BTreeMap<Spanned<String>, Spanned<ReadFrom>>,
+    /// As [`Self::versions`]: api-versions that are served only when a user names them, and never stored. Azure Service
+    /// Operator does not have them.
+    #[serde(default)]
+    pub on_request: BTreeMap<Spanned<String>, Spanned<ReadFrom>>,
     /// api-versions of the specs that no kind is exported from, and that tell what Bicep types of near ones leave out.
     #[serde(default)]
     pub inherit_from: Vec<Spanned<String>>,
@@ -69,8 +73,9 @@ impl SourceRules {
 
     /// What an api-version is read from; specs, where the file does not say.
     fn read_from(&self, version: &ApiVersion) -> &ReadFrom {
-        self.versions
-            .get(version.as_str())
+        let listed = self.versions.get(version.as_str());
+        listed
+            .or_else(|| self.on_request.get(version.as_str()))
             .map_or(&ReadFrom::Named(SpecFormat::OpenApi), Spanned::get_ref)
     }
 
@@ -81,14 +86,22 @@ impl SourceRules {
 
     /// Where the file names an api-version.
     pub fn place(&self, version: &ApiVersion) -> Option<&Spanned<String>> {
-        let mut names = self.versions.keys().chain(&self.inherit_from);
+        let mut names = self
+            .listed()
+            .map(|(name, _)| name)
+            .chain(&self.inherit_from);
         names.find(|name| name.get_ref() == version.as_str())
     }
 
     /// api-versions that kinds are exported from, oldest first.
     pub fn api_versions(&self) -> BTreeSet<ApiVersion> {
-        let names = self.versions.keys();
+        let names = self.listed().map(|(name, _)| name);
         names.map(|name| ApiVersion::new(name.get_ref())).collect()
+    }
+
+    /// api-versions that kinds are exported from, and what each is read from.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&Spanned<String>, &Spanned<ReadFrom>)> {
+        self.versions.iter().chain(&self.on_request)
     }
 
     /// All api-versions that are read, oldest first; also those that no kind is exported from.

@@ -51,6 +51,7 @@ words! {
     Treatment {
         "reference" => Reference: "reference to a resource; `fooId` becomes `fooReference`, `id` becomes `reference`",
         "well-known-reference" => WellKnownReference: "the same, or a well-known name",
+        "reference-or-plain" => ReferenceOrPlain: "`fooId` beside `fooReference`, which says the same by reference",
         "plain" => Plain: "a string, whatever the generator would make of it; keeps a kind's own `id`, `name` or `type` in the spec",
         "secret" => Secret: "key of a Secret",
         "secret-or-plain" => SecretOrPlain: "`foo` beside `fooFromSecret`, which takes the value from a key of a Secret",
@@ -110,6 +111,14 @@ words! {
 }
 
 words! {
+    /// What a resource is called in Azure where the user gives no name.
+    NameWord {
+        "uuid" => Uuid: "a UUID of what the object and its owner are called, or a random one where `operatorSpec.namingConvention` says so",
+        "uuid-without-owner-id" => UuidWithoutOwnerId: "a UUID of the same, in which an owner that is named by its ARM id does not count; there is no choice",
+    }
+}
+
+words! {
     /// What becomes of ARM's envelope, `properties`.
     EnvelopeWord {
         "keep" => Keep: "`properties` stays, in the kind and in all that is in it",
@@ -131,6 +140,13 @@ words! {
         "retry-fast" => RetryFast: "after 1 s, doubling up to 30 s",
         "retry-slow" => RetrySlow: "after 1 s, doubling up to 3 min",
         "retry-very-slow" => RetryVerySlow: "after the sync period",
+    }
+}
+
+words! {
+    /// How an answer has a value.
+    Encoding {
+        "base64" => Base64: "in Base64",
     }
 }
 

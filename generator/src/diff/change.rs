@@ -44,6 +44,8 @@ pub enum What {
     Exports,
     /// Which lists Azure's answer fills because their items are kinds.
     ChildLists,
+    /// Where a PUT keeps what others add.
+    KeepUnknown,
     /// A property is gone.
     Removed,
     /// A property is new.
@@ -208,6 +210,7 @@ impl Change {
             What::LongRunning => changed("long-running"),
             What::Exports => changed("the source of an export"),
             What::ChildLists => changed("the list of children that are kinds of their own"),
+            What::KeepUnknown => changed("where a PUT keeps what others add"),
             What::Removed => format!("removed ({before})"),
             What::Added => format!("added ({after})"),
             What::ValuesRemoved => format!("values removed: {before}"),

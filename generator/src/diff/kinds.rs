@@ -116,8 +116,18 @@ impl<'a> Comparison<'a> {
         new: &Members<'_>,
     ) -> Result<(), MissingType> {
         let names = |members: &Members<'_>| -> BTreeSet<String> {
-            let names = members.values().flat_map(|it| it.version_names.clone());
-            names.collect()
+            let of = |it: &&Resource| {
+                let suffix = if it.is_on_request {
+                    " (on request)"
+                } else {
+                    ""
+                };
+                let names = it.version_names.iter();
+                names
+                    .map(move |name| format!("{name}{suffix}"))
+                    .collect::<Vec<_>>()
+            };
+            members.values().flat_map(of).collect()
         };
         let (old_names, new_names) = (names(old), names(new));
         for name in old_names.difference(&new_names) {

@@ -1,7 +1,7 @@
 //! A resource side by side with itself: what is true of it beside its types.
 
 use super::{Change, What};
-use crate::model::{AnswerStep, NameRule, Owner, Resource, Scope, SecretSource, Verbs};
+use crate::model::{AnswerStep, NameRule, Owner, Resource, Scope, SecretSource, UuidText, Verbs};
 
 /// What changed of a resource beside its types.
 pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
@@ -16,7 +16,7 @@ pub(super) fn compare(old: &Resource, new: &Resource) -> Vec<Change> {
 
 /// Each fact about a resource in words, as far as the `other` side can have it as well. Destructured, so that a new fact
 /// is not forgotten.
-fn words(resource: &Resource, other: &Resource) -> [(What, String); 10] {
+fn words(resource: &Resource, other: &Resource) -> [(What, String); 11] {
     let Resource {
         kind: _,
         plural,
@@ -31,9 +31,11 @@ fn words(resource: &Resource, other: &Resource) -> [(What, String); 10] {
         spec: _,
         status: _,
         version_names: _,
+        is_on_request: _,
         secrets,
         config_maps,
         child_lists,
+        keep_unknown,
     } = resource;
     [
         (What::Plural, plural.clone()),
@@ -46,6 +48,7 @@ fn words(resource: &Resource, other: &Resource) -> [(What, String); 10] {
         (What::LongRunning, long_running(*verbs)),
         (What::Exports, exports(secrets, config_maps, other)),
         (What::ChildLists, lists(child_lists)),
+        (What::KeepUnknown, lists(keep_unknown)),
     ]
 }
 
@@ -63,6 +66,7 @@ fn effect(what: What, old: &Resource, new: &Resource) -> Change {
         What::ArmPath => Change::compatible(what, "manifests stay as they are"),
         What::Exports => Change::compatible(what, "the same keys are written, from elsewhere"),
         What::ChildLists => Change::compatible(what, "what Azure has in them is kept by a PUT"),
+        What::KeepUnknown => Change::compatible(what, "what others add there is kept by a PUT"),
         _ => Change::compatible(what, ""),
     }
 }
@@ -101,6 +105,10 @@ fn owner_words(owner: &Owner) -> String {
 /// The name that the operator gives; what users choose is in `spec.azureName`.
 fn fixed_name(rule: &NameRule) -> String {
     match rule {
+        NameRule::Uuid { text, .. } => match text {
+            UuidText::WithOwnerId => "a UUID by default".to_owned(),
+            UuidText::WithoutOwnerId => "a UUID without the owner's ARM id by default".to_owned(),
+        },
         NameRule::Fixed(name) => format!("`{name}`"),
         NameRule::Free(_) | NameRule::OneOf(_) => String::new(),
     }
@@ -152,6 +160,8 @@ fn source_words(source: &SecretSource) -> String {
         SecretSource::Action { action, value } => {
             let steps = value.iter().map(|step| match step {
                 AnswerStep::Member(name) => name.clone(),
+                AnswerStep::First => "[first]".to_owned(),
+                AnswerStep::Base64 => "from Base64".to_owned(),
                 AnswerStep::Item { member, is } => format!("[{member}={is}]"),
             });
             format!("{action} {}", steps.collect::<Vec<_>>().join("."))
@@ -199,9 +209,11 @@ mod tests {
             spec: TypeId::of_schema("ShopSpec"),
             status: TypeId::of_schema("ShopStatus"),
             version_names: vec!["v20240101".to_owned()],
+            is_on_request: false,
             secrets: vec![("key".to_owned(), SecretSource::Extension)],
             config_maps: Vec::new(),
             child_lists: Vec::new(),
+            keep_unknown: Vec::new(),
         }
     }
 

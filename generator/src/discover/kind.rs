@@ -39,7 +39,7 @@ pub(super) fn distinguish(found: &mut [DiscoveredResource<'_>]) {
 fn by_name(resource: &DiscoveredResource<'_>) -> String {
     match &resource.name {
         NameRule::Fixed(name) => format!("{}{}", resource.kind, pascal(name)),
-        NameRule::Free(_) | NameRule::OneOf(_) => resource.kind.clone(),
+        NameRule::Free(_) | NameRule::Uuid { .. } | NameRule::OneOf(_) => resource.kind.clone(),
     }
 }
 

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 
 use super::format::FormatError;
 use super::module::marker;
-use super::{GroupKinds, KindVersions, WRITER, crate_name, folder, kinds, module_name};
+use super::{GroupKinds, KindVersions, WRITER, crate_name, folder, kinds, module_name, page_of};
 use crate::model::Group;
 
 /// The chart's lists of API groups and of CRDs.
@@ -107,7 +107,13 @@ pub(super) fn group(
 #[template(path = "reference_index.md", escape = "none")]
 struct ReferenceIndex<'a> {
     writer: &'a str,
-    groups: Vec<(&'a str, usize)>,
+    groups: Vec<GroupOfIndex<'a>>,
+}
+
+struct GroupOfIndex<'a> {
+    name: &'a str,
+    /// Kind, file of its page and ARM type.
+    kinds: Vec<(&'a str, String, &'a str)>,
 }
 
 /// What stands over all groups: their crate, the first page of the reference, and what the chart gives the operator rights
@@ -144,7 +150,14 @@ pub fn umbrella(groups: &BTreeMap<String, GroupKinds>) -> BTreeMap<Utf8PathBuf, 
         writer: WRITER,
         groups: groups
             .iter()
-            .map(|(group, kinds)| (group.as_str(), kinds.constants.len()))
+            .map(|(name, kinds)| GroupOfIndex {
+                name,
+                kinds: kinds
+                    .arm_types
+                    .iter()
+                    .map(|(kind, arm_type)| (kind.as_str(), page_of(kind), arm_type.as_str()))
+                    .collect(),
+            })
             .collect(),
     };
     let api_groups = groups.values().map(|kinds| kinds.api_group.clone());

@@ -97,6 +97,9 @@ fn what(property: &Property, owner: &ObjectType, types: &TypeTable) -> String {
         (ArmPlace::Operator, "conditions") => "conditions, `Ready` first of all",
         (ArmPlace::Operator, "configMapExpressions") => "exports to ConfigMaps by CEL expression",
         (ArmPlace::Operator, "configMaps") => "ConfigMaps that the operator writes",
+        (ArmPlace::Operator, "namingConvention") => {
+            "how a UUID is made where `azureName` is absent: `stable` from names, which is the default, or `random`"
+        }
         (ArmPlace::Operator, "operatorSpec") => "settings of the operator",
         (ArmPlace::Operator, "originalVersion") => "version of the manifest that was applied",
         (ArmPlace::Operator, "owner") => "resource that this one is part of",

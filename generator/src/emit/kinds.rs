@@ -11,8 +11,8 @@ use super::uses::{SHAPE, Uses};
 use super::{KindVersions, RootNames, WRITER, module_name};
 use crate::hub::{Plan, Step};
 use crate::model::{
-    AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
-    TypeName, Verbs, Version,
+    AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Rules, Scope,
+    SecretSource, TypeName, UuidText, Verbs, Version,
 };
 use crate::naming::{constant, snake};
 
@@ -172,10 +172,18 @@ fn answer_step(step: &AnswerStep, uses: &Uses) -> TokenStream {
     let answer_step = uses.kind("AnswerStep");
     match step {
         AnswerStep::Member(member) => quote!(#answer_step::Member(#member)),
+        AnswerStep::First => quote!(#answer_step::First),
+        AnswerStep::Base64 => quote!(#answer_step::Base64),
         AnswerStep::Item { member, is } => {
             quote!(#answer_step::Item { member: #member, is: #is })
         }
     }
+}
+
+/// A list of ARM paths.
+fn arm_paths(paths: &[Vec<String>]) -> TokenStream {
+    let paths = paths.iter().map(|path| quote!(&[#(#path),*]));
+    quote!(&[#(#paths),*])
 }
 
 /// Constant with what a kind is in an api-version.
@@ -208,11 +216,12 @@ fn version_info(
     let name = resource.version_names.first();
     let name = name.map_or("", String::as_str);
     let api_version = version.api_version.as_str();
+    let is_on_request = resource.is_on_request;
     let module = module_name(&version.api_version);
     let [spec, status] = [roots.spec, roots.status].map(|root| shape(&module, root, uses));
     let verbs = verbs(resource.verbs, uses);
-    let child_lists = resource.child_lists.iter();
-    let child_lists = child_lists.map(|path| quote!(&[#(#path),*]));
+    let [child_lists, keep_unknown] =
+        [&resource.child_lists, &resource.keep_unknown].map(|paths| arm_paths(paths));
     let [spec_plan, status_plan] = [&plans.0, &plans.1].map(|it| plan(it, uses));
     let version_info = uses.kind("VersionInfo");
     quote! {
@@ -220,10 +229,12 @@ fn version_info(
             name: #name,
             api_version: #api_version,
             sources: #sources,
+            is_on_request: #is_on_request,
             spec: #spec,
             status: #status,
             verbs: #verbs,
-            child_lists: &[#(#child_lists),*],
+            child_lists: #child_lists,
+            keep_unknown: #keep_unknown,
             spec_plan: #spec_plan,
             status_plan: #status_plan,
         };
@@ -295,15 +306,27 @@ fn name_rule(rule: &NameRule, uses: &Uses) -> Result<TokenStream, syn::Error> {
     let name_rule = uses.kind("NameRule");
     Ok(match rule {
         NameRule::Free(constraints) => {
-            let rules =
-                rules_literal(constraints).unwrap_or_else(|| "shape::Rules::NONE".to_owned());
-            uses.add(SHAPE, "self");
-            let rules = syn::parse_str::<syn::Expr>(&rules)?;
+            let rules = name_constraints(constraints, uses)?;
             quote!(#name_rule::Free(&#rules))
+        }
+        NameRule::Uuid { rules, text } => {
+            let rules = name_constraints(rules, uses)?;
+            let uuid_text = uses.kind("UuidText");
+            let text = ident(match text {
+                UuidText::WithOwnerId => "WithOwnerId",
+                UuidText::WithoutOwnerId => "WithoutOwnerId",
+            });
+            quote!(#name_rule::Uuid { rules: &#rules, text: #uuid_text::#text })
         }
         NameRule::OneOf(values) => quote!(#name_rule::OneOf(&[#(#values),*])),
         NameRule::Fixed(value) => quote!(#name_rule::Fixed(#value)),
     })
+}
+
+fn name_constraints(rules: &Rules, uses: &Uses) -> Result<syn::Expr, syn::Error> {
+    let rules = rules_literal(rules).unwrap_or_else(|| "shape::Rules::NONE".to_owned());
+    uses.add(SHAPE, "self");
+    syn::parse_str(&rules)
 }
 
 fn verbs(verbs: Verbs, uses: &Uses) -> TokenStream {

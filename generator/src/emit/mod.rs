@@ -2,7 +2,7 @@
 //! Deterministic to the byte.
 //!
 //! A group becomes a crate: a module per api-version ([`module`]), the module `hub`, the types that these hold
-//! ([`shared`], [`types`]), and the kinds' descriptors ([`kinds`]). Over all groups stands one crate that names them all ([`crates`]). Every group also
+//! ([`shared`], [`types`]), and the kinds' descriptors ([`kinds`]). Over all groups stands one crate that names them all ([`crates`]). Every kind also
 //! has a page in the reference ([`reference`]). What is written are facts; Azure's prose is left out.
 
 mod crates;
@@ -25,6 +25,7 @@ pub use crates::{CHART_FILES, umbrella};
 pub use error::EmitError;
 pub use format::FormatError;
 use module::{Module, ModuleKind, root_files};
+pub use reference::{Example, Extension, KindNotes, LARGEST_PAGE, Notes};
 use shared::Table;
 use uses::Imports;
 
@@ -77,7 +78,12 @@ fn folder(group: &str) -> Utf8PathBuf {
     Utf8PathBuf::from(format!("generated/{}", group.replace('.', "-")))
 }
 
-/// Writes a group's crate and reference page: path relative to the workspace → text.
+/// Name of the page of a kind, in the folder of its group.
+fn page_of(kind: &str) -> String {
+    format!("{}.md", kind.to_lowercase())
+}
+
+/// Writes a group's crate and the pages of its kinds: path relative to the workspace → text.
 ///
 /// # Errors
 /// [`EmitError`] when a name of the model gives no valid Rust, or a type is missing in its table.
@@ -86,6 +92,7 @@ pub fn emit(
     hubs: &Hubs,
     names: &Names,
     sharing: &Sharing,
+    notes: &Notes,
 ) -> Result<BTreeMap<Utf8PathBuf, String>, EmitError> {
     let kinds = kind_versions(group, hubs, names)?;
     let folder = folder(&group.name);
@@ -121,8 +128,7 @@ pub fn emit(
     let has_types = !types.is_empty();
     add("types", types);
     files.extend(crates::group(group, &kinds, has_types)?);
-    let page = Utf8PathBuf::from(format!("docs/reference/{}.md", group.name));
-    files.insert(page, reference::page(group, &kinds));
+    files.extend(reference::pages(group, &kinds, notes));
     Ok(files)
 }
 
@@ -135,6 +141,8 @@ pub struct GroupKinds {
     pub constants: Vec<String>,
     /// Plurals, which name the CRDs together with the API group.
     pub plurals: BTreeSet<String>,
+    /// ARM types by kind.
+    pub arm_types: BTreeMap<String, String>,
 }
 
 impl GroupKinds {
@@ -144,7 +152,10 @@ impl GroupKinds {
         Self {
             api_group: group.api_group.clone(),
             constants: hubs.kinds.keys().map(|kind| constant(kind)).collect(),
-            plurals: resources.map(|it| it.plural.clone()).collect(),
+            plurals: resources.clone().map(|it| it.plural.clone()).collect(),
+            arm_types: resources
+                .map(|it| (it.kind.clone(), it.arm_type.clone()))
+                .collect(),
         }
     }
 }

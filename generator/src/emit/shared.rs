@@ -131,7 +131,13 @@ impl<'a> Table<'a> {
 /// Name of a type's module: `sku_1f0c77ab`.
 fn module_name(name: &TypeName, print: &Fingerprint) -> String {
     let digits = print[..4].iter().map(|byte| format!("{byte:02x}"));
-    format!("{}_{}", snake(name.as_str()), digits.collect::<String>())
+    // `Type_`, a type whose name would be a keyword, brings an underscore of its own.
+    let name = snake(name.as_str());
+    format!(
+        "{}_{}",
+        name.trim_end_matches('_'),
+        digits.collect::<String>()
+    )
 }
 
 /// The module `types`: file → text. Nothing if all types are roots.

@@ -119,10 +119,12 @@ fn facts(resource: &Resource) -> BTreeMap<&'static str, String> {
         .collect();
     let lists = resource.child_lists.iter().map(|path| path.join("."));
     let lists: Vec<String> = lists.collect();
+    let kept = resource.keep_unknown.iter().map(|path| path.join("."));
     for (fact, values) in [
         ("secrets", secrets),
         ("config maps", config_maps),
         ("lists of children", lists),
+        ("what others add is kept in", kept.collect()),
     ] {
         if !values.is_empty() {
             facts.insert(fact, values.join(", "));
@@ -153,24 +155,24 @@ fn name(rule: &NameRule) -> String {
     match rule {
         NameRule::Fixed(name) => format!("always `{name}`: no azureName"),
         NameRule::OneOf(names) => format!("one of {}", names.join(", ")),
-        NameRule::Free(Rules {
-            pattern,
-            min_length,
-            max_length,
-            ..
-        }) => {
-            let length = |what: &str, length: &Option<u64>| {
-                length.map(|length| format!(", {what} {length} characters"))
-            };
-            let pattern = pattern.as_ref().map(|it| format!(", pattern `{it}`"));
-            let rules = [
-                length("at least", min_length),
-                length("at most", max_length),
-                pattern,
-            ];
-            format!("free{}", rules.into_iter().flatten().collect::<String>())
+        NameRule::Free(rules) => free_name(rules),
+        NameRule::Uuid { rules, .. } => {
+            format!("{}; a UUID where azureName is absent", free_name(rules))
         }
     }
+}
+
+fn free_name(rules: &Rules) -> String {
+    let length = |what: &str, length: Option<u64>| {
+        length.map(|length| format!(", {what} {length} characters"))
+    };
+    let pattern = rules.pattern.as_ref();
+    let rules = [
+        length("at least", rules.min_length),
+        length("at most", rules.max_length),
+        pattern.map(|it| format!(", pattern `{it}`")),
+    ];
+    format!("free{}", rules.into_iter().flatten().collect::<String>())
 }
 
 fn verbs(resource: &Resource) -> String {

@@ -72,7 +72,10 @@ pub fn hubs(group: &Group) -> Result<Hubs, MissingType> {
 
 /// The hub of a kind from its versions, oldest first; nothing from none.
 fn kind_hub(members: &[Member<'_>]) -> Result<Option<(KindHub, TypeTable)>, MissingType> {
-    let storage = newest_stable(members.iter().map(|member| &member.version.api_version));
+    let versions = members
+        .iter()
+        .map(|member| (&member.version.api_version, member.resource));
+    let storage = stored(versions);
     let (Some(stored), Some(newest)) = (members.get(storage), members.last()) else {
         return Ok(None);
     };
@@ -111,19 +114,21 @@ pub fn storage_version<'a>(
     versions: impl IntoIterator<Item = (&'a ApiVersion, &'a Resource)>,
 ) -> Option<String> {
     let versions = versions.into_iter().collect::<Vec<_>>();
-    let (_, resource) = versions.get(newest_stable(versions.iter().map(|(it, _)| *it)))?;
+    let (_, resource) = versions.get(stored(versions.iter().copied()))?;
     Some(storage_name(resource))
 }
 
-/// Index of the newest version that is no preview, else of the newest (ASO behaviour §3.1).
-fn newest_stable<'a>(
-    versions: impl ExactSizeIterator<Item = &'a ApiVersion> + DoubleEndedIterator,
-) -> usize {
-    let newest = versions.len().saturating_sub(1);
-    let mut versions = versions;
-    versions
-        .rposition(|version| !version.is_preview())
-        .unwrap_or(newest)
+/// Index of the version that objects are stored in, of all versions, oldest first: the newest that is no preview, else the
+/// newest (ASO behaviour §3.1). Those that are served on request never are: a cluster can be given back without them.
+fn stored<'a>(versions: impl IntoIterator<Item = (&'a ApiVersion, &'a Resource)>) -> usize {
+    let versions = versions.into_iter().collect::<Vec<_>>();
+    let newest = |is_wanted: &dyn Fn(&ApiVersion) -> bool| {
+        let mut versions = versions.iter();
+        versions.rposition(|(version, resource)| !resource.is_on_request && is_wanted(version))
+    };
+    newest(&|version| !version.is_preview())
+        .or_else(|| newest(&|_| true))
+        .unwrap_or(versions.len().saturating_sub(1))
 }
 
 /// Where one date is served under two names, the storage version is that of the newer name, `v…`: Kubernetes

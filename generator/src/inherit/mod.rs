@@ -111,7 +111,7 @@ fn path(version: &ApiVersion, theirs: &DiscoveredResource<'_>) -> PathAddition {
         verbs: theirs.verbs,
         name: match &theirs.name {
             NameRule::Free(rules) => Some(rules.clone()),
-            NameRule::OneOf(_) | NameRule::Fixed(_) => None,
+            NameRule::Uuid { .. } | NameRule::OneOf(_) | NameRule::Fixed(_) => None,
         },
     }
 }

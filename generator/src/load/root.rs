@@ -84,7 +84,7 @@ impl SpecRoot {
     }
 
     /// Files of Bicep types, named as in Azure's repository and sorted; none without a copy. Where the copy leaves out
-    /// the folders above the providers, the last word of a provider stands for its service.
+    /// the folders above the providers, a file says its service in its name, or the last word of a provider stands for it.
     ///
     /// # Errors
     /// When a folder cannot be read.
@@ -95,14 +95,12 @@ impl SpecRoot {
         let whole = copy.join(BICEP_FOLDER);
         let is_whole = whole.is_dir();
         let mut files = json_files_below(if is_whole { &whole } else { copy })?;
-        files.retain(|file| file.ends_with("/types.json"));
-        let named = files.into_iter().map(|file| {
-            let provider = file.split('/').next().unwrap_or_default();
-            match provider.rsplit('.').next().filter(|_| !is_whole) {
-                Some(service) => format!("{BICEP_FOLDER}/{service}/{file}"),
-                None => format!("{BICEP_FOLDER}/{file}"),
-            }
-        });
+        if is_whole {
+            files.retain(|file| file.ends_with("/types.json"));
+            let named = files.iter().map(|file| format!("{BICEP_FOLDER}/{file}"));
+            return Ok(named.collect());
+        }
+        let named = files.iter().filter_map(|file| file_in_repository(file));
         Ok(named.collect())
     }
 
@@ -245,13 +243,35 @@ pub fn is_bicep_file(file: &str) -> bool {
 }
 
 /// Where a copy at `folder` has a file of the repository. Copies of Bicep types may start at the providers, without
-/// the two folders `generated/<service>` above these.
+/// the two folders `generated/<service>` above these; where several services have an api-version of one provider, the
+/// names of files say which they are of: `types-<service>.json`.
 pub fn path_in_copy(folder: &Utf8Path, file: &str) -> Utf8PathBuf {
-    let below_service = file.splitn(3, '/').nth(2).filter(|_| is_bicep_file(file));
-    match below_service {
-        Some(short) if !folder.join(BICEP_FOLDER).is_dir() => folder.join(short),
-        _ => folder.join(file),
+    let mut parts = file.splitn(3, '/').skip(1);
+    let (Some(service), Some(short)) = (parts.next(), parts.next()) else {
+        return folder.join(file);
+    };
+    if !is_bicep_file(file) || folder.join(BICEP_FOLDER).is_dir() {
+        return folder.join(file);
     }
+    let path = folder.join(short);
+    let of_service = path.with_file_name(format!("types-{service}.json"));
+    if of_service.is_file() {
+        of_service
+    } else {
+        path
+    }
+}
+
+/// The file of the repository that a copy without services has at `short`; none where it has no types.
+fn file_in_repository(short: &str) -> Option<String> {
+    let (folder, name) = short.rsplit_once('/')?;
+    let stem = name.strip_suffix(".json")?;
+    let provider = folder.split('/').next()?;
+    let service = match stem.strip_prefix("types-") {
+        Some(service) => service,
+        None => provider.rsplit('.').next().filter(|_| stem == "types")?,
+    };
+    Some(format!("{BICEP_FOLDER}/{service}/{folder}/types.json"))
 }
 
 #[cfg(test)]
@@ -284,6 +304,33 @@ mod tests {
         );
         std::fs::create_dir(root.join("generated")).expect("folder");
         assert_eq!(path_in_copy(root, file), root.join(file));
+    }
+
+    #[test]
+    fn several_services_may_share_a_folder_of_a_copy_of_bicep_types() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let root = camino::Utf8Path::from_path(folder.path()).expect("path in UTF-8");
+        let shared = root.join("microsoft.shop/2024-01-01");
+        std::fs::create_dir_all(&shared).expect("folder");
+        for name in ["types.json", "types-till.json", "index.json"] {
+            std::fs::write(shared.join(name), "[]").expect("file");
+        }
+        let specs = SpecRoot::new(root).with_bicep(root);
+        assert_eq!(
+            specs.bicep_files().expect("files"),
+            [
+                "generated/till/microsoft.shop/2024-01-01/types.json",
+                "generated/shop/microsoft.shop/2024-01-01/types.json",
+            ]
+        );
+        assert_eq!(
+            specs.place("generated/till/microsoft.shop/2024-01-01/types.json"),
+            shared.join("types-till.json")
+        );
+        assert_eq!(
+            specs.place("generated/shop/microsoft.shop/2024-01-01/types.json"),
+            shared.join("types.json")
+        );
     }
 
     #[test]

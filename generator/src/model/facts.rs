@@ -6,8 +6,8 @@ use super::{Absent, ArmPlace, EnumType, ObjectType, Property, Rules, TypeRef};
 
 /// Everything about an enum.
 pub fn enumeration(definition: &EnumType) -> String {
-    let facts = (&definition.values, definition.extensible);
-    format!("enum {facts:?}")
+    // Whether other values may appear shows in nothing that is made of it, and OpenAPI and Bicep types seldom agree on it.
+    format!("enum {:?}", definition.values)
 }
 
 /// Everything about an object but its properties.

@@ -89,6 +89,8 @@ pub enum OperatorPart {
     Secrets,
     /// `azureName`, where Azure takes only some names.
     AzureName,
+    /// `operatorSpec.namingConvention`.
+    NamingConvention,
 }
 
 /// Identifies a type; cheap to clone.

@@ -67,6 +67,8 @@ pub struct Resource {
     pub status: TypeId,
     /// Served version names: `["v1api20230101", "v20230101"]`; set by curation.
     pub version_names: Vec<String>,
+    /// Whether the version is served only when a user names it, and never stored; set by curation.
+    pub is_on_request: bool,
     /// Keys of `operatorSpec.secrets` with the place of each value; set by curation.
     pub secrets: Vec<(String, SecretSource)>,
     /// Keys of `operatorSpec.configMaps` with the status path (JSON names) each is read from; an empty path
@@ -75,6 +77,8 @@ pub struct Resource {
     /// ARM paths of lists whose items are kinds of their own (subnets of a virtual network), which specs
     /// therefore leave out. Set by curation.
     pub child_lists: Vec<Vec<String>>,
+    /// ARM paths of lists and maps in which a PUT keeps what the spec never named. Set by curation.
+    pub keep_unknown: Vec<Vec<String>>,
 }
 
 /// What an error of Azure means; the first rule that matches holds.
@@ -126,6 +130,10 @@ pub enum SecretSource {
 pub enum AnswerStep {
     /// Into this member of an object.
     Member(String),
+    /// To the first item of a list.
+    First,
+    /// To what the text here says in Base64.
+    Base64,
     /// To the item of a list whose member has this text.
     Item {
         /// Member of the item: `keyName`.
@@ -166,10 +174,26 @@ pub enum Owner {
 pub enum NameRule {
     /// The user chooses, within these rules of the path parameter.
     Free(super::Rules),
+    /// The same, and where the user gives none, it is a UUID.
+    Uuid {
+        /// Rules of the path parameter.
+        rules: super::Rules,
+        /// What the UUID is made of.
+        text: UuidText,
+    },
     /// One of several values.
     OneOf(Vec<String>),
     /// Always this value; the kind has no `azureName`.
     Fixed(String),
+}
+
+/// The text of which the UUID of a name is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UuidText {
+    /// An owner that is named by its ARM id counts by that. The user may ask for a random UUID.
+    WithOwnerId,
+    /// An owner that is named by its ARM id does not count.
+    WithoutOwnerId,
 }
 
 /// HTTP verbs that a resource's path offers, and whether PUT and DELETE may be long-running.

@@ -40,5 +40,6 @@ pub fn of_part(part: OperatorPart) -> &'static str {
         OperatorPart::ConfigMaps => "OperatorConfigMaps",
         OperatorPart::Secrets => "OperatorSecrets",
         OperatorPart::AzureName => "AzureName",
+        OperatorPart::NamingConvention => "NamingConvention",
     }
 }

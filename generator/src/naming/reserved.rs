@@ -47,6 +47,7 @@ pub fn of_kind(kind: &str) -> impl Iterator<Item = String> {
         OperatorPart::ConfigMaps,
         OperatorPart::Secrets,
         OperatorPart::AzureName,
+        OperatorPart::NamingConvention,
     ];
     let endings = ["", "Kind"].into_iter();
     let endings = endings.chain([Side::Spec, Side::Status].map(of_root));

@@ -81,9 +81,8 @@ pub fn propose(
     let grown = proposal.parse(text)?;
     let group = curated_group(specs, &grown).map_err(Box::new)?;
     let names: Vec<&str> = kinds.iter().map(|place| place.kind.as_str()).collect();
-    proposal.suspect(&suspect::suspects(&group, &names), config);
-    curated_group(specs, &proposal.parse(text)?).map_err(Box::new)?;
-    Ok(proposal)
+    let guessed = suspect::suspects(&group, &names);
+    proposal.with_rules(specs, (&[], guessed), (config, text))
 }
 
 /// The keys at the top of a new file. New groups have no names of old to keep.

@@ -7,7 +7,8 @@ use super::place::with_tables;
 use super::suspect::Suspicion;
 use super::versions::Versions;
 use crate::curation::GroupConfig;
-use crate::pipeline::GeneratorError;
+use crate::load::SpecRoot;
+use crate::pipeline::{GeneratorError, curated_group};
 
 /// Lines that export an ARM type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +68,37 @@ impl Proposal {
         }
     }
 
+    /// Adds rules that are known and rules that are guessed: these as remarks that say why, where the generator refuses them.
+    pub(super) fn with_rules(
+        &self,
+        specs: &SpecRoot,
+        (known, mut guessed): (&[Suspicion], Vec<Suspicion>),
+        (config, text): (Option<&GroupConfig>, Option<&str>),
+    ) -> Result<Self, ProposeError> {
+        loop {
+            let mut rules = [known, &guessed].concat();
+            rules.sort();
+            let mut tried = self.clone();
+            tried.suspect(&rules, config);
+            let error = match curated_group(specs, &tried.parse(text)?) {
+                Ok(_) => return Ok(tried),
+                Err(error) => error,
+            };
+            if !demote(&mut guessed, &tried.tried(text), &error) {
+                return Err(ProposeError::from(Box::new(error)));
+            }
+        }
+    }
+
     /// The file as it would be, read; errors name the lines of `text`, the file as it is.
     pub(super) fn parse(&self, text: Option<&str>) -> Result<GroupConfig, Box<GeneratorError>> {
-        let tried = self.with_tail(text, |text, tail| format!("{}\n{tail}", text.trim_end()));
-        GroupConfig::parse(self.path.clone(), tried)
+        GroupConfig::parse(self.path.clone(), self.tried(text))
             .map_err(|error| Box::new(GeneratorError::Curate(error)))
+    }
+
+    /// The file as it would be, with what is new at its end.
+    fn tried(&self, text: Option<&str>) -> String {
+        self.with_tail(text, |text, tail| format!("{}\n{tail}", text.trim_end()))
     }
 
     /// The curation file with the proposal in it. `text` is the file as it is, if it exists.
@@ -113,6 +140,37 @@ impl Proposal {
     }
 }
 
+/// Makes guesses remarks that an error is about, or all of them where it is about none; whether there were any.
+fn demote(guessed: &mut [Suspicion], text: &str, error: &GeneratorError) -> bool {
+    let problems = match error {
+        GeneratorError::Curate(error) => error.problems.as_slice(),
+        _ => &[],
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let mut is_blamed = false;
+    for problem in problems {
+        let above = &lines[..problem.line.min(lines.len())];
+        let Some(line) = above.last() else { continue };
+        let mut tables = above.iter().rev().filter(|line| line.starts_with('['));
+        let table = tables.next().copied().unwrap_or_default();
+        let is_it = |it: &&mut Suspicion| {
+            let is_there = table == format!("[types.{}]", it.type_name);
+            it.is_likely && is_there && it.line().trim_end() == *line
+        };
+        if let Some(guess) = guessed.iter_mut().find(is_it) {
+            guess.is_likely = false;
+            let _ = write!(guess.why.to_mut(), ", and yet: {}", problem.message);
+            is_blamed = true;
+        }
+    }
+    if is_blamed {
+        return true;
+    }
+    let is_any = guessed.iter().any(|it| it.is_likely);
+    guessed.iter_mut().for_each(|it| it.is_likely = false);
+    is_any
+}
+
 /// Offset behind the last line of the last source.
 fn end_of_sources(text: &str) -> usize {
     let mut is_in_source = false;
@@ -127,4 +185,58 @@ fn end_of_sources(text: &str) -> usize {
         }
     }
     end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curation::{CurateError, Problem};
+
+    fn guess(type_name: &str, property: &str) -> Suspicion {
+        Suspicion {
+            type_name: type_name.to_owned(),
+            property: property.to_owned(),
+            says: "\"reference\"".to_owned(),
+            why: "named like an id".into(),
+            is_likely: true,
+        }
+    }
+
+    #[test]
+    fn what_the_generator_refuses_becomes_a_remark_and_the_rest_stays() {
+        let mut guessed = vec![
+            guess("Link", "id"),
+            guess("Pool", "id"),
+            guess("Pool", "zoneId"),
+        ];
+        let mut text = String::new();
+        for table in ["Link", "Pool"] {
+            let _ = writeln!(text, "[types.{table}]");
+            let own = guessed.iter().filter(|it| it.type_name == table);
+            text.extend(own.map(Suspicion::line));
+        }
+        let fault = |line| {
+            let problem = Problem {
+                line,
+                column: 1,
+                message: "it is left out before".to_owned(),
+            };
+            GeneratorError::Curate(Box::new(CurateError {
+                path: "specs/music/group.toml".to_owned(),
+                problems: vec![problem],
+            }))
+        };
+        assert!(demote(&mut guessed, &text, &fault(4)));
+        let lines: String = guessed.iter().map(Suspicion::line).collect();
+        assert_eq!(
+            lines,
+            "id = \"reference\" # named like an id\n\
+             # id = \"reference\" # named like an id, and yet: it is left out before\n\
+             zoneId = \"reference\" # named like an id\n"
+        );
+        // What no guess is blamed for may have come by any of them.
+        assert!(demote(&mut guessed, &text, &fault(1)));
+        assert!(guessed.iter().all(|it| !it.is_likely));
+        assert!(!demote(&mut guessed, &text, &fault(1)));
+    }
 }

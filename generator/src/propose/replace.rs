@@ -36,7 +36,11 @@ pub fn propose_replacement(
     for (config, _) in configs {
         check_unknown(config, arm_type)?;
     }
-    let mut all = wanted(target, &candidates, &mut Vec::new());
+    let home = configs
+        .iter()
+        .find(|(it, _)| it.rules.group == target.group);
+    let file = home.map(|(config, _)| config);
+    let mut all = wanted(target, &candidates, file, &mut Vec::new());
     if let Some(kind) = kind {
         let named = named(target, arm_type, kind)?;
         all.retain(|it| it.kind != kind && it.arm_type != arm_type);
@@ -45,9 +49,6 @@ pub fn propose_replacement(
     if !all.iter().any(|it| it.arm_type == arm_type) {
         return Ok(None);
     }
-    let home = configs
-        .iter()
-        .find(|(it, _)| it.rules.group == target.group);
     let is_above = |it: &Wanted| {
         let above = format!("{}/", it.arm_type).to_lowercase();
         format!("{arm_type}/").to_lowercase().starts_with(&above)
@@ -319,7 +320,7 @@ fn widened(read: &Read<'_>, sources: &[PlannedSource], config: &GroupConfig) -> 
     notes.collect()
 }
 
-/// Adds rules, as remarks where the file cannot be generated with them.
+/// Adds rules.
 fn add_rules(
     specs: &SpecRoot,
     target: &Target,
@@ -328,32 +329,15 @@ fn add_rules(
     (config, text): (&GroupConfig, &str),
     proposal: &mut Proposal,
 ) -> Result<(), ProposeError> {
-    let mut rules = renames(target, candidates, wanted);
+    let known = renames(target, candidates, wanted);
     let mut bare = proposal.clone();
-    bare.suspect(&rules, Some(config));
+    bare.suspect(&known, Some(config));
     let group = curated_group(specs, &bare.parse(Some(text))?).map_err(Box::new)?;
     let names: Vec<&str> = wanted.iter().map(|it| it.kind.as_str()).collect();
     let types = types_of(&group, &names);
     let mut verdicts = verdicts(&group, target);
     verdicts.retain(|(type_name, _), _| types.contains(type_name));
-    let renamed = rules.len();
-    rules.extend(judged(suspects(&group, &names), verdicts));
-    let mut tried = proposal.clone();
-    let mut sorted = rules.clone();
-    sorted.sort();
-    tried.suspect(&sorted, Some(config));
-    let works = tried
-        .parse(Some(text))
-        .is_ok_and(|config| curated_group(specs, &config).is_ok());
-    if !works {
-        for rule in &mut rules[renamed..] {
-            rule.is_likely = false;
-        }
-        rules.sort();
-        tried = proposal.clone();
-        tried.suspect(&rules, Some(config));
-        curated_group(specs, &tried.parse(Some(text))?).map_err(Box::new)?;
-    }
-    *proposal = tried;
+    let guessed = judged(suspects(&group, &names), verdicts);
+    *proposal = proposal.with_rules(specs, (&known, guessed), (Some(config), Some(text)))?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::error::ProposeError;
 use super::find::{self, Found, newest, source_in};
-use crate::curation::{GroupConfig, SourceRules};
+use crate::curation::{GroupConfig, SourceRules, SpecFormat};
 use crate::model::ApiVersion;
 
 /// What becomes of the api-versions of a source.
@@ -58,13 +58,14 @@ impl Versions {
             });
         }
         let mut others = Vec::new();
+        let mut wanting = Vec::new();
         let mut served = 0;
         for found_at in &found.places {
             let listed = home.and_then(|(config, (_, source))| {
                 let read_from = source.versions.get(found_at.version.as_str())?;
                 Some((config, source, read_from.span()))
             });
-            let Some((config, source, span)) = listed else {
+            let Some((_, source, span)) = listed else {
                 others.push(found_at);
                 continue;
             };
@@ -74,15 +75,15 @@ impl Versions {
             served += 1;
             let files = lacking(source, found_at, found);
             if !files.is_empty() {
-                let named = source.place(&found_at.version);
-                let text = list(&[listed_files(source, &found_at.version), files].concat());
-                versions.edits.push(Edit {
-                    line: named.map_or(1, |named| config.line(named)),
+                wanting.push(Wanting {
+                    version: found_at.version.clone(),
                     span,
-                    shown: format!("\"{}\" = {text}", found_at.version),
-                    text,
+                    files,
                 });
             }
+        }
+        if let Some((config, (_, source))) = home {
+            versions.edits = edits(config, source, wanting);
         }
         versions.edits.sort_by_key(|edit| edit.span.start);
         if served == 0 {
@@ -109,6 +110,7 @@ impl Versions {
             }),
             ..Self::default()
         };
+        let mut wanting = Vec::new();
         for (version, files) in read {
             let Some(read_from) = source.versions.get(version.as_str()) else {
                 let read_from = if files.is_empty() {
@@ -121,22 +123,18 @@ impl Versions {
                 grown.entries.push(format!("\"{version}\" = {read_from}"));
                 continue;
             };
-            let mut listed = listed_files(source, version);
-            let is_known = files.iter().all(|file| listed.contains(file));
-            if is_known || source.is_bicep(version) {
-                continue;
-            }
+            let listed = listed_files(source, version);
             let further = files.iter().filter(|file| !listed.contains(file));
             let further: Vec<String> = further.cloned().collect();
-            listed.extend(further);
-            let text = list(&listed);
-            grown.edits.push(Edit {
-                line: source.place(version).map_or(1, |named| config.line(named)),
-                span: read_from.span(),
-                shown: format!("\"{version}\" = {text}"),
-                text,
-            });
+            if !further.is_empty() && !source.is_bicep(version) {
+                wanting.push(Wanting {
+                    version: version.clone(),
+                    span: read_from.span(),
+                    files: further,
+                });
+            }
         }
+        grown.edits = edits(config, source, wanting);
         grown
     }
 
@@ -246,6 +244,67 @@ impl Versions {
         }
         text
     }
+}
+
+/// An api-version that a source lists, and that needs further files.
+struct Wanting {
+    version: ApiVersion,
+    /// Where the source says what it is read from.
+    span: Range<usize>,
+    files: Vec<String>,
+}
+
+/// What gives api-versions their further files: a list of its own for each, but where that would leave none to read `files`
+/// of the source, these get what most of them need.
+fn edits(config: &GroupConfig, source: &SourceRules, wanting: Vec<Wanting>) -> Vec<Edit> {
+    let common = common(source, &wanting);
+    let mut edits = Vec::new();
+    if let (Some(last), false) = (source.files.last(), common.is_empty()) {
+        let known = source.files.iter().map(|it| it.get_ref().as_str());
+        let all: Vec<&str> = known.chain(common.iter().map(String::as_str)).collect();
+        let further = common.iter().map(|it| format!(", \"{it}\""));
+        edits.push(Edit {
+            line: config.line(last),
+            span: last.span(),
+            shown: format!("files = {}", list(&all)),
+            text: format!("\"{}\"{}", last.get_ref(), further.collect::<String>()),
+        });
+    }
+    for it in wanting {
+        let is_common = it.files == common && is_plain(source, &it.version);
+        if is_common {
+            continue;
+        }
+        let text = list(&[listed_files(source, &it.version), it.files].concat());
+        let named = source.place(&it.version);
+        edits.push(Edit {
+            line: named.map_or(1, |named| config.line(named)),
+            span: it.span,
+            shown: format!("\"{}\" = {text}", it.version),
+            text,
+        });
+    }
+    edits
+}
+
+/// What most of the api-versions need that are read from `files` of a source, if all of them need something.
+fn common(source: &SourceRules, wanting: &[Wanting]) -> Vec<String> {
+    let plain = wanting.iter().filter(|it| is_plain(source, &it.version));
+    let plain: Vec<&Wanting> = plain.collect();
+    let read = source.read_versions().into_iter();
+    if read.filter(|version| is_plain(source, version)).count() > plain.len() {
+        return Vec::new();
+    }
+    let count = |it: &&&Wanting| plain.iter().filter(|other| other.files == it.files).count();
+    let most = plain.iter().max_by_key(count);
+    most.map_or_else(Vec::new, |it| it.files.clone())
+}
+
+/// Whether an api-version is read from the files that a source lists for all.
+fn is_plain(source: &SourceRules, version: &ApiVersion) -> bool {
+    let mut listed = source.listed();
+    let read = listed.find(|(name, _)| name.get_ref() == version.as_str());
+    read.is_none_or(|(_, read)| *read.get_ref() == SpecFormat::OpenApi.into())
 }
 
 /// Whether a source lists a file for all its api-versions.

@@ -1,6 +1,7 @@
 //! Pass 3: schemas → the type table.
 //!
-//! Each resource gets two root types: one from the body of PUT and one from the answer of GET.
+//! Each resource gets two root types: one from the body of PUT and one from the answer of GET. What cannot be read has
+//! nothing in its status.
 //! Spec and status sides are separate types from here on: the spec side has no read-only properties and keeps all
 //! constraints; on the status side everything is optional and nothing is checked (ASO behaviour §3.5, §4.2).
 //!
@@ -135,13 +136,18 @@ fn sides<'a>(
 ) -> Result<Resource, TypesError> {
     let spec = match resource.body {
         Some(body) => Builder::new(set, rules, table, resource, Side::Spec).root(body)?,
-        None => table.root(
-            identities::root(&resource.kind, Side::Spec),
-            Default::default(),
-        ),
+        None => empty(table, resource, Side::Spec),
     };
-    let status = Builder::new(set, rules, table, resource, Side::Status).root(resource.item)?;
+    let status = if resource.verbs.get {
+        Builder::new(set, rules, table, resource, Side::Status).root(resource.item)?
+    } else {
+        empty(table, resource, Side::Status)
+    };
     Ok(finish(resource, spec, status))
+}
+
+fn empty(table: &mut Table, resource: &DiscoveredResource<'_>, side: Side) -> TypeId {
+    table.root(identities::root(&resource.kind, side), Default::default())
 }
 
 fn finish(resource: &DiscoveredResource<'_>, spec: TypeId, status: TypeId) -> Resource {
@@ -162,8 +168,10 @@ fn finish(resource: &DiscoveredResource<'_>, spec: TypeId, status: TypeId) -> Re
         spec,
         status,
         version_names: Vec::new(),
+        is_on_request: false,
         secrets: Vec::new(),
         config_maps: Vec::new(),
         child_lists: Vec::new(),
+        keep_unknown: Vec::new(),
     }
 }

@@ -79,9 +79,11 @@ pub fn resource(kind: &str, arm_type: &str) -> Resource {
         spec: TypeId::of_schema(format!("{kind}Spec")),
         status: TypeId::of_schema(format!("{kind}Status")),
         version_names: Vec::new(),
+        is_on_request: false,
         secrets: Vec::new(),
         config_maps: Vec::new(),
         child_lists: Vec::new(),
+        keep_unknown: Vec::new(),
     }
 }
 

@@ -54,6 +54,7 @@ pub fn head(resource: &Resource) -> String {
 pub fn name(rule: &NameRule) -> String {
     match rule {
         NameRule::Free(of) => format!("free{}", rules("", of)),
+        NameRule::Uuid { rules: of, text } => format!("uuid {text:?}{}", rules("", of)),
         NameRule::OneOf(values) => format!("one of {}", values.join(", ")),
         NameRule::Fixed(value) => format!("always {value}"),
     }

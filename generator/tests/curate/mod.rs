@@ -7,7 +7,7 @@ use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::model::{
     ApiVersion, ArmPlace, Discriminated, Group, Meaning, NameRule, Owner, Property, TypeDef,
-    TypeId, TypeRef, VariantType,
+    TypeId, TypeRef, UuidText, VariantType,
 };
 use armature_generator::naming::TypeNames;
 
@@ -74,6 +74,8 @@ fn references_secrets_and_config_maps() {
     secret.secret = true;
     let mut issuer = inner("issuer", TypeRef::String);
     issuer.required = true;
+    let mut group_id = inner("groupId", TypeRef::String);
+    group_id.required = true;
     let spec = vec![
         arm_id.clone(),
         secret.clone(),
@@ -84,15 +86,18 @@ fn references_secrets_and_config_maps() {
         inner("token", TypeRef::String),
         inner("notAReferenceId", TypeRef::String),
         inner("webhook", TypeRef::String),
+        group_id.clone(),
     ];
     let status = vec![
         arm_id,
         secret,
         inner("token", TypeRef::String),
         inner("webhook", TypeRef::String),
+        group_id,
     ];
     let rules = r#"
 [types.Thing]
+groupId = "reference-or-plain"
 issuer = "config-map"
 notAReferenceId = "config-map-required"
 serviceId = "well-known-reference"
@@ -183,6 +188,32 @@ fn children_of_a_kind_leave_its_spec_and_keep_their_path() {
 }
 
 #[test]
+fn lists_that_others_add_to_are_known_by_their_path_in_arm() {
+    let curated = |path: &str| {
+        let spec = vec![inner("rules", list(named("Rule"))), string("location")];
+        let more = vec![object("Rule", vec![string("name")])];
+        let text = format!("{HEAD}keep-unknown = [\"{path}\"]\n");
+        let config = GroupConfig::parse("specs/test.toml", text).expect("form");
+        let group = curate(things(spec, vec![], more), &config);
+        let group = group.map_err(|error| error.to_string())?;
+        let paths = group
+            .versions
+            .values()
+            .map(|it| it.resources[0].keep_unknown.clone());
+        Ok::<_, String>(paths.collect::<Vec<_>>())
+    };
+    let rules = ["properties", "rules"].map(str::to_owned).to_vec();
+    assert_eq!(curated("rules"), Ok(vec![vec![rules]]));
+    for (path, part) in [
+        ("location", "needs a list or a map"),
+        ("rule", "the spec of `Thing` has no `rule`"),
+    ] {
+        let message = curated(path).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
 fn variants_and_empty_objects_go_with_what_they_hold() {
     let mut group = things(
         vec![
@@ -237,6 +268,30 @@ fn kinds_are_renamed_and_other_types_move_off_their_names() {
     let rules =
         "azure-name-from-config = true\n[kinds.Different]\ntype = \"microsoft.test/OTHERS\"\n";
     insta::assert_snapshot!(curated(group, rules));
+}
+
+/// Only where Azure Service Operator has the choice, users have it.
+#[test]
+fn a_name_may_be_a_uuid() {
+    let convention = "namingConvention";
+    for (word, text, has_choice) in [
+        ("uuid", UuidText::WithOwnerId, true),
+        ("uuid-without-owner-id", UuidText::WithoutOwnerId, false),
+    ] {
+        let rules = format!("{HEAD}azure-name = \"{word}\"\n");
+        let config = GroupConfig::parse("specs/test.toml", rules).expect("form");
+        let group = things(vec![string("x")], vec![string("id")], Vec::new());
+        let group = curate(group, &config).expect("rules apply");
+        let version = group.versions.values().next().expect("a version");
+        let name = &version.resources[0].name;
+        let is_it = matches!(name, NameRule::Uuid { text: found, .. } if *found == text);
+        assert!(is_it, "{word}: {name:?}");
+        let has_property = version.types.values().any(|definition| match definition {
+            TypeDef::Object(object) => object.properties.iter().any(|it| it.name == convention),
+            _ => false,
+        });
+        assert_eq!(has_property, has_choice, "{word}");
+    }
 }
 
 /// A name that a kind takes from a type is not another type's, whether a kind reaches that or not.

@@ -313,6 +313,7 @@ fn rules_that_do_something_are_fine() {
         "[types.Thing]\ntext = { as = \"remove\", versions = [\"2023-01-01\"] }",
         "[types.Thing]\nmode = { was = \"sku\" }",
         "[types.Thing]\ntext = \"secret-or-plain\"",
+        "[types.Thing]\ntext = \"reference-or-plain\"\nvaultId = \"reference-or-plain\"",
         "[types.Thing]\npassword = \"secret-or-plain\"",
         "[types.IpRule]\nvalue = \"well-known-reference\"",
         "[types.Thing]\nrule = \"flatten\"",
@@ -415,13 +416,21 @@ fn a_name_that_azure_fixes_comes_from_nowhere() {
     for version in group.versions.values_mut() {
         version.resources[0].name = NameRule::Fixed("default".to_owned());
     }
-    let text = format!("{HEAD}azure-name-from-config = true\n");
-    let config = GroupConfig::parse("test.toml", text).expect("form");
-    let told = curate(group, &config).expect_err("no name to take");
-    assert_eq!(
-        told.to_string(),
-        "test.toml:9:26: `azure-name-from-config` has no effect: the name of `Thing` is always the same; remove it"
-    );
+    for (rule, told) in [
+        (
+            "azure-name-from-config = true",
+            "test.toml:9:26: `azure-name-from-config` has no effect: the name of `Thing` is always the same; remove it",
+        ),
+        (
+            "azure-name = \"uuid\"",
+            "test.toml:9:14: `azure-name` has no effect: Azure takes only some names of `Thing`; remove it",
+        ),
+    ] {
+        let text = format!("{HEAD}{rule}\n");
+        let config = GroupConfig::parse("test.toml", text).expect("form");
+        let found = curate(group.clone(), &config).expect_err("no name to take");
+        assert_eq!(found.to_string(), told);
+    }
 }
 
 /// What is told about a model whose `Thing` has these properties as well.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armature_generator::emit::{GroupKinds, umbrella};
+use armature_generator::emit::{Example, Extension, GroupKinds, LARGEST_PAGE, Notes, umbrella};
 use armature_generator::model::{
     AnswerStep, ArmPlace, Discriminated, ErrorClass, ErrorRule, Group, Property, Rules,
     SecretSource, TypeDef, TypeRef, VariantType,
@@ -114,9 +114,25 @@ fn model() -> Group {
     group
 }
 
+fn notes() -> Notes {
+    let mut notes = Notes::default();
+    let thing = notes.of_mut("test", "Thing");
+    thing.example = Some(Example {
+        file: "samples/test/thing.yaml".to_owned(),
+        text: "kind: Thing\nspec: {}".to_owned(),
+    });
+    thing.extensions.push(Extension {
+        file: "customizations/src/test/thing.rs".to_owned(),
+        name: "ThingState".to_owned(),
+        point: "PreReconciliationChecker".to_owned(),
+        purpose: "Waits until it is asked.".to_owned(),
+    });
+    notes
+}
+
 fn files() -> BTreeMap<Utf8PathBuf, String> {
     let group = model();
-    finish(&group).expect("valid names").files
+    finish(&group, &notes()).expect("valid names").files
 }
 
 #[test]
@@ -148,6 +164,7 @@ fn the_crate_over_all_groups() {
             api_group: format!("{group}.azure.com"),
             constants: vec![constant.to_owned()],
             plurals: [plural.to_owned()].into(),
+            arm_types: [(plural.to_uppercase(), format!("Microsoft.Network/{plural}"))].into(),
         };
         (group.to_owned(), kinds)
     };
@@ -163,4 +180,36 @@ fn the_crate_over_all_groups() {
     for (path, text) in umbrella(&groups) {
         insta::assert_snapshot!(path.as_str().replace('/', "_"), text);
     }
+}
+
+/// A kind with more properties than a page has room for.
+#[test]
+fn a_large_kind_has_each_type_once_on_a_page_that_can_be_read() {
+    let wide = |prefix: &str, count: usize, ty: &TypeRef| {
+        let properties = (0..count).map(|number| inner(&format!("{prefix}{number}"), ty.clone()));
+        properties.collect::<Vec<_>>()
+    };
+    let types = vec![
+        object("ThingSpec", wide("part", 40, &named("Part"))),
+        object("ThingStatus", wide("state", 60, &named("Part"))),
+        object("Part", wide("piece", 40, &TypeRef::String)),
+    ];
+    let mut thing = resource("Thing", "Microsoft.Test/things");
+    thing.version_names = vec!["v20230101".to_owned()];
+    let group = group(vec![version("2023-01-01", vec![thing], types)]);
+    let files = finish(&group, &Notes::default())
+        .expect("valid names")
+        .files;
+    let page = &files[camino::Utf8Path::new("docs/reference/test/thing.md")];
+    assert!(page.len() <= LARGEST_PAGE, "{}", page.len());
+    assert_eq!(page.matches("| `piece7` |").count(), 1, "{page}");
+    assert!(
+        page.contains("| `part3` | object |  | [Part](#type-part) |"),
+        "{page}"
+    );
+    assert!(
+        page.contains("<a id=\"type-part\"></a>\n\n### Part\n"),
+        "{page}"
+    );
+    assert!(page.contains(" more, which `kubectl explain "), "{page}");
 }

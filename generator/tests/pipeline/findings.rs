@@ -2,6 +2,7 @@
 
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
+use armature_generator::emit::Notes;
 use armature_generator::hub::hubs;
 use armature_generator::model::{ApiVersion, Group, NameRule, TypeDef, TypeId, TypeRef, Version};
 use armature_generator::naming::{Names, TypeNames};
@@ -133,7 +134,7 @@ fn names_that_are_no_rust_are_written_as_such() {
     let version = thing(named("Odd"), vec![(name, colour), odd]);
     let rules = "[types.Odd]\n\"@odata.type\" = { values = [\"a\", \"A\"] }\n";
     let group = curated(version, rules).expect("curated");
-    let files = finish(&group).expect("formatted").files;
+    let files = finish(&group, &Notes::default()).expect("formatted").files;
     for (path, text) in files
         .iter()
         .filter(|(path, _)| path.extension() == Some("rs"))
@@ -154,7 +155,7 @@ fn many_values_of_one_name_take_no_longer_than_others() {
         let version = thing(named("Dashes"), vec![enumeration("Dashes", &values)]);
         let group = curated(version, "").expect("curated");
         let started = std::time::Instant::now();
-        finish(&group).expect("formatted");
+        finish(&group, &Notes::default()).expect("formatted");
         started.elapsed().as_secs_f64()
     };
     // Beside values of other names and the same length, so that a busy machine counts for both.

@@ -86,6 +86,7 @@ fn a_spec_becomes_a_crate_and_a_page() {
             "deploy/chart/files/crds",
             "deploy/chart/files/groups",
             "docs/reference/index.md",
+            "docs/reference/test/thing.md",
             "docs/reference/test.md",
             "generated/all/Cargo.toml",
             "generated/all/src/lib.rs",
@@ -178,7 +179,10 @@ fn any_number_of_threads_gives_the_same_bytes_and_parses_a_file_once() {
 fn descriptions_are_in_the_types_only_when_asked_for() {
     let (_folder, specs) = specs();
     let spec = |descriptions| {
-        let options = Options { descriptions };
+        let options = Options {
+            descriptions,
+            ..Options::default()
+        };
         let generated = generate(&specs, &[config(CONFIG)], options, &NoProgress);
         let files = generated.expect("generates").files;
         files[camino::Utf8Path::new("generated/test/src/v20230101/thing_spec.rs")].clone()

@@ -3,7 +3,7 @@
 mod names;
 
 use armature_generator::discover::discover;
-use armature_generator::model::ApiVersion;
+use armature_generator::model::{ApiVersion, TypeDef};
 use armature_generator::types::embedded::Embedding;
 use armature_generator::types::{build, build_with};
 
@@ -59,6 +59,24 @@ fn choices_overrule_the_embedding_rule() {
     assert!(chosen.contains("fronts: [EmbeddedResource] at"), "{chosen}");
     assert!(chosen.contains("subnets: [SubnetValueX"), "{chosen}");
     assert!(chosen.contains("  subnet: EmbeddedResource\n"), "{chosen}");
+}
+
+#[test]
+fn what_cannot_be_read_has_nothing_in_its_status() {
+    let set = load_specs(&["places/places.json"]).expect("loads");
+    let found = discover(&set).expect("resources");
+    let version = build(&set, ApiVersion::new("2024-01-01"), &found).expect("types");
+    let members = |id| match &version.types[id] {
+        TypeDef::Object(object) => object.properties.len(),
+        TypeDef::Enum(_) => 0,
+    };
+    let (read, unread): (Vec<_>, Vec<_>) = version.resources.iter().partition(|it| it.verbs.get);
+    assert!(!read.is_empty() && !unread.is_empty());
+    for resource in unread {
+        assert_eq!(members(&resource.status), 0, "{}", resource.kind);
+        assert_ne!(members(&resource.spec), 0, "{}", resource.kind);
+    }
+    assert!(read.iter().all(|it| members(&it.status) > 0));
 }
 
 #[test]

@@ -83,14 +83,13 @@ impl CrdsArguments {
     }
 
     fn compose(&self, kinds: &[&'static KindInfo]) -> Vec<Value> {
+        let versions = |also| match self.crd_versions {
+            VersionChoice::All => ServedVersions::All { also },
+            VersionChoice::Latest => ServedVersions::Latest { also },
+        };
         let options = |kind: &KindInfo| CrdOptions {
             labels: self.crd_labels.0.clone(),
-            versions: match self.crd_versions {
-                VersionChoice::All => ServedVersions::All,
-                VersionChoice::Latest => ServedVersions::Latest {
-                    also: self.crd_pattern.versions(kind),
-                },
-            },
+            versions: versions(self.crd_pattern.versions(kind)),
             operator_version: env!("CARGO_PKG_VERSION").to_owned(),
             ..CrdOptions::default()
         };

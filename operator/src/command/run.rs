@@ -10,6 +10,7 @@ use armature_runtime::azure::budget::Limits;
 use armature_runtime::azure::credential::{OperatorIdentity, operator_identity};
 use armature_runtime::azure::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
+use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
@@ -101,6 +102,11 @@ pub struct RunArguments {
     /// none: manage, skip or detach-on-delete.
     #[arg(long, env = "DEFAULT_RECONCILE_POLICY", default_value = "manage", value_parser = policy, value_name = "POLICY")]
     default_reconcile_policy: Policy,
+
+    /// ARM ids below which everything must be that objects are for or refer to, with commas or spaces between them, in namespaces
+    /// that have no annotation armature.azure.com/allowed-scopes. Without it everything is allowed.
+    #[arg(long, env = "ALLOWED_SCOPES", value_parser = AllowedScopes::parse, value_name = "IDS")]
+    allowed_scopes: Option<AllowedScopes>,
 
     /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'.
     #[arg(long, env = "AZURE_SYNC_PERIOD", default_value = "1h", value_parser = sync_period, value_name = "DURATION")]
@@ -322,6 +328,7 @@ impl RunArguments {
                 false => MetricsReaders::Anyone,
             },
             default_policy: self.default_reconcile_policy,
+            allowed_scopes: self.allowed_scopes,
             sync_period: self.sync_period.0,
             max_concurrent_reconciles: self.max_concurrent_reconciles,
             longest_hold_before_put: self.longest_hold_before_put,

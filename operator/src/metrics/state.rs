@@ -1,4 +1,4 @@
-//! Figures that are looked up when somebody asks: the queue, and objects by what `Ready` says.
+//! Figures that are looked up when somebody asks: the queue, events, and objects by what `Ready` says.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,6 +10,7 @@ use armature_runtime::reconcile::queue::Queue;
 use armature_runtime::resource::Object;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use serde::Deserialize;
 
@@ -102,6 +103,7 @@ impl Collector for State {
             prometheus_client::metrics::MetricType::Gauge,
         )?;
         ConstGauge::new(i64::from(is_leading)).encode(family)?;
+        self.encode_events(&mut encoder)?;
         let mut objects: BTreeMap<[&'static str; 3], usize> = BTreeMap::new();
         let known = is_leading.then(|| self.cluster.cache().all());
         for object in known.into_iter().flatten() {
@@ -119,6 +121,26 @@ impl Collector for State {
         for ([group, kind, reason], count) in objects {
             let labels = [("group", group), ("kind", kind), ("reason", reason)];
             gauge(count).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn encode_events(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let events = self.cluster.events();
+        let mut family = encoder.encode_descriptor(
+            "events",
+            "Events: requests that wrote one, those counted in the series of another one, those that the API server did not take",
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
+        for (result, count) in [
+            ("written", events.written()),
+            ("merged", events.merged()),
+            ("lost", events.lost()),
+        ] {
+            ConstCounter::new(count).encode(family.encode_family(&[("result", result)])?)?;
         }
         Ok(())
     }

@@ -6,12 +6,14 @@
 //! | module | what lives here |
 //! |---|---|
 //! | [`passes`] | the passes of all objects |
+//! | [`assumed`] | owners that are in no manifest and that may stand elsewhere |
 //! | [`outcome`] | what a pass has come to: a request, nothing, or a problem |
 //! | [`setting`] | what is known beside the manifests |
 //! | [`request`] | what is printed |
 //!
 //! What does not live here: printing (see [`crate::command`]), and anything about how a request is made.
 
+mod assumed;
 pub mod outcome;
 pub mod passes;
 pub mod request;
@@ -28,6 +30,7 @@ pub use request::RenderedRequest;
 pub use setting::{PLACEHOLDER_SUBSCRIPTION, Setting};
 
 use crate::worlds::manifests::inventory::Manifests;
+use assumed::Assumed;
 use passes::Passes;
 
 /// What came of the inputs: every request that could be made, and everything that is wrong.
@@ -39,14 +42,17 @@ pub struct Rendering {
     pub errors: Vec<Problem>,
 }
 
-/// Renders files and folders.
+/// Renders files and folders. Of an owner that is in no manifest and has none itself, such as a resource group, the name is
+/// taken to be that of the object; this is among the problems.
 pub fn render_paths(
     paths: &[PathBuf],
     kinds: &[&'static KindInfo],
     subscription: &str,
 ) -> Rendering {
-    let (documents, errors) = manifest::read(paths);
-    let mut rendering = render(documents, kinds, subscription);
+    let (mut documents, errors) = manifest::read(paths);
+    let mut assumed = Assumed::of(&documents, kinds);
+    documents.append(&mut assumed.documents);
+    let mut rendering = assumed.tell(render(documents, kinds, subscription));
     rendering.errors.splice(0..0, errors);
     rendering
 }

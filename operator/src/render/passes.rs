@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::id::{RemoteId, ResourceId};
+use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::policy::Policy;
@@ -93,6 +94,7 @@ impl<'a> Passes<'a> {
             }
         }
         let sent = azure.put().map(|request| RenderedRequest {
+            group: key.kind.0.group,
             kind: key.kind.0.kind,
             namespace: key.namespace.clone(),
             name: key.name.clone(),
@@ -197,6 +199,8 @@ impl<'a> Passes<'a> {
                 operator_namespace: "render".to_owned(),
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),
                 default_policy: Policy::Manage,
+                default_scopes: None,
+                random_name: azure_name::pretended,
                 longest_hold_before_put: Duration::ZERO,
                 longest_hold_before_delete: Duration::ZERO,
             },

@@ -6,6 +6,8 @@ use serde_json::Value;
 /// The request that the operator would send for an object that Azure does not have yet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RenderedRequest {
+    /// API group of the object: several groups have a kind of one name.
+    pub group: &'static str,
     /// Kind of the object.
     pub kind: &'static str,
     /// Its namespace.

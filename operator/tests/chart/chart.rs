@@ -52,6 +52,15 @@ pub fn find<'m>(manifests: &'m [Value], kind: &str, name: &str) -> &'m Value {
         .unwrap_or_else(|| panic!("the chart has no {kind} {name}"))
 }
 
+/// An admission policy and its binding, where the chart makes them.
+pub fn policy<'m>(manifests: &'m [Value], name: &str) -> Vec<&'m Value> {
+    let is_of_policy = |manifest: &&Value| {
+        let kind = manifest["kind"].as_str().unwrap_or_default();
+        kind.starts_with("ValidatingAdmissionPolicy") && manifest["metadata"]["name"] == name
+    };
+    manifests.iter().filter(is_of_policy).collect()
+}
+
 /// The Deployment, whatever the release is called.
 pub fn deployment(manifests: &[Value]) -> &Value {
     let mut manifests = manifests.iter();

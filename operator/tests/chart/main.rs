@@ -21,6 +21,7 @@ mod modes;
 mod pod;
 mod protection;
 mod rights;
+mod scopes;
 mod service;
 mod stop;
 mod upgrade;

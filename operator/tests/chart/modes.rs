@@ -45,7 +45,7 @@ const RIGHTS: [(&str, Resource, &str, [bool; 2]); 22] = [
     ("delete", SECRETS, "team", [false, false]),
     ("get", SECRETS, "other", [false, false]),
     ("patch", ("", "configmaps"), "team", [false, true]),
-    ("create", ("", "events"), "team", [false, true]),
+    ("create", ("events.k8s.io", "events"), "team", [false, true]),
     ("create", LEASES, NAMESPACE, [true, true]),
     ("delete", LEASES, NAMESPACE, [true, false]),
 ];

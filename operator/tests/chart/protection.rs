@@ -6,13 +6,13 @@ use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
-use crate::chart::NAMESPACE;
+use crate::chart::{NAMESPACE, policy};
 use crate::cluster::{Cluster, LIMIT, namespace};
 
 const PROTECT: &str = "armature.azure.com/protect";
 
 /// A kind of one of the operator's groups.
-fn crd() -> Value {
+pub fn crd() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -69,11 +69,7 @@ async fn protected_cluster() -> Cluster {
     cluster.apply(&namespace(NAMESPACE)).await;
     cluster.apply(&crd()).await;
     let manifests = cluster.render(&[]).await;
-    let is_policy = |manifest: &&Value| {
-        let kind = manifest["kind"].as_str().unwrap();
-        kind.starts_with("ValidatingAdmissionPolicy")
-    };
-    let policies: Vec<&Value> = manifests.iter().filter(is_policy).collect();
+    let policies = policy(&manifests, "armature-protect");
     assert_eq!(policies.len(), 2, "a policy and its binding");
     for policy in policies {
         cluster.apply(policy).await;
@@ -147,24 +143,5 @@ async fn what_is_annotated_is_not_deleted() {
         .collect();
     for name in ["plain", "protected", "unknown"] {
         assert!(left.contains(&name), "{left:?}");
-    }
-}
-
-#[tokio::test]
-async fn one_policy_is_made_where_crds_are_kept_and_can_be_left_out() {
-    for (setting, expected) in [
-        ("azureOperatorMode=watchers-and-webhooks", 2),
-        ("azureOperatorMode=webhooks", 2),
-        ("azureOperatorMode=watchers", 0),
-        ("deletionProtection=false", 0),
-    ] {
-        let manifests = crate::chart::manifests(&[setting]).await;
-        let mut kinds = manifests
-            .iter()
-            .map(|manifest| manifest["kind"].as_str().unwrap());
-        let found = kinds
-            .by_ref()
-            .filter(|kind| kind.starts_with("ValidatingAdmissionPolicy"));
-        assert_eq!(found.count(), expected, "{setting}");
     }
 }

@@ -26,6 +26,7 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("crdPatern=*/*", "crdPatern"),
         ("crdVersions=newest", "crdVersions"),
         ("defaultReconcilePolicy=never", "defaultReconcilePolicy"),
+        ("allowedScopes={/}", "allowedScopes"),
         ("tracing.otlpEndpoint=collector:4317", "otlpEndpoint"),
         ("armBudget=reads=100", "armBudget"),
         ("webhook.conversionMemory=256MB", "conversionMemory"),
@@ -49,7 +50,7 @@ async fn each_mode_has_the_rights_and_the_service_of_its_half() {
             vec![
                 crds("watch"),
                 right("*.azure.com", "*", "watch"),
-                right("", "events", "create"),
+                right("events.k8s.io", "events", "create"),
             ],
         ),
         (

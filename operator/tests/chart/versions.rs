@@ -110,6 +110,7 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         metrics_listen: None,
         metrics_readers: Default::default(),
         default_policy: Policy::Manage,
+        allowed_scopes: None,
         sync_period: None,
         max_concurrent_reconciles: 4,
         longest_hold_before_put: Duration::from_secs(60 * 60),

@@ -13,7 +13,20 @@ use armature_shapes::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type
 /// a field beats no status; so are lists of more than [`LONGEST_LIST`] items, because etcd takes no object of their
 /// size (ASO behaviour §2.2 does so for one field of subnets). Secrets never enter. `conditions` are the reconciler's and are not set here.
 pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
-    from_arm(version.status, arm)
+    let mut status = from_arm(version.status, arm);
+    // `name` stands in the body of every resource: it is no further member of one.
+    let rest = version.status.fields.iter();
+    for field in rest.filter(|field| matches!(field.arm, ArmPlace::Further([]))) {
+        if let Some(Value::Object(further)) = status.get_mut(field.name) {
+            further.retain(|name, _| name != "name");
+            if further.is_empty()
+                && let Value::Object(status) = &mut status
+            {
+                status.shift_remove(field.name);
+            }
+        }
+    }
+    status
 }
 
 /// Most items of a list in a status: 2,000 ARM ids are half a megabyte, and etcd takes 1.5.

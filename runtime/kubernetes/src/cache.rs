@@ -133,7 +133,8 @@ impl ObjectCache {
         state.apply(object.clone())
     }
 
-    /// Forgets an object that is gone. Whoever stood for the same ARM id may take it over.
+    /// Forgets an object that is gone. Whoever stood for the same ARM id may take it over, and what is being deleted and
+    /// belonged to it may be gone, too.
     pub fn remove(&self, key: &ObjectKey) -> Vec<ObjectKey> {
         self.write().remove(key)
     }
@@ -416,9 +417,19 @@ impl State {
         let Some(entry) = self.objects.remove(key) else {
             return Vec::new();
         };
-        let heirs = self.heirs(&entry.object);
+        let mut wake = self.heirs(&entry.object);
         self.count_id(&entry.object, false);
-        heirs
+        wake.extend(self.going_with(key));
+        wake
+    }
+
+    /// Objects that are being deleted and referred to this one: what Azure cannot delete by itself is gone with its owner.
+    fn going_with(&self, key: &ObjectKey) -> Vec<ObjectKey> {
+        let users = self.users_of(key).filter(|user| {
+            let entry = self.objects.get(user.as_ref());
+            entry.is_some_and(|entry| entry.object.metadata.deletion_timestamp.is_some())
+        });
+        users.map(|user| user.as_ref().clone()).collect()
     }
 }
 

@@ -25,7 +25,7 @@ use super::cache::ObjectCache;
 use super::client::Clients;
 use super::digest_key::DigestKeys;
 use super::error::request;
-use super::event::EventRecorder;
+use super::event::{EventFigures, EventRecorder};
 use super::export_watch::own_keys;
 use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
@@ -85,6 +85,11 @@ impl Cluster {
     /// The objects in memory.
     pub fn cache(&self) -> &ObjectCache {
         &self.cache
+    }
+
+    /// What became of the events of objects.
+    pub fn events(&self) -> &EventFigures {
+        self.events.figures()
     }
 
     fn api(&self, key: &ObjectKey) -> Api<StoredObject> {
@@ -190,7 +195,11 @@ impl KubernetesPort for Cluster {
         patch: MetadataPatch,
     ) -> Result<Object, KubernetesError> {
         let key = object.key();
-        let body = json!({ "metadata": metadata_body(object, patch) });
+        let mut body = json!({});
+        if let Some(name) = &patch.azure_name {
+            body["spec"] = json!({ "azureName": name });
+        }
+        body["metadata"] = metadata_body(object, patch);
         let call = async {
             self.api(&key)
                 .patch(&key.name, &patch_parameters(), &Patch::Merge(body))

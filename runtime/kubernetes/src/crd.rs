@@ -1,7 +1,7 @@
 //! Installs CRDs and keeps their conversion pointed at the webhook. What a CRD contains comes from outside.
 
 use std::collections::BTreeSet;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use armature_engine::crd::{
@@ -62,10 +62,10 @@ pub enum CrdError {
     },
     /// Some CRDs are not served in time.
     #[error(
-        "these CRDs were not established within {seconds} s: {names}; `kubectl describe crd` says why"
+        "these CRDs are not established, and no other one was within {seconds} s: {names}; `kubectl describe crd` says why"
     )]
     NotEstablished {
-        /// How long was waited.
+        /// How long was waited for one more.
         seconds: u64,
         /// Names and what their conditions say.
         names: String,
@@ -257,40 +257,47 @@ impl CrdInstaller {
         }
     }
 
-    /// Waits until the kinds are served.
+    /// Waits until the kinds are served. The limit is for the next one of them: hundreds take minutes where the API
+    /// server has little to run on, and one that is refused takes forever.
     pub async fn wait_established(
         &self,
         kinds: &[&'static KindInfo],
         limit: Duration,
     ) -> Result<(), CrdError> {
         let mut waiting: BTreeSet<String> = kinds.iter().map(|kind| name(kind)).collect();
-        let waited = tokio::time::timeout(limit, self.established(kinds, &mut waiting)).await;
-        if waited.is_ok() && waiting.is_empty() {
-            return Ok(());
-        }
-        Err(CrdError::NotEstablished {
-            seconds: limit.as_secs(),
-            names: waiting.into_iter().collect::<Vec<_>>().join(", "),
-        })
-    }
-
-    async fn established(&self, kinds: &[&'static KindInfo], waiting: &mut BTreeSet<String>) {
         let mut events = pin!(self.watch());
         while !waiting.is_empty() {
-            match events.next().await {
-                Some(Ok(Event::InitApply(crd) | Event::Apply(crd))) => {
-                    let served = kinds
-                        .iter()
-                        .find(|kind| crd.is_of(kind))
-                        .filter(|kind| crd.serves(kind));
-                    if let Some(kind) = served {
-                        waiting.remove(&name(kind));
-                    }
-                }
-                Some(Ok(_)) => {}
-                Some(Err(error)) => tracing::debug!(%error, "the watch of CRDs was interrupted"),
-                None => return,
+            let next = next_established(kinds, &mut waiting, events.as_mut());
+            if tokio::time::timeout(limit, next).await.is_err() {
+                return Err(CrdError::NotEstablished {
+                    seconds: limit.as_secs(),
+                    names: waiting.into_iter().collect::<Vec<_>>().join(", "),
+                });
             }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until one more of the kinds is served, and takes it out of those that are waited for.
+async fn next_established(
+    kinds: &[&'static KindInfo],
+    waiting: &mut BTreeSet<String>,
+    mut events: Pin<&mut impl Stream<Item = Result<Event<InstalledCrd>, watcher::Error>>>,
+) {
+    loop {
+        match events.next().await {
+            Some(Ok(Event::InitApply(crd) | Event::Apply(crd))) => {
+                let mut kinds = kinds.iter().filter(|kind| crd.is_of(kind));
+                let served = kinds.find(|kind| crd.serves(kind));
+                if served.is_some_and(|kind| waiting.remove(&name(kind))) {
+                    return;
+                }
+            }
+            Some(Ok(_)) => {}
+            Some(Err(error)) => tracing::debug!(%error, "the watch of CRDs was interrupted"),
+            // A watch has no end; without news the limit passes.
+            None => std::future::pending().await,
         }
     }
 }

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use armature_reconcile::annotations::OF_NAMESPACES;
 use armature_reconcile::policy::Policy;
 use armature_shapes::names::{
-    ADOPT, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN, OBSERVE,
-    OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW, RECONCILE_POLICY,
-    RESOURCE_ID, SYNC_PERIOD,
+    ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN,
+    OBSERVE, OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW,
+    RECONCILE_POLICY, RESOURCE_ID, SYNC_PERIOD,
 };
 use armature_shapes::resource::Object;
 
@@ -70,7 +70,7 @@ pub fn changes_of_namespace(before: &Annotations, after: &Annotations) -> Namesp
     };
     NamespaceChanges {
         names: OF_NAMESPACES.iter().filter(changed).copied().collect(),
-        everybody: is_asked_for(before, after),
+        everybody: is_asked_for(before, after) || changed(&&ALLOWED_SCOPES),
     }
 }
 
@@ -346,6 +346,20 @@ mod tests {
                 false,
             ),
             ("a period", &none, &said(SYNC_PERIOD, "1h"), &plain, true),
+            (
+                "scopes, whatever the object says",
+                &none,
+                &said(ALLOWED_SCOPES, "/subscriptions/s"),
+                &annotated(ALLOWED_SCOPES, "/subscriptions/other"),
+                true,
+            ),
+            (
+                "no scopes any more",
+                &said(ALLOWED_SCOPES, "/subscriptions/s"),
+                &none,
+                &plain,
+                true,
+            ),
             (
                 "a request",
                 &none,

@@ -83,6 +83,10 @@ async fn serve(
     router: Router,
     stop: CancellationToken,
 ) -> Result<(), String> {
+    // Without it an answer of several frames may wait 40 ms for the client's acknowledgement.
+    stream
+        .set_nodelay(true)
+        .map_err(|error| format!("TCP_NODELAY: {error}"))?;
     let stream = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream))
         .await
         .map_err(|_| "TLS handshake timed out".to_owned())?

@@ -42,6 +42,7 @@ pub use certificate::{CertificateError, CertificateStore, Material, ServingCerti
 pub use client::{ClientError, Clients, WatchClient};
 pub use cluster::Cluster;
 pub use crd::{Conversion, CrdError, CrdInstaller};
+pub use event::EventFigures;
 pub use https::HttpsServer;
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
 pub use labels::{CrdLabels, LabelsError};

@@ -77,9 +77,12 @@ impl InstalledCrd {
     }
 
     /// Whether what becomes of the CRD depends on the versions by which its objects were written: when not all
-    /// versions are to be served, or when some that are served now are unknown.
+    /// versions are to be served, or when some that are served now are unknown or were asked for.
     pub fn depends_on_objects(&self, kind: &KindInfo, latest_only: bool) -> bool {
-        latest_only || self.served().any(|version| !is_readable(kind, version))
+        let is_ordinary = |name: &String| {
+            is_readable(kind, name) && kind.version(name).is_none_or(|it| !it.is_on_request)
+        };
+        latest_only || !self.served().all(is_ordinary)
     }
 
     /// The versions that the CRD gets. Objects were written by those in `written`; the user wants those in
@@ -100,15 +103,13 @@ impl InstalledCrd {
             let mut versions = kind.versions.iter();
             versions.any(|version| version.name == **name)
         };
+        // The API server wants every version in which objects may be stored to stay.
+        let stored_at = stored.iter().filter(is_api_version);
+        let also = asked.iter().chain(written).chain(stored_at);
+        let also = also.cloned().collect();
         let served = match latest_only {
-            false => ServedVersions::All,
-            true => {
-                // The API server wants every version in which objects may be stored to stay.
-                let stored = stored.iter().filter(is_api_version);
-                let also = asked.iter().chain(written).chain(stored);
-                let also = also.cloned().collect();
-                ServedVersions::Latest { also }
-            }
+            false => ServedVersions::All { also },
+            true => ServedVersions::Latest { also },
         };
         let kept = stored
             .iter()
@@ -176,6 +177,7 @@ mod tests {
 
     #[test]
     fn what_a_crd_gets() {
+        let all = |names: &[&str]| ServedVersions::All { also: set(names) };
         let latest = |names: &[&str]| ServedVersions::Latest { also: set(names) };
         let rows = [
             (
@@ -183,7 +185,7 @@ mod tests {
                 &["v20210101storage"][..],
                 false,
                 &[][..],
-                ServedVersions::All,
+                all(&["v1api20200101"]),
                 &[][..],
             ),
             (
@@ -191,7 +193,7 @@ mod tests {
                 &["v1api20200101storage", "v20210101storage"],
                 false,
                 &[],
-                ServedVersions::All,
+                all(&["v1api20200101"]),
                 &["v1api20200101storage"],
             ),
             (

@@ -19,6 +19,8 @@ pub mod reason {
     pub const SECRET_NOT_FOUND: &str = "SecretNotFound";
     /// A ConfigMap or a key in it is missing.
     pub const CONFIG_MAP_NOT_FOUND: &str = "ConfigMapNotFound";
+    /// An ARM id is outside of what the namespace may use.
+    pub const SCOPE_NOT_ALLOWED: &str = "ScopeNotAllowed";
     /// The credential is for another subscription.
     pub const SUBSCRIPTION_MISMATCH: &str = "SubscriptionMismatch";
     /// The resource is not in Azure, and the operator may not create it.

@@ -12,6 +12,8 @@
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`fence`] | until when this replica may write |
 //! | [`time`] | the time by which all of it waits |
+//! | [`allowed_scopes`] | which ARM ids objects of a namespace may be for |
+//! | [`azure_name`] | names in Azure that are UUIDs |
 //! | [`annotations`], [`policy`], [`names`] | what users may say, and all names on the wire |
 //! | [`side_condition`] | conditions beside `Ready` that show what annotations ask for |
 //! | `testing` | ports in memory, with the feature `testing` |
@@ -52,7 +54,9 @@
 //! ```
 
 pub mod action;
+pub mod allowed_scopes;
 pub mod annotations;
+pub mod azure_name;
 pub mod backoff;
 pub mod claim;
 pub mod classify;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use serde_json::Value;
+use serde_json::value::to_raw_value;
 
 use armature_engine::compare::DigestKey;
 use armature_shapes::id::RemoteId;
@@ -67,7 +68,7 @@ pub struct DataExport {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Changes to `metadata`; `None` as a value removes the entry.
+/// Changes to `metadata`, and the one to the spec that an operator may make; `None` as a value removes the entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MetadataPatch {
     /// Annotations to set or remove.
@@ -78,11 +79,25 @@ pub struct MetadataPatch {
     pub finalizers: Option<Vec<String>>,
     /// The whole list of owner references, when it changes.
     pub owner_references: Option<Vec<Value>>,
+    /// `spec.azureName`, when the operator made it up: it has to be the same for ever.
+    pub azure_name: Option<String>,
 }
 
 impl MetadataPatch {
-    /// Works the changes into the metadata of an object, as an API server does.
-    pub fn apply(self, metadata: &mut ObjectMeta) {
+    /// Works the changes into an object, as an API server does.
+    pub fn apply(self, object: &mut Object) {
+        if let Some(name) = &self.azure_name {
+            let spec = object.spec.as_ref().map_or("{}", |spec| spec.get());
+            let mut spec: Value = serde_json::from_str(spec).unwrap_or_default();
+            spec["azureName"] = Value::from(name.as_str());
+            object.spec = to_raw_value(&spec).ok();
+            let generation = object.metadata.generation.unwrap_or_default();
+            object.metadata.generation = Some(generation + 1);
+        }
+        self.apply_to_metadata(&mut object.metadata);
+    }
+
+    fn apply_to_metadata(self, metadata: &mut ObjectMeta) {
         merge(&mut metadata.annotations, self.annotations);
         merge(&mut metadata.labels, self.labels);
         if let Some(finalizers) = self.finalizers {

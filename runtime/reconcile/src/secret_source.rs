@@ -2,10 +2,13 @@
 //!
 //! Decides and reads only; requests are the driver's. No function here puts a value into a message.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use armature_shapes::id::ResourceId;
 use armature_shapes::kind::{AnswerStep, KindInfo, SecretExport, SecretSource};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::extension::SecretValues;
@@ -38,15 +41,12 @@ pub fn values(
 ) -> SecretValues {
     let found = rows(kind, wanted).filter_map(|row| {
         let value = match row.source {
-            SecretSource::Status(path) => path
-                .iter()
-                .try_fold(status, |at, name| at.get(*name))?
-                .as_str(),
-            SecretSource::Subscription => id?.subscription(),
+            SecretSource::Status(path) => text_at(status, path),
+            SecretSource::Subscription => id?.subscription().map(str::to_owned),
             SecretSource::Action { action, value } => follow(answers.get(action)?, value),
             SecretSource::Extension => None,
         };
-        Some((row.key.to_owned(), value?.to_owned()))
+        Some((row.key.to_owned(), value?))
     });
     SecretValues(found.collect())
 }
@@ -56,15 +56,44 @@ fn rows(kind: &KindInfo, wanted: &BTreeSet<String>) -> impl Iterator<Item = &'st
     rows.filter(|row| wanted.contains(row.key))
 }
 
-fn follow<'a>(answer: &'a Value, steps: &[AnswerStep]) -> Option<&'a str> {
-    let end = steps.iter().try_fold(answer, |at, step| match step {
-        AnswerStep::Member(name) => at.get(*name),
+/// A value in a status as text: a port is a number there.
+pub fn text_at(status: &Value, path: &[&str]) -> Option<String> {
+    let mut path = path.iter();
+    text(path.try_fold(status, |at, name| at.get(*name))?)
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Null => None,
+        other => Some(other.to_string()),
+    }
+}
+
+fn follow(answer: &Value, steps: &[AnswerStep]) -> Option<String> {
+    let mut at = Cow::Borrowed(answer);
+    for step in steps {
+        at = match at {
+            Cow::Borrowed(at) => next(at, step)?,
+            Cow::Owned(at) => Cow::Owned(next(&at, step)?.into_owned()),
+        };
+    }
+    text(&at)
+}
+
+fn next<'a>(at: &'a Value, step: &AnswerStep) -> Option<Cow<'a, Value>> {
+    Some(match step {
+        AnswerStep::Member(name) => Cow::Borrowed(at.get(*name)?),
+        AnswerStep::First => Cow::Borrowed(at.as_array()?.first()?),
         AnswerStep::Item { member, is } => {
             let mut items = at.as_array()?.iter();
-            items.find(|item| item[*member] == **is)
+            Cow::Borrowed(items.find(|item| item[*member] == **is)?)
         }
-    });
-    end?.as_str()
+        AnswerStep::Base64 => {
+            let bytes = STANDARD.decode(at.as_str()?).ok()?;
+            Cow::Owned(Value::String(String::from_utf8(bytes).ok()?))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -120,6 +149,31 @@ mod tests {
         ];
         let expected = expected.map(|(key, value)| (key.to_owned(), value.to_owned()));
         assert_eq!(found, BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn ways_lead_through_lists_and_encodings() {
+        let answer = json!({"kubeconfigs": [{"name": "a", "value": "aHVudGVyMg=="}], "port": 6380, "none": null});
+        let list = AnswerStep::Member("kubeconfigs");
+        let item = AnswerStep::Item {
+            member: "name",
+            is: "a",
+        };
+        let (value, port) = (AnswerStep::Member("value"), AnswerStep::Member("port"));
+        let first = AnswerStep::First;
+        let base64 = AnswerStep::Base64;
+        for (steps, expected) in [
+            (&[list, first, value][..], Some("aHVudGVyMg==")),
+            (&[list, first, value, base64], Some("hunter2")),
+            (&[list, item, value, base64], Some("hunter2")),
+            (&[port], Some("6380")),
+            (&[AnswerStep::Member("none")], None),
+            (&[port, base64], None),
+            (&[port, first], None),
+        ] {
+            assert_eq!(follow(&answer, steps).as_deref(), expected, "{steps:?}");
+        }
+        assert_eq!(text_at(&answer, &["port"]).as_deref(), Some("6380"));
     }
 
     #[test]

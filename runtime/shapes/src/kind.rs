@@ -42,6 +42,12 @@ impl KindInfo {
         self.versions.iter().find(|version| version.name == name)
     }
 
+    /// The versions that are not served on request alone, oldest first.
+    pub fn served_unasked(&self) -> impl DoubleEndedIterator<Item = &VersionInfo> {
+        let versions = self.versions.iter();
+        versions.filter(|version| !version.is_on_request)
+    }
+
     /// The ARM type, `Microsoft.Storage/storageAccounts/blobServices`; of another remote its name.
     pub fn remote_type(&self) -> &'static str {
         match self.remote {
@@ -95,6 +101,9 @@ pub struct VersionInfo {
     pub api_version: &'static str,
     /// Spec files that it was generated from.
     pub sources: &'static [&'static str],
+    /// Whether it is served only when a user names it, and objects are never stored in it: Azure Service Operator does
+    /// not have it, and a cluster can be given back without it.
+    pub is_on_request: bool,
     /// Desired state.
     pub spec: &'static StructShape,
     /// Observed state; `conditions` first, then what ARM returns.
@@ -105,6 +114,9 @@ pub struct VersionInfo {
     /// `$resourceLifecycleOwnedByParent`). The spec leaves them out; a PUT carries what ARM returned, because
     /// ARM deletes the items that a PUT does not name.
     pub child_lists: &'static [&'static [&'static str]],
+    /// ARM paths of lists that the spec has and whose items may also be kinds of their own, such as the extensions of a
+    /// scale set. A PUT carries those that ARM has and that the spec never named.
+    pub keep_unknown: &'static [&'static [&'static str]],
     /// Differences between this version's spec and the hub's.
     pub spec_plan: &'static Plan,
     /// Differences between this version's status and the hub's.
@@ -196,10 +208,26 @@ pub enum OwnerRule {
 pub enum NameRule {
     /// `spec.azureName`, else `metadata.name`, within the rules.
     Free(&'static Rules),
+    /// `spec.azureName` within the rules, else a UUID, which the operator writes there (ASO behaviour §2.3).
+    Uuid {
+        /// Rules of a name that the user gives.
+        rules: &'static Rules,
+        /// The text that it is made of.
+        text: UuidText,
+    },
     /// One of several values in `spec.azureName`.
     OneOf(&'static [&'static str]),
     /// Always this value.
     Fixed(&'static str),
+}
+
+/// The text of which the UUID of a name is made. Azure Service Operator has two, and names in Azure stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UuidText {
+    /// An owner that is named by its ARM id counts by that.
+    WithOwnerId,
+    /// An owner that is named by its ARM id does not count.
+    WithoutOwnerId,
 }
 
 /// What an ARM path offers.
@@ -262,6 +290,10 @@ pub enum SecretSource {
 pub enum AnswerStep {
     /// Into this member of an object.
     Member(&'static str),
+    /// To the first item of a list, where any will do or there is one only.
+    First,
+    /// To what the text here says in Base64.
+    Base64,
     /// To the item of a list whose member has this text. Azure does not promise an order.
     Item {
         /// Member of the item: `keyName`.

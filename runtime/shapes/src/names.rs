@@ -54,6 +54,9 @@ pub const PAUSED: &str = "armature.azure.com/paused";
 pub const PROTECT: &str = "armature.azure.com/protect";
 /// Annotation by the user: `always`, `if-equal` or `never`; on an object or its namespace.
 pub const ADOPT: &str = "armature.azure.com/adopt";
+/// Annotation by the administrator of a namespace: ARM ids below which everything must be that its objects are for or refer
+/// to, with commas or spaces. On objects it means nothing.
+pub const ALLOWED_SCOPES: &str = "armature.azure.com/allowed-scopes";
 /// Annotation by the operator: whether the resource is the object's, as far as that was asked.
 pub const ADOPTION: &str = "armature.azure.com/adoption";
 /// Annotation by the operator: whose credential the object was claimed with.

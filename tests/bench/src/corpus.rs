@@ -4,6 +4,7 @@
 use armature_generated::KINDS;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::testing::arbitrary::Arbitrary;
+use armature_runtime::testing::by_shape::TypesByShape;
 use serde_json::{Value, json};
 
 /// Values in a spec, and in a status.
@@ -38,4 +39,19 @@ pub fn served() -> Vec<Served> {
             }),
         })
         .collect()
+}
+
+/// The Rust types of their specs and statuses.
+pub fn types() -> TypesByShape {
+    let mut types = TypesByShape::default();
+    macro_rules! add {
+        ($version:ty, $hub:ty) => {
+            types.add::<$version>();
+        };
+    }
+    macro_rules! add_groups {
+        ($($group:ident)*) => { $(armature_generated::$group::each_kind!(add);)* };
+    }
+    armature_generated::each_group!(add_groups);
+    types
 }

@@ -3,10 +3,10 @@
 use std::hint::black_box;
 
 use armature_runtime::conversion::{from_hub, to_hub};
-use armature_runtime::shape::{UnknownFields, recode};
+use armature_runtime::shape::UnknownFields;
 use serde_json::Value;
 
-use crate::corpus::served;
+use crate::corpus::{served, types};
 use crate::figure::{Figure, time};
 
 /// An object's spec and status from JSON into the Rust types and back.
@@ -14,11 +14,11 @@ use crate::figure::{Figure, time};
 /// # Errors
 /// When an object does not fit its types.
 pub fn codec(runs: u32) -> anyhow::Result<Vec<Figure>> {
-    let objects = served();
+    let (objects, types) = (served(), types());
     let figure = time("decode and encode", runs, objects.len(), || {
         for one in &objects {
             for (shape, member) in [(one.version.spec, "spec"), (one.version.status, "status")] {
-                black_box(recode(shape, &one.object[member], UnknownFields::Deny)?);
+                black_box(types.recode(shape, &one.object[member], UnknownFields::Deny)?);
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use armature_generated::KINDS;
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::shape::{StructShape, Type};
+use armature_runtime::testing::by_shape::TypesByShape;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value};
 
@@ -36,8 +37,23 @@ pub fn for_all(what: &str, cases: u32, property: impl Fn(u64, usize) -> Result<(
     }
 }
 
-/// Every version of every kind.
+/// Set by `cargo xtask test --all`: properties hold for every version of every kind.
+const ALL_VERSIONS: &str = "ARMATURE_ALL_VERSIONS";
+
+/// The newest version of every kind, and the newest of those that are served without a request: most of what an older one
+/// has is the same type. With `cargo xtask test --all` every version.
 pub fn versions() -> impl Iterator<Item = (&'static KindInfo, &'static VersionInfo)> {
+    let is_wanted = |kind: &KindInfo, version: &VersionInfo| {
+        let newest = [kind.versions.last(), kind.served_unasked().next_back()];
+        let mut newest = newest.into_iter().flatten();
+        newest.any(|newest| newest.api_version == version.api_version)
+    };
+    let all = std::env::var_os(ALL_VERSIONS).is_some();
+    every_version().filter(move |(kind, version)| all || is_wanted(kind, version))
+}
+
+/// Every version of every kind.
+fn every_version() -> impl Iterator<Item = (&'static KindInfo, &'static VersionInfo)> {
     let kinds = KINDS.iter();
     kinds.flat_map(|kind| kind.versions.iter().map(move |version| (*kind, version)))
 }
@@ -56,6 +72,22 @@ pub fn shapes() -> Vec<&'static StructShape> {
         }
     }
     shapes
+}
+
+/// The Rust types of [`shapes`].
+pub fn types() -> TypesByShape {
+    let mut types = TypesByShape::default();
+    macro_rules! add {
+        ($version:ty, $hub:ty) => {
+            types.add::<$version>();
+            types.add::<$hub>();
+        };
+    }
+    macro_rules! add_groups {
+        ($($group:ident)*) => { $(armature_generated::$group::each_kind!(add);)* };
+    }
+    armature_generated::each_group!(add_groups);
+    types
 }
 
 /// Whether two documents are the same, and if not, where they differ first.
@@ -120,6 +152,40 @@ fn pruned_value(ty: Type, value: &Value) -> Value {
             Value::Object(members.collect::<Map<_, _>>())
         }
         _ => value.clone(),
+    }
+}
+
+/// The document with one variant of each discriminated object, as the API server admits them.
+pub fn with_one_variant(shape: &StructShape, document: &mut Value) {
+    let Value::Object(members) = document else {
+        return;
+    };
+    if let Some(one_of) = shape.one_of {
+        let is_variant = |name: &str| one_of.variants.iter().any(|one| one.field == name);
+        let mut is_chosen = false;
+        members.retain(|name, _| !is_variant(name) || !std::mem::replace(&mut is_chosen, true));
+    }
+    for (name, value) in members {
+        if let Some(field) = shape.field(name) {
+            one_variant_in(field.ty, value);
+        }
+    }
+}
+
+fn one_variant_in(ty: Type, value: &mut Value) {
+    match (ty, value) {
+        (Type::Struct(shape), value) => with_one_variant(shape, value),
+        (Type::List(list), Value::Array(items)) => {
+            for item in items {
+                one_variant_in(list.item, item);
+            }
+        }
+        (Type::Map(map), Value::Object(members)) => {
+            for member in members.values_mut() {
+                one_variant_in(map.value, member);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -21,6 +21,9 @@ const OWN_GROUP: &str = "asotest-rg-";
 /// Name that samples have for the resource group.
 const SAMPLE_GROUP: &str = "aso-sample-rg";
 
+/// Fields that samples spell in another casing, and their names: the recorded test read samples in Go, which does not mind.
+const SPELLED: [(&str, &str); 2] = [("ARMID", "armId"), ("GroupReferences", "groupReferences")];
+
 /// Kind of resource groups.
 const GROUP: &str = "ResourceGroup";
 /// Name of a manifest that is the test's own resource group.
@@ -28,7 +31,7 @@ const OWN_GROUP_MANIFEST: &str = "own-rg";
 
 /// Rewrites the samples; `kinds` are the known ones. Documents of other kinds are dropped.
 pub fn apply(
-    documents: Vec<Document>,
+    mut documents: Vec<Document>,
     exchanges: &[Exchange],
     kinds: &[&'static KindInfo],
 ) -> Vec<Document> {
@@ -37,6 +40,9 @@ pub fn apply(
         .filter(|exchange| exchange.method == "PUT")
         .filter_map(|exchange| ResourceId::parse(path(&exchange.url)).ok())
         .collect();
+    for document in &mut documents {
+        spell(&mut document.value);
+    }
     let elsewhere = other_kinds(&documents, &recorded, kinds);
     let mut known: Vec<(Document, &KindInfo)> = documents
         .into_iter()
@@ -48,6 +54,7 @@ pub fn apply(
     rename(&mut known, &recorded);
     own_group(&mut known, &recorded, kinds);
     adopt(&mut known);
+    take_into_own_group(&mut known, &recorded);
     if let Some(group) = recorded.iter().find(|id| is_own_group(id)) {
         for (document, _) in &mut known {
             replace_group(&mut document.value, group.name());
@@ -83,8 +90,14 @@ fn kind_of(manifest: &Value, kinds: &[&'static KindInfo]) -> Option<&'static Kin
 /// sample stays.
 fn rename(documents: &mut [(Document, &KindInfo)], recorded: &[ResourceId]) {
     let mut random: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    // Names that are made of the test's own namespace.
+    let is_made_up = |id: &ResourceId| {
+        documents.iter().any(|(_, kind)| {
+            matches!(kind.name, NameRule::Uuid { .. }) && id.has_type(kind.remote_type())
+        })
+    };
     for id in recorded.iter().filter(|id| !is_own_group(id)) {
-        if id.name().starts_with(RANDOM) {
+        if id.name().starts_with(RANDOM) || is_made_up(id) {
             let names = random.entry(id.arm_type().to_lowercase()).or_default();
             if !names.contains(&id.name()) {
                 names.push(id.name());
@@ -130,6 +143,47 @@ fn adopt(documents: &mut [(Document, &KindInfo)]) {
         if let Some([only]) = names.get(&(group, kind)).map(Vec::as_slice) {
             *owner = only.clone();
         }
+    }
+}
+
+/// Gives samples that were recorded in the test's own resource group that group for an owner, also where the samples have a
+/// group of their own.
+fn take_into_own_group(documents: &mut [(Document, &KindInfo)], recorded: &[ResourceId]) {
+    let Some(own) = recorded.iter().find(|id| is_own_group(id)) else {
+        return;
+    };
+    let mut groups = documents.iter().filter(|(_, kind)| kind.kind == GROUP);
+    let group = groups.find(|(group, _)| azure_name(&group.value) == own.name());
+    let Some(name) = group.map(|(group, _)| group.value["metadata"]["name"].clone()) else {
+        return;
+    };
+    for (document, kind) in documents {
+        let is_there = recorded.iter().any(|id| {
+            id.has_type(kind.remote_type())
+                && id.resource_group() == own.resource_group()
+                && id.name() == azure_name(&document.value)
+        });
+        let in_group = matches!(kind.owner, OwnerRule::Kind { kind: GROUP, .. });
+        let owner = document.value.pointer_mut("/spec/owner/name");
+        if let Some(owner) = owner.filter(|_| in_group && is_there) {
+            *owner = name.clone();
+        }
+    }
+}
+
+/// Gives fields their names.
+fn spell(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (sample, name) in SPELLED {
+                if let Some(member) = members.remove(sample) {
+                    members.insert(name.to_owned(), member);
+                }
+            }
+            members.values_mut().for_each(spell);
+        }
+        Value::Array(items) => items.iter_mut().for_each(spell),
+        _ => {}
     }
 }
 

@@ -5,8 +5,8 @@
     reason = "helpers of tests may panic as tests do"
 )]
 
-use armature_conformance::properties::{for_all, normal, same, shapes};
-use armature_runtime::shape::{UnknownFields, recode};
+use armature_conformance::properties::{for_all, normal, same, shapes, types};
+use armature_runtime::shape::UnknownFields;
 use armature_runtime::testing::arbitrary::Arbitrary;
 use serde_json::Value;
 
@@ -15,10 +15,11 @@ const CASES: u32 = 24;
 
 #[test]
 fn documents_of_the_right_types_are_kept_as_they_are() {
+    let types = types();
     for shape in shapes() {
         for_all(shape.name, CASES, |seed, size| {
             let document = Arbitrary::typed(seed, size).object(shape);
-            let recoded = recode(shape, &document, UnknownFields::Deny);
+            let recoded = types.recode(shape, &document, UnknownFields::Deny);
             same(&document, &recoded.map_err(|error| error.to_string())?)
         });
     }
@@ -26,13 +27,14 @@ fn documents_of_the_right_types_are_kept_as_they_are() {
 
 #[test]
 fn nulls_unknown_members_and_fractions_of_zero_are_all_that_is_left_out() {
+    let types = types();
     for shape in shapes() {
         for_all(shape.name, CASES, |seed, size| {
             let document = Arbitrary::loose(seed, size).object(shape);
-            let recoded = recode(shape, &document, UnknownFields::Ignore);
+            let recoded = types.recode(shape, &document, UnknownFields::Ignore);
             let recoded = recoded.map_err(|error| error.to_string())?;
             same(&normal(shape, &document), &recoded)?;
-            let again = recode(shape, &recoded, UnknownFields::Deny);
+            let again = types.recode(shape, &recoded, UnknownFields::Deny);
             same(&recoded, &again.map_err(|error| error.to_string())?)
         });
     }

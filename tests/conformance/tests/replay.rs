@@ -29,7 +29,8 @@ fn the_operator_does_what_was_recorded_and_no_more() {
         "no recording is like {CHOICE}={choice}"
     );
     let mut known: Vec<KnownProblem> = differences::read("replay.yaml").expect("the lists");
-    known.retain(|one| one.recording.contains(&choice));
+    let names: BTreeSet<_> = recordings.iter().map(|one| one.name.clone()).collect();
+    known.retain(|one| names.contains(&one.recording));
     let outcomes = replay(&recordings, &known);
     let listed: Vec<_> = known
         .iter()
@@ -101,7 +102,11 @@ fn replay(recordings: &[Recording], known: &[KnownProblem]) -> Vec<Outcome> {
             for index in chain {
                 let recording = &recordings[index];
                 let ran = course::run(world_of_all, index, recording, &left_out[index]);
-                outcomes.push((index, ran.await?));
+                let outcome = ran.await?;
+                for problem in &outcome.problems {
+                    println!("{}: {problem}", outcome.recording);
+                }
+                outcomes.push((index, outcome));
             }
             anyhow::Ok(outcomes)
         });

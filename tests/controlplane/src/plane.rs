@@ -190,7 +190,6 @@ impl ControlPlane {
             // Nothing here creates the service accounts that this plugin asks for.
             "--disable-admission-plugins=ServiceAccount".to_owned(),
             format!("--cert-dir={}", file(folder)),
-            "--profiling=false".to_owned(),
         ];
         flags.extend(self.flags.iter().cloned());
         Supervised::spawn(

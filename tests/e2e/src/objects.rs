@@ -35,7 +35,7 @@ impl Objects {
     /// Access to a kind at a version; the group comes from the kind.
     pub fn api(&self, kind: &str, version: &str) -> Api<DynamicObject> {
         let info = kind_info(kind);
-        let gvk = GroupVersionKind::gvk(info.group, version, kind);
+        let gvk = GroupVersionKind::gvk(info.group, version, info.kind);
         let resource = ApiResource::from_gvk_with_plural(&gvk, info.plural);
         Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
     }
@@ -54,8 +54,9 @@ impl Objects {
                 .and_then(Value::as_str)
                 .expect(pointer)
         };
-        let (_, version) = text("/apiVersion").split_once('/').expect("group/version");
-        let api = self.api(text("/kind"), version);
+        let (group, version) = text("/apiVersion").split_once('/').expect("group/version");
+        let group = group.split('.').next().unwrap_or_default();
+        let api = self.api(&format!("{group}/{}", text("/kind")), version);
         let parameters = PatchParams::apply("test").force();
         api.patch(
             text("/metadata/name"),
@@ -145,15 +146,28 @@ pub fn condition(object: &Value, condition_type: &str) -> Value {
         .unwrap_or_default()
 }
 
-/// The descriptor of a kind.
+/// The descriptor of a kind: `StorageAccount`, or `kusto/Database` and `kusto.azure.com/Database` where several groups
+/// have one of the name.
 pub fn kind_info(kind: &str) -> &'static KindInfo {
-    armature_generated::KINDS
-        .iter()
-        .find(|info| info.kind == kind)
-        .unwrap_or_else(|| panic!("there is no kind {kind}"))
+    let (group, kind) = match kind.split_once('/') {
+        Some((group, kind)) => (Some(group), kind),
+        None => (None, kind),
+    };
+    let is_wanted = |info: &&&KindInfo| {
+        info.kind == kind && group.is_none_or(|group| [info.category, info.group].contains(&group))
+    };
+    let found: Vec<_> = armature_generated::KINDS.iter().filter(is_wanted).collect();
+    match found[..] {
+        [info] => info,
+        [] => panic!("there is no kind {kind}"),
+        _ => panic!("several groups have a kind {kind}: say which, as in `kusto/{kind}`"),
+    }
 }
 
 fn newest(kind: &str) -> &'static str {
     let info = kind_info(kind);
-    info.versions.last().expect("a kind has versions").name
+    info.served_unasked()
+        .next_back()
+        .expect("a kind has versions")
+        .name
 }

@@ -273,7 +273,8 @@ pub async fn operator_config(
         namespace: OPERATOR_NAMESPACE.to_owned(),
         target_namespaces: Vec::new(),
         crd_management: CrdManagement::Auto,
-        crd_pattern: "*/*".parse()?,
+        // What is ahead of Azure Service Operator is served when it is named.
+        crd_pattern: "*/*;storage.azure.com/v20260401/StorageAccount".parse()?,
         crd_versions: VersionChoice::All,
         crd_labels: "tests=labelled".parse()?,
         webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
@@ -289,6 +290,7 @@ pub async fn operator_config(
         metrics_listen: Some(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)),
         metrics_readers: Default::default(),
         default_policy: Policy::Manage,
+        allowed_scopes: None,
         sync_period: None,
         max_concurrent_reconciles: 4,
         longest_hold_before_put: Duration::from_secs(60 * 60),

@@ -6,7 +6,7 @@ use armature_generated::KINDS;
 use futures::future::join_all;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::{ConfigMap, Event, Secret};
-use kube::api::{Api, ApiResource, DynamicObject, ListParams};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, ObjectList};
 use kube::core::{GroupVersionKind, ObjectMeta};
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub async fn shown_in(client: &Client, namespace: Option<&str>) -> kube::Result<
             None => Api::all_with(client.clone(), &resource),
         };
         let all = &all;
-        async move { (kind.kind, api.list(all).await) }
+        async move { (kind.kind, read(&api, all).await) }
     });
     for (kind, list) in join_all(lists).await {
         let list = match list {
@@ -56,6 +56,17 @@ pub async fn shown_in(client: &Client, namespace: Option<&str>) -> kube::Result<
     Ok(places)
 }
 
+/// Reads a list, once more when the server closed the connection, which lay idle, just as it was used.
+async fn read<K>(api: &Api<K>, parameters: &ListParams) -> kube::Result<ObjectList<K>>
+where
+    K: Clone + Debug + DeserializeOwned,
+{
+    match api.list(parameters).await {
+        Err(kube::Error::Service(_)) => api.list(parameters).await,
+        answer => answer,
+    }
+}
+
 async fn list<K>(client: &Client, namespace: Option<&str>) -> kube::Result<Vec<K>>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
@@ -67,7 +78,7 @@ where
         Some(namespace) => Api::namespaced(client.clone(), namespace),
         None => Api::all(client.clone()),
     };
-    Ok(api.list(&ListParams::default()).await?.items)
+    Ok(read(&api, &ListParams::default()).await?.items)
 }
 
 fn place(kind: &str, metadata: &ObjectMeta, value: Value) -> Place {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use armature_generator::curate::curate;
 use armature_generator::curation::GroupConfig;
 use armature_generator::discover::{discover, overlaid};
-use armature_generator::emit::{GroupKinds, emit, umbrella};
+use armature_generator::emit::{GroupKinds, Notes, emit, umbrella};
 use armature_generator::hub::hubs;
 use armature_generator::inherit::{Known, inherit};
 use armature_generator::load::{SpecRoot, load};
@@ -160,7 +160,8 @@ fn curated(
     let names = Names::of(&group, &hubs.types).map_err(missing)?;
     check_called(names.hub.by_name().into_keys(), "hub")?;
     let sharing = share(&group, &hubs, &names).map_err(missing)?;
-    let files = emit(&group, &hubs, &names, &sharing).map_err(|error| Fault(error.to_string()))?;
+    let files = emit(&group, &hubs, &names, &sharing, &Notes::default())
+        .map_err(|error| Fault(error.to_string()))?;
     check_files(&files)?;
     let kinds = GroupKinds::of(&group, &hubs);
     check_files(&umbrella(&BTreeMap::from([(group.name, kinds)])))?;

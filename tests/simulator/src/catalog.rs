@@ -89,6 +89,26 @@ impl Catalog {
         })
     }
 
+    /// The type as a GET finds it, or ARM's refusal. A kind is made of some api-versions only, and its provider has the
+    /// type in others too: in an api-version of another type of the provider the nearest earlier one answers.
+    pub fn find_to_read(
+        &self,
+        arm_type: &str,
+        api_version: &str,
+    ) -> Result<(&ArmType, &'static VersionInfo), ArmError> {
+        let entry = self.find(arm_type, api_version)?;
+        let version = entry.version(api_version).or_else(|refused| {
+            let mut others = self.in_namespace(entry.kind.provider());
+            if !others.any(|other| other.version(api_version).is_ok()) {
+                return Err(refused);
+            }
+            let mut earlier = entry.versions.range(..api_version);
+            let nearest = earlier.next_back().or(entry.versions.first_key_value());
+            nearest.map(|(_, version)| *version).ok_or(refused)
+        })?;
+        Ok((entry, version))
+    }
+
     /// The types of a provider namespace.
     pub fn in_namespace(&self, namespace: &str) -> impl Iterator<Item = &ArmType> {
         let namespace = namespace.to_ascii_lowercase();

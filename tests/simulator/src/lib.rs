@@ -373,6 +373,14 @@ impl Simulator {
         self.state().set_cluster_state(wanted).map(drop)
     }
 
+    /// Adds a subscription to those that exist.
+    pub fn add_subscription(&self, id: &str) {
+        let settings = &mut self.state().settings;
+        if !settings.has_subscription(id) {
+            settings.subscriptions.push(id.to_owned());
+        }
+    }
+
     /// How operations on a type run from now on; without a type, on every type that has no rule of its own.
     pub fn set_operation_rule(&self, arm_type: Option<&str>, rule: OperationRule) {
         let settings = &mut self.state().settings;

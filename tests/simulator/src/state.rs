@@ -64,7 +64,7 @@ impl State {
         }
         Self {
             catalog: Catalog::new(kinds),
-            behaviours: Behaviours::all(settings.normalise),
+            behaviours: Behaviours::all(kinds, settings.normalise),
             store: Store::default(),
             operations: BTreeMap::new(),
             running: BTreeSet::new(),

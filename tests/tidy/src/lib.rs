@@ -16,16 +16,20 @@
 //! | [`known`] | the list of what is known |
 //! | [`circles`] | check: no file and no folder imports another in a circle |
 //! | [`direction`] | check: crates depend on each other in one direction |
+//! | [`customizations`] | check: the page about extensions names files and tests that exist |
 //! | [`features`] | check: every generated group is in the operator |
 //! | [`services`] | check: `runtime` names no Azure service |
 //! | [`sizes`] | check: files and functions are short |
 //! | [`sections`] | check: every section that is cited exists |
 //! | [`links`] | check: links of the documentation lead somewhere |
+//! | [`book`] | check: pages of the book are listed, lead to pages, and can be read |
 //! | [`lints`] | check: no module switches off what keeps panics out |
 //!
 //! What does not live here: anything that needs the code of the workspace to be built.
 
+pub mod book;
 pub mod circles;
+pub mod customizations;
 pub mod direction;
 pub mod features;
 pub mod graph;

@@ -54,7 +54,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
 }
 
 /// Targets of links, with their lines. Code is left out.
-fn links(text: &str) -> Vec<(usize, &str)> {
+pub fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
     for (index, line) in text.lines().enumerate() {
@@ -114,7 +114,7 @@ fn anchor_character(c: char) -> Option<char> {
 }
 
 /// The path that a relative one leads to from a folder.
-fn join(folder: &str, relative: &str) -> String {
+pub fn join(folder: &str, relative: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
         match part {

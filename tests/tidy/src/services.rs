@@ -14,6 +14,12 @@ use crate::workspace::Workspace;
 /// The group whose provider is Azure Resource Manager itself.
 const MANAGER: &str = "resources";
 
+/// A group that is named after what every ARM id begins with.
+const OF_EVERY_ID: &str = "subscription";
+
+/// A kind that is named as code names entries of maps everywhere.
+const OF_EVERY_MAP: &str = "KeyValue";
+
 /// What must not be said.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -49,11 +55,13 @@ impl Names {
         else {
             return;
         };
-        self.groups.insert(group.to_lowercase());
+        if group != OF_EVERY_ID {
+            self.groups.insert(group.to_lowercase());
+        }
         let kinds = file.get("kinds").and_then(toml::Value::as_table);
         for (name, kind) in kinds.into_iter().flatten() {
             let words = words(name);
-            if words.len() > 1 {
+            if words.len() > 1 && name != OF_EVERY_MAP {
                 self.kinds.entry(words[0].clone()).or_default().push(words);
             }
             let provider = kind

@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use armature_tidy::circles::{self, Circle};
 use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
-use armature_tidy::{direction, features, links, lints, sections, services, sizes};
+use armature_tidy::{
+    book, customizations, direction, features, links, lints, sections, services, sizes,
+};
 
 /// Read once, whichever test comes first.
 fn workspace() -> &'static Workspace {
@@ -47,6 +49,11 @@ fn every_generated_group_is_in_the_operator() {
 }
 
 #[test]
+fn the_page_about_extensions_names_files_and_tests_that_exist() {
+    none(&customizations::check(&workspace().tree));
+}
+
+#[test]
 fn the_runtime_names_no_azure_service() {
     let names = services::Names::of(&workspace().tree);
     assert!(names.groups() > 0, "no curation file was found in specs");
@@ -83,6 +90,11 @@ fn every_section_that_is_cited_exists() {
 #[test]
 fn links_of_the_documentation_lead_somewhere() {
     none(&links::check(&workspace().tree));
+}
+
+#[test]
+fn pages_of_the_book_are_listed_and_lead_to_pages() {
+    none(&book::check(&workspace().tree));
 }
 
 #[test]

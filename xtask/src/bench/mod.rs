@@ -12,9 +12,11 @@
 //! | [`scene`] | a real API server, a simulated Azure and the operator as processes, and objects for them |
 //! | [`load`] | many resource groups and virtual networks: applied, waited for, deleted |
 //! | [`scale`] | benchmarks of a scene |
+//! | [`crds`] | what all CRDs cost an API server |
 //! | [`webhook`] | times conversion through the operator's webhook |
 //! | [`report`] | prints and keeps results |
 
+mod crds;
 mod engines;
 mod figure;
 mod load;
@@ -38,7 +40,8 @@ use tokio::process::Command;
 
 use self::report::{Machine, Measured};
 use self::table::Benchmark;
-use crate::{output, programs, workspace};
+use crate::programs::{self, Profile};
+use crate::{output, workspace};
 
 /// Arguments of `bench`.
 #[derive(Debug, Args)]
@@ -52,7 +55,7 @@ pub struct BenchArguments {
     /// Format of the result.
     #[arg(short, long, value_enum, default_value_t = Format::Text)]
     output: Format,
-    /// Measure this operator instead of a release build for this machine: the static one of the image, or an older one.
+    /// Measure this operator instead of one built as for the image, for this machine: the static one, or an older one.
     #[arg(long, value_name = "FILE")]
     operator: Option<PathBuf>,
     /// Also put the figures into docs/performance.md, in place of earlier ones.
@@ -85,19 +88,26 @@ struct Context {
 }
 
 impl Context {
-    /// The release build of one of [`PROGRAMS`], built if need be.
+    /// The operator as users get it, or one of [`INSTRUMENTS`] as a release build; built if need be.
     async fn build(&self, package: &str) -> anyhow::Result<PathBuf> {
-        release_build(&self.root, package).await
+        if package == OPERATOR {
+            let [operator] = programs::build(&self.root, [OPERATOR], Profile::Image).await?;
+            return Ok(operator);
+        }
+        instrument(&self.root, package).await
     }
 }
 
-/// What is measured, and what measures. Always built together: cargo chooses the features of shared crates by what it
-/// builds at once, and one program after the other would have most crates built anew each time.
-const PROGRAMS: [&str; 4] = ["armature", "armature-simulator", "armature-bench", "xtask"];
+/// What is measured.
+const OPERATOR: &str = "armature";
 
-async fn release_build(root: &Utf8Path, package: &str) -> anyhow::Result<PathBuf> {
-    let built = programs::build(root, PROGRAMS, true).await?;
-    let mut built = PROGRAMS.iter().zip(built);
+/// What measures. Always built together: cargo chooses the features of shared crates by what it builds at once, and one
+/// program after the other would have most crates built anew each time.
+const INSTRUMENTS: [&str; 3] = ["armature-simulator", "armature-bench", "xtask"];
+
+async fn instrument(root: &Utf8Path, package: &str) -> anyhow::Result<PathBuf> {
+    let built = programs::build(root, INSTRUMENTS, Profile::Release).await?;
+    let mut built = INSTRUMENTS.iter().zip(built);
     let found = built.find_map(|(name, program)| (*name == package).then_some(program));
     found.with_context(|| format!("`{package}` is no program of the benchmarks"))
 }
@@ -145,7 +155,7 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
 
 /// Runs the same command line with the release build of this program.
 async fn again_as_release(root: &Utf8Path) -> anyhow::Result<ExitCode> {
-    let program = release_build(root, "xtask").await?;
+    let program = instrument(root, "xtask").await?;
     let arguments = std::env::args_os().skip(1);
     let status = Command::new(&program).args(arguments).status().await;
     let status = status.with_context(|| format!("cannot run {}", program.display()))?;

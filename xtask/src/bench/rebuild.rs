@@ -31,7 +31,7 @@ const PLACES: [Place; 3] = [
     },
     Place {
         name: "after a customization",
-        file: "customizations/src/kusto/cluster.rs",
+        file: "customizations/src/network/private_endpoint.rs",
         bar: Some(BAR),
     },
     Place {

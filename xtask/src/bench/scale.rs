@@ -30,10 +30,10 @@ const OBJECT_MEMORY: f64 = 6.0 * 1024.0;
 
 /// Times and counts of one benchmark, sample by sample.
 #[derive(Default)]
-struct Samples(Vec<Figure>);
+pub(super) struct Samples(pub(super) Vec<Figure>);
 
 impl Samples {
-    fn add(&mut self, name: &'static str, unit: Unit, sample: f64) {
+    pub(super) fn add(&mut self, name: &'static str, unit: Unit, sample: f64) {
         match self.0.iter_mut().find(|figure| figure.name == name) {
             Some(figure) => figure.samples.push(sample),
             None => self.0.push(Figure::new(name, unit, vec![sample])),
@@ -59,7 +59,7 @@ impl Samples {
     }
 
     /// Sets the bar of a figure.
-    fn at_most(mut self, name: &str, bar: f64) -> Self {
+    pub(super) fn at_most(mut self, name: &str, bar: f64) -> Self {
         if let Some(figure) = self.0.iter_mut().find(|figure| figure.name == name) {
             figure.at_most = Some(bar);
         }

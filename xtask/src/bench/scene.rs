@@ -120,6 +120,19 @@ impl Scene {
         Ok(())
     }
 
+    /// Stops the operator for good.
+    pub async fn stop_operator(&mut self) {
+        if let Some(operator) = self.operator.take() {
+            operator.stop(GRACE).await;
+        }
+    }
+
+    /// Kills the API server and starts it again, with what is stored.
+    pub async fn restart_apiserver(&mut self) -> anyhow::Result<()> {
+        self.plane.stop_apiserver().await;
+        Ok(self.plane.start_apiserver().await?)
+    }
+
     /// Time and memory of the operator.
     pub fn usage(&self) -> anyhow::Result<Usage> {
         let usage = self.operator()?.process().usage();
@@ -202,10 +215,8 @@ impl Scene {
     }
 
     /// Stops everything.
-    pub async fn stop(self) {
-        if let Some(operator) = self.operator {
-            operator.stop(GRACE).await;
-        }
+    pub async fn stop(mut self) {
+        self.stop_operator().await;
         self.azure.stop(GRACE).await;
         self.plane.stop().await;
     }

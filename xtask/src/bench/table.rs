@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use super::Context;
 use super::figure::Figure;
 use super::process::Bars;
-use super::{engines, process, rebuild, scale};
+use super::{crds, engines, process, rebuild, scale};
 
 /// One benchmark.
 pub struct Benchmark {
@@ -84,6 +84,14 @@ pub const BENCHMARKS: &[Benchmark] = &[
         about: "The operator with every CRD installed and no objects; each run is a start of its own.",
         is_inside: true,
         run: |context| scale::idle(context).boxed(),
+    },
+    Benchmark {
+        name: "crds",
+        about: "Every CRD on a real API server: until the last one is established, and what is alive in the server's memory \
+                after a restart, with nobody connected and with the operator; with all versions, and with `--crd-versions \
+                latest`, each on a control plane of its own.",
+        is_inside: false,
+        run: |context| crds::figures(context).boxed(),
     },
     Benchmark {
         name: "apply",

@@ -27,8 +27,9 @@ use self::{
     story::{Act, Story},
     table::Table,
 };
+use crate::programs::{self, Profile};
+use crate::workspace;
 use crate::world::{azure::Azure, operator::Operator};
-use crate::{programs, workspace};
 
 /// How often objects are read and the table is drawn.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -47,8 +48,8 @@ pub struct DevArguments {
     /// How long --exit-when-ready waits once everything runs, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     timeout: u64,
-    /// Manifests to apply: a file, or a folder of files in order of name.
-    #[arg(long, value_name = "PATH", default_value = "samples")]
+    /// Manifests to apply: a group that has samples, such as `storage`, or a file, or a folder of files in order of name.
+    #[arg(long, value_name = "GROUP|PATH", default_value = "quick-start")]
     samples: Utf8PathBuf,
     /// How long Azure takes for a long-running operation: 500ms, 3s, 1m.
     #[arg(long, value_name = "TIME", default_value = "3s")]
@@ -56,6 +57,15 @@ pub struct DevArguments {
     /// Build and run with optimisations.
     #[arg(long)]
     release: bool,
+}
+
+impl DevArguments {
+    fn profile(&self) -> Profile {
+        match self.release {
+            true => Profile::Release,
+            false => Profile::Dev,
+        }
+    }
 }
 
 /// Runs `dev`.
@@ -80,9 +90,9 @@ pub async fn run(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
 
 async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
     let root = workspace::root()?;
-    let samples = samples::read(&root.join(&arguments.samples))?;
-    let [operator, simulator] =
-        programs::build(&root, ["armature", "armature-simulator"], arguments.release).await?;
+    let samples = samples::read(&samples::find(&root, &arguments.samples)?)?;
+    let programs = ["armature", "armature-simulator"];
+    let [operator, simulator] = programs::build(&root, programs, arguments.profile()).await?;
     let started = Instant::now();
     let folder = tempfile::Builder::new()
         .prefix("armature-dev-")
@@ -207,7 +217,8 @@ impl Stage {
                 continue;
             }
             match samples::apply(&self.client, &sample).await? {
-                Some(applied) => self.applied.push(applied),
+                Some(applied) if applied.sample.is_of_azure() => self.applied.push(applied),
+                Some(_) => {}
                 None => left.push(sample),
             }
         }

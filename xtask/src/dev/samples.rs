@@ -1,7 +1,7 @@
 //! Reads manifests and applies them with server-side apply.
 
 use anyhow::Context;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use kube::{
     Api, Client,
     api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams},
@@ -14,12 +14,15 @@ use crate::workspace;
 
 const FIELD_MANAGER: &str = "xtask-dev";
 
+/// Folder of all samples in the repository.
+const SAMPLES: &str = "samples";
+
 /// One manifest.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Place among all manifests.
     pub order: usize,
-    /// API group.
+    /// API group; empty for Secrets, ConfigMaps and the like.
     pub group: String,
     /// API version.
     pub version: String,
@@ -32,6 +35,13 @@ pub struct Sample {
     manifest: Value,
 }
 
+impl Sample {
+    /// Whether it stands for something in Azure, and so has a condition.
+    pub fn is_of_azure(&self) -> bool {
+        self.group.ends_with(".azure.com")
+    }
+}
+
 /// A manifest that the API server has taken.
 #[derive(Clone, Debug)]
 pub struct Applied {
@@ -39,6 +49,27 @@ pub struct Applied {
     pub sample: Sample,
     /// Where its objects live.
     pub resource: ApiResource,
+}
+
+/// The path that is meant: one that exists, below the root of the repository, else that of a group's samples.
+///
+/// # Errors
+/// When there is neither.
+pub fn find(root: &Utf8Path, name: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
+    let samples = root.join(SAMPLES);
+    let candidates = [samples.join(name), root.join(name)];
+    if let Some(found) = candidates.into_iter().find(|path| path.exists()) {
+        return Ok(found);
+    }
+    let mut names = Vec::new();
+    for entry in samples.read_dir_utf8()? {
+        names.push(entry?.file_name().to_owned());
+    }
+    names.sort();
+    anyhow::bail!(
+        "there are no samples of `{name}`, and no such file or folder; there are samples of {}",
+        names.join(", ")
+    )
 }
 
 /// Manifests in a file or, in order of name, in a folder's `.yaml` files.
@@ -80,9 +111,7 @@ fn sample(manifest: Value) -> anyhow::Result<Sample> {
         found.map(str::to_owned)
     };
     let api_version = text("/apiVersion").context("has no apiVersion")?;
-    let (group, version) = api_version
-        .split_once('/')
-        .with_context(|| format!("`{api_version}` names no group"))?;
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
     Ok(Sample {
         order: 0,
         group: group.to_owned(),
@@ -136,7 +165,8 @@ mod tests {
     #[test]
     fn reads_several_documents() {
         let text = "# a comment\napiVersion: a.azure.com/v1\nkind: A\nmetadata:\n  name: one\n---\n\
-                    apiVersion: b.azure.com/v2\nkind: B\nmetadata: {name: two, namespace: shop}\n";
+                    apiVersion: b.azure.com/v2\nkind: B\nmetadata: {name: two, namespace: shop}\n---\n\
+                    apiVersion: v1\nkind: Secret\nmetadata: {name: three}\n";
         let samples = parse(text).unwrap();
         let shown: Vec<String> = samples
             .iter()
@@ -149,7 +179,30 @@ mod tests {
             .collect();
         assert_eq!(
             shown,
-            ["a.azure.com v1 A default/one", "b.azure.com v2 B shop/two"]
+            [
+                "a.azure.com v1 A default/one",
+                "b.azure.com v2 B shop/two",
+                " v1 Secret default/three"
+            ]
+        );
+        let of_azure: Vec<bool> = samples.iter().map(Sample::is_of_azure).collect();
+        assert_eq!(of_azure, [true, true, false]);
+    }
+
+    #[test]
+    fn samples_are_found_by_group_and_by_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        for path in ["samples/storage", "samples/quick-start", "mine"] {
+            std::fs::create_dir_all(root.join(path)).unwrap();
+        }
+        let found = |name: &str| find(root, Utf8Path::new(name));
+        assert_eq!(found("storage").unwrap(), root.join("samples/storage"));
+        assert_eq!(found("mine").unwrap(), root.join("mine"));
+        let error = found("stroage").unwrap_err().to_string();
+        assert!(
+            error.ends_with("there are samples of quick-start, storage"),
+            "{error}"
         );
     }
 

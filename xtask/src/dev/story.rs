@@ -188,6 +188,11 @@ impl Story {
 impl Approval {
     fn next(&mut self, endpoint: Option<&Row>, now: Instant, pause: Duration) -> Option<Act> {
         match self.step {
+            // Azure has approved it by itself: nobody has to be asked.
+            ApprovalStep::Created if endpoint.is_some_and(Row::is_ready) => {
+                self.step = ApprovalStep::Approved;
+                None
+            }
             ApprovalStep::Created => {
                 if endpoint.is_some_and(|row| row.reason == "PostReconciliationFailure") {
                     self.step = ApprovalStep::Waiting(now);
@@ -305,6 +310,17 @@ mod tests {
             }]
         );
         assert_eq!(story.next(&waits, start + 2 * pause), []);
+    }
+
+    #[test]
+    fn nobody_is_asked_about_an_endpoint_that_is_ready_at_once() {
+        let (mut story, _) = story(Duration::ZERO);
+        let ready = [row("PrivateEndpoint", "pe", "True", "Succeeded")];
+        assert_eq!(story.next(&ready, Instant::now()), []);
+        assert_eq!(
+            story.unseen().collect::<Vec<_>>(),
+            ["database d waits for cluster c"]
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What a run came to, in figures: the table that `gen` prints, docs/generated.md and the list of reference pages in
 //! docs/SUMMARY.md.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use armature_generator::pipeline::GroupSummary;
+use camino::Utf8PathBuf;
 
 /// The page with the figures, relative to the workspace.
 pub const PAGE: &str = "docs/generated.md";
@@ -80,11 +81,16 @@ const PARENTS: [(&str, &str); 3] = [
     ("conformance.md", "conformance"),
 ];
 
-/// `summary` with the pages of `groups` below those that have one for each.
+/// `summary` with the pages of `groups` below those that have one for each, and the pages of kinds, which are among the
+/// generated `files`, below those of their groups.
 ///
 /// # Errors
 /// When the book has no page of all kinds.
-pub fn summary(summary: &str, groups: &[GroupSummary]) -> anyhow::Result<String> {
+pub fn summary(
+    summary: &str,
+    groups: &[GroupSummary],
+    files: &BTreeMap<Utf8PathBuf, String>,
+) -> anyhow::Result<String> {
     let (index, _) = PARENTS[0];
     anyhow::ensure!(
         summary.lines().any(|line| links_to(line, index)),
@@ -100,8 +106,15 @@ pub fn summary(summary: &str, groups: &[GroupSummary]) -> anyhow::Result<String>
         }
         let _ = writeln!(text, "{line}");
         for group in groups.iter().map(|group| &group.group) {
-            if let Some((_, folder)) = parent {
-                let _ = writeln!(text, "  - [{group}]({folder}/{group}.md)");
+            let Some((_, folder)) = parent else {
+                continue;
+            };
+            let _ = writeln!(text, "  - [{group}]({folder}/{group}.md)");
+            let below = format!("docs/{folder}/{group}");
+            for (path, page) in files.iter().filter(|(path, _)| path.starts_with(&below)) {
+                let title = page.lines().find_map(|line| line.strip_prefix("# "));
+                let path = path.strip_prefix("docs")?;
+                let _ = writeln!(text, "    - [{}]({path})", title.unwrap_or_default());
             }
         }
     }
@@ -130,6 +143,7 @@ mod tests {
             files: 5,
             lines,
             bytes: lines * 40,
+            on_request: BTreeMap::new(),
             elapsed: Duration::ZERO,
         }
     }
@@ -155,16 +169,21 @@ mod tests {
     fn the_book_lists_the_groups_that_there_are() {
         let book = "# Summary\n\n- [Parity](parity.md)\n- [Reference](reference/index.md)\n  - [old](reference/old.md)\n\
                     - [More](more.md)\n";
-        let next = summary(book, &[group("a", 1), group("b", 1)]).unwrap();
+        let page = (
+            Utf8PathBuf::from("docs/reference/a/cart.md"),
+            "<!-- -->\n# Cart\n".to_owned(),
+        );
+        let files = BTreeMap::from([page]);
+        let next = summary(book, &[group("a", 1), group("b", 1)], &files).unwrap();
         assert_eq!(
             next,
             "# Summary\n\n- [Parity](parity.md)\n  - [a](parity/a.md)\n  - [b](parity/b.md)\n\
-             - [Reference](reference/index.md)\n  - [a](reference/a.md)\n  - [b](reference/b.md)\n- [More](more.md)\n"
+             - [Reference](reference/index.md)\n  - [a](reference/a.md)\n    - [Cart](reference/a/cart.md)\n  - [b](reference/b.md)\n- [More](more.md)\n"
         );
         assert_eq!(
-            summary(&next, &[group("a", 1), group("b", 1)]).unwrap(),
+            summary(&next, &[group("a", 1), group("b", 1)], &files).unwrap(),
             next
         );
-        assert!(summary("# Summary\n", &[]).is_err());
+        assert!(summary("# Summary\n", &[], &files).is_err());
     }
 }

@@ -2,11 +2,13 @@
 //! `gen diff` and `gen explain` write nothing and answer questions ([`diff`], [`explain`]).
 //!
 //! The passes live in `armature_generator`; here is only finding the input, comparing with the tree ([`tree`]),
-//! writing, and telling about it ([`figures`]).
+//! writing, and telling about it ([`figures`], [`ahead`]).
 
+mod ahead;
 pub mod diff;
 mod explain;
 mod figures;
+mod notes;
 pub mod state;
 mod tree;
 
@@ -88,6 +90,7 @@ fn generate(root: &Utf8Path, arguments: &GenerateArguments) -> anyhow::Result<Ex
     let scope = Scope::new(groups);
     let options = Options {
         descriptions: arguments.descriptions,
+        notes: notes::read(root)?,
     };
     let reporter = Reporter::new(configs.len());
     let mut generated = pipeline::generate(&spec_root, &configs, options, &reporter)?;
@@ -99,10 +102,11 @@ fn generate(root: &Utf8Path, arguments: &GenerateArguments) -> anyhow::Result<Ex
             next = next.for_files(&source.name, &folder(source)?, &files)?;
         }
         let book = workspace::read(&root.join(figures::SUMMARY))?;
-        let book = figures::summary(&book, &generated.groups)?;
+        let book = figures::summary(&book, &generated.groups, &generated.files)?;
         generated.files.extend([
             (sources::LOCK_FILE.into(), next.render()?),
             (figures::PAGE.into(), figures::page(&generated.groups)),
+            (ahead::PAGE.into(), ahead::page(&generated.groups)),
             (figures::SUMMARY.into(), book),
         ]);
     }

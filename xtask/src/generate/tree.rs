@@ -37,7 +37,7 @@ impl Scope {
         self.0.iter().any(|group| {
             path.starts_with(format!("generated/{}", group.replace('.', "-")))
                 || path == Utf8Path::new(&format!("docs/reference/{group}.md"))
-                || path.starts_with(format!("docs/reference/{group}"))
+                || path.starts_with(format!("docs/reference/{group}/"))
         })
     }
 }

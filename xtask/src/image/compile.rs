@@ -5,7 +5,7 @@ use armature_progress::Progress;
 use camino::{Utf8Path, Utf8PathBuf};
 use tokio::process::Command;
 
-use crate::workspace;
+use crate::{programs::Profile, workspace};
 
 /// Builds the operator for a target and returns where it is.
 pub async fn binary(
@@ -16,8 +16,8 @@ pub async fn binary(
     add_target(target).await?;
     progress.line(&format!("building armature for {target}"));
     let status = Command::new(workspace::cargo())
-        .args(["build", "--release", "--locked", "--package", "armature"])
-        .args(["--target", target])
+        .args(["build", "--locked", "--package", "armature"])
+        .args(["--profile", Profile::Image.name(), "--target", target])
         .current_dir(root)
         .status()
         .await
@@ -28,7 +28,8 @@ pub async fn binary(
     );
     let folder = std::env::var("CARGO_TARGET_DIR")
         .map_or_else(|_| root.join("target"), |folder| root.join(folder));
-    Ok(folder.join(target).join("release/armature"))
+    let folder = folder.join(target).join(Profile::Image.name());
+    Ok(folder.join("armature"))
 }
 
 /// Gets the standard library for a target. Toolchains without rustup are expected to have it.

@@ -59,6 +59,9 @@ pub struct ParityArguments {
     /// Fail also when a page is not what --write would write.
     #[arg(long)]
     check: bool,
+    /// Compare what the curation files come to now; nothing has to be generated or built for that.
+    #[arg(long, conflicts_with_all = ["check", "crds", "propose", "write"])]
+    curated: bool,
     /// CRDs to compare, as `armature crds -o json` prints them. Default: build and run that.
     #[arg(long, value_name = "FILE")]
     crds: Option<Utf8PathBuf>,
@@ -92,11 +95,8 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let text = match &arguments.crds {
-        Some(file) => workspace::read(file)?,
-        None => print_crds(&root, &arguments.group).await?,
-    };
-    let ours = selection::select(schema::parse_crds(&text)?, &arguments.group)?;
+    let crds = crds(&root, arguments).await?;
+    let ours = selection::select(crds, &arguments.group)?;
     let mut compared = Vec::new();
     for (group, kinds) in &ours {
         let target = target::read(&folder.join(format!("{group}.json")))?;
@@ -126,6 +126,17 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })
+}
+
+/// The CRDs to compare.
+async fn crds(root: &Utf8Path, arguments: &ParityArguments) -> anyhow::Result<schema::Crds> {
+    match &arguments.crds {
+        Some(file) => schema::parse_crds(&workspace::read(file)?),
+        None if arguments.curated => {
+            propose::curated(root, &arguments.group, arguments.from.as_deref())
+        }
+        None => schema::parse_crds(&print_crds(root, &arguments.group).await?),
+    }
 }
 
 /// Writes the pages, and deletes those of groups that are gone.

@@ -165,7 +165,7 @@ mod tests {
     fn a_low_share_a_difference_without_reason_and_a_reason_without_difference_are_faults() {
         let compared = compared();
         let toml = "[[reason]]\naspect = \"missing\"\npath = \"spec.p*\"\nbecause = \"x\"\n";
-        let low = "18.75 % of the spec paths match, expected 99 %";
+        let low = "18.75 % of the spec paths match, expected 99.5 %";
         let found = |toml: &str, is_whole| {
             let reasons = reasons::parse(toml, "specs/parity.toml", None).unwrap();
             faults(&compared, &reasons::explain(&reasons, &compared), is_whole)

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::compare::{Compared, Counts, Presence};
 
-/// Least share of spec paths that must match, in percent.
-const SPEC_BAR: f64 = 99.0;
-/// Least share of status paths that must match, in percent.
-const STATUS_BAR: f64 = 97.0;
+/// Least share of spec paths of the versions that are there that must match, in percent.
+const SPEC_BAR: f64 = 99.5;
+/// Least share of status paths of these that must match, in percent.
+const STATUS_BAR: f64 = 99.0;
 
 /// Sums over versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -16,21 +16,24 @@ pub struct Totals {
     pub versions: usize,
     /// Of these, those that we have.
     pub present: usize,
-    /// Spec paths.
+    /// Spec paths of these.
     pub spec: Counts,
-    /// Status paths.
+    /// Status paths of these.
     pub status: Counts,
 }
 
 impl Totals {
-    /// The sums. Versions that only we have count nothing.
+    /// The sums. Versions that only one side has count no paths: a whole version is lacking for want of specs, and needs a
+    /// reason of its own.
     pub fn of(compared: &[Compared]) -> Self {
         let mut totals = Self::default();
         for version in compared {
             totals.versions += usize::from(version.presence != Presence::OnlyOurs);
-            totals.present += usize::from(version.presence == Presence::Both);
-            totals.spec += version.spec;
-            totals.status += version.status;
+            if version.presence == Presence::Both {
+                totals.present += 1;
+                totals.spec += version.spec;
+                totals.status += version.status;
+            }
         }
         totals
     }

@@ -7,7 +7,7 @@ use armature_shapes::{resource, shape, shaped};
 use super::vault::{OperatorSpec, VaultProperties};
 
 shaped! {
-    /// Object from `keyvault.json#/definitions/VaultCreateOrUpdateParameters`.
+    /// Object from `types.json`.
     VaultSpec {
         /// Name in Azure, by default that of the object; pattern `^[a-zA-Z0-9-]{3,24}$`.
         azure_name: String = "azureName"

@@ -20,3 +20,7 @@ const SOURCES_20230701: &[&str] = &[
     "specification/keyvault/resource-manager/Microsoft.KeyVault/stable/2023-07-01/common.json",
     "specification/keyvault/resource-manager/Microsoft.KeyVault/stable/2023-07-01/keyvault.json",
 ];
+
+const SOURCES_20260201: &[&str] = &[
+    "generated/keyvault/microsoft.keyvault/2026-02-01/types.json",
+];

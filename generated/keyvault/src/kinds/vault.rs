@@ -5,8 +5,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20210401PREVIEW, SOURCES_20230701};
-use crate::{hub, v20210401preview, v20230701};
+use super::{SOURCES_20210401PREVIEW, SOURCES_20230701, SOURCES_20260201};
+use crate::{hub, v20210401preview, v20230701, v20260201};
 
 /// `Vault`: ARM type `Microsoft.KeyVault/vaults`.
 pub static VAULT: KindInfo = KindInfo {
@@ -28,7 +28,7 @@ pub static VAULT: KindInfo = KindInfo {
             ..shape::Rules::NONE
         },
     ),
-    versions: &[V20210401PREVIEW, V20230701],
+    versions: &[V20210401PREVIEW, V20230701, V20260201],
     hub: HubInfo {
         storage_version: "v1api20230701storage",
         spec: <hub::VaultSpec as Shaped>::SHAPE,
@@ -43,6 +43,7 @@ const V20210401PREVIEW: VersionInfo = VersionInfo {
     name: "v1api20210401preview",
     api_version: "2021-04-01-preview",
     sources: SOURCES_20210401PREVIEW,
+    is_on_request: false,
     spec: <v20210401preview::VaultSpec as Shaped>::SHAPE,
     status: <v20210401preview::VaultStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -55,6 +56,7 @@ const V20210401PREVIEW: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -63,6 +65,7 @@ const V20230701: VersionInfo = VersionInfo {
     name: "v1api20230701",
     api_version: "2023-07-01",
     sources: SOURCES_20230701,
+    is_on_request: false,
     spec: <v20230701::VaultSpec as Shaped>::SHAPE,
     status: <v20230701::VaultStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -75,6 +78,29 @@ const V20230701: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20260201: VersionInfo = VersionInfo {
+    name: "v20260201",
+    api_version: "2026-02-01",
+    sources: SOURCES_20260201,
+    is_on_request: true,
+    spec: <v20260201::VaultSpec as Shaped>::SHAPE,
+    status: <v20260201::VaultStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

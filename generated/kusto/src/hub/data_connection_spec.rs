@@ -3,7 +3,8 @@
 use armature_shapes::{resource, shape, shaped};
 
 use super::data_connection::{
-    CosmosDbDataConnection, EventGridDataConnection, EventHubDataConnection, IotHubDataConnection,
+    CosmosDbDataConnection, EventGridDataConnection, EventGridDataConnectionWithManagedIdentity,
+    EventHubDataConnection, EventHubDataConnectionWithManagedIdentity, IotHubDataConnection,
     OperatorSpec,
 };
 
@@ -14,7 +15,9 @@ shaped! {
         variants: &[
             shape::Variant { value: "CosmosDb", field: "cosmosDbDataConnection" },
             shape::Variant { value: "EventGrid", field: "eventGridDataConnection" },
+            shape::Variant { value: "EventGridWithManagedIdentity", field: "eventGridDataConnectionWithManagedIdentity" },
             shape::Variant { value: "EventHub", field: "eventHubDataConnection" },
+            shape::Variant { value: "EventHubWithManagedIdentity", field: "eventHubDataConnectionWithManagedIdentity" },
             shape::Variant { value: "IotHub", field: "iotHubDataConnection" },
         ],
     }) {
@@ -26,8 +29,18 @@ shaped! {
         /// Variant with `kind: EventGrid`.
         event_grid_data_connection: Box<EventGridDataConnection> = "eventGridDataConnection"
             .variant();
+        /// Variant with `kind: EventGridWithManagedIdentity`; not in the storage version.
+        event_grid_data_connection_with_managed_identity: Box<EventGridDataConnectionWithManagedIdentity> =
+            "eventGridDataConnectionWithManagedIdentity"
+            .variant()
+            .stashed();
         /// Variant with `kind: EventHub`.
         event_hub_data_connection: Box<EventHubDataConnection> = "eventHubDataConnection".variant();
+        /// Variant with `kind: EventHubWithManagedIdentity`; not in the storage version.
+        event_hub_data_connection_with_managed_identity: Box<EventHubDataConnectionWithManagedIdentity> =
+            "eventHubDataConnectionWithManagedIdentity"
+            .variant()
+            .stashed();
         /// Variant with `kind: IotHub`.
         iot_hub_data_connection: Box<IotHubDataConnection> = "iotHubDataConnection".variant();
         /// Settings of the operator.

@@ -3,10 +3,11 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::database_statistics_status_a0cb975c::DatabaseStatisticsStatus;
-pub use crate::types::key_vault_properties_5d757098::KeyVaultProperties;
-pub use crate::types::key_vault_properties_status_31a5c1d0::KeyVaultPropertiesStatus;
+pub use crate::types::key_vault_properties_7c03b0a0::KeyVaultProperties;
+pub use crate::types::key_vault_properties_status_59062308::KeyVaultPropertiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::read_write_database_3b0b8789::ReadWriteDatabase;
-pub use crate::types::read_write_database_kind_71b49edc::ReadWriteDatabaseKind;
-pub use crate::types::read_write_database_status_95b298ed::ReadWriteDatabaseStatus;
+pub use crate::types::read_write_database_fcbb6a89::ReadWriteDatabase;
+pub use crate::types::read_write_database_kind_5125a05b::ReadWriteDatabaseKind;
+pub use crate::types::read_write_database_status_763e5d03::ReadWriteDatabaseStatus;
 pub use crate::types::suspension_details_status_df5b4fa6::SuspensionDetailsStatus;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -5,8 +5,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20230815, SOURCES_20240413};
-use crate::{hub, v20230815, v20240413};
+use super::{SOURCES_20230815, SOURCES_20240413, SOURCES_20250214};
+use crate::{hub, v20230815, v20240413, v20250214};
 
 /// `Database`: ARM type `Microsoft.Kusto/clusters/databases`.
 pub static DATABASE: KindInfo = KindInfo {
@@ -28,7 +28,7 @@ pub static DATABASE: KindInfo = KindInfo {
             ..shape::Rules::NONE
         },
     ),
-    versions: &[V20230815, V20240413],
+    versions: &[V20230815, V20240413, V20250214],
     hub: HubInfo {
         storage_version: "v1api20240413storage",
         spec: <hub::DatabaseSpec as Shaped>::SHAPE,
@@ -43,6 +43,7 @@ const V20230815: VersionInfo = VersionInfo {
     name: "v1api20230815",
     api_version: "2023-08-15",
     sources: SOURCES_20230815,
+    is_on_request: false,
     spec: <v20230815::DatabaseSpec as Shaped>::SHAPE,
     status: <v20230815::DatabaseStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -55,6 +56,7 @@ const V20230815: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -63,6 +65,7 @@ const V20240413: VersionInfo = VersionInfo {
     name: "v1api20240413",
     api_version: "2024-04-13",
     sources: SOURCES_20240413,
+    is_on_request: false,
     spec: <v20240413::DatabaseSpec as Shaped>::SHAPE,
     status: <v20240413::DatabaseStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -75,6 +78,29 @@ const V20240413: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250214: VersionInfo = VersionInfo {
+    name: "v20250214",
+    api_version: "2025-02-14",
+    sources: SOURCES_20250214,
+    is_on_request: true,
+    spec: <v20250214::DatabaseSpec as Shaped>::SHAPE,
+    status: <v20250214::DatabaseStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -3,17 +3,27 @@
 //! Descriptors of the kinds of `kusto.azure.com`.
 
 mod cluster;
+mod cluster_principal_assignment;
 mod data_connection;
 mod database;
+mod principal_assignment;
 
 use armature_shapes::kind::KindInfo;
 
 pub use cluster::CLUSTER;
+pub use cluster_principal_assignment::CLUSTER_PRINCIPAL_ASSIGNMENT;
 pub use data_connection::DATA_CONNECTION;
 pub use database::DATABASE;
+pub use principal_assignment::PRINCIPAL_ASSIGNMENT;
 
 /// Every kind of the group, by name.
-pub static KINDS: &[&KindInfo] = &[&CLUSTER, &DATA_CONNECTION, &DATABASE];
+pub static KINDS: &[&KindInfo] = &[
+    &CLUSTER,
+    &CLUSTER_PRINCIPAL_ASSIGNMENT,
+    &DATA_CONNECTION,
+    &DATABASE,
+    &PRINCIPAL_ASSIGNMENT,
+];
 
 const SOURCES_20230815: &[&str] = &[
     "specification/azure-kusto/resource-manager/Microsoft.Kusto/stable/2023-08-15/kusto.json",
@@ -24,4 +34,8 @@ const SOURCES_20230815: &[&str] = &[
 
 const SOURCES_20240413: &[&str] = &[
     "generated/azure-kusto/microsoft.kusto/2024-04-13/types.json",
+];
+
+const SOURCES_20250214: &[&str] = &[
+    "generated/azure-kusto/microsoft.kusto/2025-02-14/types.json",
 ];

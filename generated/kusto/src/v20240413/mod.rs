@@ -4,79 +4,91 @@
 //! `kusto.azure.com` with ARM api-version 2024-04-13.
 //! A root that is the same in an older version is defined there.
 
+mod cluster_principal_assignment_spec;
+mod cluster_principal_assignment_status;
 mod cluster_spec;
 mod cluster_status;
 mod data_connection_spec;
+mod principal_assignment_spec;
+mod principal_assignment_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
+pub use cluster_principal_assignment_spec::ClusterPrincipalAssignmentSpec;
+pub use cluster_principal_assignment_status::ClusterPrincipalAssignmentStatus;
 pub use cluster_spec::ClusterSpec;
 pub use cluster_status::ClusterStatus;
 pub use data_connection_spec::DataConnectionSpec;
+pub use principal_assignment_spec::PrincipalAssignmentSpec;
+pub use principal_assignment_status::PrincipalAssignmentStatus;
 pub use crate::types::accepted_audiences_59a8ff95::AcceptedAudiences;
 pub use crate::types::accepted_audiences_status_a1e732bc::AcceptedAudiencesStatus;
-pub use crate::types::azure_sku_f7a2c25d::AzureSku;
-pub use crate::types::azure_sku_name_87acb3b6::AzureSkuName;
+pub use crate::types::azure_sku_581af58d::AzureSku;
+pub use crate::types::azure_sku_name_202851d6::AzureSkuName;
 pub use crate::types::azure_sku_status_df6e14a9::AzureSkuStatus;
-pub use crate::types::azure_sku_tier_4b3a5731::AzureSkuTier;
-pub use crate::types::callout_policy_67f167e6::CalloutPolicy;
-pub use crate::types::callout_policy_callout_type_9c6592f9::CalloutPolicyCalloutType;
-pub use crate::types::callout_policy_outbound_access_b97f6c60::CalloutPolicyOutboundAccess;
+pub use crate::types::azure_sku_tier_27de4318::AzureSkuTier;
+pub use crate::types::callout_policy_9178ea19::CalloutPolicy;
+pub use crate::types::callout_policy_callout_type_ea7c2000::CalloutPolicyCalloutType;
+pub use crate::types::callout_policy_outbound_access_16c39e18::CalloutPolicyOutboundAccess;
 pub use crate::types::callout_policy_status_fbf5ec01::CalloutPolicyStatus;
 pub use crate::types::cluster_operator_config_maps_9d703ab7::ClusterOperatorConfigMaps;
 pub use crate::types::cluster_operator_spec_a7c97074::ClusterOperatorSpec;
-pub use crate::types::cluster_properties_engine_type_b35b6bf7::ClusterPropertiesEngineType;
-pub use crate::types::cluster_properties_public_ip_type_8b946185::ClusterPropertiesPublicIPType;
-pub use crate::types::cluster_properties_public_network_access_d2b63668::ClusterPropertiesPublicNetworkAccess;
-pub use crate::types::cluster_properties_restrict_outbound_network_access_e3002c3a::ClusterPropertiesRestrictOutboundNetworkAccess;
+pub use crate::types::cluster_principal_properties_principal_type_1cb1bfe9::ClusterPrincipalPropertiesPrincipalType;
+pub use crate::types::cluster_principal_properties_role_1b1fda94::ClusterPrincipalPropertiesRole;
+pub use crate::types::cluster_properties_engine_type_e739cfe5::ClusterPropertiesEngineType;
+pub use crate::types::cluster_properties_public_ip_type_cb4859e9::ClusterPropertiesPublicIPType;
+pub use crate::types::cluster_properties_public_network_access_64185156::ClusterPropertiesPublicNetworkAccess;
+pub use crate::types::cluster_properties_restrict_outbound_network_access_c70b7871::ClusterPropertiesRestrictOutboundNetworkAccess;
 pub use crate::types::components_sgqdof_schemas_identity_properties_userassignedidentities_additionalproperties_status_dd8e7018::ComponentsSgqdofSchemasIdentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus;
-pub use crate::types::cosmos_db_data_connection_b6188e79::CosmosDbDataConnection;
-pub use crate::types::cosmos_db_data_connection_kind_4c1350e2::CosmosDbDataConnectionKind;
+pub use crate::types::cosmos_db_data_connection_68c4fad9::CosmosDbDataConnection;
+pub use crate::types::cosmos_db_data_connection_kind_40eba933::CosmosDbDataConnectionKind;
 pub use crate::types::cosmos_db_data_connection_status_2d45840f::CosmosDbDataConnectionStatus;
+pub use crate::types::database_principal_properties_principal_type_85e45b42::DatabasePrincipalPropertiesPrincipalType;
+pub use crate::types::database_principal_properties_role_38dd7b22::DatabasePrincipalPropertiesRole;
 pub use crate::types::database_statistics_status_a0cb975c::DatabaseStatisticsStatus;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::event_grid_connection_properties_blob_storage_event_type_cc3cf93f::EventGridConnectionPropertiesBlobStorageEventType;
-pub use crate::types::event_grid_connection_properties_data_format_a0a9a0f3::EventGridConnectionPropertiesDataFormat;
-pub use crate::types::event_grid_connection_properties_database_routing_ceeb79b7::EventGridConnectionPropertiesDatabaseRouting;
-pub use crate::types::event_grid_data_connection_85accc48::EventGridDataConnection;
-pub use crate::types::event_grid_data_connection_kind_1022f5e1::EventGridDataConnectionKind;
+pub use crate::types::event_grid_connection_properties_blob_storage_event_type_df9be687::EventGridConnectionPropertiesBlobStorageEventType;
+pub use crate::types::event_grid_connection_properties_data_format_314f2433::EventGridConnectionPropertiesDataFormat;
+pub use crate::types::event_grid_connection_properties_database_routing_f4a2bace::EventGridConnectionPropertiesDatabaseRouting;
+pub use crate::types::event_grid_data_connection_3f7f04b5::EventGridDataConnection;
+pub use crate::types::event_grid_data_connection_kind_e5b35194::EventGridDataConnectionKind;
 pub use crate::types::event_grid_data_connection_status_7f3b8cd7::EventGridDataConnectionStatus;
-pub use crate::types::event_hub_connection_properties_compression_51aa74c2::EventHubConnectionPropertiesCompression;
-pub use crate::types::event_hub_connection_properties_data_format_10f4e8b0::EventHubConnectionPropertiesDataFormat;
-pub use crate::types::event_hub_connection_properties_database_routing_9e165b61::EventHubConnectionPropertiesDatabaseRouting;
-pub use crate::types::event_hub_data_connection_90387fbd::EventHubDataConnection;
-pub use crate::types::event_hub_data_connection_kind_72ff4c89::EventHubDataConnectionKind;
+pub use crate::types::event_hub_connection_properties_compression_b4c71ae2::EventHubConnectionPropertiesCompression;
+pub use crate::types::event_hub_connection_properties_data_format_51f3c174::EventHubConnectionPropertiesDataFormat;
+pub use crate::types::event_hub_connection_properties_database_routing_95ab95d9::EventHubConnectionPropertiesDatabaseRouting;
+pub use crate::types::event_hub_data_connection_5c59d010::EventHubDataConnection;
+pub use crate::types::event_hub_data_connection_kind_793ddb5e::EventHubDataConnectionKind;
 pub use crate::types::event_hub_data_connection_status_96e112bf::EventHubDataConnectionStatus;
-pub use crate::types::identity_aa075ccb::Identity;
+pub use crate::types::identity_c3d192d7::Identity;
 pub use crate::types::identity_status_b9333dfb::IdentityStatus;
-pub use crate::types::identity_type_0dd580a7::IdentityType;
-pub use crate::types::iot_hub_connection_properties_data_format_73e9e3b5::IotHubConnectionPropertiesDataFormat;
-pub use crate::types::iot_hub_connection_properties_database_routing_149c1c4e::IotHubConnectionPropertiesDatabaseRouting;
-pub use crate::types::iot_hub_data_connection_b37b26f4::IotHubDataConnection;
-pub use crate::types::iot_hub_data_connection_kind_2d412b9a::IotHubDataConnectionKind;
+pub use crate::types::identity_type_1a0eac77::IdentityType;
+pub use crate::types::iot_hub_connection_properties_data_format_902937dd::IotHubConnectionPropertiesDataFormat;
+pub use crate::types::iot_hub_connection_properties_database_routing_a77a7e1d::IotHubConnectionPropertiesDatabaseRouting;
+pub use crate::types::iot_hub_data_connection_4c731934::IotHubDataConnection;
+pub use crate::types::iot_hub_data_connection_kind_807f1638::IotHubDataConnectionKind;
 pub use crate::types::iot_hub_data_connection_status_4edbd946::IotHubDataConnectionStatus;
 pub use crate::types::key_vault_properties_5d757098::KeyVaultProperties;
 pub use crate::types::key_vault_properties_status_31a5c1d0::KeyVaultPropertiesStatus;
-pub use crate::types::language_extension_db8465cc::LanguageExtension;
-pub use crate::types::language_extension_language_extension_image_name_45f2b9a7::LanguageExtensionLanguageExtensionImageName;
-pub use crate::types::language_extension_language_extension_name_21f20000::LanguageExtensionLanguageExtensionName;
+pub use crate::types::language_extension_5cdf66bd::LanguageExtension;
+pub use crate::types::language_extension_language_extension_image_name_91a02acf::LanguageExtensionLanguageExtensionImageName;
+pub use crate::types::language_extension_language_extension_name_fd7f8e22::LanguageExtensionLanguageExtensionName;
 pub use crate::types::language_extension_status_c333d3ac::LanguageExtensionStatus;
-pub use crate::types::language_extensions_list_3cf912af::LanguageExtensionsList;
+pub use crate::types::language_extensions_list_639d491d::LanguageExtensionsList;
 pub use crate::types::language_extensions_list_status_18aeeb46::LanguageExtensionsListStatus;
 pub use crate::types::migration_cluster_properties_status_cc6ee1da::MigrationClusterPropertiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::optimized_autoscale_f55b963e::OptimizedAutoscale;
 pub use crate::types::optimized_autoscale_status_425e5497::OptimizedAutoscaleStatus;
-pub use crate::types::read_write_database_3b0b8789::ReadWriteDatabase;
-pub use crate::types::read_write_database_kind_71b49edc::ReadWriteDatabaseKind;
+pub use crate::types::read_write_database_f424dc03::ReadWriteDatabase;
+pub use crate::types::read_write_database_kind_5125a05b::ReadWriteDatabaseKind;
 pub use crate::types::read_write_database_status_95b298ed::ReadWriteDatabaseStatus;
 pub use crate::types::suspension_details_status_df5b4fa6::SuspensionDetailsStatus;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::trusted_external_tenant_848b9a7b::TrustedExternalTenant;
 pub use crate::types::trusted_external_tenant_status_c55e5f11::TrustedExternalTenantStatus;
-pub use crate::types::virtual_network_configuration_537f9d06::VirtualNetworkConfiguration;
-pub use crate::types::virtual_network_configuration_state_03baf233::VirtualNetworkConfigurationState;
+pub use crate::types::virtual_network_configuration_beaefd7a::VirtualNetworkConfiguration;
+pub use crate::types::virtual_network_configuration_state_c4d51d17::VirtualNetworkConfigurationState;
 pub use crate::types::virtual_network_configuration_status_aa9e6e99::VirtualNetworkConfigurationStatus;
 pub use super::v20230815::{DataConnectionStatus, DatabaseSpec, DatabaseStatus};
 
@@ -93,6 +105,20 @@ impl TypedKind for ClusterKind {
 
 /// A `Cluster` as `kube::Api` takes it.
 pub type Cluster = TypedObject<ClusterKind>;
+
+/// Names `ClusterPrincipalAssignment` in version `v20240413`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClusterPrincipalAssignmentKind;
+
+impl TypedKind for ClusterPrincipalAssignmentKind {
+    type Spec = ClusterPrincipalAssignmentSpec;
+    type Status = ClusterPrincipalAssignmentStatus;
+    const KIND: &'static KindInfo = &crate::kinds::CLUSTER_PRINCIPAL_ASSIGNMENT;
+    const VERSION: &'static str = "v20240413";
+}
+
+/// A `ClusterPrincipalAssignment` as `kube::Api` takes it.
+pub type ClusterPrincipalAssignment = TypedObject<ClusterPrincipalAssignmentKind>;
 
 /// Names `DataConnection` in version `v1api20240413`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -121,3 +147,17 @@ impl TypedKind for DatabaseKind {
 
 /// A `Database` as `kube::Api` takes it.
 pub type Database = TypedObject<DatabaseKind>;
+
+/// Names `PrincipalAssignment` in version `v1api20240413`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrincipalAssignmentKind;
+
+impl TypedKind for PrincipalAssignmentKind {
+    type Spec = PrincipalAssignmentSpec;
+    type Status = PrincipalAssignmentStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRINCIPAL_ASSIGNMENT;
+    const VERSION: &'static str = "v1api20240413";
+}
+
+/// A `PrincipalAssignment` as `kube::Api` takes it.
+pub type PrincipalAssignment = TypedObject<PrincipalAssignmentKind>;

@@ -5,7 +5,7 @@ use armature_shapes::{resource, shape, shaped};
 use super::federated_identity_credential::OperatorSpec;
 
 shaped! {
-    /// Object from `ManagedIdentity.json#/definitions/FederatedIdentityCredential`.
+    /// Object from `types.json`.
     FederatedIdentityCredentialSpec {
         /// List of strings; required; ARM `properties.audiences`.
         audiences: Vec<String> = "audiences".at(&["properties", "audiences"]).required();

@@ -5,7 +5,7 @@ use armature_shapes::{resource, shape, shaped};
 use super::federated_identity_credential::SystemDataStatus;
 
 shaped! {
-    /// Object from `ManagedIdentity.json#/definitions/FederatedIdentityCredential`.
+    /// Object from `types.json`.
     FederatedIdentityCredentialStatus {
         /// Conditions, `Ready` first of all.
         conditions: Vec<resource::Condition> = "conditions";

@@ -6,3 +6,4 @@ pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::user_assigned_identity_operator_config_maps_7f081ba0::UserAssignedIdentityOperatorConfigMaps;
 pub use crate::types::user_assigned_identity_operator_secrets_1b7e7c4e::UserAssignedIdentityOperatorSecrets;
 pub use crate::types::user_assigned_identity_operator_spec_73b98911::UserAssignedIdentityOperatorSpec;
+pub use crate::types::user_assigned_identity_properties_isolation_scope_b08ed49a::UserAssignedIdentityPropertiesIsolationScope;

@@ -4,13 +4,19 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::user_assigned_identity::UserAssignedIdentityOperatorSpec;
+use super::user_assigned_identity::{
+    UserAssignedIdentityOperatorSpec, UserAssignedIdentityPropertiesIsolationScope,
+};
 
 shaped! {
-    /// Object from `ManagedIdentity.json#/definitions/Identity`.
+    /// Object from `types.json`.
     UserAssignedIdentitySpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
+        /// Enum; not in the storage version; ARM `properties.isolationScope`.
+        isolation_scope: UserAssignedIdentityPropertiesIsolationScope = "isolationScope"
+            .at(&["properties", "isolationScope"])
+            .stashed();
         /// String; required; settable on creation only; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).required().create_only().location();
         /// Settings of the operator.

@@ -7,7 +7,7 @@ use armature_shapes::{resource, shape, shaped};
 use super::user_assigned_identity::SystemDataStatus;
 
 shaped! {
-    /// Object from `ManagedIdentity.json#/definitions/Identity`.
+    /// Object from `types.json`.
     UserAssignedIdentityStatus {
         /// Conditions, `Ready` first of all.
         conditions: Vec<resource::Condition> = "conditions";
@@ -18,6 +18,8 @@ shaped! {
             .rules(&shape::Rules { format: Some("uuid"), ..shape::Rules::NONE });
         /// String; set by Azure; ARM id; ARM `id`.
         id: String = "id".at(&["id"]).read_only().arm_id();
+        /// String; not in the storage version; ARM `properties.isolationScope`.
+        isolation_scope: String = "isolationScope".at(&["properties", "isolationScope"]).stashed();
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// String; set by Azure; ARM `name`.

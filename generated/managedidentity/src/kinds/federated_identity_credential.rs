@@ -5,8 +5,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20220131PREVIEW, SOURCES_20230131};
-use crate::{hub, v20220131preview, v20230131};
+use super::{SOURCES_20220131PREVIEW, SOURCES_20230131, SOURCES_20241130};
+use crate::{hub, v20220131preview, v20230131, v20241130};
 
 /// `FederatedIdentityCredential`: ARM type `Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials`.
 pub static FEDERATED_IDENTITY_CREDENTIAL: KindInfo = KindInfo {
@@ -28,7 +28,7 @@ pub static FEDERATED_IDENTITY_CREDENTIAL: KindInfo = KindInfo {
             ..shape::Rules::NONE
         },
     ),
-    versions: &[V20220131PREVIEW, V20230131],
+    versions: &[V20220131PREVIEW, V20230131, V20241130],
     hub: HubInfo {
         storage_version: "v1api20230131storage",
         spec: <hub::FederatedIdentityCredentialSpec as Shaped>::SHAPE,
@@ -43,6 +43,7 @@ const V20220131PREVIEW: VersionInfo = VersionInfo {
     name: "v1api20220131preview",
     api_version: "2022-01-31-preview",
     sources: SOURCES_20220131PREVIEW,
+    is_on_request: false,
     spec: <v20220131preview::FederatedIdentityCredentialSpec as Shaped>::SHAPE,
     status: <v20220131preview::FederatedIdentityCredentialStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -55,6 +56,7 @@ const V20220131PREVIEW: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -63,6 +65,7 @@ const V20230131: VersionInfo = VersionInfo {
     name: "v1api20230131",
     api_version: "2023-01-31",
     sources: SOURCES_20230131,
+    is_on_request: false,
     spec: <v20230131::FederatedIdentityCredentialSpec as Shaped>::SHAPE,
     status: <v20230131::FederatedIdentityCredentialStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -75,6 +78,29 @@ const V20230131: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20241130: VersionInfo = VersionInfo {
+    name: "v20241130",
+    api_version: "2024-11-30",
+    sources: SOURCES_20241130,
+    is_on_request: true,
+    spec: <v20241130::FederatedIdentityCredentialSpec as Shaped>::SHAPE,
+    status: <v20241130::FederatedIdentityCredentialStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

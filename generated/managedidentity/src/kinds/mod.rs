@@ -30,3 +30,7 @@ const SOURCES_20230131: &[&str] = &[
     "specification/common-types/resource-management/v4/types.json",
     "specification/msi/resource-manager/Microsoft.ManagedIdentity/stable/2023-01-31/ManagedIdentity.json",
 ];
+
+const SOURCES_20241130: &[&str] = &[
+    "generated/msi/microsoft.managedidentity/2024-11-30/types.json",
+];

@@ -6,8 +6,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20181130, SOURCES_20230131};
-use crate::{hub, v20181130, v20230131};
+use super::{SOURCES_20181130, SOURCES_20230131, SOURCES_20241130};
+use crate::{hub, v20181130, v20230131, v20241130};
 
 /// `UserAssignedIdentity`: ARM type `Microsoft.ManagedIdentity/userAssignedIdentities`.
 pub static USER_ASSIGNED_IDENTITY: KindInfo = KindInfo {
@@ -24,7 +24,7 @@ pub static USER_ASSIGNED_IDENTITY: KindInfo = KindInfo {
         kind: "ResourceGroup",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20181130, V20230131],
+    versions: &[V20181130, V20230131, V20241130],
     hub: HubInfo {
         storage_version: "v1api20230131storage",
         spec: <hub::UserAssignedIdentitySpec as Shaped>::SHAPE,
@@ -69,6 +69,7 @@ const V20181130: VersionInfo = VersionInfo {
     name: "v1api20181130",
     api_version: "2018-11-30",
     sources: SOURCES_20181130,
+    is_on_request: false,
     spec: <v20181130::UserAssignedIdentitySpec as Shaped>::SHAPE,
     status: <v20181130::UserAssignedIdentityStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -81,6 +82,7 @@ const V20181130: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -89,6 +91,7 @@ const V20230131: VersionInfo = VersionInfo {
     name: "v1api20230131",
     api_version: "2023-01-31",
     sources: SOURCES_20230131,
+    is_on_request: false,
     spec: <v20230131::UserAssignedIdentitySpec as Shaped>::SHAPE,
     status: <v20230131::UserAssignedIdentityStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -101,6 +104,29 @@ const V20230131: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20241130: VersionInfo = VersionInfo {
+    name: "v20241130",
+    api_version: "2024-11-30",
+    sources: SOURCES_20241130,
+    is_on_request: true,
+    spec: <v20241130::UserAssignedIdentitySpec as Shaped>::SHAPE,
+    status: <v20241130::UserAssignedIdentityStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -8,3 +8,4 @@ pub mod user_assigned_identity_operator_config_maps_7f081ba0;
 pub mod user_assigned_identity_operator_secrets_1b7e7c4e;
 pub mod user_assigned_identity_operator_spec_32723570;
 pub mod user_assigned_identity_operator_spec_73b98911;
+pub mod user_assigned_identity_properties_isolation_scope_b08ed49a;

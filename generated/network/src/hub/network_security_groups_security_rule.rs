@@ -5,6 +5,6 @@
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::security_rule_properties_format_access_b8ba657e::SecurityRulePropertiesFormatAccess;
-pub use crate::types::security_rule_properties_format_direction_10dff154::SecurityRulePropertiesFormatDirection;
-pub use crate::types::security_rule_properties_format_protocol_f6372962::SecurityRulePropertiesFormatProtocol;
+pub use crate::types::security_rule_properties_format_access_bfca3228::SecurityRulePropertiesFormatAccess;
+pub use crate::types::security_rule_properties_format_direction_a40619e4::SecurityRulePropertiesFormatDirection;
+pub use crate::types::security_rule_properties_format_protocol_cb645e89::SecurityRulePropertiesFormatProtocol;

@@ -6,7 +6,8 @@ use armature_shapes::{resource, shaped};
 
 use super::private_endpoint::{
     EmbeddedResource, ExtendedLocation, PrivateEndpointIPConfiguration, PrivateEndpointOperatorSpec,
-    PrivateEndpointPropertiesIpVersionType, PrivateLinkServiceConnection,
+    PrivateEndpointPropertiesBillingSku, PrivateEndpointPropertiesIpVersionType,
+    PrivateLinkServiceConnection,
 };
 
 shaped! {
@@ -17,6 +18,10 @@ shaped! {
             .at(&["properties", "applicationSecurityGroups"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
+        /// Enum; not in the storage version; ARM `properties.billingSku`.
+        billing_sku: PrivateEndpointPropertiesBillingSku = "billingSku"
+            .at(&["properties", "billingSku"])
+            .stashed();
         /// String; ARM `properties.customNetworkInterfaceName`.
         custom_network_interface_name: String = "customNetworkInterfaceName"
             .at(&["properties", "customNetworkInterfaceName"]);

@@ -4,15 +4,15 @@
 
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
-pub use crate::types::private_link_service_ip_configuration_644e75ec::PrivateLinkServiceIpConfiguration;
-pub use crate::types::private_link_service_ip_configuration_properties_private_ip_address_version_1c67303e::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion;
-pub use crate::types::private_link_service_ip_configuration_properties_private_ip_allocation_method_e2af8118::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod;
+pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::private_link_service_ip_configuration_8c8de7d4::PrivateLinkServiceIpConfiguration;
+pub use crate::types::private_link_service_ip_configuration_properties_private_ip_address_version_9a79a874::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion;
+pub use crate::types::private_link_service_ip_configuration_properties_private_ip_allocation_method_273d9a24::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod;
 pub use crate::types::private_link_service_ip_configuration_status_e5015f6d::PrivateLinkServiceIpConfigurationStatus;
 pub use crate::types::private_link_service_operator_config_maps_e6892bfa::PrivateLinkServiceOperatorConfigMaps;
 pub use crate::types::private_link_service_operator_spec_bd651470::PrivateLinkServiceOperatorSpec;
-pub use crate::types::private_link_service_properties_access_mode_84e5afe6::PrivateLinkServicePropertiesAccessMode;
+pub use crate::types::private_link_service_properties_access_mode_8e440d9e::PrivateLinkServicePropertiesAccessMode;
 pub use crate::types::private_link_service_properties_auto_approval_bec8562a::PrivateLinkServicePropertiesAutoApproval;
 pub use crate::types::private_link_service_properties_auto_approval_status_aa938334::PrivateLinkServicePropertiesAutoApprovalStatus;

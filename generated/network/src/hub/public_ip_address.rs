@@ -2,27 +2,27 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::ddos_settings_941ba653::DdosSettings;
-pub use crate::types::ddos_settings_protection_coverage_de26199a::DdosSettingsProtectionCoverage;
-pub use crate::types::ddos_settings_protection_mode_16812100::DdosSettingsProtectionMode;
+pub use crate::types::ddos_settings_77cdd194::DdosSettings;
+pub use crate::types::ddos_settings_protection_coverage_bfd02b32::DdosSettingsProtectionCoverage;
+pub use crate::types::ddos_settings_protection_mode_4720d3b6::DdosSettingsProtectionMode;
 pub use crate::types::ddos_settings_status_bfec8242::DdosSettingsStatus;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
-pub use crate::types::ip_tag_aa110a44::IpTag;
-pub use crate::types::ip_tag_status_c881d1cb::IpTagStatus;
+pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::ip_tag_aeb2e608::IpTag;
+pub use crate::types::ip_tag_status_97b09a34::IpTagStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::public_ip_address_dns_settings_8d7880be::PublicIPAddressDnsSettings;
-pub use crate::types::public_ip_address_dns_settings_domain_name_label_scope_8fd3b0f6::PublicIPAddressDnsSettingsDomainNameLabelScope;
+pub use crate::types::public_ip_address_dns_settings_c520da1d::PublicIPAddressDnsSettings;
+pub use crate::types::public_ip_address_dns_settings_domain_name_label_scope_219556e6::PublicIPAddressDnsSettingsDomainNameLabelScope;
 pub use crate::types::public_ip_address_dns_settings_status_7f66ec01::PublicIPAddressDnsSettingsStatus;
-pub use crate::types::public_ip_address_properties_format_delete_option_aa99e8d6::PublicIPAddressPropertiesFormatDeleteOption;
-pub use crate::types::public_ip_address_properties_format_public_ip_address_version_9bf810e0::PublicIPAddressPropertiesFormatPublicIPAddressVersion;
-pub use crate::types::public_ip_address_properties_format_public_ip_allocation_method_3d3dfa0b::PublicIPAddressPropertiesFormatPublicIPAllocationMethod;
-pub use crate::types::public_ip_address_sku_f79c3da6::PublicIPAddressSku;
-pub use crate::types::public_ip_address_sku_name_5acaa46f::PublicIPAddressSkuName;
+pub use crate::types::public_ip_address_properties_format_delete_option_ee4d5956::PublicIPAddressPropertiesFormatDeleteOption;
+pub use crate::types::public_ip_address_properties_format_public_ip_address_version_42f653fd::PublicIPAddressPropertiesFormatPublicIPAddressVersion;
+pub use crate::types::public_ip_address_properties_format_public_ip_allocation_method_b8bb9e4c::PublicIPAddressPropertiesFormatPublicIPAllocationMethod;
+pub use crate::types::public_ip_address_sku_0568d201::PublicIPAddressSku;
+pub use crate::types::public_ip_address_sku_name_9e9b31c3::PublicIPAddressSkuName;
 pub use crate::types::public_ip_address_sku_status_922f36f4::PublicIPAddressSkuStatus;
-pub use crate::types::public_ip_address_sku_tier_66c9c7a4::PublicIPAddressSkuTier;
+pub use crate::types::public_ip_address_sku_tier_383ac518::PublicIPAddressSkuTier;
 pub use crate::types::sub_resource_095ae0b6::SubResource;
 pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;

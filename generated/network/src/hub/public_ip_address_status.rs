@@ -76,6 +76,11 @@ shaped! {
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// String; set by Azure; ARM `type`.
         type_: String = "type".at(&["type"]).read_only();
+        /// Boolean; set by Azure; not in the storage version; ARM `properties.upgradedToV2`.
+        upgraded_to_v2: bool = "upgradedToV2"
+            .at(&["properties", "upgradedToV2"])
+            .read_only()
+            .stashed();
         /// List of strings; ARM `zones`.
         zones: Vec<String> = "zones".at(&["zones"]);
     }

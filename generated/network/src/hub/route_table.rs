@@ -4,3 +4,4 @@
 
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::route_table_properties_format_disable_peering_route_5b556c90::RouteTablePropertiesFormatDisablePeeringRoute;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::route_table::OperatorSpec;
+use super::route_table::{OperatorSpec, RouteTablePropertiesFormatDisablePeeringRoute};
 
 shaped! {
     /// Object from `types.json`.
@@ -14,6 +14,10 @@ shaped! {
         /// Boolean; ARM `properties.disableBgpRoutePropagation`.
         disable_bgp_route_propagation: bool = "disableBgpRoutePropagation"
             .at(&["properties", "disableBgpRoutePropagation"]);
+        /// Enum; not in the storage version; ARM `properties.disablePeeringRoute`.
+        disable_peering_route: RouteTablePropertiesFormatDisablePeeringRoute = "disablePeeringRoute"
+            .at(&["properties", "disablePeeringRoute"])
+            .stashed();
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Settings of the operator.

@@ -3,4 +3,6 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::route_properties_format_next_hop_type_dc8972b6::RoutePropertiesFormatNextHopType;
+pub use crate::types::route_next_hop_ecmp_177366bb::RouteNextHopEcmp;
+pub use crate::types::route_next_hop_ecmp_status_06d38bec::RouteNextHopEcmpStatus;
+pub use crate::types::route_properties_format_next_hop_type_177b2b9d::RoutePropertiesFormatNextHopType;

@@ -2,7 +2,7 @@
 
 use armature_shapes::{resource, shaped};
 
-use super::route_tables_route::{OperatorSpec, RoutePropertiesFormatNextHopType};
+use super::route_tables_route::{OperatorSpec, RouteNextHopEcmp, RoutePropertiesFormatNextHopType};
 
 shaped! {
     /// Object from `types.json`.
@@ -11,6 +11,8 @@ shaped! {
         address_prefix: String = "addressPrefix".at(&["properties", "addressPrefix"]);
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
+        /// Object; not in the storage version; ARM `properties.nextHop`.
+        next_hop: Box<RouteNextHopEcmp> = "nextHop".at(&["properties", "nextHop"]).stashed();
         /// String; ARM `properties.nextHopIpAddress`.
         next_hop_ip_address: String = "nextHopIpAddress".at(&["properties", "nextHopIpAddress"]);
         /// Enum; required; ARM `properties.nextHopType`.

@@ -2,22 +2,22 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::allowed_endpoint_record_type_c9bfda62::AllowedEndpointRecordType;
+pub use crate::types::allowed_endpoint_record_type_22cdcffa::AllowedEndpointRecordType;
 pub use crate::types::dns_config_7204637a::DnsConfig;
 pub use crate::types::dns_config_status_8a5767b7::DnsConfigStatus;
 pub use crate::types::endpoint_properties_custom_headers_status_b349a3ca::EndpointPropertiesCustomHeadersStatus;
 pub use crate::types::endpoint_properties_subnets_status_a68c864b::EndpointPropertiesSubnetsStatus;
-pub use crate::types::endpoint_value_status_1f5972a2::EndpointValueStatus;
-pub use crate::types::monitor_config_c4737eeb::MonitorConfig;
+pub use crate::types::endpoint_value_status_2d800ed0::EndpointValueStatus;
+pub use crate::types::monitor_config_8cb8474c::MonitorConfig;
 pub use crate::types::monitor_config_custom_headers_02b0312f::MonitorConfigCustomHeaders;
 pub use crate::types::monitor_config_custom_headers_status_bf7de990::MonitorConfigCustomHeadersStatus;
 pub use crate::types::monitor_config_expected_status_code_ranges_1a9f882f::MonitorConfigExpectedStatusCodeRanges;
 pub use crate::types::monitor_config_expected_status_code_ranges_status_e3ed74de::MonitorConfigExpectedStatusCodeRangesStatus;
 pub use crate::types::monitor_config_status_add7161e::MonitorConfigStatus;
-pub use crate::types::monitor_protocol_f98108e5::MonitorProtocol;
-pub use crate::types::profile_monitor_status_346e1b5b::ProfileMonitorStatus;
-pub use crate::types::profile_properties_profile_status_943570df::ProfilePropertiesProfileStatus;
+pub use crate::types::monitor_protocol_07e78ab7::MonitorProtocol;
+pub use crate::types::profile_monitor_status_d463f14e::ProfileMonitorStatus;
+pub use crate::types::profile_properties_profile_status_5bfa306c::ProfilePropertiesProfileStatus;
 pub use crate::types::traffic_manager_profile_operator_config_maps_646f7c4f::TrafficManagerProfileOperatorConfigMaps;
 pub use crate::types::traffic_manager_profile_operator_spec_435ab0c3::TrafficManagerProfileOperatorSpec;
-pub use crate::types::traffic_routing_method_ccf9b3a1::TrafficRoutingMethod;
-pub use crate::types::traffic_view_enrollment_status_ba7815bd::TrafficViewEnrollmentStatus;
+pub use crate::types::traffic_routing_method_3db4fa0c::TrafficRoutingMethod;
+pub use crate::types::traffic_view_enrollment_status_7d271704::TrafficViewEnrollmentStatus;

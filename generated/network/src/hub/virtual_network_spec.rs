@@ -53,6 +53,10 @@ shaped! {
         private_endpoint_v_net_policies: VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies =
             "privateEndpointVNetPolicies"
             .at(&["properties", "privateEndpointVNetPolicies"]);
+        /// Object; not in the storage version; ARM `properties.summarizedGatewayPrefixes`.
+        summarized_gateway_prefixes: Box<AddressSpace> = "summarizedGatewayPrefixes"
+            .at(&["properties", "summarizedGatewayPrefixes"])
+            .stashed();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
     }

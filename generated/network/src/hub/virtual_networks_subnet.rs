@@ -13,6 +13,6 @@ pub use crate::types::service_endpoint_properties_format_567a99c9::ServiceEndpoi
 pub use crate::types::service_endpoint_properties_format_status_7087a4eb::ServiceEndpointPropertiesFormatStatus;
 pub use crate::types::sub_resource_095ae0b6::SubResource;
 pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
-pub use crate::types::subnet_properties_format_private_endpoint_network_policies_f0a656e6::SubnetPropertiesFormatPrivateEndpointNetworkPolicies;
-pub use crate::types::subnet_properties_format_private_link_service_network_policies_36a81154::SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies;
-pub use crate::types::subnet_properties_format_sharing_scope_e9bc44d6::SubnetPropertiesFormatSharingScope;
+pub use crate::types::subnet_properties_format_private_endpoint_network_policies_96f484e2::SubnetPropertiesFormatPrivateEndpointNetworkPolicies;
+pub use crate::types::subnet_properties_format_private_link_service_network_policies_65b31078::SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies;
+pub use crate::types::subnet_properties_format_sharing_scope_87f1a47c::SubnetPropertiesFormatSharingScope;

@@ -64,6 +64,10 @@ shaped! {
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormat> = "serviceEndpoints"
             .at(&["properties", "serviceEndpoints"]);
+        /// Object; not in the storage version; ARM `properties.serviceGateway`.
+        service_gateway: Box<SubResource> = "serviceGateway"
+            .at(&["properties", "serviceGateway"])
+            .stashed();
         /// Enum; ARM `properties.sharingScope`.
         sharing_scope: SubnetPropertiesFormatSharingScope = "sharingScope"
             .at(&["properties", "sharingScope"]);

@@ -88,6 +88,10 @@ shaped! {
         /// List of objects; ARM `properties.serviceEndpoints`.
         service_endpoints: Vec<ServiceEndpointPropertiesFormatStatus> = "serviceEndpoints"
             .at(&["properties", "serviceEndpoints"]);
+        /// Object; not in the storage version; ARM `properties.serviceGateway`.
+        service_gateway: Box<SubResourceStatus> = "serviceGateway"
+            .at(&["properties", "serviceGateway"])
+            .stashed();
         /// String; ARM `properties.sharingScope`.
         sharing_scope: String = "sharingScope".at(&["properties", "sharingScope"]);
         /// String; ARM `type`.

@@ -70,6 +70,7 @@ const V20220701: VersionInfo = VersionInfo {
     name: "v1api20220701",
     api_version: "2022-07-01",
     sources: SOURCES_20220701,
+    is_on_request: false,
     spec: <v20220701::DnsResolverSpec as Shaped>::SHAPE,
     status: <v20220701::DnsResolverStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -82,6 +83,7 @@ const V20220701: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -70,6 +70,7 @@ const V20180501: VersionInfo = VersionInfo {
     name: "v1api20180501",
     api_version: "2018-05-01",
     sources: SOURCES_20180501,
+    is_on_request: false,
     spec: <v20180501::DnsZoneSpec as Shaped>::SHAPE,
     status: <v20180501::DnsZoneStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -82,6 +83,7 @@ const V20180501: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

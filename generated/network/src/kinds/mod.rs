@@ -2,54 +2,180 @@
 
 //! Descriptors of the kinds of `network.azure.com`.
 
+mod application_gateway;
+mod application_security_group;
+mod azure_firewall;
+mod bastion_host;
+mod ddos_protection_plan;
+mod dns_forwarding_rule_sets_forwarding_rule;
+mod dns_forwarding_rule_sets_virtual_network_link;
+mod dns_forwarding_ruleset;
 mod dns_resolver;
+mod dns_resolvers_inbound_endpoint;
+mod dns_resolvers_outbound_endpoint;
 mod dns_zone;
+mod dns_zones_aaaa_record;
+mod dns_zones_a_record;
+mod dns_zones_caa_record;
+mod dns_zones_cname_record;
+mod dns_zones_mx_record;
+mod dns_zones_ns_record;
+mod dns_zones_ptr_record;
+mod dns_zones_srv_record;
+mod dns_zones_txt_record;
+mod firewall_policies_rule_collection_group;
+mod firewall_policy;
+mod load_balancer;
+mod load_balancers_inbound_nat_rule;
+mod nat_gateway;
+mod network_interface;
 mod network_security_group;
 mod network_security_groups_security_rule;
+mod network_watcher;
+mod network_watchers_flow_log;
 mod private_dns_zone;
+mod private_dns_zones_aaaa_record;
+mod private_dns_zones_a_record;
+mod private_dns_zones_cname_record;
+mod private_dns_zones_mx_record;
+mod private_dns_zones_ptr_record;
+mod private_dns_zones_srv_record;
+mod private_dns_zones_txt_record;
+mod private_dns_zones_virtual_network_link;
 mod private_endpoint;
 mod private_endpoints_private_dns_zone_group;
 mod private_link_service;
 mod public_ip_address;
+mod public_ip_prefix;
 mod route_table;
 mod route_tables_route;
 mod traffic_manager_profile;
+mod traffic_manager_profiles_azure_endpoint;
+mod traffic_manager_profiles_external_endpoint;
+mod traffic_manager_profiles_nested_endpoint;
 mod virtual_network;
+mod virtual_network_gateway;
 mod virtual_networks_subnet;
+mod virtual_networks_virtual_network_peering;
+mod web_application_firewall_policy;
 
 use armature_shapes::kind::KindInfo;
 
+pub use application_gateway::APPLICATION_GATEWAY;
+pub use application_security_group::APPLICATION_SECURITY_GROUP;
+pub use azure_firewall::AZURE_FIREWALL;
+pub use bastion_host::BASTION_HOST;
+pub use ddos_protection_plan::DDOS_PROTECTION_PLAN;
+pub use dns_forwarding_rule_sets_forwarding_rule::DNS_FORWARDING_RULE_SETS_FORWARDING_RULE;
+pub use dns_forwarding_rule_sets_virtual_network_link::DNS_FORWARDING_RULE_SETS_VIRTUAL_NETWORK_LINK;
+pub use dns_forwarding_ruleset::DNS_FORWARDING_RULESET;
 pub use dns_resolver::DNS_RESOLVER;
+pub use dns_resolvers_inbound_endpoint::DNS_RESOLVERS_INBOUND_ENDPOINT;
+pub use dns_resolvers_outbound_endpoint::DNS_RESOLVERS_OUTBOUND_ENDPOINT;
 pub use dns_zone::DNS_ZONE;
+pub use dns_zones_aaaa_record::DNS_ZONES_AAAA_RECORD;
+pub use dns_zones_a_record::DNS_ZONES_A_RECORD;
+pub use dns_zones_caa_record::DNS_ZONES_CAA_RECORD;
+pub use dns_zones_cname_record::DNS_ZONES_CNAME_RECORD;
+pub use dns_zones_mx_record::DNS_ZONES_MX_RECORD;
+pub use dns_zones_ns_record::DNS_ZONES_NS_RECORD;
+pub use dns_zones_ptr_record::DNS_ZONES_PTR_RECORD;
+pub use dns_zones_srv_record::DNS_ZONES_SRV_RECORD;
+pub use dns_zones_txt_record::DNS_ZONES_TXT_RECORD;
+pub use firewall_policies_rule_collection_group::FIREWALL_POLICIES_RULE_COLLECTION_GROUP;
+pub use firewall_policy::FIREWALL_POLICY;
+pub use load_balancer::LOAD_BALANCER;
+pub use load_balancers_inbound_nat_rule::LOAD_BALANCERS_INBOUND_NAT_RULE;
+pub use nat_gateway::NAT_GATEWAY;
+pub use network_interface::NETWORK_INTERFACE;
 pub use network_security_group::NETWORK_SECURITY_GROUP;
 pub use network_security_groups_security_rule::NETWORK_SECURITY_GROUPS_SECURITY_RULE;
+pub use network_watcher::NETWORK_WATCHER;
+pub use network_watchers_flow_log::NETWORK_WATCHERS_FLOW_LOG;
 pub use private_dns_zone::PRIVATE_DNS_ZONE;
+pub use private_dns_zones_aaaa_record::PRIVATE_DNS_ZONES_AAAA_RECORD;
+pub use private_dns_zones_a_record::PRIVATE_DNS_ZONES_A_RECORD;
+pub use private_dns_zones_cname_record::PRIVATE_DNS_ZONES_CNAME_RECORD;
+pub use private_dns_zones_mx_record::PRIVATE_DNS_ZONES_MX_RECORD;
+pub use private_dns_zones_ptr_record::PRIVATE_DNS_ZONES_PTR_RECORD;
+pub use private_dns_zones_srv_record::PRIVATE_DNS_ZONES_SRV_RECORD;
+pub use private_dns_zones_txt_record::PRIVATE_DNS_ZONES_TXT_RECORD;
+pub use private_dns_zones_virtual_network_link::PRIVATE_DNS_ZONES_VIRTUAL_NETWORK_LINK;
 pub use private_endpoint::PRIVATE_ENDPOINT;
 pub use private_endpoints_private_dns_zone_group::PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP;
 pub use private_link_service::PRIVATE_LINK_SERVICE;
 pub use public_ip_address::PUBLIC_IP_ADDRESS;
+pub use public_ip_prefix::PUBLIC_IP_PREFIX;
 pub use route_table::ROUTE_TABLE;
 pub use route_tables_route::ROUTE_TABLES_ROUTE;
 pub use traffic_manager_profile::TRAFFIC_MANAGER_PROFILE;
+pub use traffic_manager_profiles_azure_endpoint::TRAFFIC_MANAGER_PROFILES_AZURE_ENDPOINT;
+pub use traffic_manager_profiles_external_endpoint::TRAFFIC_MANAGER_PROFILES_EXTERNAL_ENDPOINT;
+pub use traffic_manager_profiles_nested_endpoint::TRAFFIC_MANAGER_PROFILES_NESTED_ENDPOINT;
 pub use virtual_network::VIRTUAL_NETWORK;
+pub use virtual_network_gateway::VIRTUAL_NETWORK_GATEWAY;
 pub use virtual_networks_subnet::VIRTUAL_NETWORKS_SUBNET;
+pub use virtual_networks_virtual_network_peering::VIRTUAL_NETWORKS_VIRTUAL_NETWORK_PEERING;
+pub use web_application_firewall_policy::WEB_APPLICATION_FIREWALL_POLICY;
 
 /// Every kind of the group, by name.
 pub static KINDS: &[&KindInfo] = &[
+    &APPLICATION_GATEWAY,
+    &APPLICATION_SECURITY_GROUP,
+    &AZURE_FIREWALL,
+    &BASTION_HOST,
+    &DDOS_PROTECTION_PLAN,
+    &DNS_FORWARDING_RULE_SETS_FORWARDING_RULE,
+    &DNS_FORWARDING_RULE_SETS_VIRTUAL_NETWORK_LINK,
+    &DNS_FORWARDING_RULESET,
     &DNS_RESOLVER,
+    &DNS_RESOLVERS_INBOUND_ENDPOINT,
+    &DNS_RESOLVERS_OUTBOUND_ENDPOINT,
     &DNS_ZONE,
+    &DNS_ZONES_AAAA_RECORD,
+    &DNS_ZONES_A_RECORD,
+    &DNS_ZONES_CAA_RECORD,
+    &DNS_ZONES_CNAME_RECORD,
+    &DNS_ZONES_MX_RECORD,
+    &DNS_ZONES_NS_RECORD,
+    &DNS_ZONES_PTR_RECORD,
+    &DNS_ZONES_SRV_RECORD,
+    &DNS_ZONES_TXT_RECORD,
+    &FIREWALL_POLICIES_RULE_COLLECTION_GROUP,
+    &FIREWALL_POLICY,
+    &LOAD_BALANCER,
+    &LOAD_BALANCERS_INBOUND_NAT_RULE,
+    &NAT_GATEWAY,
+    &NETWORK_INTERFACE,
     &NETWORK_SECURITY_GROUP,
     &NETWORK_SECURITY_GROUPS_SECURITY_RULE,
+    &NETWORK_WATCHER,
+    &NETWORK_WATCHERS_FLOW_LOG,
     &PRIVATE_DNS_ZONE,
+    &PRIVATE_DNS_ZONES_AAAA_RECORD,
+    &PRIVATE_DNS_ZONES_A_RECORD,
+    &PRIVATE_DNS_ZONES_CNAME_RECORD,
+    &PRIVATE_DNS_ZONES_MX_RECORD,
+    &PRIVATE_DNS_ZONES_PTR_RECORD,
+    &PRIVATE_DNS_ZONES_SRV_RECORD,
+    &PRIVATE_DNS_ZONES_TXT_RECORD,
+    &PRIVATE_DNS_ZONES_VIRTUAL_NETWORK_LINK,
     &PRIVATE_ENDPOINT,
     &PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP,
     &PRIVATE_LINK_SERVICE,
     &PUBLIC_IP_ADDRESS,
+    &PUBLIC_IP_PREFIX,
     &ROUTE_TABLE,
     &ROUTE_TABLES_ROUTE,
     &TRAFFIC_MANAGER_PROFILE,
+    &TRAFFIC_MANAGER_PROFILES_AZURE_ENDPOINT,
+    &TRAFFIC_MANAGER_PROFILES_EXTERNAL_ENDPOINT,
+    &TRAFFIC_MANAGER_PROFILES_NESTED_ENDPOINT,
     &VIRTUAL_NETWORK,
+    &VIRTUAL_NETWORK_GATEWAY,
     &VIRTUAL_NETWORKS_SUBNET,
+    &VIRTUAL_NETWORKS_VIRTUAL_NETWORK_PEERING,
+    &WEB_APPLICATION_FIREWALL_POLICY,
 ];
 
 const SOURCES_20180501: &[&str] = &[
@@ -60,9 +186,17 @@ const SOURCES_20180901: &[&str] = &[
     "specification/privatedns/resource-manager/Microsoft.Network/stable/2018-09-01/privatedns.json",
 ];
 
+const SOURCES_20200601: &[&str] = &[
+    "specification/privatedns/resource-manager/Microsoft.Network/stable/2020-06-01/privatedns.json",
+];
+
 const SOURCES_20201101: &[&str] = &[
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/applicationGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/applicationSecurityGroup.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/azureFirewall.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/bastionHost.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/ddosProtectionPlan.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/firewallPolicy.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/loadBalancer.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/natGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/network.json",
@@ -73,10 +207,13 @@ const SOURCES_20201101: &[&str] = &[
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/privateEndpoint.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/privateLinkService.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/publicIpAddress.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/publicIpPrefix.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/routeTable.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/serviceEndpointPolicy.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/virtualNetwork.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/virtualNetworkGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/virtualNetworkTap.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2020-11-01/webapplicationfirewall.json",
 ];
 
 const SOURCES_20220401: &[&str] = &[
@@ -89,6 +226,10 @@ const SOURCES_20220701: &[&str] = &[
     "specification/dnsresolver/resource-manager/Microsoft.Network/stable/2022-07-01/dnsresolver.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/applicationGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/applicationSecurityGroup.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/azureFirewall.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/bastionHost.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/ddosProtectionPlan.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/firewallPolicy.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/loadBalancer.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/natGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/network.json",
@@ -99,10 +240,41 @@ const SOURCES_20220701: &[&str] = &[
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/privateEndpoint.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/privateLinkService.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/publicIpAddress.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/publicIpPrefix.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/routeTable.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/serviceEndpointPolicy.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetwork.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetworkGateway.json",
     "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetworkTap.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualWan.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/webapplicationfirewall.json",
+];
+
+const SOURCES_20240101: &[&str] = &[
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/applicationGateway.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/applicationSecurityGroup.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/azureFirewall.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/bastionHost.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/ddosProtectionPlan.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/firewallPolicy.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/loadBalancer.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/natGateway.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/network.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/networkInterface.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/networkProfile.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/networkSecurityGroup.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/networkWatcher.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/privateEndpoint.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/privateLinkService.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/publicIpAddress.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/publicIpPrefix.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/routeTable.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/serviceEndpointPolicy.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/virtualNetwork.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/virtualNetworkGateway.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/virtualNetworkTap.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/virtualWan.json",
+    "specification/network/resource-manager/Microsoft.Network/stable/2024-01-01/webapplicationfirewall.json",
 ];
 
 const SOURCES_20240301: &[&str] = &[
@@ -113,6 +285,14 @@ const SOURCES_20240601: &[&str] = &[
     "generated/privatedns/microsoft.network/2024-06-01/types.json",
 ];
 
+const SOURCES_20241001: &[&str] = &[
+    "generated/network/microsoft.network/2024-10-01/types.json",
+];
+
 const SOURCES_20250301: &[&str] = &[
     "generated/network/microsoft.network/2025-03-01/types.json",
+];
+
+const SOURCES_20250901: &[&str] = &[
+    "generated/network/microsoft.network/2025-09-01/types.json",
 ];

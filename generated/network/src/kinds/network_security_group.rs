@@ -6,8 +6,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20201101, SOURCES_20240301, SOURCES_20250301};
-use crate::{hub, v20201101, v20240301, v20250301};
+use super::{SOURCES_20201101, SOURCES_20240301, SOURCES_20250301, SOURCES_20250901};
+use crate::{hub, v20201101, v20240301, v20250301, v20250901};
 
 /// `NetworkSecurityGroup`: ARM type `Microsoft.Network/networkSecurityGroups`.
 pub static NETWORK_SECURITY_GROUP: KindInfo = KindInfo {
@@ -24,7 +24,7 @@ pub static NETWORK_SECURITY_GROUP: KindInfo = KindInfo {
         kind: "ResourceGroup",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20201101, V20240301, V20250301],
+    versions: &[V20201101, V20240301, V20250301, V20250901],
     hub: HubInfo {
         storage_version: "v20250301storage",
         spec: <hub::NetworkSecurityGroupSpec as Shaped>::SHAPE,
@@ -70,6 +70,7 @@ const V20201101: VersionInfo = VersionInfo {
     name: "v1api20201101",
     api_version: "2020-11-01",
     sources: SOURCES_20201101,
+    is_on_request: false,
     spec: <v20201101::NetworkSecurityGroupSpec as Shaped>::SHAPE,
     status: <v20201101::NetworkSecurityGroupStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -82,6 +83,7 @@ const V20201101: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[&["properties", "securityRules"]],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -90,6 +92,7 @@ const V20240301: VersionInfo = VersionInfo {
     name: "v1api20240301",
     api_version: "2024-03-01",
     sources: SOURCES_20240301,
+    is_on_request: false,
     spec: <v20240301::NetworkSecurityGroupSpec as Shaped>::SHAPE,
     status: <v20240301::NetworkSecurityGroupStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -102,6 +105,7 @@ const V20240301: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[&["properties", "securityRules"]],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -110,6 +114,7 @@ const V20250301: VersionInfo = VersionInfo {
     name: "v20250301",
     api_version: "2025-03-01",
     sources: SOURCES_20250301,
+    is_on_request: false,
     spec: <v20250301::NetworkSecurityGroupSpec as Shaped>::SHAPE,
     status: <v20250301::NetworkSecurityGroupStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -122,6 +127,29 @@ const V20250301: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[&["properties", "securityRules"]],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250901: VersionInfo = VersionInfo {
+    name: "v20250901",
+    api_version: "2025-09-01",
+    sources: SOURCES_20250901,
+    is_on_request: true,
+    spec: <v20250901::NetworkSecurityGroupSpec as Shaped>::SHAPE,
+    status: <v20250901::NetworkSecurityGroupStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[&["properties", "securityRules"]],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

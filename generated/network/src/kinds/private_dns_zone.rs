@@ -70,6 +70,7 @@ const V20180901: VersionInfo = VersionInfo {
     name: "v1api20180901",
     api_version: "2018-09-01",
     sources: SOURCES_20180901,
+    is_on_request: false,
     spec: <v20180901::PrivateDnsZoneSpec as Shaped>::SHAPE,
     status: <v20180901::PrivateDnsZoneStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -82,6 +83,7 @@ const V20180901: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -90,6 +92,7 @@ const V20240601: VersionInfo = VersionInfo {
     name: "v1api20240601",
     api_version: "2024-06-01",
     sources: SOURCES_20240601,
+    is_on_request: false,
     spec: <v20240601::PrivateDnsZoneSpec as Shaped>::SHAPE,
     status: <v20240601::PrivateDnsZoneStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -102,6 +105,7 @@ const V20240601: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -6,8 +6,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20220701, SOURCES_20240301, SOURCES_20250301};
-use crate::{hub, v20220701, v20240301, v20250301};
+use super::{SOURCES_20220701, SOURCES_20240301, SOURCES_20250301, SOURCES_20250901};
+use crate::{hub, v20220701, v20240301, v20250301, v20250901};
 
 /// `PrivateEndpoint`: ARM type `Microsoft.Network/privateEndpoints`.
 pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
@@ -24,7 +24,7 @@ pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
         kind: "ResourceGroup",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20220701, V20240301, V20250301],
+    versions: &[V20220701, V20240301, V20250301, V20250901],
     hub: HubInfo {
         storage_version: "v20250301storage",
         spec: <hub::PrivateEndpointSpec as Shaped>::SHAPE,
@@ -75,6 +75,7 @@ const V20220701: VersionInfo = VersionInfo {
     name: "v1api20220701",
     api_version: "2022-07-01",
     sources: SOURCES_20220701,
+    is_on_request: false,
     spec: <v20220701::PrivateEndpointSpec as Shaped>::SHAPE,
     status: <v20220701::PrivateEndpointStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -87,6 +88,7 @@ const V20220701: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -95,6 +97,7 @@ const V20240301: VersionInfo = VersionInfo {
     name: "v1api20240301",
     api_version: "2024-03-01",
     sources: SOURCES_20240301,
+    is_on_request: false,
     spec: <v20240301::PrivateEndpointSpec as Shaped>::SHAPE,
     status: <v20240301::PrivateEndpointStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -107,6 +110,7 @@ const V20240301: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -115,6 +119,7 @@ const V20250301: VersionInfo = VersionInfo {
     name: "v20250301",
     api_version: "2025-03-01",
     sources: SOURCES_20250301,
+    is_on_request: false,
     spec: <v20250301::PrivateEndpointSpec as Shaped>::SHAPE,
     status: <v20250301::PrivateEndpointStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -127,6 +132,29 @@ const V20250301: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250901: VersionInfo = VersionInfo {
+    name: "v20250901",
+    api_version: "2025-09-01",
+    sources: SOURCES_20250901,
+    is_on_request: true,
+    spec: <v20250901::PrivateEndpointSpec as Shaped>::SHAPE,
+    status: <v20250901::PrivateEndpointStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -75,6 +75,7 @@ const V20220401: VersionInfo = VersionInfo {
     name: "v1api20220401",
     api_version: "2022-04-01",
     sources: SOURCES_20220401,
+    is_on_request: false,
     spec: <v20220401::TrafficManagerProfileSpec as Shaped>::SHAPE,
     status: <v20220401::TrafficManagerProfileStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -87,6 +88,7 @@ const V20220401: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

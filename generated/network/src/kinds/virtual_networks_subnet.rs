@@ -6,8 +6,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20201101, SOURCES_20240301, SOURCES_20250301};
-use crate::{hub, v20201101, v20240301, v20250301};
+use super::{SOURCES_20201101, SOURCES_20240301, SOURCES_20250301, SOURCES_20250901};
+use crate::{hub, v20201101, v20240301, v20250301, v20250901};
 
 /// `VirtualNetworksSubnet`: ARM type `Microsoft.Network/virtualNetworks/subnets`.
 pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
@@ -24,7 +24,7 @@ pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
         kind: "VirtualNetwork",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20201101, V20240301, V20250301],
+    versions: &[V20201101, V20240301, V20250301, V20250901],
     hub: HubInfo {
         storage_version: "v20250301storage",
         spec: <hub::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
@@ -76,6 +76,7 @@ const V20201101: VersionInfo = VersionInfo {
     name: "v1api20201101",
     api_version: "2020-11-01",
     sources: SOURCES_20201101,
+    is_on_request: false,
     spec: <v20201101::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
     status: <v20201101::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -88,6 +89,7 @@ const V20201101: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -96,6 +98,7 @@ const V20240301: VersionInfo = VersionInfo {
     name: "v1api20240301",
     api_version: "2024-03-01",
     sources: SOURCES_20240301,
+    is_on_request: false,
     spec: <v20240301::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
     status: <v20240301::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -108,6 +111,7 @@ const V20240301: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -116,6 +120,7 @@ const V20250301: VersionInfo = VersionInfo {
     name: "v20250301",
     api_version: "2025-03-01",
     sources: SOURCES_20250301,
+    is_on_request: false,
     spec: <v20250301::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
     status: <v20250301::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -128,6 +133,29 @@ const V20250301: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250901: VersionInfo = VersionInfo {
+    name: "v20250901",
+    api_version: "2025-09-01",
+    sources: SOURCES_20250901,
+    is_on_request: true,
+    spec: <v20250901::VirtualNetworksSubnetSpec as Shaped>::SHAPE,
+    status: <v20250901::VirtualNetworksSubnetStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -6,16 +6,72 @@
 
 mod dns_zone_spec;
 mod dns_zone_status;
+mod dns_zones_a_record_spec;
+mod dns_zones_a_record_status;
+mod dns_zones_aaaa_record_spec;
+mod dns_zones_aaaa_record_status;
+mod dns_zones_caa_record_spec;
+mod dns_zones_caa_record_status;
+mod dns_zones_cname_record_spec;
+mod dns_zones_cname_record_status;
+mod dns_zones_mx_record_spec;
+mod dns_zones_mx_record_status;
+mod dns_zones_ns_record_spec;
+mod dns_zones_ns_record_status;
+mod dns_zones_ptr_record_spec;
+mod dns_zones_ptr_record_status;
+mod dns_zones_srv_record_spec;
+mod dns_zones_srv_record_status;
+mod dns_zones_txt_record_spec;
+mod dns_zones_txt_record_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use dns_zone_spec::DnsZoneSpec;
 pub use dns_zone_status::DnsZoneStatus;
+pub use dns_zones_a_record_spec::DnsZonesARecordSpec;
+pub use dns_zones_a_record_status::DnsZonesARecordStatus;
+pub use dns_zones_aaaa_record_spec::DnsZonesAAAARecordSpec;
+pub use dns_zones_aaaa_record_status::DnsZonesAAAARecordStatus;
+pub use dns_zones_caa_record_spec::DnsZonesCAARecordSpec;
+pub use dns_zones_caa_record_status::DnsZonesCAARecordStatus;
+pub use dns_zones_cname_record_spec::DnsZonesCNAMERecordSpec;
+pub use dns_zones_cname_record_status::DnsZonesCNAMERecordStatus;
+pub use dns_zones_mx_record_spec::DnsZonesMXRecordSpec;
+pub use dns_zones_mx_record_status::DnsZonesMXRecordStatus;
+pub use dns_zones_ns_record_spec::DnsZonesNSRecordSpec;
+pub use dns_zones_ns_record_status::DnsZonesNSRecordStatus;
+pub use dns_zones_ptr_record_spec::DnsZonesPTRRecordSpec;
+pub use dns_zones_ptr_record_status::DnsZonesPTRRecordStatus;
+pub use dns_zones_srv_record_spec::DnsZonesSRVRecordSpec;
+pub use dns_zones_srv_record_status::DnsZonesSRVRecordStatus;
+pub use dns_zones_txt_record_spec::DnsZonesTXTRecordSpec;
+pub use dns_zones_txt_record_status::DnsZonesTXTRecordStatus;
+pub use crate::types::a_record_47ed82e0::ARecord;
+pub use crate::types::a_record_status_66350292::ARecordStatus;
+pub use crate::types::aaaa_record_edd8fe99::AaaaRecord;
+pub use crate::types::aaaa_record_status_95f549af::AaaaRecordStatus;
+pub use crate::types::caa_record_4938fe6b::CaaRecord;
+pub use crate::types::caa_record_status_1ec8b247::CaaRecordStatus;
+pub use crate::types::cname_record_0f89c50e::CnameRecord;
+pub use crate::types::cname_record_status_b34d92ea::CnameRecordStatus;
+pub use crate::types::mx_record_56f9ac0e::MxRecord;
+pub use crate::types::mx_record_status_89df76aa::MxRecordStatus;
+pub use crate::types::ns_record_d54b1bce::NsRecord;
+pub use crate::types::ns_record_status_47a596e7::NsRecordStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::ptr_record_f791ff1e::PtrRecord;
+pub use crate::types::ptr_record_status_1ac0fe66::PtrRecordStatus;
+pub use crate::types::soa_record_5ee55233::SoaRecord;
+pub use crate::types::soa_record_status_19038200::SoaRecordStatus;
+pub use crate::types::srv_record_a34e934a::SrvRecord;
+pub use crate::types::srv_record_status_c67ccc5d::SrvRecordStatus;
 pub use crate::types::sub_resource_095ae0b6::SubResource;
 pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
-pub use crate::types::zone_type_0be7c64a::ZoneType;
+pub use crate::types::txt_record_5c92b88c::TxtRecord;
+pub use crate::types::txt_record_status_f711f54e::TxtRecordStatus;
+pub use crate::types::zone_type_8df2a7b7::ZoneType;
 
 /// Names `DnsZone` in version `v1api20180501`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,3 +86,129 @@ impl TypedKind for DnsZoneKind {
 
 /// A `DnsZone` as `kube::Api` takes it.
 pub type DnsZone = TypedObject<DnsZoneKind>;
+
+/// Names `DnsZonesAAAARecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesAAAARecordKind;
+
+impl TypedKind for DnsZonesAAAARecordKind {
+    type Spec = DnsZonesAAAARecordSpec;
+    type Status = DnsZonesAAAARecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_AAAA_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesAAAARecord` as `kube::Api` takes it.
+pub type DnsZonesAAAARecord = TypedObject<DnsZonesAAAARecordKind>;
+
+/// Names `DnsZonesARecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesARecordKind;
+
+impl TypedKind for DnsZonesARecordKind {
+    type Spec = DnsZonesARecordSpec;
+    type Status = DnsZonesARecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_A_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesARecord` as `kube::Api` takes it.
+pub type DnsZonesARecord = TypedObject<DnsZonesARecordKind>;
+
+/// Names `DnsZonesCAARecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesCAARecordKind;
+
+impl TypedKind for DnsZonesCAARecordKind {
+    type Spec = DnsZonesCAARecordSpec;
+    type Status = DnsZonesCAARecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_CAA_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesCAARecord` as `kube::Api` takes it.
+pub type DnsZonesCAARecord = TypedObject<DnsZonesCAARecordKind>;
+
+/// Names `DnsZonesCNAMERecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesCNAMERecordKind;
+
+impl TypedKind for DnsZonesCNAMERecordKind {
+    type Spec = DnsZonesCNAMERecordSpec;
+    type Status = DnsZonesCNAMERecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_CNAME_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesCNAMERecord` as `kube::Api` takes it.
+pub type DnsZonesCNAMERecord = TypedObject<DnsZonesCNAMERecordKind>;
+
+/// Names `DnsZonesMXRecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesMXRecordKind;
+
+impl TypedKind for DnsZonesMXRecordKind {
+    type Spec = DnsZonesMXRecordSpec;
+    type Status = DnsZonesMXRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_MX_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesMXRecord` as `kube::Api` takes it.
+pub type DnsZonesMXRecord = TypedObject<DnsZonesMXRecordKind>;
+
+/// Names `DnsZonesNSRecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesNSRecordKind;
+
+impl TypedKind for DnsZonesNSRecordKind {
+    type Spec = DnsZonesNSRecordSpec;
+    type Status = DnsZonesNSRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_NS_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesNSRecord` as `kube::Api` takes it.
+pub type DnsZonesNSRecord = TypedObject<DnsZonesNSRecordKind>;
+
+/// Names `DnsZonesPTRRecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesPTRRecordKind;
+
+impl TypedKind for DnsZonesPTRRecordKind {
+    type Spec = DnsZonesPTRRecordSpec;
+    type Status = DnsZonesPTRRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_PTR_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesPTRRecord` as `kube::Api` takes it.
+pub type DnsZonesPTRRecord = TypedObject<DnsZonesPTRRecordKind>;
+
+/// Names `DnsZonesSRVRecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesSRVRecordKind;
+
+impl TypedKind for DnsZonesSRVRecordKind {
+    type Spec = DnsZonesSRVRecordSpec;
+    type Status = DnsZonesSRVRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_SRV_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesSRVRecord` as `kube::Api` takes it.
+pub type DnsZonesSRVRecord = TypedObject<DnsZonesSRVRecordKind>;
+
+/// Names `DnsZonesTXTRecord` in version `v1api20180501`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsZonesTXTRecordKind;
+
+impl TypedKind for DnsZonesTXTRecordKind {
+    type Spec = DnsZonesTXTRecordSpec;
+    type Status = DnsZonesTXTRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_ZONES_TXT_RECORD;
+    const VERSION: &'static str = "v1api20180501";
+}
+
+/// A `DnsZonesTXTRecord` as `kube::Api` takes it.
+pub type DnsZonesTXTRecord = TypedObject<DnsZonesTXTRecordKind>;

@@ -7,31 +7,49 @@
 
 mod traffic_manager_profile_spec;
 mod traffic_manager_profile_status;
+mod traffic_manager_profiles_azure_endpoint_spec;
+mod traffic_manager_profiles_azure_endpoint_status;
+mod traffic_manager_profiles_external_endpoint_spec;
+mod traffic_manager_profiles_external_endpoint_status;
+mod traffic_manager_profiles_nested_endpoint_spec;
+mod traffic_manager_profiles_nested_endpoint_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use traffic_manager_profile_spec::TrafficManagerProfileSpec;
 pub use traffic_manager_profile_status::TrafficManagerProfileStatus;
-pub use crate::types::allowed_endpoint_record_type_c9bfda62::AllowedEndpointRecordType;
+pub use traffic_manager_profiles_azure_endpoint_spec::TrafficManagerProfilesAzureEndpointSpec;
+pub use traffic_manager_profiles_azure_endpoint_status::TrafficManagerProfilesAzureEndpointStatus;
+pub use traffic_manager_profiles_external_endpoint_spec::TrafficManagerProfilesExternalEndpointSpec;
+pub use traffic_manager_profiles_external_endpoint_status::TrafficManagerProfilesExternalEndpointStatus;
+pub use traffic_manager_profiles_nested_endpoint_spec::TrafficManagerProfilesNestedEndpointSpec;
+pub use traffic_manager_profiles_nested_endpoint_status::TrafficManagerProfilesNestedEndpointStatus;
+pub use crate::types::allowed_endpoint_record_type_22cdcffa::AllowedEndpointRecordType;
+pub use crate::types::always_serve_cc7d6fa1::AlwaysServe;
 pub use crate::types::dns_config_7204637a::DnsConfig;
 pub use crate::types::dns_config_status_8a5767b7::DnsConfigStatus;
+pub use crate::types::endpoint_monitor_status_8f59c1be::EndpointMonitorStatus;
+pub use crate::types::endpoint_properties_custom_headers_5df35165::EndpointPropertiesCustomHeaders;
 pub use crate::types::endpoint_properties_custom_headers_status_b349a3ca::EndpointPropertiesCustomHeadersStatus;
+pub use crate::types::endpoint_properties_endpoint_status_fbc94b84::EndpointPropertiesEndpointStatus;
+pub use crate::types::endpoint_properties_subnets_e3a827c5::EndpointPropertiesSubnets;
 pub use crate::types::endpoint_properties_subnets_status_a68c864b::EndpointPropertiesSubnetsStatus;
-pub use crate::types::endpoint_value_status_1f5972a2::EndpointValueStatus;
-pub use crate::types::monitor_config_c4737eeb::MonitorConfig;
+pub use crate::types::endpoint_value_status_2d800ed0::EndpointValueStatus;
+pub use crate::types::monitor_config_8cb8474c::MonitorConfig;
 pub use crate::types::monitor_config_custom_headers_02b0312f::MonitorConfigCustomHeaders;
 pub use crate::types::monitor_config_custom_headers_status_bf7de990::MonitorConfigCustomHeadersStatus;
 pub use crate::types::monitor_config_expected_status_code_ranges_1a9f882f::MonitorConfigExpectedStatusCodeRanges;
 pub use crate::types::monitor_config_expected_status_code_ranges_status_e3ed74de::MonitorConfigExpectedStatusCodeRangesStatus;
 pub use crate::types::monitor_config_status_add7161e::MonitorConfigStatus;
-pub use crate::types::monitor_protocol_f98108e5::MonitorProtocol;
-pub use crate::types::profile_monitor_status_346e1b5b::ProfileMonitorStatus;
-pub use crate::types::profile_properties_profile_status_943570df::ProfilePropertiesProfileStatus;
+pub use crate::types::monitor_protocol_07e78ab7::MonitorProtocol;
+pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::profile_monitor_status_d463f14e::ProfileMonitorStatus;
+pub use crate::types::profile_properties_profile_status_5bfa306c::ProfilePropertiesProfileStatus;
 pub use crate::types::traffic_manager_profile_operator_config_maps_646f7c4f::TrafficManagerProfileOperatorConfigMaps;
 pub use crate::types::traffic_manager_profile_operator_spec_435ab0c3::TrafficManagerProfileOperatorSpec;
-pub use crate::types::traffic_routing_method_ccf9b3a1::TrafficRoutingMethod;
-pub use crate::types::traffic_view_enrollment_status_ba7815bd::TrafficViewEnrollmentStatus;
+pub use crate::types::traffic_routing_method_3db4fa0c::TrafficRoutingMethod;
+pub use crate::types::traffic_view_enrollment_status_7d271704::TrafficViewEnrollmentStatus;
 
 /// Names `TrafficManagerProfile` in version `v1api20220401`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,3 +64,51 @@ impl TypedKind for TrafficManagerProfileKind {
 
 /// A `TrafficManagerProfile` as `kube::Api` takes it.
 pub type TrafficManagerProfile = TypedObject<TrafficManagerProfileKind>;
+
+/// Names `TrafficManagerProfilesAzureEndpoint` in version `v1api20220401`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrafficManagerProfilesAzureEndpointKind;
+
+impl TypedKind for TrafficManagerProfilesAzureEndpointKind {
+    type Spec = TrafficManagerProfilesAzureEndpointSpec;
+    type Status = TrafficManagerProfilesAzureEndpointStatus;
+    const KIND: &'static KindInfo = &crate::kinds::TRAFFIC_MANAGER_PROFILES_AZURE_ENDPOINT;
+    const VERSION: &'static str = "v1api20220401";
+}
+
+/// A `TrafficManagerProfilesAzureEndpoint` as `kube::Api` takes it.
+pub type TrafficManagerProfilesAzureEndpoint = TypedObject<
+    TrafficManagerProfilesAzureEndpointKind,
+>;
+
+/// Names `TrafficManagerProfilesExternalEndpoint` in version `v1api20220401`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrafficManagerProfilesExternalEndpointKind;
+
+impl TypedKind for TrafficManagerProfilesExternalEndpointKind {
+    type Spec = TrafficManagerProfilesExternalEndpointSpec;
+    type Status = TrafficManagerProfilesExternalEndpointStatus;
+    const KIND: &'static KindInfo = &crate::kinds::TRAFFIC_MANAGER_PROFILES_EXTERNAL_ENDPOINT;
+    const VERSION: &'static str = "v1api20220401";
+}
+
+/// A `TrafficManagerProfilesExternalEndpoint` as `kube::Api` takes it.
+pub type TrafficManagerProfilesExternalEndpoint = TypedObject<
+    TrafficManagerProfilesExternalEndpointKind,
+>;
+
+/// Names `TrafficManagerProfilesNestedEndpoint` in version `v1api20220401`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrafficManagerProfilesNestedEndpointKind;
+
+impl TypedKind for TrafficManagerProfilesNestedEndpointKind {
+    type Spec = TrafficManagerProfilesNestedEndpointSpec;
+    type Status = TrafficManagerProfilesNestedEndpointStatus;
+    const KIND: &'static KindInfo = &crate::kinds::TRAFFIC_MANAGER_PROFILES_NESTED_ENDPOINT;
+    const VERSION: &'static str = "v1api20220401";
+}
+
+/// A `TrafficManagerProfilesNestedEndpoint` as `kube::Api` takes it.
+pub type TrafficManagerProfilesNestedEndpoint = TypedObject<
+    TrafficManagerProfilesNestedEndpointKind,
+>;

@@ -3,6 +3,10 @@
 // - specification/dnsresolver/resource-manager/Microsoft.Network/stable/2022-07-01/dnsresolver.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/applicationGateway.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/applicationSecurityGroup.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/azureFirewall.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/bastionHost.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/ddosProtectionPlan.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/firewallPolicy.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/loadBalancer.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/natGateway.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/network.json
@@ -13,46 +17,195 @@
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/privateEndpoint.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/privateLinkService.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/publicIpAddress.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/publicIpPrefix.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/routeTable.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/serviceEndpointPolicy.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetwork.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetworkGateway.json
 // - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualNetworkTap.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/virtualWan.json
+// - specification/network/resource-manager/Microsoft.Network/stable/2022-07-01/webapplicationfirewall.json
 
 //! `network.azure.com` with ARM api-version 2022-07-01.
 //! A root that is the same in an older version is defined there.
 
+mod application_gateway_spec;
+mod application_gateway_status;
+mod bastion_host_spec;
+mod bastion_host_status;
+mod dns_forwarding_rule_sets_forwarding_rule_spec;
+mod dns_forwarding_rule_sets_forwarding_rule_status;
+mod dns_forwarding_rule_sets_virtual_network_link_spec;
+mod dns_forwarding_rule_sets_virtual_network_link_status;
+mod dns_forwarding_ruleset_spec;
+mod dns_forwarding_ruleset_status;
 mod dns_resolver_spec;
 mod dns_resolver_status;
+mod dns_resolvers_inbound_endpoint_spec;
+mod dns_resolvers_inbound_endpoint_status;
+mod dns_resolvers_outbound_endpoint_spec;
+mod dns_resolvers_outbound_endpoint_status;
+mod nat_gateway_spec;
+mod nat_gateway_status;
 mod private_endpoint_spec;
 mod private_endpoint_status;
 mod private_endpoints_private_dns_zone_group_spec;
 mod private_endpoints_private_dns_zone_group_status;
 mod private_link_service_spec;
 mod private_link_service_status;
+mod public_ip_prefix_spec;
+mod public_ip_prefix_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
+pub use application_gateway_spec::ApplicationGatewaySpec;
+pub use application_gateway_status::ApplicationGatewayStatus;
+pub use bastion_host_spec::BastionHostSpec;
+pub use bastion_host_status::BastionHostStatus;
+pub use dns_forwarding_rule_sets_forwarding_rule_spec::DnsForwardingRuleSetsForwardingRuleSpec;
+pub use dns_forwarding_rule_sets_forwarding_rule_status::DnsForwardingRuleSetsForwardingRuleStatus;
+pub use dns_forwarding_rule_sets_virtual_network_link_spec::DnsForwardingRuleSetsVirtualNetworkLinkSpec;
+pub use dns_forwarding_rule_sets_virtual_network_link_status::DnsForwardingRuleSetsVirtualNetworkLinkStatus;
+pub use dns_forwarding_ruleset_spec::DnsForwardingRulesetSpec;
+pub use dns_forwarding_ruleset_status::DnsForwardingRulesetStatus;
 pub use dns_resolver_spec::DnsResolverSpec;
 pub use dns_resolver_status::DnsResolverStatus;
+pub use dns_resolvers_inbound_endpoint_spec::DnsResolversInboundEndpointSpec;
+pub use dns_resolvers_inbound_endpoint_status::DnsResolversInboundEndpointStatus;
+pub use dns_resolvers_outbound_endpoint_spec::DnsResolversOutboundEndpointSpec;
+pub use dns_resolvers_outbound_endpoint_status::DnsResolversOutboundEndpointStatus;
+pub use nat_gateway_spec::NatGatewaySpec;
+pub use nat_gateway_status::NatGatewayStatus;
 pub use private_endpoint_spec::PrivateEndpointSpec;
 pub use private_endpoint_status::PrivateEndpointStatus;
 pub use private_endpoints_private_dns_zone_group_spec::PrivateEndpointsPrivateDnsZoneGroupSpec;
 pub use private_endpoints_private_dns_zone_group_status::PrivateEndpointsPrivateDnsZoneGroupStatus;
 pub use private_link_service_spec::PrivateLinkServiceSpec;
 pub use private_link_service_status::PrivateLinkServiceStatus;
+pub use public_ip_prefix_spec::PublicIPPrefixSpec;
+pub use public_ip_prefix_status::PublicIPPrefixStatus;
+pub use crate::types::application_gateway_authentication_certificate_12a0c4f8::ApplicationGatewayAuthenticationCertificate;
+pub use crate::types::application_gateway_authentication_certificate_status_ba5723ab::ApplicationGatewayAuthenticationCertificateStatus;
+pub use crate::types::application_gateway_autoscale_configuration_f0b0a359::ApplicationGatewayAutoscaleConfiguration;
+pub use crate::types::application_gateway_autoscale_configuration_status_fbe93201::ApplicationGatewayAutoscaleConfigurationStatus;
+pub use crate::types::application_gateway_backend_address_da8431c0::ApplicationGatewayBackendAddress;
+pub use crate::types::application_gateway_backend_address_pool_b25fbaca::ApplicationGatewayBackendAddressPool;
+pub use crate::types::application_gateway_backend_address_pool_xc8ac_status_f5003145::ApplicationGatewayBackendAddressPoolXC8ACStatus;
+pub use crate::types::application_gateway_backend_address_status_8753c867::ApplicationGatewayBackendAddressStatus;
+pub use crate::types::application_gateway_backend_http_settings_72a2436c::ApplicationGatewayBackendHttpSettings;
+pub use crate::types::application_gateway_backend_http_settings_status_48b1226d::ApplicationGatewayBackendHttpSettingsStatus;
+pub use crate::types::application_gateway_backend_settings_2ac00f23::ApplicationGatewayBackendSettings;
+pub use crate::types::application_gateway_backend_settings_status_8ac57104::ApplicationGatewayBackendSettingsStatus;
+pub use crate::types::application_gateway_client_auth_configuration_c55f9bd3::ApplicationGatewayClientAuthConfiguration;
+pub use crate::types::application_gateway_client_auth_configuration_status_e089ae84::ApplicationGatewayClientAuthConfigurationStatus;
+pub use crate::types::application_gateway_client_revocation_options_994f5f11::ApplicationGatewayClientRevocationOptions;
+pub use crate::types::application_gateway_connection_draining_4ef1b218::ApplicationGatewayConnectionDraining;
+pub use crate::types::application_gateway_connection_draining_status_39524baa::ApplicationGatewayConnectionDrainingStatus;
+pub use crate::types::application_gateway_cookie_based_affinity_452cf55d::ApplicationGatewayCookieBasedAffinity;
+pub use crate::types::application_gateway_custom_error_0c62d752::ApplicationGatewayCustomError;
+pub use crate::types::application_gateway_custom_error_status_3b633969::ApplicationGatewayCustomErrorStatus;
+pub use crate::types::application_gateway_custom_error_status_code_5daf63b0::ApplicationGatewayCustomErrorStatusCode;
+pub use crate::types::application_gateway_firewall_disabled_rule_group_237aebe3::ApplicationGatewayFirewallDisabledRuleGroup;
+pub use crate::types::application_gateway_firewall_disabled_rule_group_status_4bde48f9::ApplicationGatewayFirewallDisabledRuleGroupStatus;
+pub use crate::types::application_gateway_firewall_exclusion_a7dcf0ac::ApplicationGatewayFirewallExclusion;
+pub use crate::types::application_gateway_firewall_exclusion_status_74607938::ApplicationGatewayFirewallExclusionStatus;
+pub use crate::types::application_gateway_firewall_mode_5d7ce30c::ApplicationGatewayFirewallMode;
+pub use crate::types::application_gateway_frontend_ip_configuration_7db299da::ApplicationGatewayFrontendIPConfiguration;
+pub use crate::types::application_gateway_frontend_ip_configuration_status_8243d7f5::ApplicationGatewayFrontendIPConfigurationStatus;
+pub use crate::types::application_gateway_frontend_port_c5790817::ApplicationGatewayFrontendPort;
+pub use crate::types::application_gateway_frontend_port_status_192cb207::ApplicationGatewayFrontendPortStatus;
+pub use crate::types::application_gateway_global_configuration_b098f90b::ApplicationGatewayGlobalConfiguration;
+pub use crate::types::application_gateway_global_configuration_status_4c2a93e6::ApplicationGatewayGlobalConfigurationStatus;
+pub use crate::types::application_gateway_header_configuration_0804ac7d::ApplicationGatewayHeaderConfiguration;
+pub use crate::types::application_gateway_header_configuration_status_e2065fff::ApplicationGatewayHeaderConfigurationStatus;
+pub use crate::types::application_gateway_http_listener_1519d890::ApplicationGatewayHttpListener;
+pub use crate::types::application_gateway_http_listener_status_b498b96b::ApplicationGatewayHttpListenerStatus;
+pub use crate::types::application_gateway_ip_configuration_5a8b8703::ApplicationGatewayIPConfiguration;
+pub use crate::types::application_gateway_ip_configuration_status_decc86f2::ApplicationGatewayIPConfigurationStatus;
+pub use crate::types::application_gateway_listener_986c6547::ApplicationGatewayListener;
+pub use crate::types::application_gateway_listener_status_6fc840de::ApplicationGatewayListenerStatus;
+pub use crate::types::application_gateway_load_distribution_algorithm_enum_90fd80d1::ApplicationGatewayLoadDistributionAlgorithmEnum;
+pub use crate::types::application_gateway_load_distribution_policy_83e29f54::ApplicationGatewayLoadDistributionPolicy;
+pub use crate::types::application_gateway_load_distribution_policy_status_f43d104f::ApplicationGatewayLoadDistributionPolicyStatus;
+pub use crate::types::application_gateway_load_distribution_target_1b3585fd::ApplicationGatewayLoadDistributionTarget;
+pub use crate::types::application_gateway_load_distribution_target_status_f1eb7fcd::ApplicationGatewayLoadDistributionTargetStatus;
+pub use crate::types::application_gateway_path_rule_16252f8f::ApplicationGatewayPathRule;
+pub use crate::types::application_gateway_path_rule_status_ea9cc10d::ApplicationGatewayPathRuleStatus;
+pub use crate::types::application_gateway_private_link_configuration_10a0425b::ApplicationGatewayPrivateLinkConfiguration;
+pub use crate::types::application_gateway_private_link_configuration_status_322e95e9::ApplicationGatewayPrivateLinkConfigurationStatus;
+pub use crate::types::application_gateway_private_link_ip_configuration_58ef5317::ApplicationGatewayPrivateLinkIpConfiguration;
+pub use crate::types::application_gateway_private_link_ip_configuration_status_270e98c2::ApplicationGatewayPrivateLinkIpConfigurationStatus;
+pub use crate::types::application_gateway_probe_a44be6eb::ApplicationGatewayProbe;
+pub use crate::types::application_gateway_probe_health_response_match_6b19c291::ApplicationGatewayProbeHealthResponseMatch;
+pub use crate::types::application_gateway_probe_health_response_match_status_f60c9275::ApplicationGatewayProbeHealthResponseMatchStatus;
+pub use crate::types::application_gateway_probe_status_54c4e119::ApplicationGatewayProbeStatus;
+pub use crate::types::application_gateway_protocol_855366d5::ApplicationGatewayProtocol;
+pub use crate::types::application_gateway_redirect_configuration_2f5a1432::ApplicationGatewayRedirectConfiguration;
+pub use crate::types::application_gateway_redirect_configuration_status_4ecdecbe::ApplicationGatewayRedirectConfigurationStatus;
+pub use crate::types::application_gateway_request_routing_rule_33b5855f::ApplicationGatewayRequestRoutingRule;
+pub use crate::types::application_gateway_request_routing_rule_status_843a794d::ApplicationGatewayRequestRoutingRuleStatus;
+pub use crate::types::application_gateway_request_routing_rule_type_f9525ac8::ApplicationGatewayRequestRoutingRuleType;
+pub use crate::types::application_gateway_rewrite_rule_8b25e774::ApplicationGatewayRewriteRule;
+pub use crate::types::application_gateway_rewrite_rule_action_set_1cbd2ee6::ApplicationGatewayRewriteRuleActionSet;
+pub use crate::types::application_gateway_rewrite_rule_action_set_status_f8242fe1::ApplicationGatewayRewriteRuleActionSetStatus;
+pub use crate::types::application_gateway_rewrite_rule_condition_770183af::ApplicationGatewayRewriteRuleCondition;
+pub use crate::types::application_gateway_rewrite_rule_condition_status_eb733ad7::ApplicationGatewayRewriteRuleConditionStatus;
+pub use crate::types::application_gateway_rewrite_rule_set_73a39b4a::ApplicationGatewayRewriteRuleSet;
+pub use crate::types::application_gateway_rewrite_rule_set_status_5afea819::ApplicationGatewayRewriteRuleSetStatus;
+pub use crate::types::application_gateway_rewrite_rule_status_5090e2ae::ApplicationGatewayRewriteRuleStatus;
+pub use crate::types::application_gateway_routing_rule_0be2a5ba::ApplicationGatewayRoutingRule;
+pub use crate::types::application_gateway_routing_rule_status_24a696a0::ApplicationGatewayRoutingRuleStatus;
+pub use crate::types::application_gateway_sku_fb02abe0::ApplicationGatewaySku;
+pub use crate::types::application_gateway_sku_name_9a2a2943::ApplicationGatewaySkuName;
+pub use crate::types::application_gateway_sku_status_aa65bb95::ApplicationGatewaySkuStatus;
+pub use crate::types::application_gateway_ssl_certificate_e824c3f6::ApplicationGatewaySslCertificate;
+pub use crate::types::application_gateway_ssl_certificate_status_64005a42::ApplicationGatewaySslCertificateStatus;
+pub use crate::types::application_gateway_ssl_policy_631ac48f::ApplicationGatewaySslPolicy;
+pub use crate::types::application_gateway_ssl_policy_status_b8fb0d18::ApplicationGatewaySslPolicyStatus;
+pub use crate::types::application_gateway_ssl_policy_type_366a76aa::ApplicationGatewaySslPolicyType;
+pub use crate::types::application_gateway_ssl_profile_8772ed47::ApplicationGatewaySslProfile;
+pub use crate::types::application_gateway_ssl_profile_status_321755e7::ApplicationGatewaySslProfileStatus;
+pub use crate::types::application_gateway_tier_50b1e480::ApplicationGatewayTier;
+pub use crate::types::application_gateway_trusted_client_certificate_e517ae27::ApplicationGatewayTrustedClientCertificate;
+pub use crate::types::application_gateway_trusted_client_certificate_status_aeeca5a8::ApplicationGatewayTrustedClientCertificateStatus;
+pub use crate::types::application_gateway_trusted_root_certificate_4f725fbe::ApplicationGatewayTrustedRootCertificate;
+pub use crate::types::application_gateway_trusted_root_certificate_status_ee1ae9ca::ApplicationGatewayTrustedRootCertificateStatus;
+pub use crate::types::application_gateway_url_configuration_6002d35b::ApplicationGatewayUrlConfiguration;
+pub use crate::types::application_gateway_url_configuration_status_59c101b2::ApplicationGatewayUrlConfigurationStatus;
+pub use crate::types::application_gateway_url_path_map_b2f05d91::ApplicationGatewayUrlPathMap;
+pub use crate::types::application_gateway_url_path_map_status_9c29bcac::ApplicationGatewayUrlPathMapStatus;
+pub use crate::types::application_gateway_web_application_firewall_configuration_06fc4f6e::ApplicationGatewayWebApplicationFirewallConfiguration;
+pub use crate::types::application_gateway_web_application_firewall_configuration_status_a9d69589::ApplicationGatewayWebApplicationFirewallConfigurationStatus;
+pub use crate::types::bastion_host_ip_configuration_5747d438::BastionHostIPConfiguration;
+pub use crate::types::bastion_host_ip_configuration_status_47e982a6::BastionHostIPConfigurationStatus;
+pub use crate::types::bastion_host_sku_name_e861f5f1::BastionHostSkuName;
+pub use crate::types::cipher_suites_enum_2fd435cb::CipherSuitesEnum;
 pub use crate::types::custom_dns_config_properties_format_status_1d925466::CustomDnsConfigPropertiesFormatStatus;
 pub use crate::types::dnsresolver_sub_resource_4e567aa8::DnsresolverSubResource;
 pub use crate::types::dnsresolver_sub_resource_status_765410a4::DnsresolverSubResourceStatus;
 pub use crate::types::dnsresolver_system_data_status_81e58d9d::DnsresolverSystemDataStatus;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
-pub use crate::types::ip_allocation_method_a3dee731::IPAllocationMethod;
-pub use crate::types::ip_version_50ae8427::IPVersion;
+pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::forwarding_rule_state_c5771218::ForwardingRuleState;
+pub use crate::types::ip_allocation_method_8c4cea70::IpAllocationMethod;
+pub use crate::types::ip_allocation_method_c894c236::IPAllocationMethod;
+pub use crate::types::ip_configuration_7811d7fa::IpConfiguration;
+pub use crate::types::ip_configuration_status_b186a74a::IpConfigurationStatus;
+pub use crate::types::ip_tag_aa110a44::IpTag;
+pub use crate::types::ip_tag_status_c881d1cb::IpTagStatus;
+pub use crate::types::ip_version_19739b7b::IPVersion;
+pub use crate::types::managed_service_identity_45ce4c9c::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_status_6d46e0f5::ManagedServiceIdentityStatus;
+pub use crate::types::managed_service_identity_user_assigned_identities_unrolled_status_5518976c::ManagedServiceIdentityUserAssignedIdentitiesUnrolledStatus;
+pub use crate::types::nat_gateway_sku_b1f8feaf::NatGatewaySku;
+pub use crate::types::nat_gateway_sku_name_cb4d1494::NatGatewaySkuName;
+pub use crate::types::nat_gateway_sku_status_bb531f69::NatGatewaySkuStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::policy_name_enum_1ecdd27d::PolicyNameEnum;
 pub use crate::types::private_dns_zone_config_d156cae4::PrivateDnsZoneConfig;
 pub use crate::types::private_dns_zone_config_status_e28ff16a::PrivateDnsZoneConfigStatus;
 pub use crate::types::private_endpoint_ip_configuration_06f97e9d::PrivateEndpointIPConfiguration;
@@ -63,13 +216,101 @@ pub use crate::types::private_link_service_connection_98536be5::PrivateLinkServi
 pub use crate::types::private_link_service_connection_state_c33d573c::PrivateLinkServiceConnectionState;
 pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
 pub use crate::types::private_link_service_connection_status_fa478967::PrivateLinkServiceConnectionStatus;
-pub use crate::types::private_link_service_ip_configuration_bc42a6fa::PrivateLinkServiceIpConfiguration;
+pub use crate::types::private_link_service_ip_configuration_f40a258f::PrivateLinkServiceIpConfiguration;
 pub use crate::types::private_link_service_ip_configuration_status_e5015f6d::PrivateLinkServiceIpConfigurationStatus;
 pub use crate::types::private_link_service_operator_config_maps_e6892bfa::PrivateLinkServiceOperatorConfigMaps;
 pub use crate::types::private_link_service_operator_spec_bd651470::PrivateLinkServiceOperatorSpec;
+pub use crate::types::protocols_enum_c9a7f59c::ProtocolsEnum;
+pub use crate::types::public_ip_prefix_sku_fccd6dbd::PublicIPPrefixSku;
+pub use crate::types::public_ip_prefix_sku_name_30a46cf9::PublicIPPrefixSkuName;
+pub use crate::types::public_ip_prefix_sku_status_a5dedd42::PublicIPPrefixSkuStatus;
+pub use crate::types::public_ip_prefix_sku_tier_d3d7532a::PublicIPPrefixSkuTier;
 pub use crate::types::record_set_status_a0aa901a::RecordSetStatus;
+pub use crate::types::redirect_type_enum_7a7631a5::RedirectTypeEnum;
+pub use crate::types::referenced_public_ip_address_status_bbf2cf87::ReferencedPublicIpAddressStatus;
+pub use crate::types::resource_identity_type_986a4ba1::ResourceIdentityType;
 pub use crate::types::resource_set_c94842c6::ResourceSet;
 pub use crate::types::resource_set_status_d8141dae::ResourceSetStatus;
+pub use crate::types::sku_1091ae03::Sku;
+pub use crate::types::sku_status_df0acde2::SkuStatus;
+pub use crate::types::sub_resource_095ae0b6::SubResource;
+pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
+pub use crate::types::target_dns_server_8cd2ab05::TargetDnsServer;
+pub use crate::types::target_dns_server_status_46e0f7e7::TargetDnsServerStatus;
+
+/// Names `ApplicationGateway` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ApplicationGatewayKind;
+
+impl TypedKind for ApplicationGatewayKind {
+    type Spec = ApplicationGatewaySpec;
+    type Status = ApplicationGatewayStatus;
+    const KIND: &'static KindInfo = &crate::kinds::APPLICATION_GATEWAY;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `ApplicationGateway` as `kube::Api` takes it.
+pub type ApplicationGateway = TypedObject<ApplicationGatewayKind>;
+
+/// Names `BastionHost` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BastionHostKind;
+
+impl TypedKind for BastionHostKind {
+    type Spec = BastionHostSpec;
+    type Status = BastionHostStatus;
+    const KIND: &'static KindInfo = &crate::kinds::BASTION_HOST;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `BastionHost` as `kube::Api` takes it.
+pub type BastionHost = TypedObject<BastionHostKind>;
+
+/// Names `DnsForwardingRuleSetsForwardingRule` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsForwardingRuleSetsForwardingRuleKind;
+
+impl TypedKind for DnsForwardingRuleSetsForwardingRuleKind {
+    type Spec = DnsForwardingRuleSetsForwardingRuleSpec;
+    type Status = DnsForwardingRuleSetsForwardingRuleStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_FORWARDING_RULE_SETS_FORWARDING_RULE;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `DnsForwardingRuleSetsForwardingRule` as `kube::Api` takes it.
+pub type DnsForwardingRuleSetsForwardingRule = TypedObject<
+    DnsForwardingRuleSetsForwardingRuleKind,
+>;
+
+/// Names `DnsForwardingRuleSetsVirtualNetworkLink` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsForwardingRuleSetsVirtualNetworkLinkKind;
+
+impl TypedKind for DnsForwardingRuleSetsVirtualNetworkLinkKind {
+    type Spec = DnsForwardingRuleSetsVirtualNetworkLinkSpec;
+    type Status = DnsForwardingRuleSetsVirtualNetworkLinkStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_FORWARDING_RULE_SETS_VIRTUAL_NETWORK_LINK;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `DnsForwardingRuleSetsVirtualNetworkLink` as `kube::Api` takes it.
+pub type DnsForwardingRuleSetsVirtualNetworkLink = TypedObject<
+    DnsForwardingRuleSetsVirtualNetworkLinkKind,
+>;
+
+/// Names `DnsForwardingRuleset` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsForwardingRulesetKind;
+
+impl TypedKind for DnsForwardingRulesetKind {
+    type Spec = DnsForwardingRulesetSpec;
+    type Status = DnsForwardingRulesetStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_FORWARDING_RULESET;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `DnsForwardingRuleset` as `kube::Api` takes it.
+pub type DnsForwardingRuleset = TypedObject<DnsForwardingRulesetKind>;
 
 /// Names `DnsResolver` in version `v1api20220701`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,6 +325,48 @@ impl TypedKind for DnsResolverKind {
 
 /// A `DnsResolver` as `kube::Api` takes it.
 pub type DnsResolver = TypedObject<DnsResolverKind>;
+
+/// Names `DnsResolversInboundEndpoint` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsResolversInboundEndpointKind;
+
+impl TypedKind for DnsResolversInboundEndpointKind {
+    type Spec = DnsResolversInboundEndpointSpec;
+    type Status = DnsResolversInboundEndpointStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_RESOLVERS_INBOUND_ENDPOINT;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `DnsResolversInboundEndpoint` as `kube::Api` takes it.
+pub type DnsResolversInboundEndpoint = TypedObject<DnsResolversInboundEndpointKind>;
+
+/// Names `DnsResolversOutboundEndpoint` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsResolversOutboundEndpointKind;
+
+impl TypedKind for DnsResolversOutboundEndpointKind {
+    type Spec = DnsResolversOutboundEndpointSpec;
+    type Status = DnsResolversOutboundEndpointStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DNS_RESOLVERS_OUTBOUND_ENDPOINT;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `DnsResolversOutboundEndpoint` as `kube::Api` takes it.
+pub type DnsResolversOutboundEndpoint = TypedObject<DnsResolversOutboundEndpointKind>;
+
+/// Names `NatGateway` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NatGatewayKind;
+
+impl TypedKind for NatGatewayKind {
+    type Spec = NatGatewaySpec;
+    type Status = NatGatewayStatus;
+    const KIND: &'static KindInfo = &crate::kinds::NAT_GATEWAY;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `NatGateway` as `kube::Api` takes it.
+pub type NatGateway = TypedObject<NatGatewayKind>;
 
 /// Names `PrivateEndpoint` in version `v1api20220701`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,3 +411,17 @@ impl TypedKind for PrivateLinkServiceKind {
 
 /// A `PrivateLinkService` as `kube::Api` takes it.
 pub type PrivateLinkService = TypedObject<PrivateLinkServiceKind>;
+
+/// Names `PublicIPPrefix` in version `v1api20220701`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PublicIPPrefixKind;
+
+impl TypedKind for PublicIPPrefixKind {
+    type Spec = PublicIPPrefixSpec;
+    type Status = PublicIPPrefixStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PUBLIC_IP_PREFIX;
+    const VERSION: &'static str = "v1api20220701";
+}
+
+/// A `PublicIPPrefix` as `kube::Api` takes it.
+pub type PublicIPPrefix = TypedObject<PublicIPPrefixKind>;

@@ -5,14 +5,56 @@
 //! A root that is the same in an older version is defined there.
 
 mod private_dns_zone_status;
+mod private_dns_zones_a_record_status;
+mod private_dns_zones_aaaa_record_status;
+mod private_dns_zones_cname_record_status;
+mod private_dns_zones_mx_record_status;
+mod private_dns_zones_ptr_record_status;
+mod private_dns_zones_srv_record_status;
+mod private_dns_zones_txt_record_status;
+mod private_dns_zones_virtual_network_link_spec;
+mod private_dns_zones_virtual_network_link_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
 pub use private_dns_zone_status::PrivateDnsZoneStatus;
+pub use private_dns_zones_a_record_status::PrivateDnsZonesARecordStatus;
+pub use private_dns_zones_aaaa_record_status::PrivateDnsZonesAAAARecordStatus;
+pub use private_dns_zones_cname_record_status::PrivateDnsZonesCNAMERecordStatus;
+pub use private_dns_zones_mx_record_status::PrivateDnsZonesMXRecordStatus;
+pub use private_dns_zones_ptr_record_status::PrivateDnsZonesPTRRecordStatus;
+pub use private_dns_zones_srv_record_status::PrivateDnsZonesSRVRecordStatus;
+pub use private_dns_zones_txt_record_status::PrivateDnsZonesTXTRecordStatus;
+pub use private_dns_zones_virtual_network_link_spec::PrivateDnsZonesVirtualNetworkLinkSpec;
+pub use private_dns_zones_virtual_network_link_status::PrivateDnsZonesVirtualNetworkLinkStatus;
+pub use crate::types::a_record_3b713b85::ARecord;
+pub use crate::types::a_record_status_66350292::ARecordStatus;
+pub use crate::types::aaaa_record_94661d47::AaaaRecord;
+pub use crate::types::aaaa_record_status_95f549af::AaaaRecordStatus;
+pub use crate::types::cname_record_0f89c50e::CnameRecord;
+pub use crate::types::cname_record_status_b34d92ea::CnameRecordStatus;
+pub use crate::types::mx_record_56f9ac0e::MxRecord;
+pub use crate::types::mx_record_status_89df76aa::MxRecordStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::ptr_record_f791ff1e::PtrRecord;
+pub use crate::types::ptr_record_status_1ac0fe66::PtrRecordStatus;
+pub use crate::types::soa_record_fa75f956::SoaRecord;
+pub use crate::types::soa_record_status_71c94d04::SoaRecordStatus;
+pub use crate::types::srv_record_a34e934a::SrvRecord;
+pub use crate::types::srv_record_status_c67ccc5d::SrvRecordStatus;
+pub use crate::types::sub_resource_095ae0b6::SubResource;
+pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;
+pub use crate::types::txt_record_5c92b88c::TxtRecord;
+pub use crate::types::txt_record_status_f711f54e::TxtRecordStatus;
+pub use crate::types::virtual_network_link_properties_resolution_policy_4011113d::VirtualNetworkLinkPropertiesResolutionPolicy;
 pub use super::v20180901::PrivateDnsZoneSpec;
+pub use super::v20200601::{
+    PrivateDnsZonesAAAARecordSpec, PrivateDnsZonesARecordSpec, PrivateDnsZonesCNAMERecordSpec,
+    PrivateDnsZonesMXRecordSpec, PrivateDnsZonesPTRRecordSpec, PrivateDnsZonesSRVRecordSpec,
+    PrivateDnsZonesTXTRecordSpec,
+};
 
 /// Names `PrivateDnsZone` in version `v1api20240601`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,3 +69,117 @@ impl TypedKind for PrivateDnsZoneKind {
 
 /// A `PrivateDnsZone` as `kube::Api` takes it.
 pub type PrivateDnsZone = TypedObject<PrivateDnsZoneKind>;
+
+/// Names `PrivateDnsZonesAAAARecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesAAAARecordKind;
+
+impl TypedKind for PrivateDnsZonesAAAARecordKind {
+    type Spec = PrivateDnsZonesAAAARecordSpec;
+    type Status = PrivateDnsZonesAAAARecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_AAAA_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesAAAARecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesAAAARecord = TypedObject<PrivateDnsZonesAAAARecordKind>;
+
+/// Names `PrivateDnsZonesARecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesARecordKind;
+
+impl TypedKind for PrivateDnsZonesARecordKind {
+    type Spec = PrivateDnsZonesARecordSpec;
+    type Status = PrivateDnsZonesARecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_A_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesARecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesARecord = TypedObject<PrivateDnsZonesARecordKind>;
+
+/// Names `PrivateDnsZonesCNAMERecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesCNAMERecordKind;
+
+impl TypedKind for PrivateDnsZonesCNAMERecordKind {
+    type Spec = PrivateDnsZonesCNAMERecordSpec;
+    type Status = PrivateDnsZonesCNAMERecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_CNAME_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesCNAMERecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesCNAMERecord = TypedObject<PrivateDnsZonesCNAMERecordKind>;
+
+/// Names `PrivateDnsZonesMXRecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesMXRecordKind;
+
+impl TypedKind for PrivateDnsZonesMXRecordKind {
+    type Spec = PrivateDnsZonesMXRecordSpec;
+    type Status = PrivateDnsZonesMXRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_MX_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesMXRecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesMXRecord = TypedObject<PrivateDnsZonesMXRecordKind>;
+
+/// Names `PrivateDnsZonesPTRRecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesPTRRecordKind;
+
+impl TypedKind for PrivateDnsZonesPTRRecordKind {
+    type Spec = PrivateDnsZonesPTRRecordSpec;
+    type Status = PrivateDnsZonesPTRRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_PTR_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesPTRRecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesPTRRecord = TypedObject<PrivateDnsZonesPTRRecordKind>;
+
+/// Names `PrivateDnsZonesSRVRecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesSRVRecordKind;
+
+impl TypedKind for PrivateDnsZonesSRVRecordKind {
+    type Spec = PrivateDnsZonesSRVRecordSpec;
+    type Status = PrivateDnsZonesSRVRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_SRV_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesSRVRecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesSRVRecord = TypedObject<PrivateDnsZonesSRVRecordKind>;
+
+/// Names `PrivateDnsZonesTXTRecord` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesTXTRecordKind;
+
+impl TypedKind for PrivateDnsZonesTXTRecordKind {
+    type Spec = PrivateDnsZonesTXTRecordSpec;
+    type Status = PrivateDnsZonesTXTRecordStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_TXT_RECORD;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesTXTRecord` as `kube::Api` takes it.
+pub type PrivateDnsZonesTXTRecord = TypedObject<PrivateDnsZonesTXTRecordKind>;
+
+/// Names `PrivateDnsZonesVirtualNetworkLink` in version `v1api20240601`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrivateDnsZonesVirtualNetworkLinkKind;
+
+impl TypedKind for PrivateDnsZonesVirtualNetworkLinkKind {
+    type Spec = PrivateDnsZonesVirtualNetworkLinkSpec;
+    type Status = PrivateDnsZonesVirtualNetworkLinkStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PRIVATE_DNS_ZONES_VIRTUAL_NETWORK_LINK;
+    const VERSION: &'static str = "v1api20240601";
+}
+
+/// A `PrivateDnsZonesVirtualNetworkLink` as `kube::Api` takes it.
+pub type PrivateDnsZonesVirtualNetworkLink = TypedObject<
+    PrivateDnsZonesVirtualNetworkLinkKind,
+>;

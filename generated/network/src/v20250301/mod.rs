@@ -4,107 +4,507 @@
 //! `network.azure.com` with ARM api-version 2025-03-01.
 //! A root that is the same in an older version is defined there.
 
+mod azure_firewall_spec;
+mod azure_firewall_status;
+mod bastion_host_spec;
+mod bastion_host_status;
+mod ddos_protection_plan_spec;
+mod ddos_protection_plan_status;
+mod load_balancer_spec;
+mod load_balancer_status;
+mod load_balancers_inbound_nat_rule_spec;
+mod nat_gateway_spec;
+mod nat_gateway_status;
+mod network_interface_status;
 mod private_endpoint_spec;
 mod private_endpoint_status;
 mod private_link_service_spec;
 mod private_link_service_status;
 mod public_ip_address_spec;
+mod public_ip_prefix_spec;
+mod virtual_network_gateway_spec;
+mod virtual_network_gateway_status;
 mod virtual_network_spec;
 mod virtual_network_status;
 mod virtual_networks_subnet_spec;
 mod virtual_networks_subnet_status;
+mod virtual_networks_virtual_network_peering_spec;
+mod virtual_networks_virtual_network_peering_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
 
+pub use azure_firewall_spec::AzureFirewallSpec;
+pub use azure_firewall_status::AzureFirewallStatus;
+pub use bastion_host_spec::BastionHostSpec;
+pub use bastion_host_status::BastionHostStatus;
+pub use ddos_protection_plan_spec::DdosProtectionPlanSpec;
+pub use ddos_protection_plan_status::DdosProtectionPlanStatus;
+pub use load_balancer_spec::LoadBalancerSpec;
+pub use load_balancer_status::LoadBalancerStatus;
+pub use load_balancers_inbound_nat_rule_spec::LoadBalancersInboundNatRuleSpec;
+pub use nat_gateway_spec::NatGatewaySpec;
+pub use nat_gateway_status::NatGatewayStatus;
+pub use network_interface_status::NetworkInterfaceStatus;
 pub use private_endpoint_spec::PrivateEndpointSpec;
 pub use private_endpoint_status::PrivateEndpointStatus;
 pub use private_link_service_spec::PrivateLinkServiceSpec;
 pub use private_link_service_status::PrivateLinkServiceStatus;
 pub use public_ip_address_spec::PublicIPAddressSpec;
+pub use public_ip_prefix_spec::PublicIPPrefixSpec;
+pub use virtual_network_gateway_spec::VirtualNetworkGatewaySpec;
+pub use virtual_network_gateway_status::VirtualNetworkGatewayStatus;
 pub use virtual_network_spec::VirtualNetworkSpec;
 pub use virtual_network_status::VirtualNetworkStatus;
 pub use virtual_networks_subnet_spec::VirtualNetworksSubnetSpec;
 pub use virtual_networks_subnet_status::VirtualNetworksSubnetStatus;
+pub use virtual_networks_virtual_network_peering_spec::VirtualNetworksVirtualNetworkPeeringSpec;
+pub use virtual_networks_virtual_network_peering_status::VirtualNetworksVirtualNetworkPeeringStatus;
 pub use crate::types::address_space_5412fda1::AddressSpace;
 pub use crate::types::address_space_status_9bf38a7e::AddressSpaceStatus;
+pub use crate::types::application_rule_92b90d9f::ApplicationRule;
+pub use crate::types::application_rule_rule_type_e8c83868::ApplicationRuleRuleType;
+pub use crate::types::application_rule_status_7c80bf3d::ApplicationRuleStatus;
+pub use crate::types::azure_firewall_application_rule_655f6baa::AzureFirewallApplicationRule;
+pub use crate::types::azure_firewall_application_rule_collection_7e28eadc::AzureFirewallApplicationRuleCollection;
+pub use crate::types::azure_firewall_application_rule_collection_status_607eac2c::AzureFirewallApplicationRuleCollectionStatus;
+pub use crate::types::azure_firewall_application_rule_protocol_71d95094::AzureFirewallApplicationRuleProtocol;
+pub use crate::types::azure_firewall_application_rule_protocol_protocol_type_d6998a03::AzureFirewallApplicationRuleProtocolProtocolType;
+pub use crate::types::azure_firewall_application_rule_protocol_status_ec0bc485::AzureFirewallApplicationRuleProtocolStatus;
+pub use crate::types::azure_firewall_application_rule_status_e8703efb::AzureFirewallApplicationRuleStatus;
+pub use crate::types::azure_firewall_autoscale_configuration_d8571cde::AzureFirewallAutoscaleConfiguration;
+pub use crate::types::azure_firewall_autoscale_configuration_status_53187cc1::AzureFirewallAutoscaleConfigurationStatus;
+pub use crate::types::azure_firewall_ip_configuration_e5741fd7::AzureFirewallIPConfiguration;
+pub use crate::types::azure_firewall_ip_configuration_status_e89e62e2::AzureFirewallIPConfigurationStatus;
+pub use crate::types::azure_firewall_ip_groups_status_015071e2::AzureFirewallIpGroupsStatus;
+pub use crate::types::azure_firewall_nat_rc_action_dcb7b176::AzureFirewallNatRCAction;
+pub use crate::types::azure_firewall_nat_rc_action_status_2ca9ea9e::AzureFirewallNatRCActionStatus;
+pub use crate::types::azure_firewall_nat_rc_action_type_cc4b3022::AzureFirewallNatRCActionType;
+pub use crate::types::azure_firewall_nat_rule_5f595414::AzureFirewallNatRule;
+pub use crate::types::azure_firewall_nat_rule_collection_68c2c81c::AzureFirewallNatRuleCollection;
+pub use crate::types::azure_firewall_nat_rule_collection_status_9fbc5b6e::AzureFirewallNatRuleCollectionStatus;
+pub use crate::types::azure_firewall_nat_rule_protocols_bd256803::AzureFirewallNatRuleProtocols;
+pub use crate::types::azure_firewall_nat_rule_status_44476a00::AzureFirewallNatRuleStatus;
+pub use crate::types::azure_firewall_network_rule_collection_8b0ff127::AzureFirewallNetworkRuleCollection;
+pub use crate::types::azure_firewall_network_rule_collection_status_f600653e::AzureFirewallNetworkRuleCollectionStatus;
+pub use crate::types::azure_firewall_network_rule_e985b4c6::AzureFirewallNetworkRule;
+pub use crate::types::azure_firewall_network_rule_protocols_1ed207d2::AzureFirewallNetworkRuleProtocols;
+pub use crate::types::azure_firewall_network_rule_status_91cbd094::AzureFirewallNetworkRuleStatus;
+pub use crate::types::azure_firewall_properties_format_threat_intel_mode_beb4d528::AzureFirewallPropertiesFormatThreatIntelMode;
+pub use crate::types::azure_firewall_public_ip_address_a45b5d14::AzureFirewallPublicIPAddress;
+pub use crate::types::azure_firewall_public_ip_address_status_510ce66b::AzureFirewallPublicIPAddressStatus;
+pub use crate::types::azure_firewall_rc_action_dc4c9f62::AzureFirewallRCAction;
+pub use crate::types::azure_firewall_rc_action_status_8d08b4f6::AzureFirewallRCActionStatus;
+pub use crate::types::azure_firewall_rc_action_type_604cfdbb::AzureFirewallRCActionType;
+pub use crate::types::azure_firewall_sku_36257c05::AzureFirewallSku;
+pub use crate::types::azure_firewall_sku_name_01c089aa::AzureFirewallSkuName;
+pub use crate::types::azure_firewall_sku_status_3021f025::AzureFirewallSkuStatus;
+pub use crate::types::azure_firewall_sku_tier_e0b907ab::AzureFirewallSkuTier;
+pub use crate::types::backend_address_pool_properties_format_sync_mode_6d60aff1::BackendAddressPoolPropertiesFormatSyncMode;
+pub use crate::types::backend_address_pool_x0beb_32e00dbe::BackendAddressPoolX0BEB;
+pub use crate::types::backend_address_pool_xde73_status_cd627765::BackendAddressPoolXDE73Status;
+pub use crate::types::bastion_host_ip_configuration_a4944adf::BastionHostIPConfiguration;
+pub use crate::types::bastion_host_ip_configuration_properties_format_private_ip_allocation_method_d8406a38::BastionHostIPConfigurationPropertiesFormatPrivateIPAllocationMethod;
+pub use crate::types::bastion_host_ip_configuration_status_47e982a6::BastionHostIPConfigurationStatus;
+pub use crate::types::bastion_host_properties_format_network_acls_89d0734b::BastionHostPropertiesFormatNetworkAcls;
+pub use crate::types::bastion_host_properties_format_network_acls_status_afcb1636::BastionHostPropertiesFormatNetworkAclsStatus;
+pub use crate::types::bgp_settings_25fb0e1b::BgpSettings;
+pub use crate::types::bgp_settings_status_6df1a59a::BgpSettingsStatus;
+pub use crate::types::components1_jq1t4i_schemas_managedserviceidentity_properties_userassignedidentities_additionalproperties_status_fa01858b::Components1Jq1T4ISchemasManagedserviceidentityPropertiesUserassignedidentitiesAdditionalpropertiesStatus;
 pub use crate::types::custom_dns_config_properties_format_status_1d925466::CustomDnsConfigPropertiesFormatStatus;
-pub use crate::types::ddos_settings_c65f3b14::DdosSettings;
-pub use crate::types::ddos_settings_protection_mode_16812100::DdosSettingsProtectionMode;
+pub use crate::types::ddos_settings_38272d5f::DdosSettings;
+pub use crate::types::ddos_settings_protection_mode_4720d3b6::DdosSettingsProtectionMode;
 pub use crate::types::ddos_settings_status_2eb3da88::DdosSettingsStatus;
 pub use crate::types::delegation_ba4defaf::Delegation;
 pub use crate::types::delegation_status_be94b849::DelegationStatus;
 pub use crate::types::dhcp_options_75384e37::DhcpOptions;
 pub use crate::types::dhcp_options_status_c44a4cc6::DhcpOptionsStatus;
+pub use crate::types::dns_settings_8ab212c6::DnsSettings;
+pub use crate::types::dns_settings_status_4cc233e9::DnsSettingsStatus;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_547d47eb::ExtendedLocation;
+pub use crate::types::explicit_proxy_3c45ab92::ExplicitProxy;
+pub use crate::types::explicit_proxy_status_d1ed2f1c::ExplicitProxyStatus;
+pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_639eff37::ExtendedLocationType;
+pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::firewall_policy_certificate_authority_ae087ea6::FirewallPolicyCertificateAuthority;
+pub use crate::types::firewall_policy_certificate_authority_status_bfc6eb44::FirewallPolicyCertificateAuthorityStatus;
+pub use crate::types::firewall_policy_filter_rule_collection_4ad8f759::FirewallPolicyFilterRuleCollection;
+pub use crate::types::firewall_policy_filter_rule_collection_action_067b6421::FirewallPolicyFilterRuleCollectionAction;
+pub use crate::types::firewall_policy_filter_rule_collection_action_status_e064570e::FirewallPolicyFilterRuleCollectionActionStatus;
+pub use crate::types::firewall_policy_filter_rule_collection_action_type_cdd60db9::FirewallPolicyFilterRuleCollectionActionType;
+pub use crate::types::firewall_policy_filter_rule_collection_rule_collection_type_68b03bb1::FirewallPolicyFilterRuleCollectionRuleCollectionType;
+pub use crate::types::firewall_policy_filter_rule_collection_status_4f0aec22::FirewallPolicyFilterRuleCollectionStatus;
+pub use crate::types::firewall_policy_http_header_to_insert_a5498f7d::FirewallPolicyHttpHeaderToInsert;
+pub use crate::types::firewall_policy_http_header_to_insert_status_82281688::FirewallPolicyHttpHeaderToInsertStatus;
+pub use crate::types::firewall_policy_insights_bb413587::FirewallPolicyInsights;
+pub use crate::types::firewall_policy_insights_status_bacac013::FirewallPolicyInsightsStatus;
+pub use crate::types::firewall_policy_intrusion_detection_604e3e8e::FirewallPolicyIntrusionDetection;
+pub use crate::types::firewall_policy_intrusion_detection_bypass_traffic_specifications_c1549f21::FirewallPolicyIntrusionDetectionBypassTrafficSpecifications;
+pub use crate::types::firewall_policy_intrusion_detection_bypass_traffic_specifications_protocol_fa49b70b::FirewallPolicyIntrusionDetectionBypassTrafficSpecificationsProtocol;
+pub use crate::types::firewall_policy_intrusion_detection_bypass_traffic_specifications_status_a5b269cd::FirewallPolicyIntrusionDetectionBypassTrafficSpecificationsStatus;
+pub use crate::types::firewall_policy_intrusion_detection_configuration_48101d24::FirewallPolicyIntrusionDetectionConfiguration;
+pub use crate::types::firewall_policy_intrusion_detection_configuration_status_ecc51cfc::FirewallPolicyIntrusionDetectionConfigurationStatus;
+pub use crate::types::firewall_policy_intrusion_detection_mode_e5d28bdf::FirewallPolicyIntrusionDetectionMode;
+pub use crate::types::firewall_policy_intrusion_detection_profile_5d2c18a6::FirewallPolicyIntrusionDetectionProfile;
+pub use crate::types::firewall_policy_intrusion_detection_signature_specification_566e9998::FirewallPolicyIntrusionDetectionSignatureSpecification;
+pub use crate::types::firewall_policy_intrusion_detection_signature_specification_mode_23d52d49::FirewallPolicyIntrusionDetectionSignatureSpecificationMode;
+pub use crate::types::firewall_policy_intrusion_detection_signature_specification_status_39e0b8d8::FirewallPolicyIntrusionDetectionSignatureSpecificationStatus;
+pub use crate::types::firewall_policy_intrusion_detection_status_e0eef6b3::FirewallPolicyIntrusionDetectionStatus;
+pub use crate::types::firewall_policy_log_analytics_resources_c7e524f0::FirewallPolicyLogAnalyticsResources;
+pub use crate::types::firewall_policy_log_analytics_resources_status_d1b4dd52::FirewallPolicyLogAnalyticsResourcesStatus;
+pub use crate::types::firewall_policy_log_analytics_workspace_44aa9c98::FirewallPolicyLogAnalyticsWorkspace;
+pub use crate::types::firewall_policy_log_analytics_workspace_status_860a8ad0::FirewallPolicyLogAnalyticsWorkspaceStatus;
+pub use crate::types::firewall_policy_nat_rule_collection_772cc242::FirewallPolicyNatRuleCollection;
+pub use crate::types::firewall_policy_nat_rule_collection_action_445e1c00::FirewallPolicyNatRuleCollectionAction;
+pub use crate::types::firewall_policy_nat_rule_collection_action_status_6e14dd92::FirewallPolicyNatRuleCollectionActionStatus;
+pub use crate::types::firewall_policy_nat_rule_collection_action_type_ed6fe3e5::FirewallPolicyNatRuleCollectionActionType;
+pub use crate::types::firewall_policy_nat_rule_collection_rule_collection_type_fed6177e::FirewallPolicyNatRuleCollectionRuleCollectionType;
+pub use crate::types::firewall_policy_nat_rule_collection_status_2451ebd5::FirewallPolicyNatRuleCollectionStatus;
+pub use crate::types::firewall_policy_properties_format_threat_intel_mode_94e2f45d::FirewallPolicyPropertiesFormatThreatIntelMode;
+pub use crate::types::firewall_policy_rule_ad803afb::FirewallPolicyRule;
+pub use crate::types::firewall_policy_rule_application_protocol_bae81ef5::FirewallPolicyRuleApplicationProtocol;
+pub use crate::types::firewall_policy_rule_application_protocol_protocol_type_811f0fe3::FirewallPolicyRuleApplicationProtocolProtocolType;
+pub use crate::types::firewall_policy_rule_application_protocol_status_b420aa10::FirewallPolicyRuleApplicationProtocolStatus;
+pub use crate::types::firewall_policy_rule_collection_c2fce9b4::FirewallPolicyRuleCollection;
+pub use crate::types::firewall_policy_rule_collection_status_1ef0a3b3::FirewallPolicyRuleCollectionStatus;
+pub use crate::types::firewall_policy_rule_status_4c1ea932::FirewallPolicyRuleStatus;
+pub use crate::types::firewall_policy_sku_a56d3938::FirewallPolicySku;
+pub use crate::types::firewall_policy_sku_status_26e0a11b::FirewallPolicySkuStatus;
+pub use crate::types::firewall_policy_sku_tier_37a62363::FirewallPolicySkuTier;
+pub use crate::types::firewall_policy_snat_auto_learn_private_ranges_b4f9563f::FirewallPolicySnatAutoLearnPrivateRanges;
+pub use crate::types::firewall_policy_snat_b853e766::FirewallPolicySnat;
+pub use crate::types::firewall_policy_snat_status_4b68d013::FirewallPolicySnatStatus;
+pub use crate::types::firewall_policy_sql_85fb3acb::FirewallPolicySQL;
+pub use crate::types::firewall_policy_sql_status_2f88642d::FirewallPolicySQLStatus;
+pub use crate::types::firewall_policy_threat_intel_whitelist_1089a4bb::FirewallPolicyThreatIntelWhitelist;
+pub use crate::types::firewall_policy_threat_intel_whitelist_status_d1759d33::FirewallPolicyThreatIntelWhitelistStatus;
+pub use crate::types::firewall_policy_transport_security_11db626d::FirewallPolicyTransportSecurity;
+pub use crate::types::firewall_policy_transport_security_status_f6f1d572::FirewallPolicyTransportSecurityStatus;
+pub use crate::types::frontend_ip_configuration_bb2f7c28::FrontendIPConfiguration;
+pub use crate::types::frontend_ip_configuration_properties_format_private_ip_address_version_3cc89ee3::FrontendIPConfigurationPropertiesFormatPrivateIPAddressVersion;
+pub use crate::types::frontend_ip_configuration_properties_format_private_ip_allocation_method_313ff590::FrontendIPConfigurationPropertiesFormatPrivateIPAllocationMethod;
+pub use crate::types::frontend_ip_configuration_xddeb_status_2d6fdc8b::FrontendIPConfigurationXDDEBStatus;
+pub use crate::types::gateway_load_balancer_tunnel_interface_68976644::GatewayLoadBalancerTunnelInterface;
+pub use crate::types::gateway_load_balancer_tunnel_interface_protocol_bfcb84f7::GatewayLoadBalancerTunnelInterfaceProtocol;
+pub use crate::types::gateway_load_balancer_tunnel_interface_status_ff0ceada::GatewayLoadBalancerTunnelInterfaceStatus;
+pub use crate::types::gateway_load_balancer_tunnel_interface_type_50877503::GatewayLoadBalancerTunnelInterfaceType;
+pub use crate::types::hub_ip_addresses_807623ff::HubIPAddresses;
+pub use crate::types::hub_ip_addresses_status_29815121::HubIPAddressesStatus;
+pub use crate::types::hub_public_ip_addresses_416820bb::HubPublicIPAddresses;
+pub use crate::types::hub_public_ip_addresses_status_9ec5be05::HubPublicIPAddressesStatus;
+pub use crate::types::inbound_nat_pool_1d07947c::InboundNatPool;
+pub use crate::types::inbound_nat_pool_properties_format_protocol_f25fd67a::InboundNatPoolPropertiesFormatProtocol;
+pub use crate::types::inbound_nat_pool_status_9ef7a8ed::InboundNatPoolStatus;
+pub use crate::types::inbound_nat_rule_properties_format_protocol_e1937cd0::InboundNatRulePropertiesFormatProtocol;
+pub use crate::types::inbound_nat_rule_x35ac_status_7707ad14::InboundNatRuleX35ACStatus;
+pub use crate::types::inbound_nat_rule_xc1de_daed9a54::InboundNatRuleXC1DE;
+pub use crate::types::ip_configuration_bgp_peering_address_d0d525d9::IPConfigurationBgpPeeringAddress;
+pub use crate::types::ip_configuration_bgp_peering_address_status_477252bc::IPConfigurationBgpPeeringAddressStatus;
+pub use crate::types::ip_rule_378ecbdb::IPRule;
+pub use crate::types::ip_rule_status_47cc9c5a::IPRuleStatus;
 pub use crate::types::ip_tag_aa110a44::IpTag;
 pub use crate::types::ip_tag_status_c881d1cb::IpTagStatus;
 pub use crate::types::ipam_pool_prefix_allocation_6322f78b::IpamPoolPrefixAllocation;
 pub use crate::types::ipam_pool_prefix_allocation_status_95ac518a::IpamPoolPrefixAllocationStatus;
+pub use crate::types::ipsec_policy_0c42beab::IpsecPolicy;
+pub use crate::types::ipsec_policy_dh_group_fcbf78b1::IpsecPolicyDhGroup;
+pub use crate::types::ipsec_policy_ike_encryption_1391f789::IpsecPolicyIkeEncryption;
+pub use crate::types::ipsec_policy_ike_integrity_e0d9a187::IpsecPolicyIkeIntegrity;
+pub use crate::types::ipsec_policy_ipsec_encryption_a43cc86f::IpsecPolicyIpsecEncryption;
+pub use crate::types::ipsec_policy_ipsec_integrity_c3009b8a::IpsecPolicyIpsecIntegrity;
+pub use crate::types::ipsec_policy_pfs_group_e03c8e5e::IpsecPolicyPfsGroup;
+pub use crate::types::ipsec_policy_status_698ed734::IpsecPolicyStatus;
+pub use crate::types::load_balancer_backend_address_2ea0ca01::LoadBalancerBackendAddress;
+pub use crate::types::load_balancer_backend_address_properties_format_admin_state_84df7836::LoadBalancerBackendAddressPropertiesFormatAdminState;
+pub use crate::types::load_balancer_backend_address_x2806_status_c17623c3::LoadBalancerBackendAddressX2806Status;
+pub use crate::types::load_balancer_properties_format_scope_fa0e5193::LoadBalancerPropertiesFormatScope;
+pub use crate::types::load_balancer_sku_75d566df::LoadBalancerSku;
+pub use crate::types::load_balancer_sku_name_1f97b3d8::LoadBalancerSkuName;
+pub use crate::types::load_balancer_sku_status_47952577::LoadBalancerSkuStatus;
+pub use crate::types::load_balancer_sku_tier_acf0b42e::LoadBalancerSkuTier;
+pub use crate::types::load_balancing_rule_29cb4573::LoadBalancingRule;
+pub use crate::types::load_balancing_rule_properties_format_load_distribution_d01fe9a0::LoadBalancingRulePropertiesFormatLoadDistribution;
+pub use crate::types::load_balancing_rule_properties_format_protocol_7a999fc3::LoadBalancingRulePropertiesFormatProtocol;
+pub use crate::types::load_balancing_rule_status_e66a39fc::LoadBalancingRuleStatus;
+pub use crate::types::managed_service_identity_0cec853b::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_status_0c4fa1e1::ManagedServiceIdentityStatus;
+pub use crate::types::managed_service_identity_type_98c61397::ManagedServiceIdentityType;
+pub use crate::types::nat_gateway_sku_e881cb77::NatGatewaySku;
+pub use crate::types::nat_gateway_sku_name_3cfc333f::NatGatewaySkuName;
+pub use crate::types::nat_gateway_sku_status_bb531f69::NatGatewaySkuStatus;
+pub use crate::types::nat_rule_b4c4ec7f::NatRule;
+pub use crate::types::nat_rule_ip_protocols_532a351d::NatRuleIpProtocols;
+pub use crate::types::nat_rule_port_mapping_status_2495439b::NatRulePortMappingStatus;
+pub use crate::types::nat_rule_rule_type_6006ed94::NatRuleRuleType;
+pub use crate::types::nat_rule_status_d1a9b658::NatRuleStatus;
+pub use crate::types::network_interface_dns_settings_6e0224dd::NetworkInterfaceDnsSettings;
+pub use crate::types::network_interface_dns_settings_status_53f3029b::NetworkInterfaceDnsSettingsStatus;
+pub use crate::types::network_interface_ip_configuration_private_link_connection_properties_status_29d88c10::NetworkInterfaceIPConfigurationPrivateLinkConnectionPropertiesStatus;
+pub use crate::types::network_interface_ip_configuration_properties_format_private_ip_address_version_ed383163::NetworkInterfaceIPConfigurationPropertiesFormatPrivateIPAddressVersion;
+pub use crate::types::network_interface_ip_configuration_properties_format_private_ip_allocation_method_3b274258::NetworkInterfaceIPConfigurationPropertiesFormatPrivateIPAllocationMethod;
+pub use crate::types::network_interface_ip_configuration_x95b1_status_b8108fd4::NetworkInterfaceIPConfigurationX95B1Status;
+pub use crate::types::network_interface_ip_configuration_xcc5f_817328e3::NetworkInterfaceIPConfigurationXCC5F;
+pub use crate::types::network_interface_properties_format_auxiliary_mode_d96f48a0::NetworkInterfacePropertiesFormatAuxiliaryMode;
+pub use crate::types::network_interface_properties_format_auxiliary_sku_f0fc4878::NetworkInterfacePropertiesFormatAuxiliarySku;
+pub use crate::types::network_interface_properties_format_nic_type_fdadc42e::NetworkInterfacePropertiesFormatNicType;
+pub use crate::types::network_rule_5f9fa5e5::NetworkRule;
+pub use crate::types::network_rule_ip_protocols_5a8f47a1::NetworkRuleIpProtocols;
+pub use crate::types::network_rule_rule_type_d8cf5c1d::NetworkRuleRuleType;
+pub use crate::types::network_rule_status_b6a6618d::NetworkRuleStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::outbound_rule_19a6bcfa::OutboundRule;
+pub use crate::types::outbound_rule_properties_format_protocol_ea3e23a4::OutboundRulePropertiesFormatProtocol;
+pub use crate::types::outbound_rule_status_27b94e79::OutboundRuleStatus;
 pub use crate::types::private_dns_zone_config_d156cae4::PrivateDnsZoneConfig;
 pub use crate::types::private_dns_zone_config_status_e28ff16a::PrivateDnsZoneConfigStatus;
 pub use crate::types::private_endpoint_ip_configuration_06f97e9d::PrivateEndpointIPConfiguration;
 pub use crate::types::private_endpoint_ip_configuration_status_d026bac2::PrivateEndpointIPConfigurationStatus;
 pub use crate::types::private_endpoint_operator_config_maps_e39053aa::PrivateEndpointOperatorConfigMaps;
 pub use crate::types::private_endpoint_operator_spec_d23de3ea::PrivateEndpointOperatorSpec;
-pub use crate::types::private_endpoint_properties_ip_version_type_5a68ca59::PrivateEndpointPropertiesIpVersionType;
+pub use crate::types::private_endpoint_properties_ip_version_type_df03cd81::PrivateEndpointPropertiesIpVersionType;
 pub use crate::types::private_link_service_connection_98536be5::PrivateLinkServiceConnection;
 pub use crate::types::private_link_service_connection_state_c33d573c::PrivateLinkServiceConnectionState;
 pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
 pub use crate::types::private_link_service_connection_status_fa478967::PrivateLinkServiceConnectionStatus;
-pub use crate::types::private_link_service_ip_configuration_644e75ec::PrivateLinkServiceIpConfiguration;
-pub use crate::types::private_link_service_ip_configuration_properties_private_ip_address_version_1c67303e::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion;
-pub use crate::types::private_link_service_ip_configuration_properties_private_ip_allocation_method_e2af8118::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod;
+pub use crate::types::private_link_service_ip_configuration_8c8de7d4::PrivateLinkServiceIpConfiguration;
+pub use crate::types::private_link_service_ip_configuration_properties_private_ip_address_version_9a79a874::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion;
+pub use crate::types::private_link_service_ip_configuration_properties_private_ip_allocation_method_273d9a24::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod;
 pub use crate::types::private_link_service_ip_configuration_status_e5015f6d::PrivateLinkServiceIpConfigurationStatus;
 pub use crate::types::private_link_service_operator_config_maps_e6892bfa::PrivateLinkServiceOperatorConfigMaps;
 pub use crate::types::private_link_service_operator_spec_bd651470::PrivateLinkServiceOperatorSpec;
-pub use crate::types::private_link_service_properties_access_mode_84e5afe6::PrivateLinkServicePropertiesAccessMode;
+pub use crate::types::private_link_service_properties_access_mode_8e440d9e::PrivateLinkServicePropertiesAccessMode;
 pub use crate::types::private_link_service_properties_auto_approval_bec8562a::PrivateLinkServicePropertiesAutoApproval;
 pub use crate::types::private_link_service_properties_auto_approval_status_aa938334::PrivateLinkServicePropertiesAutoApprovalStatus;
 pub use crate::types::private_link_service_properties_visibility_bfc9307d::PrivateLinkServicePropertiesVisibility;
 pub use crate::types::private_link_service_properties_visibility_status_cb6b99d5::PrivateLinkServicePropertiesVisibilityStatus;
-pub use crate::types::public_ip_address_dns_settings_8d7880be::PublicIPAddressDnsSettings;
-pub use crate::types::public_ip_address_dns_settings_domain_name_label_scope_8fd3b0f6::PublicIPAddressDnsSettingsDomainNameLabelScope;
+pub use crate::types::probe_e54d528b::Probe;
+pub use crate::types::probe_properties_format_no_healthy_backends_behavior_cb086016::ProbePropertiesFormatNoHealthyBackendsBehavior;
+pub use crate::types::probe_properties_format_protocol_3ba58a12::ProbePropertiesFormatProtocol;
+pub use crate::types::probe_xf81f_status_463ab762::ProbeXF81FStatus;
+pub use crate::types::public_ip_address_dns_settings_c520da1d::PublicIPAddressDnsSettings;
+pub use crate::types::public_ip_address_dns_settings_domain_name_label_scope_219556e6::PublicIPAddressDnsSettingsDomainNameLabelScope;
 pub use crate::types::public_ip_address_dns_settings_status_7f66ec01::PublicIPAddressDnsSettingsStatus;
-pub use crate::types::public_ip_address_properties_format_delete_option_aa99e8d6::PublicIPAddressPropertiesFormatDeleteOption;
-pub use crate::types::public_ip_address_properties_format_public_ip_address_version_9bf810e0::PublicIPAddressPropertiesFormatPublicIPAddressVersion;
-pub use crate::types::public_ip_address_properties_format_public_ip_allocation_method_3d3dfa0b::PublicIPAddressPropertiesFormatPublicIPAllocationMethod;
-pub use crate::types::public_ip_address_sku_f79c3da6::PublicIPAddressSku;
-pub use crate::types::public_ip_address_sku_name_5acaa46f::PublicIPAddressSkuName;
+pub use crate::types::public_ip_address_properties_format_delete_option_ee4d5956::PublicIPAddressPropertiesFormatDeleteOption;
+pub use crate::types::public_ip_address_properties_format_public_ip_address_version_42f653fd::PublicIPAddressPropertiesFormatPublicIPAddressVersion;
+pub use crate::types::public_ip_address_properties_format_public_ip_allocation_method_b8bb9e4c::PublicIPAddressPropertiesFormatPublicIPAllocationMethod;
+pub use crate::types::public_ip_address_sku_0568d201::PublicIPAddressSku;
+pub use crate::types::public_ip_address_sku_name_9e9b31c3::PublicIPAddressSkuName;
 pub use crate::types::public_ip_address_sku_status_922f36f4::PublicIPAddressSkuStatus;
-pub use crate::types::public_ip_address_sku_tier_66c9c7a4::PublicIPAddressSkuTier;
+pub use crate::types::public_ip_address_sku_tier_383ac518::PublicIPAddressSkuTier;
+pub use crate::types::public_ip_prefix_properties_format_public_ip_address_version_673f8da1::PublicIPPrefixPropertiesFormatPublicIPAddressVersion;
+pub use crate::types::public_ip_prefix_sku_357ac696::PublicIPPrefixSku;
+pub use crate::types::public_ip_prefix_sku_name_a8bf762d::PublicIPPrefixSkuName;
+pub use crate::types::public_ip_prefix_sku_status_a5dedd42::PublicIPPrefixSkuStatus;
+pub use crate::types::public_ip_prefix_sku_tier_d3d7532a::PublicIPPrefixSkuTier;
+pub use crate::types::radius_server_bdf046bb::RadiusServer;
+pub use crate::types::radius_server_status_18600864::RadiusServerStatus;
 pub use crate::types::record_set_status_a0aa901a::RecordSetStatus;
-pub use crate::types::route_properties_format_next_hop_type_dc8972b6::RoutePropertiesFormatNextHopType;
-pub use crate::types::security_rule_properties_format_access_b8ba657e::SecurityRulePropertiesFormatAccess;
-pub use crate::types::security_rule_properties_format_direction_10dff154::SecurityRulePropertiesFormatDirection;
-pub use crate::types::security_rule_properties_format_protocol_f6372962::SecurityRulePropertiesFormatProtocol;
+pub use crate::types::referenced_public_ip_address_status_bbf2cf87::ReferencedPublicIpAddressStatus;
+pub use crate::types::route_properties_format_next_hop_type_14ad6e7c::RoutePropertiesFormatNextHopType;
+pub use crate::types::security_rule_properties_format_access_bfca3228::SecurityRulePropertiesFormatAccess;
+pub use crate::types::security_rule_properties_format_direction_a40619e4::SecurityRulePropertiesFormatDirection;
+pub use crate::types::security_rule_properties_format_protocol_cb645e89::SecurityRulePropertiesFormatProtocol;
 pub use crate::types::service_endpoint_properties_format_567a99c9::ServiceEndpointPropertiesFormat;
 pub use crate::types::service_endpoint_properties_format_status_7087a4eb::ServiceEndpointPropertiesFormatStatus;
+pub use crate::types::sku_fe5bfb84::Sku;
+pub use crate::types::sku_name_618951f9::SkuName;
+pub use crate::types::sku_status_df0acde2::SkuStatus;
 pub use crate::types::sub_resource_095ae0b6::SubResource;
 pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
-pub use crate::types::subnet_properties_format_private_endpoint_network_policies_f0a656e6::SubnetPropertiesFormatPrivateEndpointNetworkPolicies;
-pub use crate::types::subnet_properties_format_private_link_service_network_policies_36a81154::SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies;
-pub use crate::types::subnet_properties_format_sharing_scope_e9bc44d6::SubnetPropertiesFormatSharingScope;
+pub use crate::types::subnet_properties_format_private_endpoint_network_policies_96f484e2::SubnetPropertiesFormatPrivateEndpointNetworkPolicies;
+pub use crate::types::subnet_properties_format_private_link_service_network_policies_65b31078::SubnetPropertiesFormatPrivateLinkServiceNetworkPolicies;
+pub use crate::types::subnet_properties_format_sharing_scope_87f1a47c::SubnetPropertiesFormatSharingScope;
 pub use crate::types::virtual_network_bgp_communities_01a75cc7::VirtualNetworkBgpCommunities;
 pub use crate::types::virtual_network_bgp_communities_status_45358ffb::VirtualNetworkBgpCommunitiesStatus;
-pub use crate::types::virtual_network_encryption_814e6fa1::VirtualNetworkEncryption;
-pub use crate::types::virtual_network_encryption_enforcement_f6e398b6::VirtualNetworkEncryptionEnforcement;
+pub use crate::types::virtual_network_encryption_3902de7d::VirtualNetworkEncryption;
+pub use crate::types::virtual_network_encryption_enforcement_5910e923::VirtualNetworkEncryptionEnforcement;
 pub use crate::types::virtual_network_encryption_status_95e7597c::VirtualNetworkEncryptionStatus;
-pub use crate::types::virtual_network_properties_format_private_endpoint_v_net_policies_c74d2ed6::VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies;
+pub use crate::types::virtual_network_gateway_auto_scale_bounds_a41388c8::VirtualNetworkGatewayAutoScaleBounds;
+pub use crate::types::virtual_network_gateway_auto_scale_bounds_status_edff054d::VirtualNetworkGatewayAutoScaleBoundsStatus;
+pub use crate::types::virtual_network_gateway_auto_scale_configuration_923e169e::VirtualNetworkGatewayAutoScaleConfiguration;
+pub use crate::types::virtual_network_gateway_auto_scale_configuration_status_0c5297cc::VirtualNetworkGatewayAutoScaleConfigurationStatus;
+pub use crate::types::virtual_network_gateway_ip_configuration_99292d38::VirtualNetworkGatewayIPConfiguration;
+pub use crate::types::virtual_network_gateway_ip_configuration_properties_format_private_ip_allocation_method_dd5d1c0a::VirtualNetworkGatewayIPConfigurationPropertiesFormatPrivateIPAllocationMethod;
+pub use crate::types::virtual_network_gateway_ip_configuration_status_7ac28eb4::VirtualNetworkGatewayIPConfigurationStatus;
+pub use crate::types::virtual_network_gateway_migration_status_e694c7f6::VirtualNetworkGatewayMigrationStatus;
+pub use crate::types::virtual_network_gateway_migration_status_phase_74cd9b61::VirtualNetworkGatewayMigrationStatusPhase;
+pub use crate::types::virtual_network_gateway_migration_status_state_ef48cf4a::VirtualNetworkGatewayMigrationStatusState;
+pub use crate::types::virtual_network_gateway_migration_status_status_5ebcdc51::VirtualNetworkGatewayMigrationStatusStatus;
+pub use crate::types::virtual_network_gateway_nat_rule_properties_mode_eff61178::VirtualNetworkGatewayNatRulePropertiesMode;
+pub use crate::types::virtual_network_gateway_nat_rule_properties_type_ce95afb5::VirtualNetworkGatewayNatRulePropertiesType;
+pub use crate::types::virtual_network_gateway_nat_rule_x41e8_status_84f0dc3a::VirtualNetworkGatewayNatRuleX41E8Status;
+pub use crate::types::virtual_network_gateway_nat_rule_x46e5_d428d54a::VirtualNetworkGatewayNatRuleX46E5;
+pub use crate::types::virtual_network_gateway_policy_group_b61a5e91::VirtualNetworkGatewayPolicyGroup;
+pub use crate::types::virtual_network_gateway_policy_group_member_1cf19399::VirtualNetworkGatewayPolicyGroupMember;
+pub use crate::types::virtual_network_gateway_policy_group_member_attribute_type_8c75e594::VirtualNetworkGatewayPolicyGroupMemberAttributeType;
+pub use crate::types::virtual_network_gateway_policy_group_member_status_db0dd6a8::VirtualNetworkGatewayPolicyGroupMemberStatus;
+pub use crate::types::virtual_network_gateway_policy_group_xdb8f_status_642e6b16::VirtualNetworkGatewayPolicyGroupXDB8FStatus;
+pub use crate::types::virtual_network_gateway_properties_format_admin_state_69ee97f5::VirtualNetworkGatewayPropertiesFormatAdminState;
+pub use crate::types::virtual_network_gateway_properties_format_gateway_type_0d46d2a5::VirtualNetworkGatewayPropertiesFormatGatewayType;
+pub use crate::types::virtual_network_gateway_properties_format_resiliency_model_af99fb5e::VirtualNetworkGatewayPropertiesFormatResiliencyModel;
+pub use crate::types::virtual_network_gateway_properties_format_vpn_gateway_generation_6f8e5142::VirtualNetworkGatewayPropertiesFormatVpnGatewayGeneration;
+pub use crate::types::virtual_network_gateway_properties_format_vpn_type_cb35f61f::VirtualNetworkGatewayPropertiesFormatVpnType;
+pub use crate::types::virtual_network_gateway_sku_abaef12e::VirtualNetworkGatewaySku;
+pub use crate::types::virtual_network_gateway_sku_name_22e62e2e::VirtualNetworkGatewaySkuName;
+pub use crate::types::virtual_network_gateway_sku_status_eee5df57::VirtualNetworkGatewaySkuStatus;
+pub use crate::types::virtual_network_gateway_sku_tier_95ec63fc::VirtualNetworkGatewaySkuTier;
+pub use crate::types::virtual_network_peering_properties_format_peering_state_44f6164a::VirtualNetworkPeeringPropertiesFormatPeeringState;
+pub use crate::types::virtual_network_peering_properties_format_peering_sync_level_acdd8fc9::VirtualNetworkPeeringPropertiesFormatPeeringSyncLevel;
+pub use crate::types::virtual_network_properties_format_private_endpoint_v_net_policies_97dd47bc::VirtualNetworkPropertiesFormatPrivateEndpointVNetPolicies;
+pub use crate::types::vng_client_connection_configuration_570c113b::VngClientConnectionConfiguration;
+pub use crate::types::vng_client_connection_configuration_status_407e0be4::VngClientConnectionConfigurationStatus;
+pub use crate::types::vpn_client_configuration_8b321f7e::VpnClientConfiguration;
+pub use crate::types::vpn_client_configuration_status_7edc3337::VpnClientConfigurationStatus;
+pub use crate::types::vpn_client_configuration_vpn_authentication_types_d14b16ed::VpnClientConfigurationVpnAuthenticationTypes;
+pub use crate::types::vpn_client_configuration_vpn_client_protocols_22314e86::VpnClientConfigurationVpnClientProtocols;
+pub use crate::types::vpn_client_revoked_certificate_74868d3f::VpnClientRevokedCertificate;
+pub use crate::types::vpn_client_revoked_certificate_status_d7d0ec2f::VpnClientRevokedCertificateStatus;
+pub use crate::types::vpn_client_root_certificate_7385b70b::VpnClientRootCertificate;
+pub use crate::types::vpn_client_root_certificate_status_b319761b::VpnClientRootCertificateStatus;
+pub use crate::types::vpn_nat_rule_mapping_0579b388::VpnNatRuleMapping;
+pub use crate::types::vpn_nat_rule_mapping_status_6c43d496::VpnNatRuleMappingStatus;
 pub use super::v20201101::{
     NetworkSecurityGroupsSecurityRuleStatus, RouteTableSpec, RouteTableStatus,
     RouteTablesRouteStatus,
 };
-pub use super::v20220701::PrivateEndpointsPrivateDnsZoneGroupSpec;
+pub use super::v20220701::{PrivateEndpointsPrivateDnsZoneGroupSpec, PublicIPPrefixStatus};
 pub use super::v20240301::{
-    NetworkSecurityGroupSpec, NetworkSecurityGroupStatus, NetworkSecurityGroupsSecurityRuleSpec,
-    PrivateEndpointsPrivateDnsZoneGroupStatus, PublicIPAddressStatus, RouteTablesRouteSpec,
+    FirewallPoliciesRuleCollectionGroupSpec, FirewallPoliciesRuleCollectionGroupStatus,
+    FirewallPolicySpec, FirewallPolicyStatus, LoadBalancersInboundNatRuleStatus,
+    NetworkInterfaceSpec, NetworkSecurityGroupSpec, NetworkSecurityGroupStatus,
+    NetworkSecurityGroupsSecurityRuleSpec, PrivateEndpointsPrivateDnsZoneGroupStatus,
+    PublicIPAddressStatus, RouteTablesRouteSpec,
 };
+
+/// Names `AzureFirewall` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AzureFirewallKind;
+
+impl TypedKind for AzureFirewallKind {
+    type Spec = AzureFirewallSpec;
+    type Status = AzureFirewallStatus;
+    const KIND: &'static KindInfo = &crate::kinds::AZURE_FIREWALL;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `AzureFirewall` as `kube::Api` takes it.
+pub type AzureFirewall = TypedObject<AzureFirewallKind>;
+
+/// Names `BastionHost` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BastionHostKind;
+
+impl TypedKind for BastionHostKind {
+    type Spec = BastionHostSpec;
+    type Status = BastionHostStatus;
+    const KIND: &'static KindInfo = &crate::kinds::BASTION_HOST;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `BastionHost` as `kube::Api` takes it.
+pub type BastionHost = TypedObject<BastionHostKind>;
+
+/// Names `DdosProtectionPlan` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DdosProtectionPlanKind;
+
+impl TypedKind for DdosProtectionPlanKind {
+    type Spec = DdosProtectionPlanSpec;
+    type Status = DdosProtectionPlanStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DDOS_PROTECTION_PLAN;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `DdosProtectionPlan` as `kube::Api` takes it.
+pub type DdosProtectionPlan = TypedObject<DdosProtectionPlanKind>;
+
+/// Names `FirewallPoliciesRuleCollectionGroup` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirewallPoliciesRuleCollectionGroupKind;
+
+impl TypedKind for FirewallPoliciesRuleCollectionGroupKind {
+    type Spec = FirewallPoliciesRuleCollectionGroupSpec;
+    type Status = FirewallPoliciesRuleCollectionGroupStatus;
+    const KIND: &'static KindInfo = &crate::kinds::FIREWALL_POLICIES_RULE_COLLECTION_GROUP;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `FirewallPoliciesRuleCollectionGroup` as `kube::Api` takes it.
+pub type FirewallPoliciesRuleCollectionGroup = TypedObject<
+    FirewallPoliciesRuleCollectionGroupKind,
+>;
+
+/// Names `FirewallPolicy` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirewallPolicyKind;
+
+impl TypedKind for FirewallPolicyKind {
+    type Spec = FirewallPolicySpec;
+    type Status = FirewallPolicyStatus;
+    const KIND: &'static KindInfo = &crate::kinds::FIREWALL_POLICY;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `FirewallPolicy` as `kube::Api` takes it.
+pub type FirewallPolicy = TypedObject<FirewallPolicyKind>;
+
+/// Names `LoadBalancer` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadBalancerKind;
+
+impl TypedKind for LoadBalancerKind {
+    type Spec = LoadBalancerSpec;
+    type Status = LoadBalancerStatus;
+    const KIND: &'static KindInfo = &crate::kinds::LOAD_BALANCER;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `LoadBalancer` as `kube::Api` takes it.
+pub type LoadBalancer = TypedObject<LoadBalancerKind>;
+
+/// Names `LoadBalancersInboundNatRule` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadBalancersInboundNatRuleKind;
+
+impl TypedKind for LoadBalancersInboundNatRuleKind {
+    type Spec = LoadBalancersInboundNatRuleSpec;
+    type Status = LoadBalancersInboundNatRuleStatus;
+    const KIND: &'static KindInfo = &crate::kinds::LOAD_BALANCERS_INBOUND_NAT_RULE;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `LoadBalancersInboundNatRule` as `kube::Api` takes it.
+pub type LoadBalancersInboundNatRule = TypedObject<LoadBalancersInboundNatRuleKind>;
+
+/// Names `NatGateway` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NatGatewayKind;
+
+impl TypedKind for NatGatewayKind {
+    type Spec = NatGatewaySpec;
+    type Status = NatGatewayStatus;
+    const KIND: &'static KindInfo = &crate::kinds::NAT_GATEWAY;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `NatGateway` as `kube::Api` takes it.
+pub type NatGateway = TypedObject<NatGatewayKind>;
+
+/// Names `NetworkInterface` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NetworkInterfaceKind;
+
+impl TypedKind for NetworkInterfaceKind {
+    type Spec = NetworkInterfaceSpec;
+    type Status = NetworkInterfaceStatus;
+    const KIND: &'static KindInfo = &crate::kinds::NETWORK_INTERFACE;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `NetworkInterface` as `kube::Api` takes it.
+pub type NetworkInterface = TypedObject<NetworkInterfaceKind>;
 
 /// Names `NetworkSecurityGroup` in version `v20250301`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -194,6 +594,20 @@ impl TypedKind for PublicIPAddressKind {
 /// A `PublicIPAddress` as `kube::Api` takes it.
 pub type PublicIPAddress = TypedObject<PublicIPAddressKind>;
 
+/// Names `PublicIPPrefix` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PublicIPPrefixKind;
+
+impl TypedKind for PublicIPPrefixKind {
+    type Spec = PublicIPPrefixSpec;
+    type Status = PublicIPPrefixStatus;
+    const KIND: &'static KindInfo = &crate::kinds::PUBLIC_IP_PREFIX;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `PublicIPPrefix` as `kube::Api` takes it.
+pub type PublicIPPrefix = TypedObject<PublicIPPrefixKind>;
+
 /// Names `RouteTable` in version `v20250301`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RouteTableKind;
@@ -236,6 +650,20 @@ impl TypedKind for VirtualNetworkKind {
 /// A `VirtualNetwork` as `kube::Api` takes it.
 pub type VirtualNetwork = TypedObject<VirtualNetworkKind>;
 
+/// Names `VirtualNetworkGateway` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VirtualNetworkGatewayKind;
+
+impl TypedKind for VirtualNetworkGatewayKind {
+    type Spec = VirtualNetworkGatewaySpec;
+    type Status = VirtualNetworkGatewayStatus;
+    const KIND: &'static KindInfo = &crate::kinds::VIRTUAL_NETWORK_GATEWAY;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `VirtualNetworkGateway` as `kube::Api` takes it.
+pub type VirtualNetworkGateway = TypedObject<VirtualNetworkGatewayKind>;
+
 /// Names `VirtualNetworksSubnet` in version `v20250301`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VirtualNetworksSubnetKind;
@@ -249,3 +677,19 @@ impl TypedKind for VirtualNetworksSubnetKind {
 
 /// A `VirtualNetworksSubnet` as `kube::Api` takes it.
 pub type VirtualNetworksSubnet = TypedObject<VirtualNetworksSubnetKind>;
+
+/// Names `VirtualNetworksVirtualNetworkPeering` in version `v20250301`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VirtualNetworksVirtualNetworkPeeringKind;
+
+impl TypedKind for VirtualNetworksVirtualNetworkPeeringKind {
+    type Spec = VirtualNetworksVirtualNetworkPeeringSpec;
+    type Status = VirtualNetworksVirtualNetworkPeeringStatus;
+    const KIND: &'static KindInfo = &crate::kinds::VIRTUAL_NETWORKS_VIRTUAL_NETWORK_PEERING;
+    const VERSION: &'static str = "v20250301";
+}
+
+/// A `VirtualNetworksVirtualNetworkPeering` as `kube::Api` takes it.
+pub type VirtualNetworksVirtualNetworkPeering = TypedObject<
+    VirtualNetworksVirtualNetworkPeeringKind,
+>;

@@ -41,6 +41,7 @@ const V20200601: VersionInfo = VersionInfo {
     name: "v1api20200601",
     api_version: "2020-06-01",
     sources: SOURCES_20200601,
+    is_on_request: false,
     spec: <v20200601::ResourceGroupSpec as Shaped>::SHAPE,
     status: <v20200601::ResourceGroupStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -53,6 +54,7 @@ const V20200601: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

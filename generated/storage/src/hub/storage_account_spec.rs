@@ -15,6 +15,7 @@ use super::storage_account::{
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesLargeFileSharesState,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesMinimumTlsVersion,
     StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesPublicNetworkAccess,
+    StorageAccountSharedKeyAccessProperties, StorageDataCollaborationPolicyProperties,
 };
 
 shaped! {
@@ -33,6 +34,11 @@ shaped! {
         /// Boolean; ARM `properties.allowSharedKeyAccess`.
         allow_shared_key_access: bool = "allowSharedKeyAccess"
             .at(&["properties", "allowSharedKeyAccess"]);
+        /// Object; not in the storage version; ARM `properties.allowSharedKeyAccessForServices`.
+        allow_shared_key_access_for_services: Box<StorageAccountSharedKeyAccessProperties> =
+            "allowSharedKeyAccessForServices"
+            .at(&["properties", "allowSharedKeyAccessForServices"])
+            .stashed();
         /// Enum; ARM `properties.allowedCopyScope`.
         allowed_copy_scope: StorageAccountPropertiesCreateParametersOrStorageAccountPropertiesAllowedCopyScope =
             "allowedCopyScope"
@@ -45,6 +51,11 @@ shaped! {
         azure_name: String = "azureName";
         /// Object; ARM `properties.customDomain`.
         custom_domain: Box<CustomDomain> = "customDomain".at(&["properties", "customDomain"]);
+        /// Object; not in the storage version; ARM `properties.dataCollaborationPolicyProperties`.
+        data_collaboration_policy_properties: Box<StorageDataCollaborationPolicyProperties> =
+            "dataCollaborationPolicyProperties"
+            .at(&["properties", "dataCollaborationPolicyProperties"])
+            .stashed();
         /// Boolean; ARM `properties.defaultToOAuthAuthentication`.
         default_to_o_auth_authentication: bool = "defaultToOAuthAuthentication"
             .at(&["properties", "defaultToOAuthAuthentication"]);

@@ -4,18 +4,20 @@
 
 pub use crate::types::change_feed_fd14d655::ChangeFeed;
 pub use crate::types::change_feed_status_9a5da2fe::ChangeFeedStatus;
-pub use crate::types::cors_rule_0542a353::CorsRule;
-pub use crate::types::cors_rule_allowed_methods_a47c6e97::CorsRuleAllowedMethods;
+pub use crate::types::cors_rule_67a617e6::CorsRule;
+pub use crate::types::cors_rule_allowed_methods_8770090d::CorsRuleAllowedMethods;
 pub use crate::types::cors_rule_status_5b4507cd::CorsRuleStatus;
-pub use crate::types::cors_rules_c82bd01c::CorsRules;
+pub use crate::types::cors_rules_4dee8c01::CorsRules;
 pub use crate::types::cors_rules_status_20cba466::CorsRulesStatus;
 pub use crate::types::delete_retention_policy_71e5ba20::DeleteRetentionPolicy;
 pub use crate::types::delete_retention_policy_status_ca29cf7d::DeleteRetentionPolicyStatus;
-pub use crate::types::last_access_time_tracking_policy_8e8229cb::LastAccessTimeTrackingPolicy;
-pub use crate::types::last_access_time_tracking_policy_name_b6659487::LastAccessTimeTrackingPolicyName;
+pub use crate::types::last_access_time_tracking_policy_38f2d750::LastAccessTimeTrackingPolicy;
+pub use crate::types::last_access_time_tracking_policy_name_032b75d2::LastAccessTimeTrackingPolicyName;
 pub use crate::types::last_access_time_tracking_policy_status_381d6403::LastAccessTimeTrackingPolicyStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::restore_policy_properties_8a2c96c6::RestorePolicyProperties;
 pub use crate::types::restore_policy_properties_status_c72a4bd6::RestorePolicyPropertiesStatus;
 pub use crate::types::sku_status_dd206ca5::SkuStatus;
+pub use crate::types::static_website_cd78e53e::StaticWebsite;
+pub use crate::types::static_website_status_e744c0fb::StaticWebsiteStatus;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -4,7 +4,7 @@ use armature_shapes::{resource, shaped};
 
 use super::storage_accounts_blob_service::{
     ChangeFeed, CorsRules, DeleteRetentionPolicy, LastAccessTimeTrackingPolicy, OperatorSpec,
-    RestorePolicyProperties,
+    RestorePolicyProperties, StaticWebsite,
 };
 
 shaped! {
@@ -43,5 +43,9 @@ shaped! {
         /// Object; ARM `properties.restorePolicy`.
         restore_policy: Box<RestorePolicyProperties> = "restorePolicy"
             .at(&["properties", "restorePolicy"]);
+        /// Object; not in the storage version; ARM `properties.staticWebsite`.
+        static_website: Box<StaticWebsite> = "staticWebsite"
+            .at(&["properties", "staticWebsite"])
+            .stashed();
     }
 }

@@ -2,10 +2,10 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::cors_rule_0542a353::CorsRule;
-pub use crate::types::cors_rule_allowed_methods_a47c6e97::CorsRuleAllowedMethods;
+pub use crate::types::cors_rule_67a617e6::CorsRule;
+pub use crate::types::cors_rule_allowed_methods_8770090d::CorsRuleAllowedMethods;
 pub use crate::types::cors_rule_status_5b4507cd::CorsRuleStatus;
-pub use crate::types::cors_rules_c82bd01c::CorsRules;
+pub use crate::types::cors_rules_4dee8c01::CorsRules;
 pub use crate::types::cors_rules_status_20cba466::CorsRulesStatus;
 pub use crate::types::delete_retention_policy_71e5ba20::DeleteRetentionPolicy;
 pub use crate::types::delete_retention_policy_status_ca29cf7d::DeleteRetentionPolicyStatus;

@@ -4,11 +4,11 @@
 
 pub use crate::types::access_policy_9c95c849::AccessPolicy;
 pub use crate::types::access_policy_status_386753e9::AccessPolicyStatus;
-pub use crate::types::file_share_properties_access_tier_4a8421cc::FileSharePropertiesAccessTier;
-pub use crate::types::file_share_properties_enabled_protocols_75cad92f::FileSharePropertiesEnabledProtocols;
+pub use crate::types::file_share_properties_access_tier_a66699e1::FileSharePropertiesAccessTier;
+pub use crate::types::file_share_properties_enabled_protocols_ddd8b867::FileSharePropertiesEnabledProtocols;
 pub use crate::types::file_share_properties_file_share_paid_bursting_6fcb7aa6::FileSharePropertiesFileSharePaidBursting;
 pub use crate::types::file_share_properties_file_share_paid_bursting_status_3302b17b::FileSharePropertiesFileSharePaidBurstingStatus;
-pub use crate::types::file_share_properties_root_squash_f7f8c85b::FileSharePropertiesRootSquash;
+pub use crate::types::file_share_properties_root_squash_c88164d7::FileSharePropertiesRootSquash;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::signed_identifier_dfad052b::SignedIdentifier;
 pub use crate::types::signed_identifier_status_85eaadc0::SignedIdentifierStatus;

@@ -82,3 +82,7 @@ const SOURCES_20230101: &[&str] = &[
 const SOURCES_20250601: &[&str] = &[
     "generated/storage/microsoft.storage/2025-06-01/types.json",
 ];
+
+const SOURCES_20260401: &[&str] = &[
+    "generated/storage/microsoft.storage/2026-04-01/types.json",
+];

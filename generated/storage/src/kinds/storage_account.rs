@@ -6,8 +6,10 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20210401, SOURCES_20220901, SOURCES_20230101, SOURCES_20250601};
-use crate::{hub, v20210401, v20220901, v20230101, v20250601};
+use super::{
+    SOURCES_20210401, SOURCES_20220901, SOURCES_20230101, SOURCES_20250601, SOURCES_20260401,
+};
+use crate::{hub, v20210401, v20220901, v20230101, v20250601, v20260401};
 
 /// `StorageAccount`: ARM type `Microsoft.Storage/storageAccounts`.
 pub static STORAGE_ACCOUNT: KindInfo = KindInfo {
@@ -48,6 +50,7 @@ pub static STORAGE_ACCOUNT: KindInfo = KindInfo {
             ..V20230101
         },
         V20250601,
+        V20260401,
     ],
     hub: HubInfo {
         storage_version: "v20250601storage",
@@ -141,6 +144,7 @@ const V20210401: VersionInfo = VersionInfo {
     name: "v1api20210401",
     api_version: "2021-04-01",
     sources: SOURCES_20210401,
+    is_on_request: false,
     spec: <v20210401::StorageAccountSpec as Shaped>::SHAPE,
     status: <v20210401::StorageAccountStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -153,6 +157,7 @@ const V20210401: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -161,6 +166,7 @@ const V20220901: VersionInfo = VersionInfo {
     name: "v1api20220901",
     api_version: "2022-09-01",
     sources: SOURCES_20220901,
+    is_on_request: false,
     spec: <v20220901::StorageAccountSpec as Shaped>::SHAPE,
     status: <v20220901::StorageAccountStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -173,6 +179,7 @@ const V20220901: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -181,6 +188,7 @@ const V20230101: VersionInfo = VersionInfo {
     name: "v1api20230101",
     api_version: "2023-01-01",
     sources: SOURCES_20230101,
+    is_on_request: false,
     spec: <v20230101::StorageAccountSpec as Shaped>::SHAPE,
     status: <v20230101::StorageAccountStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -193,6 +201,7 @@ const V20230101: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -201,6 +210,7 @@ const V20250601: VersionInfo = VersionInfo {
     name: "v20250601",
     api_version: "2025-06-01",
     sources: SOURCES_20250601,
+    is_on_request: false,
     spec: <v20250601::StorageAccountSpec as Shaped>::SHAPE,
     status: <v20250601::StorageAccountStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -213,6 +223,29 @@ const V20250601: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20260401: VersionInfo = VersionInfo {
+    name: "v20260401",
+    api_version: "2026-04-01",
+    sources: SOURCES_20260401,
+    is_on_request: true,
+    spec: <v20260401::StorageAccountSpec as Shaped>::SHAPE,
+    status: <v20260401::StorageAccountStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

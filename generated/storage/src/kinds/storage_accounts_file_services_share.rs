@@ -5,8 +5,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20220901, SOURCES_20230101, SOURCES_20250601};
-use crate::{hub, v20220901, v20230101, v20250601};
+use super::{SOURCES_20220901, SOURCES_20230101, SOURCES_20250601, SOURCES_20260401};
+use crate::{hub, v20220901, v20230101, v20250601, v20260401};
 
 /// `StorageAccountsFileServicesShare`: ARM type `Microsoft.Storage/storageAccounts/fileServices/shares`.
 pub static STORAGE_ACCOUNTS_FILE_SERVICES_SHARE: KindInfo = KindInfo {
@@ -41,6 +41,7 @@ pub static STORAGE_ACCOUNTS_FILE_SERVICES_SHARE: KindInfo = KindInfo {
             ..V20230101
         },
         V20250601,
+        V20260401,
     ],
     hub: HubInfo {
         storage_version: "v20250601storage",
@@ -56,6 +57,7 @@ const V20220901: VersionInfo = VersionInfo {
     name: "v1api20220901",
     api_version: "2022-09-01",
     sources: SOURCES_20220901,
+    is_on_request: false,
     spec: <v20220901::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
     status: <v20220901::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -68,6 +70,7 @@ const V20220901: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -76,6 +79,7 @@ const V20230101: VersionInfo = VersionInfo {
     name: "v1api20230101",
     api_version: "2023-01-01",
     sources: SOURCES_20230101,
+    is_on_request: false,
     spec: <v20230101::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
     status: <v20230101::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -88,6 +92,7 @@ const V20230101: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -96,6 +101,7 @@ const V20250601: VersionInfo = VersionInfo {
     name: "v20250601",
     api_version: "2025-06-01",
     sources: SOURCES_20250601,
+    is_on_request: false,
     spec: <v20250601::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
     status: <v20250601::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -108,6 +114,29 @@ const V20250601: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20260401: VersionInfo = VersionInfo {
+    name: "v20260401",
+    api_version: "2026-04-01",
+    sources: SOURCES_20260401,
+    is_on_request: true,
+    spec: <v20260401::StorageAccountsFileServicesShareSpec as Shaped>::SHAPE,
+    status: <v20260401::StorageAccountsFileServicesShareStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -5,8 +5,10 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::Shaped;
 
-use super::{SOURCES_20210401, SOURCES_20220901, SOURCES_20230101, SOURCES_20250601};
-use crate::{hub, v20210401, v20220901, v20230101, v20250601};
+use super::{
+    SOURCES_20210401, SOURCES_20220901, SOURCES_20230101, SOURCES_20250601, SOURCES_20260401,
+};
+use crate::{hub, v20210401, v20220901, v20230101, v20250601, v20260401};
 
 /// `StorageAccountsQueueService`: ARM type `Microsoft.Storage/storageAccounts/queueServices`.
 pub static STORAGE_ACCOUNTS_QUEUE_SERVICE: KindInfo = KindInfo {
@@ -40,6 +42,7 @@ pub static STORAGE_ACCOUNTS_QUEUE_SERVICE: KindInfo = KindInfo {
             ..V20230101
         },
         V20250601,
+        V20260401,
     ],
     hub: HubInfo {
         storage_version: "v20250601storage",
@@ -55,6 +58,7 @@ const V20210401: VersionInfo = VersionInfo {
     name: "v1api20210401",
     api_version: "2021-04-01",
     sources: SOURCES_20210401,
+    is_on_request: false,
     spec: <v20210401::StorageAccountsQueueServiceSpec as Shaped>::SHAPE,
     status: <v20210401::StorageAccountsQueueServiceStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -67,6 +71,7 @@ const V20210401: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -75,6 +80,7 @@ const V20220901: VersionInfo = VersionInfo {
     name: "v1api20220901",
     api_version: "2022-09-01",
     sources: SOURCES_20220901,
+    is_on_request: false,
     spec: <v20220901::StorageAccountsQueueServiceSpec as Shaped>::SHAPE,
     status: <v20220901::StorageAccountsQueueServiceStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -87,6 +93,7 @@ const V20220901: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -95,6 +102,7 @@ const V20230101: VersionInfo = VersionInfo {
     name: "v1api20230101",
     api_version: "2023-01-01",
     sources: SOURCES_20230101,
+    is_on_request: false,
     spec: <v20230101::StorageAccountsQueueServiceSpec as Shaped>::SHAPE,
     status: <v20230101::StorageAccountsQueueServiceStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -107,6 +115,7 @@ const V20230101: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -115,6 +124,7 @@ const V20250601: VersionInfo = VersionInfo {
     name: "v20250601",
     api_version: "2025-06-01",
     sources: SOURCES_20250601,
+    is_on_request: false,
     spec: <v20250601::StorageAccountsQueueServiceSpec as Shaped>::SHAPE,
     status: <v20250601::StorageAccountsQueueServiceStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -127,6 +137,29 @@ const V20250601: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20260401: VersionInfo = VersionInfo {
+    name: "v20260401",
+    api_version: "2026-04-01",
+    sources: SOURCES_20260401,
+    is_on_request: true,
+    spec: <v20260401::StorageAccountsQueueServiceSpec as Shaped>::SHAPE,
+    status: <v20260401::StorageAccountsQueueServiceStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: false,
+        delete: false,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -5,8 +5,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20220901, SOURCES_20230101, SOURCES_20250601};
-use crate::{hub, v20220901, v20230101, v20250601};
+use super::{SOURCES_20220901, SOURCES_20230101, SOURCES_20250601, SOURCES_20260401};
+use crate::{hub, v20220901, v20230101, v20250601, v20260401};
 
 /// `StorageAccountsTableServicesTable`: ARM type `Microsoft.Storage/storageAccounts/tableServices/tables`.
 pub static STORAGE_ACCOUNTS_TABLE_SERVICES_TABLE: KindInfo = KindInfo {
@@ -42,6 +42,7 @@ pub static STORAGE_ACCOUNTS_TABLE_SERVICES_TABLE: KindInfo = KindInfo {
             ..V20230101
         },
         V20250601,
+        V20260401,
     ],
     hub: HubInfo {
         storage_version: "v20250601storage",
@@ -57,6 +58,7 @@ const V20220901: VersionInfo = VersionInfo {
     name: "v1api20220901",
     api_version: "2022-09-01",
     sources: SOURCES_20220901,
+    is_on_request: false,
     spec: <v20220901::StorageAccountsTableServicesTableSpec as Shaped>::SHAPE,
     status: <v20220901::StorageAccountsTableServicesTableStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -69,6 +71,7 @@ const V20220901: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -77,6 +80,7 @@ const V20230101: VersionInfo = VersionInfo {
     name: "v1api20230101",
     api_version: "2023-01-01",
     sources: SOURCES_20230101,
+    is_on_request: false,
     spec: <v20230101::StorageAccountsTableServicesTableSpec as Shaped>::SHAPE,
     status: <v20230101::StorageAccountsTableServicesTableStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -89,6 +93,7 @@ const V20230101: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -97,6 +102,7 @@ const V20250601: VersionInfo = VersionInfo {
     name: "v20250601",
     api_version: "2025-06-01",
     sources: SOURCES_20250601,
+    is_on_request: false,
     spec: <v20250601::StorageAccountsTableServicesTableSpec as Shaped>::SHAPE,
     status: <v20250601::StorageAccountsTableServicesTableStatus as Shaped>::SHAPE,
     verbs: Verbs {
@@ -109,6 +115,29 @@ const V20250601: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20260401: VersionInfo = VersionInfo {
+    name: "v20260401",
+    api_version: "2026-04-01",
+    sources: SOURCES_20260401,
+    is_on_request: true,
+    spec: <v20260401::StorageAccountsTableServicesTableSpec as Shaped>::SHAPE,
+    status: <v20260401::StorageAccountsTableServicesTableStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: false,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

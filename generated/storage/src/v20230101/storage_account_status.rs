@@ -122,10 +122,11 @@ shaped! {
         primary_endpoints: Box<EndpointsStatus> = "primaryEndpoints"
             .at(&["properties", "primaryEndpoints"])
             .read_only();
-        /// String; set by Azure; ARM `properties.primaryLocation`.
+        /// String; set by Azure; Azure location; ARM `properties.primaryLocation`.
         primary_location: String = "primaryLocation"
             .at(&["properties", "primaryLocation"])
-            .read_only();
+            .read_only()
+            .location();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
         private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
@@ -146,10 +147,11 @@ shaped! {
         secondary_endpoints: Box<EndpointsStatus> = "secondaryEndpoints"
             .at(&["properties", "secondaryEndpoints"])
             .read_only();
-        /// String; set by Azure; ARM `properties.secondaryLocation`.
+        /// String; set by Azure; Azure location; ARM `properties.secondaryLocation`.
         secondary_location: String = "secondaryLocation"
             .at(&["properties", "secondaryLocation"])
-            .read_only();
+            .read_only()
+            .location();
         /// Object; set by Azure; ARM `sku`.
         sku: Box<SkuStatus> = "sku".at(&["sku"]).read_only();
         /// String; set by Azure; ARM `properties.statusOfPrimary`.

@@ -130,10 +130,11 @@ shaped! {
         primary_endpoints: Box<EndpointsStatus> = "primaryEndpoints"
             .at(&["properties", "primaryEndpoints"])
             .read_only();
-        /// String; set by Azure; ARM `properties.primaryLocation`.
+        /// String; set by Azure; Azure location; ARM `properties.primaryLocation`.
         primary_location: String = "primaryLocation"
             .at(&["properties", "primaryLocation"])
-            .read_only();
+            .read_only()
+            .location();
         /// List of objects; set by Azure; ARM `properties.privateEndpointConnections`.
         private_endpoint_connections: Vec<EmbeddedResourceStatus> = "privateEndpointConnections"
             .at(&["properties", "privateEndpointConnections"])
@@ -154,10 +155,11 @@ shaped! {
         secondary_endpoints: Box<EndpointsStatus> = "secondaryEndpoints"
             .at(&["properties", "secondaryEndpoints"])
             .read_only();
-        /// String; set by Azure; ARM `properties.secondaryLocation`.
+        /// String; set by Azure; Azure location; ARM `properties.secondaryLocation`.
         secondary_location: String = "secondaryLocation"
             .at(&["properties", "secondaryLocation"])
-            .read_only();
+            .read_only()
+            .location();
         /// Object; ARM `sku`.
         sku: Box<SkuStatus> = "sku".at(&["sku"]);
         /// String; set by Azure; ARM `properties.statusOfPrimary`.

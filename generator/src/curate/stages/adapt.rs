@@ -25,9 +25,14 @@ fn run(site: Site<'_>, _: &PropertyRule, outcome: &mut Outcome) {
             decisions.push(Decision::heuristic(what));
         }
     }
-    if property.name == "location" && property.ty == TypeRef::String {
+    if is_location(&property.name) && property.ty == TypeRef::String {
         property.meaning = Meaning::Location;
     }
+}
+
+/// Whether a text of this name is an Azure location, of which services answer the long or the short name as they like.
+fn is_location(name: &str) -> bool {
+    matches!(name, "location" | "locationName") || name.ends_with("Location")
 }
 
 /// Statuses are never validated; what remains says how to read the value.

@@ -23,9 +23,10 @@ pub(in crate::curate) fn misfit(
             matches!(ty, TypeRef::Map(_) | TypeRef::Json),
             "a map of strings",
         ),
-        Treatment::ConfigMap | Treatment::ConfigMapRequired | Treatment::SecretOrPlain => {
-            (is_text(ty), "a string")
-        }
+        Treatment::ReferenceOrPlain
+        | Treatment::ConfigMap
+        | Treatment::ConfigMapRequired
+        | Treatment::SecretOrPlain => (is_text(ty), "a string"),
         Treatment::ChildKind => (matches!(ty, TypeRef::List(_)), "a list"),
         Treatment::Flatten => (object_of(types, ty).is_some(), "an object"),
         Treatment::Plain | Treatment::Remove => (true, ""),

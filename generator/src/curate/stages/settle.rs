@@ -1,4 +1,4 @@
-//! What follows from all before: whether the property must be there, and what ARM gets when it is not.
+//! What follows from all before: whether the property must be there, what ARM gets when it is not, and whether it answers it.
 
 use super::outcome::Outcome;
 use super::stage::{Site, Stage};
@@ -6,7 +6,7 @@ use crate::curation::{AbsentWord, Aspect, PropertyRule, Side};
 use crate::model::{Absent, ArmPlace, Property, TypeRef};
 
 pub(super) const STAGE: Stage = Stage {
-    heeds: &[Aspect::Required, Aspect::Absent],
+    heeds: &[Aspect::Required, Aspect::Absent, Aspect::Answered],
     run,
 };
 
@@ -17,6 +17,10 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     }
     if site.side == Side::Status {
         return;
+    }
+    if let Some(answered) = rule.answered {
+        outcome.note(Aspect::Answered, answered == outcome.property.write_only);
+        outcome.property.write_only = !answered;
     }
     let by_itself = if site.explicit_collections {
         Absent::Null

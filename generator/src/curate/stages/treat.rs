@@ -61,28 +61,24 @@ fn proposal(property: &Property) -> Option<(Treatment, &'static str)> {
     }
 }
 
-/// The property as users of the spec see it, with its `FromConfig` or `FromSecret` twin if it has one.
+/// The property as users of the spec see it, with its `FromConfig`, `FromSecret` or `Reference` twin if it has one.
 fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) {
     match word {
         Treatment::Reference => (reference(property, TypeRef::Reference), None),
         Treatment::WellKnownReference => (reference(property, TypeRef::WellKnownReference), None),
         Treatment::Secret => (secret(property), None),
         Treatment::SecretMap => (with_type(property, TypeRef::SecretMap), None),
+        Treatment::ReferenceOrPlain => {
+            let twin = reference(property.clone(), TypeRef::Reference);
+            either(property, twin)
+        }
         Treatment::ConfigMap => {
             let twin = from_config(&property, ConfigMapImport::Optional);
-            let property = Property {
-                required: false,
-                ..property
-            };
-            (property, Some(twin))
+            either(property, twin)
         }
         Treatment::SecretOrPlain => {
             let twin = from_secret(&property);
-            let property = Property {
-                required: false,
-                ..property
-            };
-            (property, Some(twin))
+            either(property, twin)
         }
         Treatment::ConfigMapRequired => (from_config(&property, ConfigMapImport::Required), None),
         // The last three have left by now.
@@ -90,6 +86,15 @@ fn treated(property: Property, word: Treatment) -> (Property, Option<Property>) 
             (property, None)
         }
     }
+}
+
+/// A value and the twin that may stand in its place: with one of the two there, the other is not required.
+fn either(property: Property, twin: Property) -> (Property, Option<Property>) {
+    let optional = |property| Property {
+        required: false,
+        ..property
+    };
+    (optional(property), Some(optional(twin)))
 }
 
 fn with_type(property: Property, core: TypeRef) -> Property {

@@ -1,6 +1,7 @@
 //! Which ARM type a kind stands for: CRDs do not say, so names tell, and where several types could be meant, how many of
 //! the kind's api-versions and members each has.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::ApiVersion;
@@ -28,16 +29,27 @@ pub(in crate::propose) struct Unmatched<'k> {
 }
 
 /// The candidate of each kind, by index. Better ways to match come first, for all kinds, so that a kind with a name of its
-/// own is not taken for another one's; of types that are alike, one whose parent is a kind, too, and then a short one.
+/// own is not taken for another one's; of types that are alike, one whose parent is a kind, too, then a short one, and then
+/// one whose parent's name begins like the kind's. `known` are kinds of which it is said what they stand for.
 pub(in crate::propose) fn matched(
     kinds: &BTreeMap<&str, Unmatched<'_>>,
     candidates: &[Candidate],
+    known: BTreeMap<String, usize>,
 ) -> BTreeMap<String, usize> {
-    let mut found = BTreeMap::<String, usize>::new();
+    let mut found = known;
     for (way, is_alike) in WAYS {
-        // A kind may have its parent from another one of the same way.
-        while let Some((kind, index)) = next(way, is_alike, kinds, candidates, &found) {
-            found.insert(kind, index);
+        // A kind may have its parent from another one of the same way, so what is above comes first.
+        loop {
+            let best = best(way, is_alike, kinds, candidates, &found);
+            let depth = |index: usize| candidates[index].arm_type.split('/').count();
+            let Some(least) = best.iter().map(|(_, index)| depth(*index)).min() else {
+                break;
+            };
+            for (kind, index) in best {
+                if depth(index) == least && !found.values().any(|taken| *taken == index) {
+                    found.insert(kind, index);
+                }
+            }
         }
     }
     found
@@ -56,20 +68,23 @@ pub(in crate::propose) fn elsewhere(
     };
     let kinds = [(kind, anywhere)].into();
     let mut ways = WAYS.into_iter();
-    let best = ways.find_map(|(way, is_alike)| next(way, is_alike, &kinds, candidates, found));
+    let best = ways.find_map(|(way, is_alike)| {
+        let best = best(way, is_alike, &kinds, candidates, found);
+        best.into_iter().next()
+    });
     best.map(|(_, index)| index)
 }
 
-/// The next kind that has a candidate, with its best one.
-fn next(
+/// The kinds that have a candidate, each with its best one.
+fn best(
     way: Way,
     is_alike: IsAlike,
     kinds: &BTreeMap<&str, Unmatched<'_>>,
     candidates: &[Candidate],
     found: &BTreeMap<String, usize>,
-) -> Option<(String, usize)> {
+) -> Vec<(String, usize)> {
     let open = kinds.iter().filter(|(kind, _)| !found.contains_key(**kind));
-    let mut matches = open.filter_map(|(kind, wanted)| {
+    let matches = open.filter_map(|(kind, wanted)| {
         let free = candidates.iter().enumerate().filter(|(index, candidate)| {
             !found.values().any(|taken| taken == index)
                 && !candidate.versions.is_disjoint(&wanted.versions)
@@ -77,10 +92,13 @@ fn next(
         });
         let free = free.map(|(index, it)| (has_parent(it, candidates, found), index, it));
         let free = free.filter(|(has_parent, ..)| *has_parent || way == Way::Whole);
-        let best = free.max_by_key(|(has_parent, _, it)| (*has_parent, rank(wanted, it)));
+        let best = free.max_by_key(|(has_parent, _, it)| {
+            let parent = parent_kind(it, candidates, found);
+            (*has_parent, rank((kind, wanted), it, parent))
+        });
         best.map(|(_, index, _)| ((*kind).to_owned(), index))
     });
-    matches.next()
+    matches.collect()
 }
 
 /// Whether a type is one at the top, or the type above it stands for a kind.
@@ -95,15 +113,35 @@ fn has_parent(
     !parent.contains('/') || taken.any(|it| it.eq_ignore_ascii_case(parent))
 }
 
-/// How well a candidate is what a kind wants, beyond its name.
-fn rank(wanted: &Unmatched<'_>, candidate: &Candidate) -> (usize, std::cmp::Reverse<usize>, usize) {
+/// The kind that the type above stands for.
+fn parent_kind<'f>(
+    candidate: &Candidate,
+    candidates: &[Candidate],
+    found: &'f BTreeMap<String, usize>,
+) -> Option<&'f str> {
+    let (parent, _) = candidate.arm_type.rsplit_once('/')?;
+    let is_it = |index: usize| candidates[index].arm_type.eq_ignore_ascii_case(parent);
+    let mut kinds = found.iter();
+    kinds.find_map(|(kind, index)| is_it(*index).then_some(kind.as_str()))
+}
+
+/// How well a candidate is what a kind wants, beyond its name: in api-versions, in length, in words that the kind shares with
+/// that of its parent, in members.
+fn rank(
+    (kind, wanted): (&str, &Unmatched<'_>),
+    candidate: &Candidate,
+    parent: Option<&str>,
+) -> (usize, Reverse<usize>, usize, usize) {
     let members = candidate.members.iter();
     let shared = members.filter(|name| wanted.members.contains(name.as_str()));
     let versions = candidate.versions.intersection(&wanted.versions);
     let segments = candidate.arm_type.split('/').count();
+    let (own, above) = (words(kind), parent.map(words).unwrap_or_default());
+    let alike = own.iter().zip(&above).take_while(|(own, it)| own == it);
     (
         versions.count(),
-        std::cmp::Reverse(segments),
+        Reverse(segments),
+        alike.count(),
         shared.count(),
     )
 }
@@ -158,6 +196,16 @@ fn segments(candidate: &Candidate) -> Vec<String> {
 
 /// The words of a name in camel case, each in the singular, together and in lower case.
 fn singulars(name: &str) -> String {
+    // What is no plural may lose a letter; it does on both sides.
+    let words = words(name);
+    let singulars = words.iter().map(|word| singular(word));
+    singulars
+        .map(|word| word.trim_end_matches('s').to_owned())
+        .collect()
+}
+
+/// The words of a name in camel case, in lower case.
+fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut was_upper = true;
     for letter in name.chars() {
@@ -170,11 +218,7 @@ fn singulars(name: &str) -> String {
             None => words.push(letter.to_ascii_lowercase().to_string()),
         }
     }
-    // What is no plural may lose a letter; it does on both sides.
-    let singulars = words.iter().map(|word| singular(word));
-    singulars
-        .map(|word| word.trim_end_matches('s').to_owned())
-        .collect()
+    words
 }
 
 #[cfg(test)]
@@ -225,9 +269,39 @@ mod tests {
             let members = both.iter().copied().collect();
             (kind, Unmatched { versions, members })
         });
-        let found = matched(&kinds.into(), &candidates);
+        let found = matched(&kinds.into(), &candidates, BTreeMap::new());
         for (kind, index) in expected {
             assert_eq!(found.get(kind).copied(), index, "{kind}");
         }
+    }
+
+    #[test]
+    fn a_child_is_below_the_kind_whose_name_begins_like_its_own() {
+        let v = "2023-01-01";
+        let both = &["hostName", "weight"];
+        let candidates = [
+            candidate("P.N/profiles", "Profile", v, &[]),
+            candidate("P.N/profiles/endpoints", "ProfilesEndpoint", v, &[]),
+            candidate("P.N/profiles/endpoints/origins", "Origin1", v, both),
+            candidate("P.N/profiles/originGroups", "OriginGroup", v, &[]),
+            candidate("P.N/profiles/originGroups/origins", "Origin2", v, &[]),
+            candidate("P.N/profiles/waypoints", "Waypoint", v, &[]),
+            candidate("P.N/profiles/waypoints/secrets", "Secret1", v, &[]),
+        ];
+        let kinds = ["AfdOrigin", "AfdOriginGroup", "Profile", "ProfilesEndpoint"];
+        let unmatched = || Unmatched {
+            versions: [ApiVersion::new(v)].into(),
+            members: both.iter().copied().collect(),
+        };
+        let kinds = kinds.into_iter().chain(["Lock"]);
+        let kinds: BTreeMap<&str, Unmatched<'_>> = kinds.map(|kind| (kind, unmatched())).collect();
+        let found = matched(&kinds, &candidates, BTreeMap::new());
+        assert_eq!(found["AfdOriginGroup"], 3);
+        assert_eq!(found["AfdOrigin"], 4);
+        // A file says what no name tells.
+        let said = BTreeMap::from([("Lock".to_owned(), 3)]);
+        let found = matched(&kinds, &candidates, said);
+        assert_eq!(found["Lock"], 3);
+        assert_eq!(found.get("AfdOriginGroup"), None);
     }
 }

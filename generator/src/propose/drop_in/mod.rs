@@ -78,7 +78,7 @@ pub fn propose_group(specs: &SpecRoot, target: &Target) -> Result<GroupProposal,
     }
     let (catalog, candidates) = read(specs, &target.group)?;
     let mut notes = Vec::new();
-    let wanted = wanted(target, &candidates, &mut notes);
+    let wanted = wanted(target, &candidates, None, &mut notes);
     if wanted.is_empty() {
         return Err(no_kind(target, notes));
     }
@@ -165,10 +165,11 @@ fn no_api_version(kind: &str) -> String {
     format!("`{kind}` names no api-version: it is no resource of ARM")
 }
 
-/// The ARM type of each kind, parents before children.
+/// The ARM type of each kind, parents before children. A file that is there says which its kinds have.
 pub(super) fn wanted(
     target: &Target,
     candidates: &[Candidate],
+    file: Option<&GroupConfig>,
     notes: &mut Vec<String>,
 ) -> Vec<Wanted> {
     let kinds = target.kinds.iter().map(|(name, kind)| {
@@ -177,7 +178,8 @@ pub(super) fn wanted(
         (name.as_str(), Unmatched { versions, members })
     });
     let kinds: BTreeMap<&str, Unmatched<'_>> = kinds.collect();
-    let found = matched(&kinds, candidates);
+    let said = file.map(|file| said(file, candidates));
+    let found = matched(&kinds, candidates, said.unwrap_or_default());
     let mut wanted = Vec::new();
     for (kind, unmatched) in kinds {
         match found.get(kind) {
@@ -195,6 +197,17 @@ pub(super) fn wanted(
     };
     wanted.sort_by_cached_key(|it| segments(&it.arm_type));
     wanted
+}
+
+/// The candidates of the kinds of a file, by index.
+fn said(file: &GroupConfig, candidates: &[Candidate]) -> BTreeMap<String, usize> {
+    let kinds = file.rules.kinds.iter().filter_map(|(kind, rules)| {
+        let arm_type = rules.arm_type.get_ref();
+        let is_it = |it: &Candidate| it.arm_type.eq_ignore_ascii_case(arm_type);
+        let index = candidates.iter().position(is_it)?;
+        Some((kind.get_ref().clone(), index))
+    });
+    kinds.collect()
 }
 
 /// Why there is no ARM type for a kind, and what is near.

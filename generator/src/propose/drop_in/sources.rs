@@ -52,12 +52,16 @@ pub(in crate::propose) fn sources(
         }
     }
     for base in &placement.bases {
-        if let Some(of_folder) = needed.get_mut(base.folder.as_str())
-            && !of_folder.versions.contains_key(&base.version)
-        {
-            let listed = of_folder.bases.entry(base.version.clone()).or_default();
-            listed.extend(of(base));
-        }
+        let Some(of_folder) = needed.get_mut(base.folder.as_str()) else {
+            continue;
+        };
+        let listed = match of_folder.versions.get_mut(&base.version) {
+            // Kinds are exported from it anyway; what is only inherited from stands in further files of it.
+            Some(Some(listed)) => listed,
+            Some(None) => continue,
+            None => of_folder.bases.entry(base.version.clone()).or_default(),
+        };
+        listed.extend(of(base));
     }
     let mut order: Vec<(&str, Needed)> = needed.into_iter().collect();
     order.sort_by_key(|(folder, needed)| (std::cmp::Reverse(needed.kinds), *folder));

@@ -87,12 +87,14 @@ fn a_request_has_the_id_of_its_owners_and_the_body_of_its_spec() {
         requests,
         [
             json!({
-                "kind": "ResourceGroup", "namespace": "team", "name": "rg", "method": "PUT",
+                "group": "resources.azure.com", "kind": "ResourceGroup",
+                "namespace": "team", "name": "rg", "method": "PUT",
                 "url": format!("{group}?api-version=2020-06-01"),
                 "body": {"name": "my-group", "location": "westeurope"},
             }),
             json!({
-                "kind": "Cluster", "namespace": "team", "name": "cluster", "method": "PUT",
+                "group": "kusto.azure.com", "kind": "Cluster",
+                "namespace": "team", "name": "cluster", "method": "PUT",
                 "url": format!("{cluster}?api-version=2023-08-15"),
                 "body": {
                     "name": "cluster", "location": "westeurope",
@@ -100,7 +102,8 @@ fn a_request_has_the_id_of_its_owners_and_the_body_of_its_spec() {
                 },
             }),
             json!({
-                "kind": "Database", "namespace": "team", "name": "database", "method": "PUT",
+                "group": "kusto.azure.com", "kind": "Database",
+                "namespace": "team", "name": "database", "method": "PUT",
                 "url": format!("{cluster}/databases/database?api-version=2023-08-15"),
                 "body": {"name": "database", "kind": "ReadWrite", "location": "westeurope"},
             }),
@@ -141,14 +144,47 @@ fn names_and_ids_that_lead_elsewhere_are_refused() {
 #[test]
 fn names_are_looked_for_in_the_same_namespace_only() {
     let (requests, errors) = rendered(&[&GROUP.replace("team", "other"), CLUSTER]);
-    assert_eq!(requests.len(), 1);
+    let urls: Vec<_> = requests.iter().map(|request| &request["url"]).collect();
+    let groups = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups");
+    assert_eq!(
+        urls,
+        [
+            &json!(format!("{groups}/my-group?api-version=2020-06-01")),
+            &json!(format!(
+                "{groups}/rg/providers/Microsoft.Kusto/clusters/cluster?api-version=2023-08-15"
+            )),
+        ]
+    );
     assert_eq!(
         errors,
         [
-            "2.yaml: document 1: Cluster team/cluster: spec.owner: the owner ResourceGroup team/rg does not \
-          exist; add its manifest or give its armId"
+            "2.yaml: document 1: Cluster team/cluster: spec.owner: the owner ResourceGroup team/rg is in no manifest; it \
+             is taken to be `rg` in Azure. Add its manifest or give its armId"
         ]
     );
+}
+
+/// Of what has an owner itself, the place is not known.
+#[test]
+fn a_resource_group_that_stands_elsewhere_is_told_once_and_hides_nothing() {
+    let other = "{apiVersion: shop.azure.com/v1, kind: Cart, metadata: {name: c, namespace: team}}";
+    let second = CLUSTER.replace("name: cluster", "name: second");
+    let (requests, errors) = rendered(&[other, CLUSTER, &second, DATABASE]);
+    let names: Vec<_> = requests.iter().map(|request| &request["name"]).collect();
+    assert_eq!(names, ["cluster", "second", "database"]);
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(
+        errors[0].contains("unknown group 'shop.azure.com'"),
+        "{}",
+        errors[0]
+    );
+    assert!(
+        errors[1].contains("ResourceGroup team/rg is in no manifest"),
+        "{}",
+        errors[1]
+    );
+    let (requests, errors) = rendered(&[DATABASE]);
+    assert_eq!((requests.len(), errors.len()), (0, 1));
 }
 
 #[test]
@@ -271,14 +307,14 @@ fn problems_name_file_document_object_and_path() {
             .replace("ResourceGroup", "Deployment"),
     );
     let start =
-        "1.yaml: document 1: Deployment team/rg: apiVersion: unknown group 'apps'; known are ";
+        "1.yaml: document 1: Deployment team/rg: apiVersion: unknown group 'apps', did you mean '";
     assert!(error.starts_with(start), "{error}");
     let error = one_error(
         &GROUP
             .replace("resources.azure.com/v1api20200601", "batch")
-            .replace("ResourceGroup", "Job"),
+            .replace("ResourceGroup", "CronJob"),
     );
-    assert!(error.ends_with("apiVersion: there is no kind Job in 'batch'; only Azure resources, Secrets and ConfigMaps are rendered"), "{error}");
+    assert!(error.ends_with("apiVersion: there is no kind CronJob in 'batch'; only Azure resources, Secrets and ConfigMaps are rendered"), "{error}");
     assert!(one_error("a: [").starts_with("1.yaml: document 1: line "));
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use armature_runtime::conversion;
-use armature_runtime::kind::{KindInfo, OwnerRule, VersionInfo};
+use armature_runtime::kind::{KindInfo, NameRule, OwnerRule, VersionInfo};
 use armature_runtime::names;
 use armature_runtime::reconcile::annotations::{Annotations, Directives};
 use armature_runtime::reconcile::claim;
@@ -105,7 +105,8 @@ impl Admitted<'_> {
     }
 
     fn take_name_over(&self, spec: &mut Value) -> bool {
-        let takes_name = self.version.spec.field(AZURE_NAME).is_some();
+        let is_made_up = matches!(self.kind.name, NameRule::Uuid { .. });
+        let takes_name = !is_made_up && self.version.spec.field(AZURE_NAME).is_some();
         match spec.as_object_mut().filter(|_| takes_name) {
             Some(members)
                 if !members.contains_key(AZURE_NAME)

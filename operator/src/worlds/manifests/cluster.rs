@@ -152,7 +152,7 @@ impl KubernetesPort for Cluster {
         patch: MetadataPatch,
     ) -> Result<Object, KubernetesError> {
         let mut state = self.state();
-        patch.apply(&mut state.object.metadata);
+        patch.apply(&mut state.object);
         Ok(state.object.clone())
     }
 

@@ -33,7 +33,8 @@ impl KnownKinds {
         let Some((group, version)) = api_version.split_once('/') else {
             let hint = match self.0.iter().find(|info| info.kind == kind) {
                 Some(info) => {
-                    let newest = info.versions.last().map_or("", |version| version.name);
+                    let newest = info.served_unasked().next_back();
+                    let newest = newest.map_or("", |version| version.name);
                     format!(", did you mean '{}/{newest}'?", info.group)
                 }
                 None => "; only Azure resources, Secrets and ConfigMaps are rendered".to_owned(),
@@ -91,7 +92,14 @@ fn hint<'a>(name: &str, candidates: impl Iterator<Item = &'a str> + Clone) -> St
     }
 }
 
+/// Most names that are told at once.
+const TOLD: usize = 12;
+
 fn known<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.into_iter().collect();
-    format!("; known are {}", names.join(", "))
+    let told = names.get(..TOLD).unwrap_or(&names).join(", ");
+    match names.len().saturating_sub(TOLD) {
+        0 => format!("; known are {told}"),
+        more => format!("; known are {told} and {more} more"),
+    }
 }

@@ -154,7 +154,10 @@ impl Others<'_> {
             let identity = identity(value, identifiers);
             let name = identity.clone().unwrap_or_default();
             let below = path.key(&name).to_string();
-            let stays = at_or_below_any(self.ignored, &below) || self.stays(&below);
+            // Of an item with members, what was sent is known member by member.
+            let mut members = identifiers.iter().map(|id| id.replace('/', "."));
+            let was_sent = members.any(|member| (self.is_ours)(&format!("{below}.{member}")));
+            let stays = at_or_below_any(self.ignored, &below) || self.stays(&below) && !was_sent;
             if stays && counterpart(desired, &identity).is_none() {
                 desired.push(value.clone());
             }
@@ -316,7 +319,15 @@ mod tests {
         let expected = json!({"tags": {"a": "1", "policy": "p"}, "properties": {
             "rules": [{"name": "a"}, {"name": "b"}],
         }});
-        assert_eq!(body(&[], &shared, &ours, desired, azure.clone()), expected);
+        assert_eq!(
+            body(&[], &shared, &ours, desired.clone(), azure.clone()),
+            expected
+        );
+        let by_member = ["tags.old", "properties.rules.gone.name"];
+        assert_eq!(
+            body(&[], &shared, &by_member, desired.clone(), azure.clone()),
+            expected
+        );
         let nothing_named = body(&[], &["tags"], &["tags.old"], json!({}), azure);
         assert_eq!(nothing_named, json!({"tags": {"a": "9", "policy": "p"}}));
     }

@@ -14,16 +14,26 @@ use serde_json::{Map, Value, json};
 use armature_shapes::kind::{KindInfo, VersionInfo};
 
 /// Which of a kind's API versions are served. The storage version always is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServedVersions {
-    /// All of them.
-    #[default]
-    All,
+    /// All that are not [on request](VersionInfo::is_on_request), and these.
+    All {
+        /// Versions to serve beside them: those of stored objects, and those a user asks for.
+        also: BTreeSet<String>,
+    },
     /// The newest stable one (the newest of all when there is no stable one) and these.
     Latest {
         /// Versions to serve beside it: those of stored objects, and those a user asks for.
         also: BTreeSet<String>,
     },
+}
+
+impl Default for ServedVersions {
+    fn default() -> Self {
+        Self::All {
+            also: BTreeSet::new(),
+        }
+    }
 }
 
 /// Where the API server finds the conversion webhook.
@@ -103,7 +113,13 @@ pub fn custom_resource_definition(kind: &KindInfo, options: &CrdOptions) -> Valu
     let served = served_versions(kind, &options.versions);
     let mut versions: Vec<_> = served
         .into_iter()
-        .map(|version| crd_version(version.name, &schema::api_version(version), Role::Served))
+        .map(|version| {
+            crd_version(
+                version.name,
+                &schema::api_version(kind, version),
+                Role::Served,
+            )
+        })
         .collect();
     for version in &options.kept {
         versions.push(crd_version(version, &schema::storage_version(), Role::Kept));
@@ -140,24 +156,23 @@ pub fn custom_resource_definition(kind: &KindInfo, options: &CrdOptions) -> Valu
 }
 
 fn served_versions<'k>(kind: &'k KindInfo, which: &ServedVersions) -> Vec<&'k VersionInfo> {
-    match which {
-        ServedVersions::All => kind.versions.iter().collect(),
+    let newest = newest_stable(kind).map(|version| version.name);
+    let is_served = |version: &VersionInfo| match which {
+        ServedVersions::All { also } => !version.is_on_request || also.contains(version.name),
         ServedVersions::Latest { also } => {
-            let newest = newest_stable(kind).map(|version| version.name);
-            let versions = kind.versions.iter();
-            versions
-                .filter(|version| Some(version.name) == newest || also.contains(version.name))
-                .collect()
+            Some(version.name) == newest || also.contains(version.name)
         }
-    }
+    };
+    let versions = kind.versions.iter();
+    versions.filter(|version| is_served(version)).collect()
 }
 
-/// The newest version that is no preview, else the newest of all.
+/// The newest version that is no preview, else the newest, of those that are served without a request.
 pub fn newest_stable(kind: &KindInfo) -> Option<&VersionInfo> {
-    let mut newest_first = kind.versions.iter().rev();
+    let mut newest_first = kind.served_unasked().rev();
     newest_first
         .find(|version| !version.api_version.contains("preview"))
-        .or_else(|| kind.versions.last())
+        .or_else(|| kind.served_unasked().next_back())
 }
 
 fn names(kind: &KindInfo) -> Value {

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use armature_shapes::kind::VersionInfo;
+use armature_shapes::kind::{KindInfo, NameRule, VersionInfo};
 use armature_shapes::resource::{ArbitraryOwnerReference, KnownResourceReference};
 use armature_shapes::shape::{ArmPlace, Semantic, Shaped, StructShape, Type};
 
@@ -129,7 +129,7 @@ fn one_source(shape: &StructShape) -> Vec<Value> {
 
 /// Rules over the whole object: what cannot change once the resource exists in Azure. Existence is told by
 /// `status.id`, the only trace of it that CEL can see; discriminated objects have it in their variants.
-pub(super) fn of_object(version: &VersionInfo) -> Vec<Value> {
+pub(super) fn of_object(kind: &KindInfo, version: &VersionInfo) -> Vec<Value> {
     let ids = ids(version.status);
     if ids.is_empty() {
         return Vec::new();
@@ -146,15 +146,17 @@ pub(super) fn of_object(version: &VersionInfo) -> Vec<Value> {
     let mut rules = Vec::new();
     if version.spec.field("azureName").is_some() {
         let name = "spec.azureName";
-        rules.push(immutable(
-            &format!(
-                "has(oldSelf.{name}) || !has(self.{name}) ? {} : {}",
-                same(name),
-                ends_with_name.join(" || ")
-            ),
-            "azureName",
-            &exists,
-        ));
+        let unchanged = format!(
+            "has(oldSelf.{name}) || !has(self.{name}) ? {} : {}",
+            same(name),
+            ends_with_name.join(" || ")
+        );
+        // A manifest need not have the name that the operator made up, and may replace the object all the same.
+        let unchanged = match kind.name {
+            NameRule::Uuid { .. } => format!("!has(self.{name}) || ({unchanged})"),
+            _ => unchanged,
+        };
+        rules.push(immutable(&unchanged, "azureName", &exists));
     }
     if let Some(Type::Struct(owner)) = version.spec.field("owner").map(|field| field.ty) {
         let members = owner.fields.iter();

@@ -1,6 +1,6 @@
 //! Structural schemas from shapes.
 
-use armature_shapes::kind::VersionInfo;
+use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::resource::Condition;
 use armature_shapes::shape::{Field, Flags, IntegerFormat, Rules, Shaped, StructShape, Type};
 use serde_json::{Map, Number, Value, json};
@@ -17,13 +17,13 @@ enum Checks {
 }
 
 /// Schema of one served version.
-pub(super) fn api_version(version: &VersionInfo) -> Value {
+pub(super) fn api_version(kind: &KindInfo, version: &VersionInfo) -> Value {
     let spec = object(version.spec, Checks::All, Place::TOP);
     let mut status = object(version.status, Checks::Types, Place::TOP);
     // Top-level observedGeneration is what kstatus reads.
     status["properties"]["observedGeneration"] = json!({"type": "integer", "format": "int64"});
     let mut root = root(spec, status);
-    let rules = rules::of_object(version);
+    let rules = rules::of_object(kind, version);
     if !rules.is_empty() {
         root["x-kubernetes-validations"] = Value::Array(rules);
     }

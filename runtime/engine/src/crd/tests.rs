@@ -14,7 +14,7 @@ fn options() -> CrdOptions {
             },
             ca_bundle: Some("Q0E=".to_owned()),
         }),
-        versions: ServedVersions::All,
+        versions: ServedVersions::default(),
         kept: Default::default(),
         labels: Default::default(),
         operator_version: "1.2.3".to_owned(),

@@ -3,6 +3,7 @@
 use armature_shapes::id::ResourceId;
 use armature_shapes::names::{FINALIZER, RESOURCE_ID};
 use armature_shapes::testing::gadget::MODEL;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Value, json};
 
 use super::*;
@@ -114,6 +115,19 @@ fn waiting_objects_wake_when_the_one_they_wait_for_has_its_id() {
         json["metadata"]["annotations"] = json!({ RESOURCE_ID: "/x" });
     });
     assert_eq!(names(cache.apply_written(&claimed)), ["waiting"]);
+}
+
+/// What Azure cannot delete is looked at once an hour; its owner's end is when it goes.
+#[test]
+fn what_is_being_deleted_wakes_when_its_owner_is_gone() {
+    let cache = ObjectCache::default();
+    cache.apply(referring("stays", "target"));
+    let mut going = referring("going", "target");
+    going.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
+    cache.apply(going);
+    cache.apply(object("target", 1, |_| {}));
+    let target = object("target", 1, |_| {}).key();
+    assert_eq!(names(cache.remove(&target)), ["going"]);
 }
 
 #[test]

@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use super::Annotations;
 use super::mistake::Mistake;
 use super::value::{Adopt, Pause, SyncPeriod};
-use super::word::{ADOPT, ALWAYS_PUT, OBSERVE, PAUSED, POLICY, PROTECT, SYNC_PERIOD, Word};
+use super::word::{
+    ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, OBSERVE, PAUSED, POLICY, PROTECT, SYNC_PERIOD, Word,
+};
+use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
 
 /// What holds for an object: its own annotations, else those of its namespace, else the operator's defaults.
@@ -26,6 +29,8 @@ pub struct Directives {
     pub adopt: Adopt,
     /// Never delete the resource.
     pub protect: bool,
+    /// Where the object may be, as its namespace says; the operator's default where it does not.
+    pub scopes: Option<AllowedScopes>,
     /// What was asked for by `reconcile-now`, of the object and of the namespace; empty when nothing was.
     pub reconcile_now: Vec<String>,
 }
@@ -41,6 +46,7 @@ impl Directives {
             sync: None,
             adopt: Adopt::default(),
             protect: false,
+            scopes: None,
             reconcile_now: Vec::new(),
         }
     }
@@ -67,6 +73,7 @@ impl Directives {
             sync: reader.anywhere(&SYNC_PERIOD),
             adopt: reader.anywhere(&ADOPT).unwrap_or_default(),
             protect: reader.anywhere(&PROTECT).unwrap_or(false),
+            scopes: reader.on_namespace(&ALLOWED_SCOPES),
             reconcile_now: [object, namespace.1]
                 .iter()
                 .filter_map(|annotations| annotations.get(names::RECONCILE_NOW).cloned())
@@ -115,6 +122,11 @@ impl Reader<'_> {
         if text(self.object, word.name).is_some() {
             return self.on_object(word);
         }
+        self.on_namespace(word)
+    }
+
+    /// The namespace's word, whatever the object says.
+    fn on_namespace<T>(&mut self, word: &Word<T>) -> Option<T> {
         let (namespace, annotations) = self.namespace;
         let text = text(annotations, word.name)?.to_owned();
         self.understand(word, text, Some(namespace.to_owned()))

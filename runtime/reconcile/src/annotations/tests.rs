@@ -127,6 +127,33 @@ fn flags_hold_on_the_object_alone() {
     }
 }
 
+/// Whoever writes objects must not be able to allow themselves more.
+#[test]
+fn allowed_scopes_are_those_of_the_namespace() {
+    let (narrow, wide) = ("/subscriptions/s/resourceGroups/team", "/subscriptions/s");
+    for (object, namespace, expected) in [
+        (None, None, None),
+        (None, Some(narrow), Some(narrow)),
+        (Some(wide), Some(narrow), Some(narrow)),
+        (Some(wide), None, None),
+        (Some(""), None, None),
+    ] {
+        let said =
+            |text: Option<&str>| text.map_or(none(), |text| one(names::ALLOWED_SCOPES, text));
+        let found = read(&said(object), &said(namespace)).unwrap().scopes;
+        let found = found.map(|scopes| scopes.to_string());
+        assert_eq!(found.as_deref(), expected, "{object:?} {namespace:?}");
+    }
+    for nothing in ["", " ", "/", "everything"] {
+        let mistakes = read(&none(), &one(names::ALLOWED_SCOPES, nothing)).unwrap_err();
+        let start = format!(
+            "annotation {} of namespace team: '{nothing}' is unknown, expected ARM ids",
+            names::ALLOWED_SCOPES
+        );
+        assert!(mistakes[0].starts_with(&start), "{mistakes:?}");
+    }
+}
+
 #[test]
 fn what_means_nothing_is_named_with_what_is_expected() {
     for (name, text, expected) in [

@@ -3,9 +3,12 @@
 use armature_shapes::names;
 
 use super::value::{Adopt, Pause, SyncPeriod, adopt, flag, pause, protect, sync_period};
+use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
 
 /// Annotations that hold on a namespace too, for its objects that do not have them.
+///
+/// [`names::ALLOWED_SCOPES`] is none of them: it holds for all objects of a namespace, whatever they say.
 pub const OF_NAMESPACES: [&str; 5] = [
     names::RECONCILE_POLICY,
     names::PAUSED,
@@ -61,4 +64,11 @@ pub(super) const PROTECT: Word<bool> = Word {
     name: names::PROTECT,
     parse: protect,
     expected: "delete or none",
+};
+
+pub(super) const ALLOWED_SCOPES: Word<AllowedScopes> = Word {
+    name: names::ALLOWED_SCOPES,
+    parse: |text| AllowedScopes::parse(text).ok(),
+    expected: "ARM ids such as /subscriptions/ID/resourceGroups/NAME, with commas or spaces between them; remove the annotation \
+               to allow what the operator's default allows",
 };

@@ -182,10 +182,21 @@ impl Pass<'_> {
             self.record(normal(names::event::CREDENTIAL_FROM, message))
                 .await;
         }
+        patch.azure_name = self.findings.place.new_name.clone();
         self.patch(patch).await?;
+        self.work_on_with_name();
         // It was made from the spec just now.
         self.findings.place.identity = Some(Ok(Identity::Kept));
         Ok(Ok(()))
+    }
+
+    /// The claim wrote a name into the spec, on the condition that nobody else wrote anything: this pass goes on with that.
+    fn work_on_with_name(&mut self) {
+        if let Some(name) = self.findings.place.new_name.take() {
+            self.forms.set_name(&name);
+            let written = self.object.metadata.generation;
+            self.generation = written.unwrap_or(self.generation);
+        }
     }
 
     fn default_claim(&self) -> MetadataPatch {

@@ -37,19 +37,20 @@ impl Work {
     }
 
     fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
+        let desired = match self.shared.is_empty() {
+            true => pass.findings.desired(),
+            false => &self.body,
+        };
+        // What can only be asked by HEAD shows nothing that could have drifted.
+        let observed = match pass.version().verbs.get {
+            true => pass.findings.remote_body().unwrap_or(&Value::Null),
+            false => desired,
+        };
         compare::Comparison {
             own: Some(pass.findings.desired()),
             ignored: &self.ignored,
             shared: &self.shared,
-            ..compare::Comparison::new(
-                pass.version().spec,
-                if self.shared.is_empty() {
-                    pass.findings.desired()
-                } else {
-                    &self.body
-                },
-                pass.findings.remote_body().unwrap_or(&Value::Null),
-            )
+            ..compare::Comparison::new(pass.version().spec, desired, observed)
         }
     }
 }
@@ -101,7 +102,8 @@ impl Pass<'_> {
     fn unknown(&self, comparison: &compare::Comparison<'_>, is_claimed: bool) -> Comparison {
         let differences = comparison.differences();
         let is_sent = self.put_generation().is_some() || !is_claimed;
-        if differences.is_empty() && !is_sent && !comparison.is_certain() {
+        let is_certain = self.version().verbs.get && comparison.is_certain();
+        if differences.is_empty() && !is_sent && !is_certain {
             return Comparison::Edited(Differences::default());
         }
         unrecorded(differences)
@@ -283,10 +285,10 @@ impl Pass<'_> {
         let uid = self.object.metadata.uid.clone().unwrap_or_default();
         let text = self.annotation(names::BASELINE).unwrap_or("");
         let record = Record::parse(text, key.of(&uid));
-        let (ignored, shared) = (
-            self.paths(names::IGNORE_PATHS),
-            self.paths(names::KEEP_UNKNOWN),
-        );
+        let ignored = self.paths(names::IGNORE_PATHS);
+        let mut shared = self.paths(names::KEEP_UNKNOWN);
+        let of_kind = self.version().keep_unknown.iter();
+        shared.extend(of_kind.map(|path| path.join(".")));
         let desired = self.findings.desired();
         let body = match self.findings.remote_body() {
             None => desired.clone(),
@@ -301,7 +303,7 @@ impl Pass<'_> {
                     shared: &shared,
                     is_ours: &was_ours,
                 };
-                others.body(self.version().spec, desired, azure)
+                others.body(self.version().spec, &self.with_shared_lists(desired), azure)
             }
         };
         Ok(Work {

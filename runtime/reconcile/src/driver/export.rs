@@ -135,8 +135,8 @@ impl Pass<'_> {
         let mut answers = BTreeMap::new();
         for action in secret_source::actions(self.kind(), wanted) {
             let url = context.action_url(action)?;
-            let answer = context.arm.post(&url, None).await?;
-            answers.insert(action, answer.unwrap_or_default());
+            let answer = context.arm.post_all(&url).await?;
+            answers.insert(action, answer);
         }
         Ok(answers)
     }
@@ -164,13 +164,7 @@ impl Pass<'_> {
         exports
             .filter(|export| !export.status_path.is_empty())
             .filter_map(|export| {
-                let mut path = export.status_path.iter();
-                let value = path.try_fold(status, |at, name| at.get(*name))?;
-                let text = match value {
-                    Value::String(text) => text.clone(),
-                    Value::Null => return None,
-                    other => other.to_string(),
-                };
+                let text = secret_source::text_at(status, export.status_path)?;
                 Some((export.key.to_owned(), text))
             })
             .collect()

@@ -80,6 +80,8 @@ pub(super) struct SignIn {
 pub(super) struct Place {
     /// What the remote calls it: as the object recorded it, or as its spec says.
     pub id: Option<RemoteId>,
+    /// A name in Azure that was made up in this pass, and is to be in the spec from the claim on.
+    pub new_name: Option<String>,
     /// The recorded id against the spec.
     pub identity: Option<Result<Identity, Failure>>,
     /// Who of several objects writes the resource.

@@ -12,7 +12,7 @@ use armature_shapes::resource::Object;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::object::{name_in_azure, parse, raw};
+use super::object::{AZURE_NAME, name_in_azure, parse, raw};
 
 /// What the reconciler writes into a status; the rest is what a remote shows.
 const OWN_MEMBERS: [&str; 2] = ["conditions", "observedGeneration"];
@@ -48,6 +48,15 @@ impl Forms {
     /// Version that the user wrote: its api-version is sent to ARM.
     pub fn version(&self) -> &'static VersionInfo {
         self.version
+    }
+
+    /// Puts a name in Azure into the spec that the cluster has it in from now on.
+    pub fn set_name(&mut self, name: &str) {
+        let mut spec = std::mem::take(&mut self.spec.stored);
+        if let Value::Object(members) = &mut spec {
+            members.insert(AZURE_NAME.to_owned(), Value::from(name));
+        }
+        self.spec = Part::new("spec", spec);
     }
 
     /// The spec, stored form.

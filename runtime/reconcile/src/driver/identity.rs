@@ -6,7 +6,7 @@ use armature_shapes::kind::KindInfo;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
 
-use super::found::Found;
+use super::found::{Found, found};
 use super::object::{annotation, read};
 use super::pass::Pass;
 use crate::annotations::Adoption;
@@ -29,6 +29,7 @@ impl Pass<'_> {
         if let Some(id) = arm_id.filter(|id| !id.has_type(kind.remote_type())) {
             return Ok(Err(wrong_type(kind, id)));
         }
+        found!(self.check_scopes_of_place(&recorded).await?);
         // Such a kind has an id of its own making; or what the id was made from is gone.
         if self.points.claimer.is_some()
             || self.owner_id().await?.is_err()
@@ -93,7 +94,17 @@ impl Pass<'_> {
         let is_refused = annotation(object, names::ADOPTION)
             .is_some_and(|text| Adoption::parse(text) == Adoption::Refused);
         let writes = match read(object, &namespace, default) {
-            Ok(directives) => directives.policy.allows_put() && !directives.observe,
+            Ok(directives) => {
+                let default = &self.reconciler.settings.default_scopes;
+                let scopes = directives.scopes.as_ref().or(default.as_ref());
+                let is_allowed = |id: &RemoteId| {
+                    id.arm()
+                        .is_none_or(|id| scopes.is_none_or(|scopes| scopes.allow(id.as_str())))
+                };
+                directives.policy.allows_put()
+                    && !directives.observe
+                    && self.id().is_none_or(is_allowed)
+            }
             // It may have written before.
             Err(_) => true,
         };

@@ -31,7 +31,9 @@ impl Pass<'_> {
     async fn resolve(&mut self, found: &mut Inputs) -> Found<()> {
         found!(self.check_exports());
         if self.findings.place.id.is_none() {
-            self.findings.place.id = Some(found!(self.build_id().await?));
+            let id = found!(self.build_id().await?);
+            found!(self.check_scopes_of_place(&id).await?);
+            self.findings.place.id = Some(id);
         }
         let named = inputs(self.version().spec, found!(self.served_spec()));
         if let Some(path) = named.incomplete.first() {
@@ -56,6 +58,12 @@ impl Pass<'_> {
                 ReferenceTarget::Named { group, kind, name } => (group, kind, name),
                 ReferenceTarget::ArmId(id) => {
                     found!(check_reference(&used.path, id));
+                    found!(self.check_scope_of_reference(&used.path, id));
+                    continue;
+                }
+                // Kinds that take any text there send it as it is, ids included.
+                ReferenceTarget::WellKnown(id) if id.contains('/') => {
+                    found!(self.check_scope_of_reference(&used.path, id));
                     continue;
                 }
                 ReferenceTarget::WellKnown(_) => continue,
@@ -78,6 +86,7 @@ impl Pass<'_> {
                 return Ok(Err(missing("it has no ARM id yet")));
             };
             found!(check_reference(&used.path, id));
+            found!(self.check_scope_of_reference(&used.path, id));
             let references = &mut found.resolved.references;
             references.insert(used.target.clone(), id.to_owned());
         }

@@ -11,6 +11,7 @@
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
 //! | `place` | where it is in Azure: name, owner, ARM id |
+//! | `scopes` | whether the object may be there, and refer to what it does |
 //! | `found` | what a step finds out in the cluster |
 //! | `inputs` | references, Secrets, ConfigMaps, payload |
 //! | `remote` | credential, read, delete, and what runs on |
@@ -43,6 +44,7 @@ mod place;
 mod put;
 mod refusal;
 mod remote;
+mod scopes;
 #[cfg(test)]
 mod tests;
 mod unwritten;
@@ -62,6 +64,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::action::{Action, Finish};
+use super::allowed_scopes::AllowedScopes;
 use super::backoff::{Requeue, RetryClass};
 use super::decide::{decide, put_off};
 use super::policy::Policy;
@@ -79,6 +82,10 @@ pub struct Settings {
     pub operator_version: String,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
+    /// Where objects may be, in namespaces that do not say; everywhere when absent.
+    pub default_scopes: Option<AllowedScopes>,
+    /// A new random name in Azure, for what a stable one would be made of.
+    pub random_name: fn(&str) -> String,
     /// How long a PUT waits for something in Azure whose end Azure does not say.
     pub longest_hold_before_put: Duration,
     /// How long a DELETE does.
@@ -201,7 +208,11 @@ impl Pass<'_> {
         }
         match action {
             Action::TakeOwnership => self.take_ownership().await?,
-            Action::ReadNamespace => self.findings.namespace = self.read_namespace().await?,
+            Action::ReadNamespace => {
+                self.findings.namespace = self.read_namespace().await?;
+                // It may allow less by now.
+                self.findings.place.identity = None;
+            }
             Action::LookForProtected => {
                 self.findings.place.protection = Some(self.look_for_protected());
             }

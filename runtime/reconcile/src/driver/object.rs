@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use armature_azure::budget::Urgency;
+use armature_shapes::kind::NameRule;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::annotations::{Annotations, Directives, Mistake};
+use crate::claim;
 use crate::condition;
 use crate::policy::Policy;
 use crate::side_condition;
@@ -16,16 +18,27 @@ use crate::side_condition;
 /// Member of a spec with the key of a ConfigMap that has the name in Azure.
 pub(super) const NAME_FROM_CONFIG: &str = "azureNameFromConfig";
 
-/// Where the user names nothing, the resource has the object's name: whoever reads the spec finds it there.
+/// Member of a spec with the name in Azure.
+pub(super) const AZURE_NAME: &str = "azureName";
+
+/// Where the user names nothing, the resource has the object's name, or the UUID that it was claimed under: whoever reads the
+/// spec finds it there.
 pub(super) fn name_in_azure(object: &Object, spec: &mut Value) {
-    const FIELD: &str = "azureName";
     let is_set = |name: &Value| name.as_str().is_some_and(|name| !name.is_empty());
-    if object.kind.0.hub.spec.field(FIELD).is_some()
-        && !spec.get(FIELD).is_some_and(is_set)
-        && spec.get(NAME_FROM_CONFIG).is_none_or(Value::is_null)
-        && let (Value::Object(members), Some(name)) = (spec, &object.metadata.name)
+    if object.kind.0.hub.spec.field(AZURE_NAME).is_none()
+        || spec.get(AZURE_NAME).is_some_and(is_set)
+        || !spec.get(NAME_FROM_CONFIG).is_none_or(Value::is_null)
     {
-        members.insert(FIELD.to_owned(), Value::from(name.as_str()));
+        return;
+    }
+    let name = match object.kind.0.name {
+        NameRule::Uuid { .. } => {
+            claim::resource_id(object).and_then(|id| id.rsplit('/').next().map(str::to_owned))
+        }
+        _ => object.metadata.name.clone(),
+    };
+    if let (Value::Object(members), Some(name)) = (spec, name) {
+        members.insert(AZURE_NAME.to_owned(), Value::from(name));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use armature_engine::collect::KeyReference;
 use armature_shapes::id::{RemoteId, ResourceId};
-use armature_shapes::kind::{NameRule, OwnerRule};
+use armature_shapes::kind::{NameRule, OwnerRule, UuidText};
 use armature_shapes::resource::ObjectKey;
 use serde_json::Value;
 
@@ -10,8 +10,9 @@ use super::Reconciler;
 use super::cluster::owner_gone;
 use super::found::{Found, fatal, found};
 use super::inputs::value_of;
-use super::object::NAME_FROM_CONFIG;
+use super::object::{AZURE_NAME, NAME_FROM_CONFIG};
 use super::pass::Pass;
+use crate::azure_name::{self, Named, Owner};
 use crate::claim;
 use crate::condition::reason;
 use crate::outcome::Failure;
@@ -81,17 +82,53 @@ impl Pass<'_> {
     }
 
     /// The last segment of the ARM id.
-    async fn name_in_azure(&self) -> Found<String> {
+    async fn name_in_azure(&mut self) -> Found<String> {
         if let NameRule::Fixed(name) = self.kind().name {
             return Ok(Ok(name.to_owned()));
         }
         if let Some(name) = found!(self.name_from_config().await?) {
             return Ok(Ok(name));
         }
-        let written = self.forms.spec().get("azureName").and_then(Value::as_str);
-        let written = written.filter(|name| !name.is_empty());
-        let name = written.or(self.object.metadata.name.as_deref());
-        Ok(Ok(name.unwrap_or_default().to_owned()))
+        let written = self.forms.spec().get(AZURE_NAME).and_then(Value::as_str);
+        if let Some(name) = written.filter(|name| !name.is_empty()) {
+            return Ok(Ok(name.to_owned()));
+        }
+        if let NameRule::Uuid { text, .. } = self.kind().name {
+            if self.findings.place.new_name.is_none() {
+                self.findings.place.new_name = Some(self.new_name(text));
+            }
+            return Ok(Ok(self.findings.place.new_name.clone().unwrap_or_default()));
+        }
+        Ok(Ok(self.object.metadata.name.clone().unwrap_or_default()))
+    }
+
+    /// A UUID for an object that has no name in Azure yet.
+    fn new_name(&self, text: UuidText) -> String {
+        let spec = self.forms.spec();
+        let word = |path: &str| spec.pointer(path).and_then(Value::as_str).unwrap_or("");
+        let named = match self.kind().owner {
+            OwnerRule::Kind { group, kind } => (group, kind),
+            OwnerRule::Any | OwnerRule::None => (word("/owner/group"), word("/owner/kind")),
+        };
+        let owner = match (self.owner_form(), self.owner_arm_id()) {
+            (OwnerForm::None, _) => None,
+            (OwnerForm::ArmId, id) => Some(Owner::ArmId(id.unwrap_or_default())),
+            (OwnerForm::Named, _) => Some(Owner::Named(Named {
+                group: named.0,
+                kind: named.1,
+                name: word("/owner/name"),
+            })),
+        };
+        let own = Named {
+            group: self.kind().group,
+            kind: self.kind().kind,
+            name: self.object.metadata.name.as_deref().unwrap_or_default(),
+        };
+        let text = azure_name::stable_text(text, &self.namespace(), own, owner);
+        match word("/operatorSpec/namingConvention") {
+            "random" => (self.reconciler.settings.random_name)(&text),
+            _ => azure_name::stable(own.name, &text),
+        }
     }
 
     /// The name that a ConfigMap has, where the spec says that one does.

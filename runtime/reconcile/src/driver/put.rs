@@ -59,9 +59,32 @@ impl Pass<'_> {
         findings.payload.comparison = None;
     }
 
-    /// Whether a PUT repeats what Azure has of children that are kinds of their own.
+    /// Whether a PUT repeats what Azure has of children that are kinds of their own, or may be.
     pub(super) fn carries_children(&self) -> bool {
-        self.children().next().is_some()
+        self.children().next().is_some() || self.shared_lists().next().is_some()
+    }
+
+    /// Lists with items in Azure to which other objects may add some.
+    fn shared_lists(&self) -> impl Iterator<Item = &'static [&'static str]> {
+        let azure = self.findings.remote_body();
+        let paths = self.version().keep_unknown.iter().copied();
+        paths.filter(move |path| {
+            let there = azure.and_then(|azure| azure.pointer(&pointer(path)));
+            there
+                .and_then(Value::as_array)
+                .is_some_and(|items| !items.is_empty())
+        })
+    }
+
+    /// A body that names the lists to which other objects may add items, so that these are seen where the spec names none.
+    pub(super) fn with_shared_lists(&self, desired: &Value) -> Value {
+        let mut body = desired.clone();
+        for path in self.shared_lists() {
+            if desired.pointer(&pointer(path)).is_none_or(Value::is_null) {
+                insert(&mut body, path, Value::Array(Vec::new()));
+            }
+        }
+        body
     }
 
     /// Where a body has children that are kinds of their own, and those that Azure has there.

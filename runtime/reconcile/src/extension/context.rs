@@ -42,11 +42,19 @@ impl Context {
     /// # Errors
     /// When the resource has no ARM id yet.
     pub fn action_url(&self, action: &str) -> Result<String, ExtensionError> {
-        let id = self.id.as_ref().ok_or_else(|| {
-            ExtensionError::Other(format!("the resource has no ARM id to call {action} on"))
-        })?;
-        let url = id.url(self.api_version);
+        let url = self.url()?;
         Ok(url.replacen('?', &format!("/{action}?"), 1))
+    }
+
+    /// Path and query of the resource.
+    ///
+    /// # Errors
+    /// When it has no ARM id yet.
+    pub fn url(&self) -> Result<String, ExtensionError> {
+        let id = self.id.as_ref();
+        let id =
+            id.ok_or_else(|| ExtensionError::Other("the resource has no ARM id yet".to_owned()))?;
+        Ok(id.url(self.api_version))
     }
 
     /// The owner in its kind's hub type; `None` when there is none to see.
@@ -157,6 +165,22 @@ impl ArmAccess {
         body(Method::Post, url, response)
     }
 
+    /// DELETE of a path and query, whatever revision is there; what is gone already is no error.
+    ///
+    /// # Errors
+    /// When Azure answers with another error or not at all.
+    pub async fn delete(&self, url: &str) -> Result<(), ExtensionError> {
+        let request = Request {
+            if_match: Some("*".to_owned()),
+            ..self.request(Method::Delete, url, None)
+        };
+        let response = self.transport.send(request).await?;
+        if !absence::is_gone(&response) {
+            body(Method::Delete, url, response)?;
+        }
+        Ok(())
+    }
+
     /// Any request; HTTP errors are answers.
     ///
     /// # Errors
@@ -167,14 +191,17 @@ impl ArmAccess {
         url: &str,
         body: Option<Value>,
     ) -> Result<Response, ExtensionError> {
-        let request = Request {
+        Ok(self.transport.send(self.request(method, url, body)).await?)
+    }
+
+    fn request(&self, method: Method, url: &str, body: Option<Value>) -> Request {
+        Request {
             method,
             url: url.to_owned(),
             body,
             if_match: None,
             credential: self.credential.clone(),
-        };
-        Ok(self.transport.send(request).await?)
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod importer;
 mod modifier;
 mod next;
 mod owner_check;
+mod pages;
 mod post_check;
 mod pre_check;
 mod registry;

@@ -154,6 +154,7 @@ impl State {
                 }
                 response(200, &[], Some(body))
             }
+            (Method::Head, Some(_)) => response(200, &[], None),
             (Method::Put, Some(known)) if is_overtaken(request, &known) => {
                 error(412, "PreconditionFailed")
             }

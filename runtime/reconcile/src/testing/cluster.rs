@@ -424,7 +424,7 @@ impl KubernetesPort for MemoryCluster {
     ) -> Result<Object, KubernetesError> {
         self.breakpoint.pass(Side::Before, "metadata").await;
         let written = self.write("metadata", object, |stored| {
-            patch.apply(&mut stored.metadata);
+            patch.apply(stored);
         });
         self.breakpoint.pass(Side::After, "metadata").await;
         written

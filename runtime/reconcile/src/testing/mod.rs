@@ -23,6 +23,7 @@ use super::driver::{Reconciler, Settings};
 use super::policy::Policy;
 use super::remote::Remotes;
 use super::time::Clock;
+use crate::azure_name;
 use crate::extension::Registry;
 
 /// A reconciler over ports in memory, whose clock stands still.
@@ -45,6 +46,8 @@ pub fn reconciler(
             operator_namespace: "armature-system".to_owned(),
             operator_version: "v1".to_owned(),
             default_policy: Policy::Manage,
+            default_scopes: None,
+            random_name: azure_name::pretended,
             longest_hold_before_put: Duration::from_secs(60 * 60),
             longest_hold_before_delete: Duration::from_secs(5 * 60),
         },

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::stored::{bag_key, each_struct, put_bag, take_bag, unpack};
+use super::stored::{bag_key, each_struct, entry, put_bag, take_bag, unpack};
 use super::walk::{Level, convert};
 use crate::shape::Field;
 
@@ -45,7 +45,7 @@ pub(super) fn from_hub(level: Level, members: &mut Map<String, Value>) {
                 }
                 (None, Some(field)) => {
                     let key = bag_key(level.hub, field);
-                    bag.insert(key, Value::from(value.to_string()));
+                    bag.insert(key, entry(value));
                     None
                 }
                 (None, None) => Some((name, value)),

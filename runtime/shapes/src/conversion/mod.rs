@@ -185,7 +185,7 @@ pub fn original_version(kind: &'static KindInfo, spec: &Value) -> Option<&'stati
     let named = name.and_then(|name| find_by_any_name(kind, name));
     named
         .or_else(|| find_by_any_name(kind, kind.hub.storage_version))
-        .or_else(|| kind.versions.last())
+        .or_else(|| kind.served_unasked().next_back())
 }
 
 fn find_by_any_name<'k>(kind: &'k KindInfo, name: &str) -> Option<&'k VersionInfo> {

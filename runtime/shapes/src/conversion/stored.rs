@@ -40,12 +40,19 @@ fn older_forms(shape: &StructShape, base: &str) -> usize {
         .count()
 }
 
+/// A value as a bag holds it. Members are in order of name, so that the text, and with it the object's generation, stays
+/// the same whichever version wrote it.
+pub(super) fn entry(mut value: Value) -> Value {
+    value.sort_all_objects();
+    Value::from(value.to_string())
+}
+
 /// The hub's object in stored form.
 pub(super) fn pack(shape: &StructShape, members: &mut Map<String, Value>) {
     let mut bag = take_bag(members);
     members.retain(|name, value| match shape.field(name) {
         Some(field) if field.flags.has(Flags::STASHED) => {
-            bag.insert(bag_key(shape, field), Value::from(value.to_string()));
+            bag.insert(bag_key(shape, field), entry(std::mem::take(value)));
             false
         }
         Some(field) => {

@@ -65,7 +65,7 @@ fn a_member_that_no_version_has_travels_in_the_annotation_from_every_level() {
         "v20210101storage",
         &json!({
             "originalVersion": OLD, "owner": {"name": "rg", "novel": {"a": null}},
-            "$propertyBag": {"Legacy": "{\"uri\":\"u\",\"novel\":[]}"},
+            "$propertyBag": {"Legacy": "{\"novel\":[],\"uri\":\"u\"}"},
         }),
     );
     let there = from_hub(&MODEL, OLD, stored.clone()).unwrap();

@@ -2,18 +2,21 @@
 //! workspace.
 //!
 //! Why unsafe: a safe generated visitor per struct costs two to three times the compile time and code size of
-//! a table of offsets, and there are thousands of structs. Why sound: a [`Field`] can only be made by
-//! [`crate::field!`], which takes the offset and the type from the same Rust field of the same struct, and a
-//! [`StructShape`] only here and from fields of its own struct; everything else here is reached through function
-//! pointers that were instantiated with the right Rust type. The rest of the crate sees the cursors
-//! [`StructRef`], [`StructMut`] and their parts, which are safe.
+//! a table of offsets, and there are thousands of structs. Why sound: an [`AccessOf`] can only be made by
+//! [`crate::access!`], which takes the offset and the type from the same Rust field of the same struct, and a
+//! [`StructAccess`] only here and from fields of its own struct; everything else here is reached through function
+//! pointers that were instantiated with the right Rust type. What a shape says is data to all of this: names, and how many
+//! fields there are. The rest of the crate sees the cursors [`StructRef`], [`StructMut`] and their parts, which are safe.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
 
-use super::field::{FieldOf, Json, Shaped, StringEnum};
-use super::slot::{EnumAccess, Get, Put, StructAccess, get_option, put_option};
-use super::table::{EnumShape, Field, ListShape, MapShape, Semantic, StructShape, Type};
+use super::field::{FieldOf, FieldValue, Json, Shaped, StringEnum};
+use super::slot::{
+    Access, AccessOf, EnumAccess, FieldAccess, Get, ListAccess, MapAccess, Put, StructAccess,
+    get_option, put_option,
+};
+use super::table::{EnumShape, Field, Semantic, StructShape};
 
 impl StructShape {
     /// The shape of `S`, from its own fields.
@@ -24,19 +27,39 @@ impl StructShape {
             semantic: Semantic::Plain,
             one_of: None,
             descriptions: &[],
-            access: StructAccess::of::<S>(),
         }
     }
 }
 
 impl EnumShape {
-    /// The shape of `T`.
-    pub const fn of<T: StringEnum>(name: &'static str, values: &'static [&'static str]) -> Self {
+    /// The shape of a newtype over a string.
+    pub const fn of(name: &'static str, values: &'static [&'static str]) -> Self {
+        Self { name, values }
+    }
+}
+
+impl<S> AccessOf<S> {
+    /// Only for [`access!`](crate::access), which takes `offset` and `probe` from the same Rust field.
+    #[doc(hidden)]
+    pub const fn from_macro<F: FieldValue>(offset: usize, _probe: fn(&S) -> &Option<F>) -> Self {
         Self {
-            name,
-            values,
-            access: EnumAccess::of::<T>(),
+            field: FieldAccess {
+                offset,
+                access: F::ACCESS,
+            },
+            owner: PhantomData,
         }
+    }
+}
+
+impl StructAccess {
+    /// Access for the struct `S`, by its own fields in the order of its shape.
+    pub const fn of<S: Shaped>(fields: &'static [AccessOf<S>]) -> Self {
+        // SAFETY: `AccessOf<S>` is `repr(transparent)` over `FieldAccess`, so the slices have the same layout.
+        let fields = unsafe {
+            std::slice::from_raw_parts(fields.as_ptr().cast::<FieldAccess>(), fields.len())
+        };
+        Self::with::<S>(S::SHAPE, fields)
     }
 }
 
@@ -66,57 +89,11 @@ const fn erase<S>(fields: &'static [FieldOf<S>]) -> &'static [Field] {
     unsafe { std::slice::from_raw_parts(fields.as_ptr().cast::<Field>(), fields.len()) }
 }
 
-/// A struct of any shape on the heap, all fields absent at first: the Rust type without naming it.
-pub struct AnyStruct {
-    /// An `Option<Box<T>>` that is `Some`, of the shape's type. Its size is that of a pointer for every sized
-    /// `T`, with all bits zero for `None` (documented representation of `Option<Box<T>>`).
-    slot: *mut u8,
-    shape: &'static StructShape,
-}
-
-impl AnyStruct {
-    /// A new struct of this shape.
-    pub fn new(shape: &'static StructShape) -> Self {
-        let mut slot: *mut u8 = std::ptr::null_mut();
-        // SAFETY: a null pointer is `None` for the `Option<Box<T>>` that the shape's functions work on.
-        unsafe { (shape.access.put)(std::ptr::from_mut(&mut slot).cast()) };
-        Self { slot, shape }
-    }
-
-    /// A cursor for reading.
-    pub fn view(&self) -> StructRef<'_> {
-        // SAFETY: the slot is the shape's `Option<Box<T>>`, alive as long as `self`.
-        let pointer = unsafe { (self.shape.access.get)(std::ptr::from_ref(&self.slot).cast()) };
-        StructRef {
-            pointer,
-            shape: self.shape,
-            lifetime: PhantomData,
-        }
-    }
-
-    /// A cursor for writing.
-    pub fn view_mut(&mut self) -> StructMut<'_> {
-        StructMut {
-            // A box is its pointer, so the slot's content is the pointer to the struct itself.
-            pointer: self.slot,
-            shape: self.shape,
-            lifetime: PhantomData,
-        }
-    }
-}
-
-impl Drop for AnyStruct {
-    fn drop(&mut self) {
-        // SAFETY: the slot is the shape's `Option<Box<T>>`; it is not used again.
-        unsafe { (self.shape.access.clear)(std::ptr::from_mut(&mut self.slot).cast()) };
-    }
-}
-
 /// Read access to a struct of any shape.
 #[derive(Clone, Copy)]
 pub struct StructRef<'a> {
     pointer: *const u8,
-    shape: &'static StructShape,
+    access: &'static StructAccess,
     lifetime: PhantomData<&'a u8>,
 }
 
@@ -125,24 +102,20 @@ impl<'a> StructRef<'a> {
     pub fn new<T: Shaped>(value: &'a T) -> Self {
         Self {
             pointer: std::ptr::from_ref(value).cast(),
-            shape: T::shape(),
+            access: T::ACCESS,
             lifetime: PhantomData,
         }
     }
 
-    /// The struct's shape.
-    pub fn shape(&self) -> &'static StructShape {
-        self.shape
-    }
-
     /// The fields that are set, in declaration order.
     pub fn fields(self) -> impl Iterator<Item = (&'static Field, ValueRef<'a>)> {
-        self.shape.fields.iter().filter_map(move |field| {
-            // SAFETY: the field belongs to this shape, so its offset lies within the struct.
-            let slot = unsafe { self.pointer.add(field.offset) };
+        let fields = self.access.shape.fields.iter().zip(self.access.fields);
+        fields.filter_map(move |(field, place)| {
+            // SAFETY: the field belongs to this struct, so its offset lies within it.
+            let slot = unsafe { self.pointer.add(place.offset) };
             // SAFETY: the slot is an `Option` of the field's type.
-            let value = unsafe { (slot_functions(field.ty).1)(slot) };
-            (!value.is_null()).then(|| (field, view(value, field.ty)))
+            let value = unsafe { (slot_functions(place.access).1)(slot) };
+            (!value.is_null()).then(|| (field, view(value, place.access)))
         })
     }
 }
@@ -171,20 +144,20 @@ pub enum ValueRef<'a> {
 #[derive(Clone, Copy)]
 pub struct ListRef<'a> {
     pointer: *const u8,
-    shape: &'static ListShape,
+    access: &'static ListAccess,
     lifetime: PhantomData<&'a u8>,
 }
 
 impl<'a> ListRef<'a> {
     /// The items in order.
     pub fn items(self) -> impl ExactSizeIterator<Item = ValueRef<'a>> {
-        // SAFETY: the pointer is a live `Vec` of the shape's item type for `'a`.
-        let length = unsafe { (self.shape.access.len)(self.pointer) };
+        // SAFETY: the pointer is a live `Vec` of the access's item type for `'a`.
+        let length = unsafe { (self.access.len)(self.pointer) };
         (0..length).map(move |index| {
             // SAFETY: as above, and the index is below the length.
             view(
-                unsafe { (self.shape.access.at)(self.pointer, index) },
-                self.shape.item,
+                unsafe { (self.access.at)(self.pointer, index) },
+                self.access.item,
             )
         })
     }
@@ -194,7 +167,7 @@ impl<'a> ListRef<'a> {
 #[derive(Clone, Copy)]
 pub struct MapRef<'a> {
     pointer: *const u8,
-    shape: &'static MapShape,
+    access: &'static MapAccess,
     lifetime: PhantomData<&'a u8>,
 }
 
@@ -202,55 +175,55 @@ impl<'a> MapRef<'a> {
     /// The entries in order of key.
     pub fn entries(self) -> Vec<(&'a str, ValueRef<'a>)> {
         let mut entries = Vec::new();
-        // SAFETY: the pointer is a live map of the shape's value type for `'a`; so are its keys and values.
+        // SAFETY: the pointer is a live map of the access's value type for `'a`; so are its keys and values.
         unsafe {
-            (self.shape.access.each)(self.pointer, &mut |key, value| {
-                entries.push((&*key, view(value, self.shape.value)));
+            (self.access.each)(self.pointer, &mut |key, value| {
+                entries.push((&*key, view(value, self.access.value)));
             });
         }
         entries
     }
 }
 
-fn slot_functions(ty: Type) -> (Put, Get) {
-    match ty {
-        Type::Bool => (put_option::<bool>, get_option::<bool>),
-        Type::Integer(_) => (put_option::<i64>, get_option::<i64>),
-        Type::Number => (put_option::<f64>, get_option::<f64>),
-        Type::String => (put_option::<String>, get_option::<String>),
-        Type::Json => (put_option::<Json>, get_option::<Json>),
-        Type::Enum(shape) => (shape.access.put, shape.access.get),
-        Type::Struct(shape) => (shape.access.put, shape.access.get),
-        Type::List(shape) => (shape.access.put, shape.access.get),
-        Type::Map(shape) => (shape.access.put, shape.access.get),
+fn slot_functions(access: Access) -> (Put, Get) {
+    match access {
+        Access::Bool => (put_option::<bool>, get_option::<bool>),
+        Access::Integer => (put_option::<i64>, get_option::<i64>),
+        Access::Number => (put_option::<f64>, get_option::<f64>),
+        Access::String => (put_option::<String>, get_option::<String>),
+        Access::Json => (put_option::<Json>, get_option::<Json>),
+        Access::Enum(access) => (access.put, access.get),
+        Access::Struct(access) => (access.put, access.get),
+        Access::List(access) => (access.put, access.get),
+        Access::Map(access) => (access.put, access.get),
     }
 }
 
-/// `pointer` must be a live value of `ty` for `'a`; private, so the callers above are all there are.
-fn view<'a>(pointer: *const u8, ty: Type) -> ValueRef<'a> {
+/// `pointer` must be a live value of the type for `'a`; private, so the callers above are all there are.
+fn view<'a>(pointer: *const u8, access: Access) -> ValueRef<'a> {
     let lifetime = PhantomData;
     // SAFETY: the caller's promise, for each type.
     unsafe {
-        match ty {
-            Type::Bool => ValueRef::Bool(*pointer.cast()),
-            Type::Integer(_) => ValueRef::Integer(*pointer.cast()),
-            Type::Number => ValueRef::Number(*pointer.cast()),
-            Type::String => ValueRef::String((*pointer.cast::<String>()).as_str()),
-            Type::Json => ValueRef::Json(&*pointer.cast::<Json>()),
-            Type::Enum(shape) => ValueRef::String(&*(shape.access.text)(pointer)),
-            Type::Struct(shape) => ValueRef::Struct(StructRef {
+        match access {
+            Access::Bool => ValueRef::Bool(*pointer.cast()),
+            Access::Integer => ValueRef::Integer(*pointer.cast()),
+            Access::Number => ValueRef::Number(*pointer.cast()),
+            Access::String => ValueRef::String((*pointer.cast::<String>()).as_str()),
+            Access::Json => ValueRef::Json(&*pointer.cast::<Json>()),
+            Access::Enum(access) => ValueRef::String(&*(access.text)(pointer)),
+            Access::Struct(access) => ValueRef::Struct(StructRef {
                 pointer,
-                shape,
+                access,
                 lifetime,
             }),
-            Type::List(shape) => ValueRef::List(ListRef {
+            Access::List(access) => ValueRef::List(ListRef {
                 pointer,
-                shape,
+                access,
                 lifetime,
             }),
-            Type::Map(shape) => ValueRef::Map(MapRef {
+            Access::Map(access) => ValueRef::Map(MapRef {
                 pointer,
-                shape,
+                access,
                 lifetime,
             }),
         }
@@ -260,7 +233,7 @@ fn view<'a>(pointer: *const u8, ty: Type) -> ValueRef<'a> {
 /// Write access to a struct of any shape.
 pub struct StructMut<'a> {
     pointer: *mut u8,
-    shape: &'static StructShape,
+    access: &'static StructAccess,
     lifetime: PhantomData<&'a mut u8>,
 }
 
@@ -269,14 +242,14 @@ impl<'a> StructMut<'a> {
     pub fn new<T: Shaped>(value: &'a mut T) -> Self {
         Self {
             pointer: std::ptr::from_mut(value).cast(),
-            shape: T::shape(),
+            access: T::ACCESS,
             lifetime: PhantomData,
         }
     }
 
     /// The struct's shape.
     pub fn shape(&self) -> &'static StructShape {
-        self.shape
+        self.access.shape
     }
 
     /// Sets the field at this index of the shape to its type's default and returns a cursor on the value.
@@ -284,13 +257,13 @@ impl<'a> StructMut<'a> {
     /// # Panics
     /// If the shape has no field at the index.
     pub fn put(&mut self, index: usize) -> ValueMut<'_> {
-        let field = &self.shape.fields[index];
-        // SAFETY: the field belongs to this shape, so its offset lies within the struct, and the slot is an
-        // `Option` of the field's type.
-        let value = unsafe { (slot_functions(field.ty).0)(self.pointer.add(field.offset)) };
+        let place = &self.access.fields[index];
+        // SAFETY: the field belongs to this struct, so its offset lies within it, and the slot is an `Option` of the
+        // field's type.
+        let value = unsafe { (slot_functions(place.access).0)(self.pointer.add(place.offset)) };
         ValueMut {
             pointer: value,
-            ty: field.ty,
+            access: place.access,
             lifetime: PhantomData,
         }
     }
@@ -299,7 +272,7 @@ impl<'a> StructMut<'a> {
 /// Write access to one value.
 pub struct ValueMut<'a> {
     pointer: *mut u8,
-    ty: Type,
+    access: Access,
     lifetime: PhantomData<&'a mut u8>,
 }
 
@@ -309,30 +282,30 @@ impl<'a> ValueMut<'a> {
         let (pointer, lifetime) = (self.pointer, PhantomData);
         // SAFETY: the pointer is a live value of the type, borrowed mutably for `'a`.
         unsafe {
-            match self.ty {
-                Type::Bool => ViewMut::Bool(&mut *pointer.cast()),
-                Type::Integer(_) => ViewMut::Integer(&mut *pointer.cast()),
-                Type::Number => ViewMut::Number(&mut *pointer.cast()),
-                Type::String => ViewMut::String(&mut *pointer.cast()),
-                Type::Json => ViewMut::Json(&mut *pointer.cast()),
-                Type::Enum(shape) => ViewMut::Enum(EnumMut {
+            match self.access {
+                Access::Bool => ViewMut::Bool(&mut *pointer.cast()),
+                Access::Integer => ViewMut::Integer(&mut *pointer.cast()),
+                Access::Number => ViewMut::Number(&mut *pointer.cast()),
+                Access::String => ViewMut::String(&mut *pointer.cast()),
+                Access::Json => ViewMut::Json(&mut *pointer.cast()),
+                Access::Enum(access) => ViewMut::Enum(EnumMut {
                     pointer,
-                    access: shape.access,
+                    access,
                     lifetime,
                 }),
-                Type::Struct(shape) => ViewMut::Struct(StructMut {
+                Access::Struct(access) => ViewMut::Struct(StructMut {
                     pointer,
-                    shape,
+                    access,
                     lifetime,
                 }),
-                Type::List(shape) => ViewMut::List(ListMut {
+                Access::List(access) => ViewMut::List(ListMut {
                     pointer,
-                    shape,
+                    access,
                     lifetime,
                 }),
-                Type::Map(shape) => ViewMut::Map(MapMut {
+                Access::Map(access) => ViewMut::Map(MapMut {
                     pointer,
-                    shape,
+                    access,
                     lifetime,
                 }),
             }
@@ -365,7 +338,7 @@ pub enum ViewMut<'a> {
 /// Write access to an enum.
 pub struct EnumMut<'a> {
     pointer: *mut u8,
-    access: EnumAccess,
+    access: &'static EnumAccess,
     lifetime: PhantomData<&'a mut u8>,
 }
 
@@ -380,23 +353,18 @@ impl EnumMut<'_> {
 /// Write access to a list.
 pub struct ListMut<'a> {
     pointer: *mut u8,
-    shape: &'static ListShape,
+    access: &'static ListAccess,
     lifetime: PhantomData<&'a mut u8>,
 }
 
 impl ListMut<'_> {
-    /// The list's shape.
-    pub fn shape(&self) -> &'static ListShape {
-        self.shape
-    }
-
     /// Appends a default item and returns a cursor on it.
     pub fn push(&mut self) -> ValueMut<'_> {
-        // SAFETY: the pointer is a live `Vec` of the shape's item type, borrowed mutably.
-        let item = unsafe { (self.shape.access.push)(self.pointer) };
+        // SAFETY: the pointer is a live `Vec` of the access's item type, borrowed mutably.
+        let item = unsafe { (self.access.push)(self.pointer) };
         ValueMut {
             pointer: item,
-            ty: self.shape.item,
+            access: self.access.item,
             lifetime: PhantomData,
         }
     }
@@ -405,23 +373,18 @@ impl ListMut<'_> {
 /// Write access to a map.
 pub struct MapMut<'a> {
     pointer: *mut u8,
-    shape: &'static MapShape,
+    access: &'static MapAccess,
     lifetime: PhantomData<&'a mut u8>,
 }
 
 impl MapMut<'_> {
-    /// The map's shape.
-    pub fn shape(&self) -> &'static MapShape {
-        self.shape
-    }
-
     /// Inserts a default value and returns a cursor on it.
     pub fn insert(&mut self, key: &str) -> ValueMut<'_> {
-        // SAFETY: the pointer is a live map of the shape's value type, borrowed mutably.
-        let value = unsafe { (self.shape.access.insert)(self.pointer, key) };
+        // SAFETY: the pointer is a live map of the access's value type, borrowed mutably.
+        let value = unsafe { (self.access.insert)(self.pointer, key) };
         ValueMut {
             pointer: value,
-            ty: self.shape.value,
+            access: self.access.value,
             lifetime: PhantomData,
         }
     }

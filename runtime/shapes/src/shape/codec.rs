@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use super::path::{Path, kind_of};
 use super::suggest::nearest;
-use super::{AnyStruct, Shaped, StructMut, StructRef, StructShape, ValueRef, ViewMut};
+use super::{Shaped, StructMut, StructRef, ValueRef, ViewMut};
 
 /// What to do with members that the shape does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,22 +83,12 @@ pub fn decode_with<T: Shaped>(value: &Value, unknown: UnknownFields) -> Result<T
     Ok(decoded)
 }
 
-/// What is left of a document after it went through the Rust type of the shape: what typed code sees of it.
+/// What is left of a document after it went through the Rust type: what typed code sees of it.
 ///
 /// # Errors
 /// [`DecodeError`] for the first value that does not fit.
-pub fn recode(
-    shape: &'static StructShape,
-    value: &Value,
-    unknown: UnknownFields,
-) -> Result<Value, DecodeError> {
-    let mut decoded = AnyStruct::new(shape);
-    let root = Path::Root("");
-    let members = value
-        .as_object()
-        .ok_or_else(|| wrong_type(&root, "an object", value))?;
-    decode_struct(decoded.view_mut(), members, &root, unknown)?;
-    Ok(Value::Object(encode_struct(decoded.view())))
+pub fn recode<T: Shaped>(value: &Value, unknown: UnknownFields) -> Result<Value, DecodeError> {
+    Ok(encode(&decode_with::<T>(value, unknown)?))
 }
 
 fn wrong_type(path: &Path<'_>, expected: &'static str, value: &Value) -> DecodeError {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use super::slot::{ListAccess, MapAccess};
+use super::slot::{Access, ListAccess, MapAccess, StructAccess};
 use super::table::{
     ArmPlace, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,
     StructShape, Type,
@@ -19,6 +19,8 @@ pub struct Json(pub serde_json::Value);
 pub trait FieldValue: 'static {
     /// The type's entry in shapes.
     const TYPE: Type;
+    /// How to reach a value of it.
+    const ACCESS: Access;
 }
 
 /// A struct with a shape. Implemented by generated code and by [`crate::resource`].
@@ -27,6 +29,8 @@ pub trait FieldValue: 'static {
 pub trait Shaped: Default + Clone + 'static {
     /// The table. Made with [`StructShape::of`].
     const SHAPE: &'static StructShape;
+    /// How the codec reaches into a value. Made with [`StructAccess::of`].
+    const ACCESS: &'static StructAccess;
 
     /// The table, where a function is easier to name than a constant.
     fn shape() -> &'static StructShape {
@@ -46,64 +50,76 @@ pub trait StringEnum: Default + Clone + 'static {
 
 impl FieldValue for bool {
     const TYPE: Type = Type::Bool;
+    const ACCESS: Access = Access::Bool;
 }
 impl FieldValue for i64 {
     const TYPE: Type = Type::Integer(IntegerFormat::Plain);
+    const ACCESS: Access = Access::Integer;
 }
 impl FieldValue for f64 {
     const TYPE: Type = Type::Number;
+    const ACCESS: Access = Access::Number;
 }
 impl FieldValue for String {
     const TYPE: Type = Type::String;
+    const ACCESS: Access = Access::String;
 }
 impl FieldValue for Json {
     const TYPE: Type = Type::Json;
+    const ACCESS: Access = Access::Json;
 }
 impl<T: Shaped> FieldValue for Box<T> {
     const TYPE: Type = Type::Struct(T::SHAPE);
+    const ACCESS: Access = Access::Struct(T::ACCESS);
 }
 
 /// A Rust type that can be an item of a list or a value of a map: as [`FieldValue`], but structs stand bare.
 pub trait ItemValue: Default + 'static {
     /// The type's entry in shapes.
     const TYPE: Type;
+    /// How to reach a value of it.
+    const ACCESS: Access;
 }
 
 impl ItemValue for bool {
     const TYPE: Type = Type::Bool;
+    const ACCESS: Access = Access::Bool;
 }
 impl ItemValue for i64 {
     const TYPE: Type = Type::Integer(IntegerFormat::Plain);
+    const ACCESS: Access = Access::Integer;
 }
 impl ItemValue for f64 {
     const TYPE: Type = Type::Number;
+    const ACCESS: Access = Access::Number;
 }
 impl ItemValue for String {
     const TYPE: Type = Type::String;
+    const ACCESS: Access = Access::String;
 }
 impl ItemValue for Json {
     const TYPE: Type = Type::Json;
+    const ACCESS: Access = Access::Json;
 }
 impl<T: Shaped> ItemValue for T {
     const TYPE: Type = Type::Struct(T::SHAPE);
+    const ACCESS: Access = Access::Struct(T::ACCESS);
 }
 impl<T: ItemValue> ItemValue for Vec<T> {
-    const TYPE: Type = Type::List(&ListShape {
-        item: T::TYPE,
-        access: ListAccess::of::<T>(),
-    });
+    const TYPE: Type = Type::List(&ListShape { item: T::TYPE });
+    const ACCESS: Access = Access::List(&ListAccess::of::<T>(T::ACCESS));
 }
 impl<T: ItemValue> ItemValue for BTreeMap<String, T> {
-    const TYPE: Type = Type::Map(&MapShape {
-        value: T::TYPE,
-        access: MapAccess::of::<T>(),
-    });
+    const TYPE: Type = Type::Map(&MapShape { value: T::TYPE });
+    const ACCESS: Access = Access::Map(&MapAccess::of::<T>(T::ACCESS));
 }
 impl<T: ItemValue> FieldValue for Vec<T> {
     const TYPE: Type = <Self as ItemValue>::TYPE;
+    const ACCESS: Access = <Self as ItemValue>::ACCESS;
 }
 impl<T: ItemValue> FieldValue for BTreeMap<String, T> {
     const TYPE: Type = <Self as ItemValue>::TYPE;
+    const ACCESS: Access = <Self as ItemValue>::ACCESS;
 }
 
 /// A [`Field`] of the struct `S`; keeps the fields of one struct out of another's shape.
@@ -115,11 +131,10 @@ pub struct FieldOf<S> {
 }
 
 impl<S> FieldOf<S> {
-    /// Only for [`field!`](crate::field), which takes `offset` and `probe` from the same Rust field.
+    /// Only for [`field!`](crate::field), which takes `probe` from the Rust field.
     #[doc(hidden)]
     pub const fn from_macro<F: FieldValue>(
         name: &'static str,
-        offset: usize,
         _probe: fn(&S) -> &Option<F>,
     ) -> Self {
         let field = Field {
@@ -130,7 +145,6 @@ impl<S> FieldOf<S> {
             rules: &Rules::NONE,
             item_rules: &Rules::NONE,
             identifiers: &[],
-            offset,
         };
         Self {
             field,
@@ -279,8 +293,15 @@ pub type EnumText = Cow<'static, str>;
 #[macro_export]
 macro_rules! field {
     ($owner:ty, $member:ident, $name:literal) => {
-        $crate::shape::FieldOf::<$owner>::from_macro(
-            $name,
+        $crate::shape::FieldOf::<$owner>::from_macro($name, |value| &value.$member)
+    };
+}
+
+/// How to reach one field: `access!(Struct, rust_name)`, in the order of the shape's fields.
+#[macro_export]
+macro_rules! access {
+    ($owner:ty, $member:ident) => {
+        $crate::shape::AccessOf::<$owner>::from_macro(
             ::core::mem::offset_of!($owner, $member),
             |value| &value.$member,
         )
@@ -341,6 +362,9 @@ macro_rules! shaped {
                     $crate::shape::StructShape::of(stringify!($name), FIELDS) $(. $modifier ($($value),*))*;
                 &SHAPE
             };
+            const ACCESS: &'static $crate::shape::StructAccess = &$crate::shape::StructAccess::of::<$name>(
+                &[$($crate::access!($name, $member)),*],
+            );
         }
     };
 }
@@ -370,7 +394,7 @@ macro_rules! string_enum {
         impl $crate::shape::StringEnum for $name {
             const SHAPE: &'static $crate::shape::EnumShape = {
                 static SHAPE: $crate::shape::EnumShape =
-                    $crate::shape::EnumShape::of::<$name>(stringify!($name), &[$($text),*]);
+                    $crate::shape::EnumShape::of(stringify!($name), &[$($text),*]);
                 &SHAPE
             };
             fn from_text(text: &str) -> Self {
@@ -384,11 +408,15 @@ macro_rules! string_enum {
         impl $crate::shape::FieldValue for $name {
             const TYPE: $crate::shape::Type =
                 $crate::shape::Type::Enum(<Self as $crate::shape::StringEnum>::SHAPE);
+            const ACCESS: $crate::shape::Access =
+                $crate::shape::Access::Enum(&$crate::shape::EnumAccess::of::<Self>());
         }
 
         impl $crate::shape::ItemValue for $name {
             const TYPE: $crate::shape::Type =
                 $crate::shape::Type::Enum(<Self as $crate::shape::StringEnum>::SHAPE);
+            const ACCESS: $crate::shape::Access =
+                $crate::shape::Access::Enum(&$crate::shape::EnumAccess::of::<Self>());
         }
     };
 }

@@ -20,14 +20,14 @@ mod suggest;
 mod table;
 
 pub use access::{
-    AnyStruct, EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef,
-    ViewMut,
+    EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
 };
 pub use check::check;
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode, integer, recode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
 pub use problem::{Problem, ProblemKind};
 pub use rules::check_rules;
+pub use slot::{Access, AccessOf, EnumAccess, StructAccess};
 pub use suggest::nearest;
 pub use table::{
     ArmPlace, EnumShape, Field, Flags, IntegerFormat, ListShape, MapShape, OneOf, Rules, Semantic,

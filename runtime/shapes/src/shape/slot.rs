@@ -1,4 +1,5 @@
-//! Function pointers into typed values: what each table keeps of the Rust types that it is about.
+//! Function pointers into typed values, type by type: beside the shapes, so that a program holds them only of types whose
+//! values it reads or writes as Rust structs. The operator does that for few.
 //!
 //! What goes through them, and why that is sound, is in [`super::access`]; besides it this is the only `unsafe` code of
 //! the workspace.
@@ -6,6 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
+
+use super::table::StructShape;
 
 /// Makes a slot hold a default value and returns a pointer to the value.
 pub(super) type Put = unsafe fn(*mut u8) -> *mut u8;
@@ -40,26 +44,64 @@ unsafe fn get_boxed<T>(slot: *const u8) -> *const u8 {
     }
 }
 
-unsafe fn clear_boxed<T>(slot: *mut u8) {
-    // SAFETY: as in `put_boxed`.
-    unsafe { *slot.cast::<Option<Box<T>>>() = None }
+/// How to reach a value of one Rust type.
+#[derive(Clone, Copy, Debug)]
+pub enum Access {
+    /// `bool`.
+    Bool,
+    /// `i64`.
+    Integer,
+    /// `f64`.
+    Number,
+    /// `String`.
+    String,
+    /// [`Json`](crate::shape::Json).
+    Json,
+    /// A newtype over a string.
+    Enum(&'static EnumAccess),
+    /// A struct: boxed as a field, bare as an item.
+    Struct(&'static StructAccess),
+    /// `Vec`.
+    List(&'static ListAccess),
+    /// `BTreeMap` by strings.
+    Map(&'static MapAccess),
 }
 
-/// How to reach a struct behind `Option<Box<T>>`.
+/// Where a field of a struct is, and how to reach its value.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldAccess {
+    pub(super) offset: usize,
+    pub(super) access: Access,
+}
+
+/// A [`FieldAccess`] of the struct `S`; keeps the fields of one struct out of another's.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct AccessOf<S> {
+    pub(super) field: FieldAccess,
+    pub(super) owner: PhantomData<fn(&S)>,
+}
+
+/// How to reach a struct behind `Option<Box<T>>`, and its fields in the order of its shape.
 #[derive(Clone, Copy)]
 pub struct StructAccess {
+    pub(super) shape: &'static StructShape,
+    pub(super) fields: &'static [FieldAccess],
     pub(super) put: Put,
     pub(super) get: Get,
-    pub(super) clear: unsafe fn(*mut u8),
 }
 
 impl StructAccess {
-    /// Access for the struct `T`.
-    pub const fn of<T: Default + 'static>() -> Self {
+    /// Access for the struct `T`, whose shape and fields these are.
+    pub(super) const fn with<T: Default + 'static>(
+        shape: &'static StructShape,
+        fields: &'static [FieldAccess],
+    ) -> Self {
         Self {
+            shape,
+            fields,
             put: put_boxed::<T>,
             get: get_boxed::<T>,
-            clear: clear_boxed::<T>,
         }
     }
 }
@@ -88,6 +130,7 @@ impl fmt::Debug for EnumAccess {
 /// How to reach a `Vec<T>`.
 #[derive(Clone, Copy)]
 pub struct ListAccess {
+    pub(super) item: Access,
     pub(super) put: Put,
     pub(super) get: Get,
     pub(super) push: Put,
@@ -96,8 +139,8 @@ pub struct ListAccess {
 }
 
 impl ListAccess {
-    /// Access for `Vec<T>`.
-    pub const fn of<T: Default + 'static>() -> Self {
+    /// Access for `Vec<T>`, with that for its items.
+    pub(super) const fn of<T: Default + 'static>(item: Access) -> Self {
         unsafe fn push<T: Default>(list: *mut u8) -> *mut u8 {
             // SAFETY: callers pass a pointer to a live `Vec<T>`.
             let list = unsafe { &mut *list.cast::<Vec<T>>() };
@@ -114,6 +157,7 @@ impl ListAccess {
             std::ptr::from_ref(&unsafe { &*list.cast::<Vec<T>>() }[index]).cast()
         }
         Self {
+            item,
             put: put_option::<Vec<T>>,
             get: get_option::<Vec<T>>,
             push: push::<T>,
@@ -132,6 +176,7 @@ impl fmt::Debug for ListAccess {
 /// How to reach a `BTreeMap<String, T>`.
 #[derive(Clone, Copy)]
 pub struct MapAccess {
+    pub(super) value: Access,
     pub(super) put: Put,
     pub(super) get: Get,
     pub(super) insert: unsafe fn(*mut u8, &str) -> *mut u8,
@@ -139,8 +184,8 @@ pub struct MapAccess {
 }
 
 impl MapAccess {
-    /// Access for `BTreeMap<String, T>`.
-    pub const fn of<T: Default + 'static>() -> Self {
+    /// Access for `BTreeMap<String, T>`, with that for its values.
+    pub(super) const fn of<T: Default + 'static>(value: Access) -> Self {
         unsafe fn insert<T: Default>(map: *mut u8, key: &str) -> *mut u8 {
             // SAFETY: callers pass a pointer to a live `BTreeMap<String, T>`.
             let map = unsafe { &mut *map.cast::<BTreeMap<String, T>>() };
@@ -156,6 +201,7 @@ impl MapAccess {
             }
         }
         Self {
+            value,
             put: put_option::<BTreeMap<String, T>>,
             get: get_option::<BTreeMap<String, T>>,
             insert: insert::<T>,

@@ -1,7 +1,5 @@
 //! The tables themselves: plain `'static` data without behaviour beyond lookups.
 
-use super::slot::{EnumAccess, ListAccess, MapAccess, StructAccess};
-
 /// The type of one value, as a reference into static tables.
 ///
 /// Every engine matches on this enum; adding a variant makes each of them decide what it means there.
@@ -52,8 +50,6 @@ pub struct StructShape {
     /// The spec's own text, by JSON name of the field; about the struct itself under the empty name. Empty unless the
     /// generator was asked for it: facts are enough for every engine, and prose is most of the size of a CRD.
     pub descriptions: &'static [(&'static str, &'static str)],
-    /// How the codec reaches into a value of the Rust type.
-    pub(super) access: StructAccess,
 }
 
 impl StructShape {
@@ -116,7 +112,6 @@ pub struct EnumShape {
     pub name: &'static str,
     /// Known values in the spec's order.
     pub values: &'static [&'static str],
-    pub(super) access: EnumAccess,
 }
 
 impl EnumShape {
@@ -135,7 +130,6 @@ impl EnumShape {
 pub struct ListShape {
     /// Type of each item.
     pub item: Type,
-    pub(super) access: ListAccess,
 }
 
 /// A map with string keys: the type of its values.
@@ -143,7 +137,6 @@ pub struct ListShape {
 pub struct MapShape {
     /// Type of each value.
     pub value: Type,
-    pub(super) access: MapAccess,
 }
 
 /// One field of a struct.
@@ -163,7 +156,6 @@ pub struct Field {
     pub item_rules: &'static Rules,
     /// Names of the item fields that identify an item (`x-ms-identifiers`); empty when order is the identity.
     pub identifiers: &'static [&'static str],
-    pub(super) offset: usize,
 }
 
 /// Where a field's value sits in ARM's JSON.

@@ -302,10 +302,12 @@ const fn version(name: &'static str) -> VersionInfo {
         name,
         api_version: "2021-01-01",
         sources: &[],
+        is_on_request: false,
         spec: Spec::SHAPE,
         status: Status::SHAPE,
         verbs: VERBS,
         child_lists: &[&["properties", "children"]],
+        keep_unknown: &[],
         spec_plan: &Plan::SAME,
         status_plan: &Plan::SAME,
     }

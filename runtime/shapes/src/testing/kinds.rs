@@ -80,6 +80,16 @@ shaped! {
 }
 
 shaped! {
+    /// A shelf of a store. Others may put some up, too.
+    StoreShelf {
+        /// Name.
+        name: String = "name".at(&["name"]);
+        /// Width.
+        width: i64 = "width".at(&["properties", "width"]);
+    }
+}
+
+shaped! {
     /// Spec of a store.
     StoreSpec {
         /// Name in Azure.
@@ -100,6 +110,8 @@ shaped! {
         password: Box<SecretReference> = "password".at(&["properties", "password"]).flags(Flags::SECRET.with(Flags::WRITE_ONLY));
         /// Another resource.
         peer: Box<ResourceReference> = "peerReference".at(&["properties", "peerId"]).flags(Flags::ARM_ID);
+        /// Shelves.
+        shelves: Vec<StoreShelf> = "shelves".at(&["properties", "interior", "shelves"]);
         /// Something that Azure writes in its own way.
         tier: String = "tier".at(&["properties", "tier"]);
         /// Some in any order.
@@ -186,22 +198,26 @@ const fn version(spec: &'static StructShape, status: &'static StructShape) -> Ve
         name: "v20200101",
         api_version: "2020-01-01",
         sources: &[],
+        is_on_request: false,
         spec,
         status,
         verbs: VERBS,
         child_lists: &[],
+        keep_unknown: &[],
         spec_plan: &Plan::SAME,
         status_plan: &Plan::SAME,
     }
 }
 
-/// A version whose lists of children are kinds of their own.
+/// A version whose lists of children are kinds of their own, and one with lists to which others may add items.
 const fn with_children(
     version: VersionInfo,
     child_lists: &'static [&'static [&'static str]],
+    keep_unknown: &'static [&'static [&'static str]],
 ) -> VersionInfo {
     VersionInfo {
         child_lists,
+        keep_unknown,
         ..version
     }
 }
@@ -251,6 +267,7 @@ pub static STORE: KindInfo = KindInfo {
     versions: &[with_children(
         version(StoreSpec::SHAPE, StoreStatus::SHAPE),
         &[&["properties", "boxes"]],
+        &[&["properties", "interior", "shelves"]],
     )],
     hub: hub(StoreSpec::SHAPE, StoreStatus::SHAPE),
     secrets: &[

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
+use armature_exposure::random_value;
 use armature_generated::KINDS;
 use armature_runtime::id::ResourceId;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::timeline::{Answer, Timeline};
+use crate::comparison::difference;
 use crate::data::Exchange;
+use crate::renaming;
 
 /// Parameters that sign the URL of an operation. Azure gives out a new signature with each answer; the peer goes on with
 /// the first URL, the operator with the last.
@@ -17,6 +20,18 @@ const SIGNATURE: [&str; 4] = ["t", "c", "s", "h"];
 
 /// Endpoint in recorded URLs.
 const RECORDED_ENDPOINT: &str = "https://management.azure.com";
+
+/// The resource group that samples spell out in ARM ids.
+const SAMPLE_GROUP: &str = "/resourceGroups/aso-sample-rg";
+
+/// What recordings have in the place of a key.
+const KEY: &str = "{KEY}";
+
+/// Headers that name the operation of a write, the one that clients ask first.
+const OPERATION: [&str; 2] = ["azure-asyncoperation", "location"];
+
+/// Ends of an operation that did not do what the write asked.
+const FAILED: [&str; 2] = ["Failed", "Canceled"];
 
 /// Writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,9 +127,24 @@ impl RecordedAzure {
             if exchange.status < 300 && place.is_resource() {
                 recorded.count(&exchange.method);
             }
+        }
+        let exchanges = one_operation_each(exchanges);
+        let ends = ends(&exchanges);
+        let own_group = own_group(&exchanges);
+        for exchange in &exchanges {
+            let place = Place::recorded(&exchange.method, &exchange.url);
+            let has_failed = operation(exchange)
+                .and_then(|operation| ends.get(&operation))
+                .is_some_and(|end| FAILED.contains(&end.as_str()));
             let mut exchange = exchange.clone();
+            if let Some(group) = &own_group {
+                replace(&mut exchange.request, SAMPLE_GROUP, group);
+            }
             for (_, value) in &mut exchange.headers {
                 *value = value.replace(RECORDED_ENDPOINT, endpoint);
+            }
+            if place.is_action {
+                give_keys(&mut exchange.response);
             }
             if is_deletion(&exchange.method, exchange.status) {
                 let below = timelines
@@ -122,7 +152,11 @@ impl RecordedAzure {
                     .filter(|(other, _)| other.is_below(&place.path));
                 below.for_each(|(_, timeline)| timeline.record_gone());
             }
-            timelines.entry(place).or_default().record(&exchange);
+            let timeline = timelines.entry(place).or_default();
+            match has_failed && exchange.method == "PUT" {
+                true => timeline.record_failed(&exchange),
+                false => timeline.record(&exchange),
+            }
         }
         for (place, operation) in exchanges.iter().filter_map(unread_operation) {
             let timeline = timelines.entry(place).or_default();
@@ -172,10 +206,11 @@ impl RecordedAzure {
                 false => timeline.write(method, body),
             };
         }
-        let with_other_version = |other: &&Place| other.path == place.path && !other.is_action;
+        let with_other_version =
+            |other: &&Place| other.path == place.path && other.is_action == place.is_action;
         let other = self.timelines.keys().find(with_other_version).cloned();
         match other.and_then(|other| self.timelines.get_mut(&other)) {
-            Some(timeline) if is_read => Ok(timeline.read()),
+            Some(timeline) if is_read || place.is_action => Ok(timeline.read()),
             _ if is_read && place.is_resource() => Ok(Answer::missing()),
             _ => Err("was not recorded".to_owned()),
         }
@@ -202,6 +237,114 @@ impl RecordedAzure {
             left.map(|method| format!("{method} {}: was not sent", place.path))
         });
         self.problems.iter().cloned().chain(left).collect()
+    }
+}
+
+/// The exchanges as if the peer had asked on where it began anew: when a poll was answered with a failure of the server,
+/// it sent the same body again, which began an operation of its own. That one's polls are the first one's here.
+///
+/// Of operations that failed one after the other, with the same body, the first stays: the peer waited for others by trying
+/// again, up to a hundred times.
+fn one_operation_each(exchanges: &[Exchange]) -> Vec<Exchange> {
+    let mut latest: BTreeMap<Place, &Exchange> = BTreeMap::new();
+    let mut first: BTreeMap<Place, &Exchange> = BTreeMap::new();
+    let mut statuses: BTreeMap<Place, u16> = BTreeMap::new();
+    let ends = ends(exchanges);
+    let has_failed = |put: &Exchange| {
+        let end = operation(put).and_then(|operation| ends.get(&operation));
+        end.is_some_and(|end| FAILED.contains(&end.as_str()))
+    };
+    let mut kept = Vec::new();
+    for exchange in exchanges {
+        let place = Place::recorded(&exchange.method, &exchange.url);
+        if exchange.method == "PUT" && exchange.status < 300 {
+            let earlier = latest
+                .get(&place)
+                .copied()
+                .filter(|earlier| difference(&earlier.request, &exchange.request).is_none());
+            if earlier.is_some_and(has_failed) && has_failed(exchange) {
+                continue;
+            }
+            let earlier = earlier.filter(|earlier| {
+                let status = operation(earlier).and_then(|operation| statuses.get(&operation));
+                status.is_some_and(|status| *status >= 500)
+            });
+            if let (Some(earlier), Some(again)) = (earlier, operation(exchange)) {
+                first.insert(again, earlier);
+                continue;
+            }
+            latest.insert(place, exchange);
+            kept.push(exchange.clone());
+            continue;
+        }
+        if exchange.method == "DELETE" {
+            latest.remove(&place);
+        }
+        let mut exchange = exchange.clone();
+        let mut asked = place;
+        if let Some(url) = first.get(&asked).and_then(|put| operation_url(put)) {
+            asked = Place::recorded("GET", url);
+            url.clone_into(&mut exchange.url);
+        }
+        if exchange.method == "GET" {
+            statuses.insert(asked, exchange.status);
+        }
+        kept.push(exchange);
+    }
+    kept
+}
+
+/// How each operation ended, by the latest poll that told.
+fn ends(exchanges: &[Exchange]) -> BTreeMap<Place, String> {
+    let polls = exchanges.iter().filter(|exchange| exchange.method == "GET");
+    polls
+        .filter_map(|poll| {
+            let end = poll.response.get("status")?.as_str()?.to_owned();
+            Some((Place::recorded("GET", &poll.url), end))
+        })
+        .collect()
+}
+
+/// Where the operation of a write is asked for.
+fn operation(exchange: &Exchange) -> Option<Place> {
+    Some(Place::recorded("GET", operation_url(exchange)?))
+}
+
+fn operation_url(exchange: &Exchange) -> Option<&str> {
+    let header = |wanted: &&str| exchange.headers.iter().find(|(name, _)| name == wanted);
+    let (_, url) = OPERATION.iter().find_map(header)?;
+    url.strip_prefix(RECORDED_ENDPOINT)
+}
+
+/// Path of the group that the recorded test gave its samples. It left the name of another in ids that samples spell out, for
+/// which there was none in Azure; [`renaming`] leaves none.
+fn own_group(exchanges: &[Exchange]) -> Option<String> {
+    let puts = exchanges.iter().filter(|exchange| exchange.method == "PUT");
+    let mut ids = puts.filter_map(|put| ResourceId::parse(renaming::path(&put.url)).ok());
+    let own = ids.find(renaming::is_own_group)?;
+    Some(format!("/resourceGroups/{}", own.name()))
+}
+
+fn replace(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::String(text) if text.contains(&format!("{from}/")) => {
+            *text = text.replace(&format!("{from}/"), &format!("{to}/"));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, from, to)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|member| replace(member, from, to)),
+        _ => {}
+    }
+}
+
+/// Puts a key into every place from which one was taken, another in each: what is exported from there can be searched for.
+fn give_keys(answer: &mut Value) {
+    match answer {
+        Value::String(text) if text.contains(KEY) => *text = text.replace(KEY, &random_value()),
+        Value::Array(items) => items.iter_mut().for_each(give_keys),
+        Value::Object(members) => members.values_mut().for_each(give_keys),
+        _ => {}
     }
 }
 
@@ -232,7 +375,7 @@ mod tests {
     const GROUP: &str = "/subscriptions/s/resourceGroups/g";
     const STORE: &str =
         "/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a";
-    const OPERATION: &str = "/subscriptions/s/operations/West US";
+    const POLLED: &str = "/subscriptions/s/operations/West US";
 
     fn exchange(method: &str, path: &str, status: u16) -> Exchange {
         let location =
@@ -248,7 +391,7 @@ mod tests {
     }
 
     fn azure() -> RecordedAzure {
-        let operation = format!("{OPERATION}?id=A%2FB&t=0");
+        let operation = format!("{POLLED}?id=A%2FB&t=0");
         RecordedAzure::new(
             &[
                 exchange("PUT", GROUP, 201),
@@ -275,7 +418,7 @@ mod tests {
         );
         let query =
             [("id", "a/b"), ("t", "2")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let answer = azure.answer("GET", OPERATION, &query, &Value::Null);
+        let answer = azure.answer("GET", POLLED, &query, &Value::Null);
         assert_eq!(answer.status, 200);
     }
 
@@ -302,6 +445,79 @@ mod tests {
             deletes: 1,
         };
         assert_eq!((azure.recorded(), azure.sent()), (expected, expected));
+    }
+
+    fn put(operation: &str) -> Exchange {
+        let mut put = exchange("PUT", STORE, 202);
+        put.headers[0].1 = format!("{RECORDED_ENDPOINT}/{operation}");
+        put.response = Value::Null;
+        put
+    }
+
+    fn poll(operation: &str, status: u16, end: &str) -> Exchange {
+        let mut poll = exchange("GET", &format!("/{operation}"), status);
+        poll.response = json!({ "status": end });
+        poll
+    }
+
+    #[test]
+    fn an_operation_that_the_peer_gave_up_goes_on_as_the_next_one() {
+        let mut azure = RecordedAzure::new(
+            &[
+                put("one"),
+                poll("one", 200, "InProgress"),
+                poll("one", 500, ""),
+                put("two"),
+                poll("two", 503, ""),
+                put("three"),
+                poll("three", 200, "Succeeded"),
+                exchange("GET", STORE, 200),
+            ],
+            "https://here",
+        );
+        assert_eq!(status(&mut azure, "PUT", STORE), 202);
+        for expected in [200, 500, 503, 200] {
+            assert_eq!(status(&mut azure, "GET", "/one"), expected);
+        }
+        assert_eq!(status(&mut azure, "GET", STORE), 200);
+        assert_eq!(azure.problems(), [""; 0]);
+        assert_eq!((azure.recorded().puts, azure.sent().puts), (3, 1));
+    }
+
+    #[test]
+    fn a_put_whose_operation_failed_may_be_repeated_but_needs_not_be() {
+        let exchanges = [
+            put("one"),
+            poll("one", 200, "Failed"),
+            put("two"),
+            poll("two", 200, "Failed"),
+            put("three"),
+            poll("three", 200, "Succeeded"),
+        ];
+        let mut azure = RecordedAzure::new(&exchanges, "https://here");
+        // What failed twice in the same way failed once.
+        for _ in 0..2 {
+            assert_eq!(azure.problems().len(), 1);
+            assert_eq!(status(&mut azure, "PUT", STORE), 202);
+        }
+        assert_eq!(azure.problems(), [""; 0]);
+        assert_eq!(status(&mut azure, "PUT", STORE), 400);
+    }
+
+    #[test]
+    fn actions_are_found_with_any_version_and_give_keys() {
+        let mut list = exchange("POST", &format!("{STORE}/listKeys?api-version=1"), 200);
+        list.response = json!({"keys": [{"value": "k={KEY}"}]});
+        let mut azure = RecordedAzure::new(&[list], "https://here");
+        let query = [("api-version".to_owned(), "2".to_owned())];
+        let path = format!("{STORE}/listKeys");
+        let answer = azure.answer("POST", &path, &query, &Value::Null);
+        let key = answer.body["keys"][0]["value"].as_str().unwrap_or_default();
+        assert!(
+            key.len() > 30 && key.starts_with("k=") && !key.contains(KEY),
+            "{key}"
+        );
+        assert_eq!(azure.problems(), [""; 0]);
     }
 
     #[test]

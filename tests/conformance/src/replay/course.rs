@@ -1,9 +1,15 @@
 //! The course of one recording: apply its manifests, wait for Ready, delete the objects.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::{Context, Result};
 use armature::render::manifest::Document;
 use armature_e2e::{Objects, condition};
+use armature_exposure::random_value;
+use armature_generated::KINDS;
+use armature_runtime::engine::collect;
 use armature_runtime::id::ResourceId;
+use armature_runtime::kind::KindInfo;
 use armature_runtime::names::RESOURCE_ID;
 use futures::future::try_join_all;
 use kube::api::DeleteParams;
@@ -21,6 +27,8 @@ pub struct Outcome {
     pub recording: String,
     /// Objects that were applied.
     pub objects: usize,
+    /// Samples that the recorded test did not apply, as `Kind name`.
+    pub not_recorded: Vec<String>,
     /// Writes that Azure had taken from the peer.
     pub recorded: Counts,
     /// Writes that it took from the operator.
@@ -63,8 +71,12 @@ pub async fn run(
         .map(|object| format!("{object}{LEFT_OUT}"))
         .collect();
     let mut is_stuck = false;
+    let mut not_recorded = BTreeSet::new();
+    let mut secrets = BTreeSet::new();
     for mut documents in run::manifests(recording)? {
+        not_recorded.append(&mut drop_not_recorded(&mut documents, &recording.exchanges));
         documents.retain(|document| !is_left_out(document));
+        give_secrets(world, objects.namespace(), &documents, &mut secrets).await?;
         let changed = apply(&objects, &applied, &documents).await?;
         for (name, generation) in &changed {
             match end(world, name, *generation).await {
@@ -93,10 +105,83 @@ pub async fn run(
     Ok(Outcome {
         recording: recording.name.clone(),
         objects: applied.len(),
+        not_recorded: not_recorded.into_iter().collect(),
         recorded,
         sent,
         problems,
     })
+}
+
+/// Kind of a manifest.
+fn kind(manifest: &Value) -> Option<&'static KindInfo> {
+    let name = name(manifest);
+    let mut kinds = KINDS.iter();
+    let kind = kinds.find(|kind| (kind.group, kind.kind) == (&name.group, &name.kind))?;
+    Some(kind)
+}
+
+/// Drops the manifests of types of which nothing was recorded; their names.
+fn drop_not_recorded(documents: &mut Vec<Document>, exchanges: &[Exchange]) -> BTreeSet<String> {
+    let dropped = documents.extract_if(.., |document| !is_recorded(&document.value, exchanges));
+    dropped
+        .map(|document| name(&document.value))
+        .map(|name| format!("{} {}", name.kind, name.name))
+        .collect()
+}
+
+/// Whether anything was asked about any resource of an object's type. Folders have samples that the recorded test did not
+/// apply; what Azure would have answered to them nobody knows.
+fn is_recorded(manifest: &Value, exchanges: &[Exchange]) -> bool {
+    let Some(kind) = kind(manifest) else {
+        return false;
+    };
+    exchanges.iter().any(|exchange| {
+        let id = ResourceId::parse(renaming::path(&exchange.url));
+        id.is_ok_and(|id| id.has_type(kind.remote_type()))
+    })
+}
+
+/// Creates the Secrets that the objects take something from, each once.
+async fn give_secrets(
+    world: &World,
+    namespace: &str,
+    documents: &[Document],
+    given: &mut BTreeSet<String>,
+) -> Result<()> {
+    for (name, keys) in missing_secrets(documents) {
+        if given.insert(name.clone()) {
+            world.give(namespace, &name, keys).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Secrets that the objects take something from and that none of them writes, with their keys and values. Recordings have
+/// no secrets: each value is a mark that stands for any text, made long enough to be searched for.
+fn missing_secrets(documents: &[Document]) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut missing: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for document in documents {
+        let api_version = document.value["apiVersion"].as_str().unwrap_or_default();
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let Some(version) = kind(&document.value).and_then(|kind| kind.version(version)) else {
+            continue;
+        };
+        let inputs = collect::inputs(version.spec, &document.value["spec"]);
+        let keys = inputs.secrets.into_iter().map(|used| used.target);
+        let keys = keys.map(|target| (target.name, target.key));
+        let whole = inputs.secret_maps.into_iter().map(|used| used.target);
+        for (name, key) in keys.chain(whole.map(|name| (name, "key".to_owned()))) {
+            let mark = format!("${{secret:{name}/{key}}}{}", random_value());
+            missing.entry(name).or_default().insert(key, mark);
+        }
+    }
+    for document in documents {
+        let written = document.value.pointer("/spec/operatorSpec/secrets");
+        for target in written.and_then(Value::as_object).into_iter().flatten() {
+            missing.remove(target.1["name"].as_str().unwrap_or_default());
+        }
+    }
+    missing
 }
 
 fn is_another_try(problem: &str) -> bool {
@@ -114,6 +199,7 @@ async fn apply(
     for document in documents.iter().filter(is_new) {
         let mut manifest = document.value.clone();
         manifest["metadata"]["namespace"] = objects.namespace().into();
+        drop_public_secrets(&mut manifest);
         let name = name(&manifest);
         let applying = objects.apply_value(&manifest).await;
         let object = applying.with_context(|| format!("applying {name:?}"))?;
@@ -122,13 +208,26 @@ async fn apply(
     Ok(changed)
 }
 
+/// Drops expressions that write a value of the object into a Secret: everybody reads it there, so the search for secrets
+/// would find it.
+fn drop_public_secrets(manifest: &mut Value) {
+    let expressions = manifest.pointer_mut("/spec/operatorSpec/secretExpressions");
+    if let Some(expressions) = expressions.and_then(Value::as_array_mut) {
+        let is_public = |value: &str| value.starts_with("self.");
+        expressions.retain(|expression| !expression["value"].as_str().is_some_and(is_public));
+    }
+}
+
 fn name(object: &Value) -> ObjectName {
     let text = |pointer: &str| {
         let text = object.pointer(pointer).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
     };
+    let api_version = text("/apiVersion");
+    let (group, _) = api_version.split_once('/').unwrap_or_default();
     ObjectName {
         namespace: text("/metadata/namespace"),
+        group: group.to_owned(),
         kind: text("/kind"),
         name: text("/metadata/name"),
     }
@@ -203,7 +302,8 @@ async fn delete_one(
 ) -> Result<()> {
     let api_version = document.value["apiVersion"].as_str().unwrap_or_default();
     let version = api_version.rsplit('/').next().unwrap_or_default();
-    let api = objects.api(&name.kind, version);
+    let group = name.group.split('.').next().unwrap_or_default();
+    let api = objects.api(&format!("{group}/{}", name.kind), version);
     api.delete(&name.name, &DeleteParams::default()).await?;
     let mut last = Value::Null;
     let gone = world.wait(|states| match states.get(name) {

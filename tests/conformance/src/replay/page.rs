@@ -17,24 +17,36 @@ are applied, all objects must become Ready, and they are deleted in the recorded
 page is stale. With `ARMATURE_REPLAY=TEXT` it runs the recordings with that text in their names and leaves the page alone.
 
 Writes to our kinds are strict: each must have been recorded, with an equal body, after the writes to the same URL that
-came before it, and each that Azure took must come. What may be left out is what Azure had refused, and a PUT of the body
-that Azure has already: the peer sends it on every pass, the operator may not. Bodies are compared as in [Conformance with
-recorded traffic](conformance.md).
+came before it, and each that Azure took must come, before what it is in is deleted. What may be left out is what Azure had
+refused, at once or at the end of its operation, and a PUT of the body that Azure has already: the peer sends it on every
+pass, the operator may not. Bodies are compared as in [Conformance with recorded traffic](conformance.md). What was recorded
+has no secrets; the Secrets that the objects take passwords from have random ones. Samples spell the name of their resource
+group out in some ids; where the recorded test gave the group another name, that name stands for it in what was recorded too.
 
 The operator reads before it writes, the peer did not always. So reads are answered as far as the recording tells:
 
 - A read of a resource shows what was recorded between the same two writes of that URL, one after the other, and the last
   again when there are no more. Where nothing was recorded there, it shows what the write answered; before the first PUT
   and after a DELETE the resource does not exist, nor does what is below it.
-- A read with another api-version than was recorded shows the same. The operator looks for a deleted vault with the
-  api-version of the object.
+- A read or action with another api-version than was recorded shows the same. The operator looks for a deleted vault and
+  lists keys with the api-version of the object. Where the recording has no key, the answer has a random one.
 - An operation is known by its URL without the signature: Azure signs it anew in each answer, and the operator goes on
   with the latest URL, the peer with the first. An operation that nobody read, because the answer that named it told its
-  end, shows that end.
+  end, shows that end. Where a poll was answered with a failure of the server, the peer sent its PUT once more, which began
+  another operation; the operator asks on, and gets the answers of that other one. Of operations that failed one after the
+  other, because Azure was busy, the first fails here too.
 - Recordings leave `x-ms-request-id` out, by which ARM's own answers are known: every answer has one.
 - Anything else fails the recording.
 
 Resources of kinds that Armature does not have are no part of this; references to them are ARM ids.
+";
+
+const NOT_RECORDED: &str = "
+## Samples that were not applied
+
+They are in the folders of samples, but nothing was recorded of any resource of their type: the recorded test did not apply
+them, and what Azure would have answered nobody knows.
+
 ";
 
 const PASSED: &str = "passed";
@@ -79,6 +91,10 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
         for problem in problems {
             let _ = writeln!(page, "- {problem}");
         }
+    }
+    page.push_str(NOT_RECORDED);
+    for one in outcomes.iter().filter(|one| !one.not_recorded.is_empty()) {
+        let _ = writeln!(page, "- {}: {}", one.recording, one.not_recorded.join(", "));
     }
     page.push_str(
         "\n## All recordings\n\n| recording | objects | PUTs of the peer | of the operator | DELETEs of the peer | \
@@ -127,6 +143,7 @@ mod tests {
         Outcome {
             recording: recording.to_owned(),
             objects: 2,
+            not_recorded: vec!["Cluster c".to_owned()],
             recorded: Counts {
                 puts: 3,
                 deletes: 1,
@@ -152,6 +169,7 @@ mod tests {
             "**1 of 2 recordings pass**, with 4 objects; 0 more are empty. The peer sent 6 PUTs and 2 DELETEs that Azure took, the \
              operator 3 and 2.",
             "Reason: because",
+            "- storage-v1: Cluster c",
             "- kusto-v1: a",
             "Reason: none is known",
             "- kusto-v1: b",

@@ -1,9 +1,11 @@
 //! What one URL answers, in the order in which it was recorded.
 //!
-//! Writes must come as they were recorded. A write may be left out when Azure had refused it, or had taken the same
-//! body before: the peer sends its body again on every pass. Reads may be fewer or more than were recorded: they get
-//! what was recorded between the same two writes, one after the other, and the last again when there are no more.
-//! Where nothing was recorded between two writes, the answer follows from the write before.
+//! Writes must come as they were recorded. A write may be left out when Azure had refused it, at once or at the end of
+//! its operation, or had taken the same body before: the peer sends its body again on every pass. Reads may be fewer or
+//! more than were recorded: they get what was recorded between the same two writes, one after the other, and the last
+//! again when there are no more. Where nothing was recorded between two writes, the answer follows from the write before.
+
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
@@ -74,9 +76,15 @@ struct Write {
     method: String,
     body: Value,
     answer: Answer,
+    /// Azure began what was asked and failed: it is as if it had refused.
+    has_failed: bool,
 }
 
 impl Write {
+    fn is_taken(&self) -> bool {
+        self.answer.is_good() && !self.has_failed
+    }
+
     /// The first difference from what is sent; `None` when this is that write.
     fn difference(&self, method: &str, body: &Value) -> Option<String> {
         if self.method != method {
@@ -95,6 +103,8 @@ pub struct Timeline {
     shown: Option<Answer>,
     /// Body of the latest PUT that Azure took.
     taken: Option<Value>,
+    /// Writes that Azure took and that had not come when the resource above was deleted.
+    missed: Vec<String>,
 }
 
 impl Timeline {
@@ -106,9 +116,18 @@ impl Timeline {
                 method: exchange.method.clone(),
                 body: exchange.request.clone(),
                 answer,
+                has_failed: false,
             }),
             _ => Step::Read(answer),
         });
+    }
+
+    /// Adds a write whose operation failed.
+    pub fn record_failed(&mut self, exchange: &Exchange) {
+        self.record(exchange);
+        if let Some(Step::Write(write)) = self.steps.last_mut() {
+            write.has_failed = true;
+        }
     }
 
     /// Whether nothing was recorded.
@@ -156,7 +175,7 @@ impl Timeline {
 
     fn perform(&mut self, index: usize, write: Write) -> Answer {
         self.next = index + 1;
-        if write.answer.is_good() {
+        if write.is_taken() {
             let is_deletion = write.method == "DELETE";
             self.taken = (!is_deletion).then_some(write.body);
             let body = &write.answer.body;
@@ -174,23 +193,33 @@ impl Timeline {
         let is_gone = |step: &Step| matches!(step, Step::Gone);
         let ahead = self.steps.iter().skip(self.next).position(is_gone);
         if let Some(ahead) = ahead {
-            self.next += ahead + 1;
+            let gone = self.next + ahead;
+            let missed = self.writes(self.next..gone);
+            self.missed.extend(missed);
+            self.next = gone + 1;
         }
         (self.shown, self.taken) = (None, None);
     }
 
     /// Writes that Azure took and that have not come.
     pub fn left(&self) -> Vec<String> {
-        let left = self.steps[self.next..].iter();
-        left.filter_map(|step| match step {
-            Step::Write(write) if !self.may_be_left_out(write) => Some(write.method.clone()),
-            _ => None,
-        })
-        .collect()
+        let left = self.writes(self.next..self.steps.len());
+        self.missed.iter().cloned().chain(left).collect()
+    }
+
+    /// Methods of the writes there that must come.
+    fn writes(&self, steps: Range<usize>) -> Vec<String> {
+        let steps = self.steps[steps].iter();
+        steps
+            .filter_map(|step| match step {
+                Step::Write(write) if !self.may_be_left_out(write) => Some(write.method.clone()),
+                _ => None,
+            })
+            .collect()
     }
 
     fn may_be_left_out(&self, write: &Write) -> bool {
-        !write.answer.is_good() || (write.method == "PUT" && self.is_taken(&write.body))
+        !write.is_taken() || (write.method == "PUT" && self.is_taken(&write.body))
     }
 
     fn is_taken(&self, body: &Value) -> bool {
@@ -309,5 +338,14 @@ mod tests {
         timeline.lose();
         assert_eq!(shown(&mut timeline), "going");
         assert_eq!(shown(&mut timeline), Value::Null);
+        assert_eq!(timeline.left(), [""; 0]);
+    }
+
+    #[test]
+    fn what_did_not_come_before_the_resource_above_was_deleted_is_left() {
+        let mut timeline = timeline(&[put(1, 409), put(1, 201), put(1, 200)]);
+        timeline.record_gone();
+        timeline.lose();
+        assert_eq!(timeline.left(), ["PUT", "PUT"]);
     }
 }

@@ -1,10 +1,10 @@
 //! A real API server and the operator beside the server of the recordings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use armature::Operator;
 use armature_controlplane::ControlPlane;
 use armature_e2e::{OPERATOR_NAMESPACE, Objects, Shown, create_namespace, operator_config};
@@ -24,6 +24,7 @@ use tokio::time::Instant;
 
 use super::server::Recordings;
 use crate::data::Recording;
+use crate::run;
 
 /// How many times as fast as on the wall the operator's time passes: an hour in 18 seconds.
 const SPEED: u32 = 200;
@@ -34,10 +35,13 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 const WORKERS: usize = 32;
 
 /// Longest time for all recordings together. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(600);
+const LIMIT: Duration = Duration::from_secs(1500);
+
+/// How long no object may change before the wait for one of them is given up: most of a day of the operator's time.
+const QUIET: Duration = Duration::from_secs(120);
 
 /// How often the objects of all recordings are looked at.
-const POLL: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_secs(2);
 
 /// Subscription of all recordings.
 const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
@@ -60,11 +64,13 @@ pub struct World {
 /// All objects, as the operator left them a moment ago.
 pub type States = Arc<BTreeMap<ObjectName, Value>>;
 
-/// Namespace, kind and name of an object.
+/// Namespace, group, kind and name of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectName {
     /// Namespace.
     pub namespace: String,
+    /// API group: several groups have a kind of the same name.
+    pub group: String,
     /// Kind.
     pub kind: String,
     /// Name.
@@ -94,15 +100,20 @@ impl World {
         config.longest_hold_before_put = FOREVER;
         config.longest_hold_before_delete = FOREVER;
         config.max_concurrent_reconciles = WORKERS;
+        let kinds = kinds_of(recordings)?;
+        config.crd_pattern = pattern(&kinds).parse()?;
         let operator = Operator::start(config).await?;
+        let end = Instant::now() + LIMIT;
+        let served = tokio::time::timeout_at(end, until_served(&client, &kinds));
+        served.await.context("not served in time")?;
         let (sender, states) = watch::channel(States::default());
-        tokio::spawn(look(client.clone(), sender));
+        tokio::spawn(look(client.clone(), kinds, sender));
         Ok(Self {
             azure,
             secrets: SeenSecrets::watch(client.clone()),
             client,
             states,
-            end: Instant::now() + LIMIT,
+            end,
             shown,
             kept: Mutex::default(),
             operator,
@@ -123,17 +134,32 @@ impl World {
     pub async fn namespace(&self, index: usize, recording: &Recording) -> Result<Objects> {
         let name = recording.name.replace('_', "-");
         create_namespace(&self.client, &name).await?;
+        let credential = credential(Recordings::client(index));
+        self.give(&name, NAMESPACE_CREDENTIAL, credential).await?;
+        Ok(Objects::new(self.client.clone(), &name))
+    }
+
+    /// Creates a Secret.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub async fn give(
+        &self,
+        namespace: &str,
+        name: &str,
+        values: BTreeMap<String, String>,
+    ) -> Result<()> {
         let secret = Secret {
             metadata: ObjectMeta {
-                name: Some(NAMESPACE_CREDENTIAL.to_owned()),
+                name: Some(name.to_owned()),
                 ..ObjectMeta::default()
             },
-            string_data: Some(credential(Recordings::client(index))),
+            string_data: Some(values),
             ..Secret::default()
         };
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &name);
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
         secrets.create(&PostParams::default(), &secret).await?;
-        Ok(Objects::new(self.client.clone(), &name))
+        Ok(())
     }
 
     /// Keeps the objects of a namespace as they are, for the search for secrets.
@@ -177,7 +203,9 @@ impl World {
                 if let Some(answer) = question(&states.borrow_and_update()) {
                     return Ok(answer);
                 }
-                states.changed().await.context("nobody looks any more")?;
+                let changed = tokio::time::timeout(QUIET, states.changed()).await;
+                let changed = changed.context("nothing changes any more")?;
+                changed.context("nobody looks any more")?;
             }
         };
         let answer = tokio::time::timeout_at(self.end, answer).await;
@@ -196,12 +224,53 @@ fn credential(client: String) -> BTreeMap<String, String> {
     .into()
 }
 
+/// Kinds of the manifests, of which alone there are objects: hundreds of others need not be installed and looked at.
+fn kinds_of(recordings: &[Recording]) -> Result<Vec<&'static KindInfo>> {
+    let mut names = BTreeSet::new();
+    for recording in recordings {
+        for document in run::manifests(recording)?.into_iter().flatten() {
+            let text = |member: &str| document.value[member].as_str().map(str::to_owned);
+            names.insert((text("apiVersion"), text("kind")));
+        }
+    }
+    let is_used = |kind: &&&KindInfo| {
+        names.iter().any(|(version, name)| {
+            let group = version
+                .as_deref()
+                .and_then(|version| version.split('/').next());
+            (group, name.as_deref()) == (Some(kind.group), Some(kind.kind))
+        })
+    };
+    Ok(KINDS.iter().filter(is_used).copied().collect())
+}
+
+/// The pattern of CRDs that names these kinds.
+fn pattern(kinds: &[&KindInfo]) -> String {
+    let names = kinds
+        .iter()
+        .map(|kind| format!("{}/{}", kind.group, kind.kind));
+    names.collect::<Vec<_>>().join(";")
+}
+
+/// Waits until the API server serves the kinds, which on a busy machine takes longer than their CRDs tell.
+async fn until_served(client: &kube::Client, kinds: &[&'static KindInfo]) {
+    while all(client, kinds).await.is_err() {
+        tokio::time::sleep(POLL).await;
+    }
+}
+
 /// Looks at all objects until nobody wants to know.
-async fn look(client: kube::Client, sender: watch::Sender<States>) {
+async fn look(client: kube::Client, kinds: Vec<&'static KindInfo>, sender: watch::Sender<States>) {
     while !sender.is_closed() {
-        match all(&client).await {
+        match all(&client, &kinds).await {
             Ok(states) => {
-                sender.send_replace(Arc::new(states));
+                sender.send_if_modified(|known| {
+                    let is_new = **known != states;
+                    if is_new {
+                        *known = Arc::new(states);
+                    }
+                    is_new
+                });
             }
             Err(error) => println!("the objects cannot be listed: {error:#}"),
         }
@@ -209,18 +278,21 @@ async fn look(client: kube::Client, sender: watch::Sender<States>) {
     }
 }
 
-async fn all(client: &kube::Client) -> Result<BTreeMap<ObjectName, Value>> {
+async fn all(
+    client: &kube::Client,
+    kinds: &[&'static KindInfo],
+) -> Result<BTreeMap<ObjectName, Value>> {
     let mut states = BTreeMap::new();
-    for kind in KINDS {
+    for kind in kinds {
         let as_cached = ListParams::default().match_any();
         for object in stored(client, kind).list(&as_cached).await? {
             let name = ObjectName {
                 namespace: object.metadata.namespace.clone().unwrap_or_default(),
+                group: kind.group.to_owned(),
                 kind: kind.kind.to_owned(),
                 name: object.metadata.name.clone().unwrap_or_default(),
             };
-            let earlier = states.insert(name, serde_json::to_value(object)?);
-            ensure!(earlier.is_none(), "two kinds are called {}", kind.kind);
+            states.insert(name, serde_json::to_value(object)?);
         }
     }
     Ok(states)

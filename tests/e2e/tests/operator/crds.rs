@@ -1,8 +1,5 @@
 //! CRDs on a real API server: installed by the operator, converted by its webhook.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
 use armature_e2e::World;
 use armature_runtime::kubernetes::InstalledCrd;
 use kube::api::{Api, ListParams};
@@ -56,49 +53,6 @@ spec: {location: westeurope, tags: {team: web}}
 }
 
 #[test]
-fn every_kind_has_a_sample_that_is_accepted() {
-    World::shared().run("accepted", async |_, objects| {
-        let mut accepted = BTreeSet::new();
-        for mut manifest in samples() {
-            manifest["metadata"]["namespace"] = objects.namespace().into();
-            // Left alone by the operator: that it leads to a resource is tested elsewhere.
-            manifest["metadata"]["annotations"]["serviceoperator.azure.com/reconcile-policy"] =
-                "skip".into();
-            let kind = manifest["kind"].as_str().unwrap().to_owned();
-            objects
-                .apply_value(&manifest)
-                .await
-                .unwrap_or_else(|error| panic!("{kind}: {error}"));
-            accepted.insert(kind);
-        }
-        for kind in armature_generated::KINDS {
-            assert!(accepted.contains(kind.kind), "no sample of {}", kind.kind);
-        }
-    });
-}
-
-/// Our own sample manifests: at least one per kind.
-fn samples() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "yaml")
-        })
-        .collect();
-    files.sort();
-    files
-        .iter()
-        .flat_map(|file| {
-            let text = std::fs::read_to_string(file).unwrap();
-            serde_saphyr::from_multiple::<Value>(&text).unwrap()
-        })
-        .collect()
-}
-
-#[test]
 fn a_member_that_is_no_longer_applied_is_removed() {
     World::shared().run("removal", async |_, objects| {
         let manifest = |spec: Value| {
@@ -131,7 +85,7 @@ fn a_member_that_is_no_longer_applied_is_removed() {
         // The operator writes at the storage version; whose members it owns must not come back.
         let written = |condition: &Value| condition["status"].is_string();
         objects
-            .wait_ready("Cluster", "removal", LIMIT, written)
+            .wait_ready("kusto/Cluster", "removal", LIMIT, written)
             .await;
         let applied = objects.apply_value(&manifest(part.clone())).await.unwrap();
         assert_eq!(applied.data["spec"], part);

@@ -28,7 +28,7 @@ fn a_changed_secret_is_one_put_within_seconds() {
         let group = resource_group("inputs-rg", "inputs");
         objects.apply(&group).await.unwrap();
         objects.apply(CLUSTER).await.unwrap();
-        let cluster = ("Cluster", "inputscluster");
+        let cluster = ("kusto/Cluster", "inputscluster");
         let (waiting, _) = objects
             .wait_ready(cluster.0, cluster.1, LIMIT, has_reason("SecretNotFound"))
             .await;

@@ -52,7 +52,7 @@ fn nothing_is_sent_for_a_database_while_its_cluster_is_updating() {
             .unwrap();
         objects.apply(CLUSTER).await.unwrap();
         objects
-            .wait_ready("Cluster", "busycluster", LIMIT, is_ready)
+            .wait_ready("kusto/Cluster", "busycluster", LIMIT, is_ready)
             .await;
 
         set_state("Updating");
@@ -60,7 +60,7 @@ fn nothing_is_sent_for_a_database_while_its_cluster_is_updating() {
         objects.apply(DATABASE).await.unwrap();
         let (blocked, _) = objects
             .wait_ready(
-                "Database",
+                "kusto/Database",
                 "orders",
                 LIMIT,
                 has_reason("ReconciliationBlocked"),
@@ -80,7 +80,7 @@ fn nothing_is_sent_for_a_database_while_its_cluster_is_updating() {
 
         set_state("Succeeded");
         objects
-            .wait_ready("Database", "orders", LIMIT, is_ready)
+            .wait_ready("kusto/Database", "orders", LIMIT, is_ready)
             .await;
         assert!(!database_requests().is_empty());
     });

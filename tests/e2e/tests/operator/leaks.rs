@@ -52,7 +52,7 @@ fn a_secret_that_azure_quotes_is_covered() {
         objects.apply(CLUSTER).await.unwrap();
         let is_refused = |condition: &Value| condition["reason"] == "InvalidToken";
         let (condition, _) = objects
-            .wait_ready("Cluster", "quotedcluster", LIMIT, is_refused)
+            .wait_ready("kusto/Cluster", "quotedcluster", LIMIT, is_refused)
             .await;
         let message = condition["message"].as_str().unwrap();
         assert!(
@@ -66,7 +66,7 @@ fn a_secret_that_azure_quotes_is_covered() {
             .await
             .unwrap();
         objects
-            .wait_ready("Cluster", "quotedcluster", LIMIT, is_ready)
+            .wait_ready("kusto/Cluster", "quotedcluster", LIMIT, is_ready)
             .await;
         let id = format!(
             "{}/resourceGroups/quoted-rg/providers/Microsoft.Kusto/clusters/quotedcluster",

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod ahead;
 mod annotations;
 mod certificate;
 mod children;
@@ -25,10 +26,15 @@ mod namespaces;
 mod observe;
 mod operators;
 mod policy;
+mod pools;
 mod private_endpoint;
 mod restart;
+mod role_assignments;
+mod roots;
+mod rule_places;
 mod rules;
 mod samples;
+mod scopes;
 mod secrets;
 mod traces;
 mod typed;

@@ -2,7 +2,7 @@
 
 use armature_e2e::{Objects, World};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
-use armature_runtime::kind::{KindInfo, VersionInfo};
+use armature_runtime::kind::{KindInfo, OwnerRule, VersionInfo};
 use armature_runtime::testing::arbitrary::Arbitrary;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::client::Body;
@@ -45,7 +45,7 @@ fn every_crd_is_accepted_without_a_warning() {
 }
 
 /// The smallest object of a kind's newest version that keeps to its rules.
-fn least(kind: &KindInfo, version: &VersionInfo, name: &str) -> DynamicObject {
+pub(crate) fn least(kind: &KindInfo, version: &VersionInfo, name: &str) -> DynamicObject {
     let object = json!({
         "apiVersion": format!("{}/{}", kind.group, version.name),
         "kind": kind.kind,
@@ -59,11 +59,11 @@ fn least(kind: &KindInfo, version: &VersionInfo, name: &str) -> DynamicObject {
     serde_json::from_value(object).unwrap()
 }
 
-fn newest(kind: &'static KindInfo) -> &'static VersionInfo {
-    kind.versions.last().unwrap()
+pub(crate) fn newest(kind: &'static KindInfo) -> &'static VersionInfo {
+    kind.served_unasked().next_back().unwrap()
 }
 
-fn dry_run() -> PostParams {
+pub(crate) fn dry_run() -> PostParams {
     PostParams {
         dry_run: true,
         ..PostParams::default()
@@ -75,7 +75,7 @@ fn every_kind_accepts_a_sound_object_and_refuses_two_owners_and_no_variant() {
     World::shared().run("owner-forms", async |_, objects| {
         for kind in armature_generated::KINDS {
             let version = newest(kind);
-            let api = objects.api(kind.kind, version.name);
+            let api = objects.api(&format!("{}/{}", kind.category, kind.kind), version.name);
             let sound = least(kind, version, "sound");
             let accepted = api.create(&dry_run(), &sound).await;
             assert!(accepted.is_ok(), "{}: {accepted:?} {sound:?}", kind.kind);
@@ -93,11 +93,11 @@ fn every_kind_accepts_a_sound_object_and_refuses_two_owners_and_no_variant() {
             let mut two = sound;
             two.data["spec"]["owner"]["armId"] = json!("/subscriptions/s/resourceGroups/r");
             let refused = api.create(&dry_run(), &two).await.unwrap_err().to_string();
-            assert!(
-                refused.contains("exactly one of name and armId"),
-                "{}: {refused}",
-                kind.kind
-            );
+            let message = match kind.owner {
+                OwnerRule::Any => "set either armId, or group, kind and name together",
+                OwnerRule::Kind { .. } | OwnerRule::None => "set exactly one of name and armId",
+            };
+            assert!(refused.contains(message), "{}: {refused}", kind.kind);
         }
     });
 }
@@ -106,6 +106,11 @@ fn every_kind_accepts_a_sound_object_and_refuses_two_owners_and_no_variant() {
 fn what_made_the_azure_resource_cannot_change_once_it_exists() {
     World::shared().run("immutable", async |_, objects| {
         for kind in armature_generated::KINDS {
+            // What cannot be read has no id that a rule could see: there the operator alone refuses, and tells it.
+            let status = newest(kind).status;
+            if status.fields.iter().all(|field| field.name == "conditions") {
+                continue;
+            }
             check_immutable(&objects, kind).await;
         }
     });
@@ -113,8 +118,8 @@ fn what_made_the_azure_resource_cannot_change_once_it_exists() {
 
 async fn check_immutable(objects: &Objects, kind: &'static KindInfo) {
     let version = newest(kind);
-    let api = objects.api(kind.kind, version.name);
-    let mut object = least(kind, version, "kept");
+    let api = objects.api(&format!("{}/{}", kind.category, kind.kind), version.name);
+    let mut object = least(kind, version, "kept12345");
     let has = |name: &str| version.spec.field(name).is_some();
     let names: Vec<&str> = ["azureName", "owner"]
         .into_iter()
@@ -138,12 +143,12 @@ async fn check_immutable(objects: &Objects, kind: &'static KindInfo) {
             kind.kind
         );
     }
-    let id = json!({"id": "/subscriptions/s/x/KEPT"});
+    let id = json!({"id": "/subscriptions/s/x/KEPT12345"});
     let status = match &version.status.one_of {
         Some(one_of) => json!({"status": {one_of.variants[0].field: id}}),
         None => json!({"status": id}),
     };
-    api.patch_status("kept", &PatchParams::default(), &Patch::Merge(&status))
+    api.patch_status("kept12345", &PatchParams::default(), &Patch::Merge(&status))
         .await
         .unwrap();
     for name in &names {
@@ -156,7 +161,7 @@ async fn check_immutable(objects: &Objects, kind: &'static KindInfo) {
         );
     }
     if has("azureName") {
-        let same = json!({"spec": {"azureName": "kept"}});
+        let same = json!({"spec": {"azureName": "kept12345"}});
         assert!(
             patch(&api, &same).await.is_ok(),
             "{}: the name it has",
@@ -177,5 +182,6 @@ async fn patch(api: &Api<DynamicObject>, patch: &Value) -> kube::Result<DynamicO
         dry_run: true,
         ..PatchParams::default()
     };
-    api.patch("kept", &parameters, &Patch::Merge(patch)).await
+    api.patch("kept12345", &parameters, &Patch::Merge(patch))
+        .await
 }

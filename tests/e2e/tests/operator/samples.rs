@@ -17,7 +17,7 @@ const NAMESPACE: &str = "samples";
 #[test]
 fn the_operator_sends_what_render_prints_for_every_sample() {
     World::shared().run(NAMESPACE, async |world, objects| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples/quick-start");
         let (mut documents, errors) = manifest::read(&[folder]);
         assert!(errors.is_empty(), "{errors:?}");
         for document in &mut documents {
@@ -30,8 +30,9 @@ fn the_operator_sends_what_render_prints_for_every_sample() {
         assert!(!rendering.requests.is_empty());
         wait_until("a connection to approve", async || approve(world)).await;
         for request in &rendering.requests {
+            let kind = format!("{}/{}", request.group, request.kind);
             objects
-                .wait_ready(request.kind, &request.name, LIMIT, is_ready)
+                .wait_ready(&kind, &request.name, LIMIT, is_ready)
                 .await;
         }
         let values = config_values(world).await;

@@ -26,12 +26,13 @@ use std::time::Duration;
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::{KindInfo, NameRule};
 use armature_runtime::names;
+use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
 use armature_runtime::reconcile::remote::Remotes;
-use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster};
+use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster, Side};
 use armature_runtime::reconcile::time::Clock;
 use armature_runtime::resource::ObjectKey;
 use armature_simulator::{
@@ -156,6 +157,8 @@ fn operator() -> Operator {
         operator_namespace: OPERATOR_NAMESPACE.to_owned(),
         operator_version: "v1".to_owned(),
         default_policy: Policy::Manage,
+        default_scopes: None,
+        random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),
     }
@@ -589,8 +592,7 @@ impl World {
     fn deliver_late(&mut self) {
         let Some(late) = self.late.take() else { return };
         self.breakpoint.release();
-        self.breakpoint
-            .arm(0, armature_runtime::reconcile::testing::Side::After);
+        self.breakpoint.arm(0, Side::After);
         drop(self.drive(late));
         self.breakpoint.release();
         self.want_all();

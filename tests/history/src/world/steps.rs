@@ -1,5 +1,6 @@
 //! What each step of a plan does to a world.
 
+use armature_runtime::kind::NameRule;
 use armature_runtime::names;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::testing::Side;
@@ -229,7 +230,7 @@ impl World {
 
     fn rename(&mut self, keeps_name: bool) {
         let old = self.subjects[self.target].clone();
-        let is_free = matches!(old.kind.name, armature_runtime::kind::NameRule::Free(_));
+        let is_free = matches!(old.kind.name, NameRule::Free(_) | NameRule::Uuid { .. });
         if !is_free || !old.version.verbs.delete || self.cluster.object(&old.key()).is_none() {
             return;
         }

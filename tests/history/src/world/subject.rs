@@ -77,14 +77,15 @@ impl Subject {
         let azure_name = match kind.name {
             NameRule::Fixed(name) => name,
             NameRule::OneOf(names) => names.first().copied().unwrap_or(name),
-            NameRule::Free(_) => name,
+            NameRule::Free(_) | NameRule::Uuid { .. } => name,
         };
         let above = owner.and_then(|(_, owner)| ResourceId::parse(&owner.id).ok());
         let id = ResourceId::of(kind, above.as_ref(), subscription, azure_name);
-        let newest = kind.versions.len() - 1;
+        // As a cluster has them after an installation.
+        let newest = kind.served_unasked().next_back();
         Self {
             kind,
-            version: &kind.versions[newest],
+            version: newest.expect("every kind has versions that are served without a request"),
             name: name.to_owned(),
             azure_name: azure_name.to_owned(),
             owner: owner.map(|(index, _)| index),

@@ -64,7 +64,7 @@ impl State {
                 if !self.settings.has_subscription(name) {
                     return Err(ArmError::subscription_not_found(name));
                 }
-            } else if self.store.visible(ancestor).is_none() {
+            } else if self.store.visible(ancestor).is_none() && !is_location(ancestor) {
                 if ancestor.is_group() {
                     return Err(ArmError::group_not_found(ancestor.name()));
                 }
@@ -93,4 +93,14 @@ impl State {
             .map_or(arm_type.as_str(), |known| known.name);
         id.spelled(parent, arm_type)
     }
+}
+
+/// Whether this is a location of a provider, which is there without anybody making it: quotas hang below.
+fn is_location(id: &ResourceId) -> bool {
+    let arm_type = id.arm_type();
+    let mut segments = arm_type.split('/').skip(1);
+    segments
+        .next()
+        .is_some_and(|it| it.eq_ignore_ascii_case("locations"))
+        && segments.next().is_none()
 }

@@ -12,6 +12,11 @@ use crate::store::Resource;
 
 impl State {
     pub(super) fn get(&mut self, call: &Call<'_>, id: &ResourceId) -> Handled {
+        self.found(call, id, Method::GET)
+    }
+
+    /// What a GET or HEAD finds.
+    fn found(&mut self, call: &Call<'_>, id: &ResourceId, method: Method) -> Handled {
         let api_version = call.request.api_version()?;
         if id.is_subscription() {
             return self.subscription(id.name());
@@ -23,10 +28,12 @@ impl State {
         {
             return Ok(resource_answer(200, made));
         }
-        let entry = self.catalog.find(&arm_type, api_version)?;
-        let version = entry.version(api_version)?;
-        if !version.verbs.get {
-            let method = Method::GET;
+        let (entry, version) = self.catalog.find_to_read(&arm_type, api_version)?;
+        let is_offered = match method {
+            Method::HEAD => version.verbs.head || version.verbs.get,
+            _ => version.verbs.get,
+        };
+        if !is_offered {
             return Err(ArmError::method_not_allowed(method.as_str(), entry.name));
         }
         self.check_ancestors(id, "read")?;
@@ -38,7 +45,9 @@ impl State {
             return before.map_or_else(|| Err(not_found()), |old| Ok(resource_answer(200, old)));
         }
         let Some(resource) = self.store.visible(id) else {
-            return Err(not_found());
+            let mut built_in = self.behaviours.built_in(&arm_type).into_iter();
+            let found = built_in.find(|body| is_named(body, id.name()));
+            return found.map_or_else(|| Err(not_found()), |body| Ok(Answer::json(200, body)));
         };
         let answer = resource_answer(200, resource);
         let operation = resource.operation.clone();
@@ -56,12 +65,11 @@ impl State {
     }
 
     pub(super) fn head(&mut self, call: &Call<'_>, id: &ResourceId) -> Handled {
-        match self.get(call, id) {
-            Ok(_) => Ok(Answer::empty(204)),
-            // An answer to HEAD has no body; the status says it.
-            Err(error) if error.status == 404 => Ok(Answer::empty(404)),
-            Err(error) => Err(error),
-        }
+        // An answer to HEAD has no body; the status says it.
+        Ok(match self.found(call, id, Method::HEAD) {
+            Ok(_) => Answer::empty(204),
+            Err(error) => Answer::empty(error.status),
+        })
     }
 
     pub(super) fn list(
@@ -87,7 +95,9 @@ impl State {
                 && resource.id.arm_type().eq_ignore_ascii_case(arm_type)
                 && parent.is_none_or(|parent| is_below(&resource.id, parent))
         });
-        Ok(self.page(call, members.map(|member| member.body.clone()).collect()))
+        let built_in = self.behaviours.built_in(arm_type).into_iter();
+        let members = members.map(|member| member.body.clone());
+        Ok(self.page(call, built_in.chain(members).collect()))
     }
 
     /// One page of a list, with a link to the next.
@@ -118,6 +128,11 @@ impl State {
         }
         Answer::json(200, body)
     }
+}
+
+fn is_named(body: &Value, name: &str) -> bool {
+    let found = body.get("name").and_then(Value::as_str);
+    found.is_some_and(|found| found.eq_ignore_ascii_case(name))
 }
 
 fn is_below(id: &ResourceId, parent: &ResourceId) -> bool {

@@ -140,7 +140,7 @@ impl State {
         };
         let name = id.name();
         let allowed = match entry.kind.name {
-            NameRule::Free(rules) => name_fits(rules, name),
+            NameRule::Free(rules) | NameRule::Uuid { rules, .. } => name_fits(rules, name),
             NameRule::Fixed(fixed) => fixed.eq_ignore_ascii_case(name),
             NameRule::OneOf(names) => names.iter().any(|known| known.eq_ignore_ascii_case(name)),
         };
@@ -390,7 +390,7 @@ fn name_rule(rule: &NameRule) -> String {
     match rule {
         NameRule::Fixed(name) => format!("it must be '{name}'"),
         NameRule::OneOf(names) => format!("it must be one of {}", names.join(", ")),
-        NameRule::Free(rules) => format!(
+        NameRule::Free(rules) | NameRule::Uuid { rules, .. } => format!(
             "between {} and {} characters{}",
             rules.min_length.unwrap_or(1),
             rules.max_length.unwrap_or(260),

@@ -11,6 +11,13 @@ use crate::schema::has_status_path;
 /// ARM type, place in the body, value as JSON.
 type Row = (&'static str, &'static [&'static str], &'static str);
 
+const AGENT_POOL: &str = "Microsoft.ContainerService/managedClusters/agentPools";
+const CONTAINER_GROUP: &str = "Microsoft.ContainerInstance/containerGroups";
+const KUBERNETES: &str = "Microsoft.ContainerService/managedClusters";
+const REDIS: &str = "Microsoft.Cache/redis";
+const REDIS_ENTERPRISE: &str = "Microsoft.Cache/redisEnterprise";
+const REDIS_DATABASE: &str = "Microsoft.Cache/redisEnterprise/databases";
+const REGISTRY: &str = "Microsoft.ContainerRegistry/registries";
 const VAULT: &str = "Microsoft.KeyVault/vaults";
 const CLUSTER: &str = "Microsoft.Kusto/clusters";
 const DATABASE: &str = "Microsoft.Kusto/clusters/databases";
@@ -31,6 +38,32 @@ const TABLES: &str = "Microsoft.Storage/storageAccounts/tableServices";
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
+    (AGENT_POOL, &["properties", "kubeletDiskType"], r#""OS""#),
+    (AGENT_POOL, &["properties", "maxPods"], "250"),
+    (AGENT_POOL, &["properties", "osDiskSizeGB"], "128"),
+    (AGENT_POOL, &["properties", "osDiskType"], r#""Managed""#),
+    (AGENT_POOL, &["properties", "powerState"], r#"{"code": "Running"}"#),
+    (AGENT_POOL, &["properties", "type"], r#""VirtualMachineScaleSets""#),
+    (CONTAINER_GROUP, &["properties", "instanceView"], r#"{"events": [], "state": "Running"}"#),
+    (CONTAINER_GROUP, &["properties", "sku"], r#""Standard""#),
+    (KUBERNETES, &["properties", "enableRBAC"], "true"),
+    (KUBERNETES, &["properties", "kubernetesVersion"], r#""1.33""#),
+    (KUBERNETES, &["properties", "maxAgentPools"], "100"),
+    (KUBERNETES, &["properties", "powerState"], r#"{"code": "Running"}"#),
+    (KUBERNETES, &["properties", "supportPlan"], r#""KubernetesOfficial""#),
+    (REDIS, &["properties", "port"], "6379"),
+    (REDIS, &["properties", "sslPort"], "6380"),
+    (REDIS_ENTERPRISE, &["properties", "privateEndpointConnections"], "[]"),
+    (REDIS_ENTERPRISE, &["properties", "resourceState"], r#""Running""#),
+    (REDIS_DATABASE, &["properties", "deferUpgrade"], r#""NotDeferred""#),
+    (REDIS_DATABASE, &["properties", "port"], "10000"),
+    (REDIS_DATABASE, &["properties", "resourceState"], r#""Running""#),
+    (REGISTRY, &["properties", "adminUserEnabled"], "false"),
+    (REGISTRY, &["properties", "anonymousPullEnabled"], "false"),
+    (REGISTRY, &["properties", "dataEndpointEnabled"], "false"),
+    (REGISTRY, &["properties", "dataEndpointHostNames"], "[]"),
+    (REGISTRY, &["properties", "networkRuleBypassOptions"], r#""AzureServices""#),
+    (REGISTRY, &["properties", "privateEndpointConnections"], "[]"),
     (VAULT, &["tags"], "{}"),
     (VAULT, &["properties", "enabledForDeployment"], "false"),
     (VAULT, &["properties", "enableSoftDelete"], "true"),

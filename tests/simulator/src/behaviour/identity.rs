@@ -72,7 +72,8 @@ impl Behaviour for AssignedIdentity {
     }
 }
 
-fn principal_id(id: &ResourceId) -> String {
+/// The principal of a resource's own identity.
+pub(super) fn principal_id(id: &ResourceId) -> String {
     stable_uuid(&format!("{}#principal", id.key()))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::provisioning::{self, is_final};
-use super::{ActionOutcome, Behaviour, Scene};
+use super::{ActionOutcome, Behaviour, Scene, is_below};
 use crate::error::ArmError;
 use crate::id::ResourceId;
 use crate::json;
@@ -93,9 +93,7 @@ pub struct Database;
 
 impl Behaviour for Database {
     fn applies_to(&self, arm_type: &str) -> bool {
-        arm_type
-            .to_ascii_lowercase()
-            .starts_with("microsoft.kusto/clusters/")
+        is_below(arm_type, CLUSTER)
     }
 
     fn operations(&self) -> OperationRule {

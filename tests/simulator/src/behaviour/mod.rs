@@ -3,19 +3,32 @@
 //! The rest of the simulator names no service. A behaviour sees a resource while it is written, when its
 //! operation ends, and when an action is posted to it.
 
+mod answer_table;
+mod answers;
+mod authorization;
+mod container_apps;
+mod container_service;
+mod database_server;
 mod defaults;
+mod document_db;
+mod exported;
 mod identity;
 mod key_vault;
+mod keys;
+mod kubernetes_configuration;
 mod kusto;
+mod managed_cluster;
 mod network;
 mod normalise;
+mod openshift;
 mod private_endpoint;
 mod provisioning;
+mod search;
 mod storage;
 
 use std::fmt;
 
-use armature_runtime::kind::VersionInfo;
+use armature_runtime::kind::{KindInfo, VersionInfo};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -94,10 +107,22 @@ pub trait Behaviour: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What Azure has of the type from the beginning, in every scope.
+    fn built_in(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
     /// Children that exist from the moment their parent does: type segment and name.
     fn implicit_children(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
+}
+
+/// Whether an ARM type is somewhere below another one.
+fn is_below(arm_type: &str, top: &str) -> bool {
+    let start = arm_type.get(..top.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(top))
+        && arm_type[top.len()..].starts_with('/')
 }
 
 /// All behaviours, in the order in which they are asked.
@@ -105,24 +130,46 @@ pub trait Behaviour: fmt::Debug + Send + Sync {
 pub struct Behaviours(Vec<Box<dyn Behaviour>>);
 
 impl Behaviours {
-    /// Every behaviour of this crate.
-    pub fn all(normalise: Normalise) -> Self {
-        Self(vec![
+    /// Every behaviour of this crate, for an Azure that serves these kinds.
+    pub fn all(kinds: &'static [&'static KindInfo], normalise: Normalise) -> Self {
+        let mut all: Vec<Box<dyn Behaviour>> = vec![
             Box::new(provisioning::Provisioning),
+            Box::new(authorization::BuiltInRoles),
             Box::new(defaults::Defaults),
             Box::new(storage::StorageAccount),
+            Box::new(document_db::Account),
+            Box::new(document_db::Part),
+            Box::new(database_server::DatabaseServer),
+            Box::new(search::SearchService),
             Box::new(identity::UserAssignedIdentity),
             Box::new(identity::AssignedIdentity),
+            Box::new(container_service::UpdateRun),
             Box::new(kusto::Cluster),
             Box::new(kusto::Database),
+            Box::new(managed_cluster::ManagedCluster),
             Box::new(private_endpoint::PrivateEndpoint),
+            Box::new(container_apps::ManagedEnvironment),
+            Box::new(container_apps::ContainerApp),
             Box::new(network::PublicIpAddress),
             Box::new(network::DnsZone),
             Box::new(network::TrafficManagerProfile),
+            Box::new(network::PrivateLinkService),
             Box::new(network::Network),
+            Box::new(kubernetes_configuration::Extension),
+            Box::new(openshift::Cluster),
             Box::new(key_vault::Vault),
-            Box::new(normalise::Normaliser(normalise)),
-        ])
+        ];
+        for answers in answer_table::ALL {
+            all.push(Box::new(answers));
+        }
+        all.push(Box::new(exported::Exported(kinds)));
+        all.push(Box::new(normalise::Normaliser(normalise)));
+        Self(all)
+    }
+
+    /// What Azure has of a type from the beginning.
+    pub fn built_in(&self, arm_type: &str) -> Vec<Value> {
+        self.of(arm_type).flat_map(Behaviour::built_in).collect()
     }
 
     /// Those that concern a type.

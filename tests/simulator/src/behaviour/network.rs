@@ -1,4 +1,5 @@
-//! Networking: states while working, resource GUIDs, addresses of public IPs, servers and names of zones and profiles.
+//! Networking: states while working, resource GUIDs, addresses of public IPs, servers and names of zones, profiles and
+//! private links.
 
 use serde_json::{Value, json};
 
@@ -97,5 +98,26 @@ impl Behaviour for TrafficManagerProfile {
         if let Some(name) = name.map(|name| format!("{name}.trafficmanager.net")) {
             json::set(body, &["properties", "dnsConfig", "fqdn"], json!(name));
         }
+    }
+}
+
+/// `Microsoft.Network/privateLinkServices`.
+#[derive(Debug)]
+pub struct PrivateLinkService;
+
+impl Behaviour for PrivateLinkService {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.Network/privateLinkServices")
+    }
+
+    // As in the recording network-v20250301.
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        let location = json::text(body, &["location"]).unwrap_or_default();
+        let guid = stable_uuid(&format!("{}#alias", scene.id.key()));
+        let alias = format!(
+            "{}.{guid}.{location}.azure.privatelinkservice",
+            scene.id.name()
+        );
+        json::set_default(body, &["properties", "alias"], json!(alias));
     }
 }

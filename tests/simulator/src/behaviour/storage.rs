@@ -1,14 +1,12 @@
 //! Storage accounts: endpoints, keys, services that exist from the start.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{ActionOutcome, Behaviour, Scene};
+use super::{ActionOutcome, Behaviour, Scene, keys};
 use crate::error::ArmError;
 use crate::json;
 use crate::operation::{OperationRule, Style};
-use crate::store::{Resource, stable_bytes};
+use crate::store::Resource;
 
 /// `Microsoft.Storage/storageAccounts`.
 #[derive(Debug)]
@@ -125,16 +123,11 @@ fn keys(account: &Resource) -> Value {
             .unwrap_or_default()
             .to_owned();
         // 64 bytes, as real keys have.
-        let bytes: Vec<u8> = (0..4)
-            .flat_map(|part| {
-                let seed = format!("{}/{name}/{created}/{part}", account.id.key());
-                stable_bytes(&seed)
-            })
-            .collect();
+        let seed = format!("{}/{name}/{created}", account.id.key());
         json!({
             "creationTime": created,
             "keyName": name,
-            "value": STANDARD.encode(bytes),
+            "value": keys::base64(&seed, 4),
             "permissions": "FULL",
         })
     };

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use armature_runtime::kind::{
     HubInfo, KindInfo, NameRule, OwnerRule, Plan, Remote, Scope, Verbs, VersionInfo,
 };
-use armature_runtime::shape::{OneOf, Rules, Semantic, Shaped, StructShape, Variant};
-use armature_runtime::{field, string_enum};
+use armature_runtime::shape::{OneOf, Rules, Semantic, Shaped, StructAccess, StructShape, Variant};
+use armature_runtime::{access, field, string_enum};
 
 /// The one api-version of every kind here.
 pub const API_VERSION: &str = "2024-01-01";
@@ -24,6 +24,8 @@ macro_rules! shaped {
                 )$(.$mark($value))?;
                 &SHAPE
             };
+            const ACCESS: &'static StructAccess =
+                &StructAccess::of::<$name>(&[$(access!($name, $member)),*]);
         }
     };
 }
@@ -131,6 +133,7 @@ const fn version(
         name: "v20240101",
         api_version: API_VERSION,
         sources: &[],
+        is_on_request: false,
         spec,
         status,
         verbs: Verbs {
@@ -143,6 +146,7 @@ const fn version(
             delete_long_running: long_running,
         },
         child_lists,
+        keep_unknown: &[],
         spec_plan: &Plan::SAME,
         status_plan: &Plan::SAME,
     }

@@ -19,6 +19,8 @@ pub struct Candidate {
     pub options: Vec<Vec<Addition>>,
     /// Where the differences are that it is for.
     pub places: BTreeSet<(Side, ApiVersion)>,
+    /// Definition that has to be among the parts of the file, or else there is nothing that the lines are about.
+    pub part: Option<String>,
     /// Whether the specs have to be read anew for it.
     pub is_deep: bool,
 }
@@ -46,6 +48,7 @@ impl Candidate {
             tables: types.iter().map(|name| format!("types.{name}")).collect(),
             options: rules.into_iter().map(option).collect(),
             places: BTreeSet::from([place]),
+            part: None,
             is_deep: false,
         }
     }
@@ -67,6 +70,7 @@ impl Candidate {
             }
         }
         self.places.extend(other.places);
+        self.part = self.part.take().or(other.part);
         self.is_deep |= other.is_deep;
     }
 
@@ -134,6 +138,7 @@ pub fn merged(spot_is_rule: bool, key: &str, before: Option<Value>, addition: &V
                     .cloned()
                     .collect::<Vec<_>>(),
             );
+            before.sort_by_key(ToString::to_string);
             Value::Array(before)
         }
         (_, addition) => addition.clone(),

@@ -13,6 +13,21 @@ pub struct Spot {
     pub key: String,
 }
 
+impl Spot {
+    /// The parts of the file.
+    pub fn parts() -> Self {
+        Self {
+            table: String::new(),
+            key: "parts".to_owned(),
+        }
+    }
+
+    /// Whether it is [`Self::parts`].
+    pub fn is_parts(&self) -> bool {
+        *self == Self::parts()
+    }
+}
+
 /// What a file says at a spot.
 pub fn value(text: &str, spot: &Spot) -> Option<Value> {
     let file: Table = toml::from_str(text).ok()?;
@@ -30,6 +45,7 @@ pub fn with_value(text: &str, spot: &Spot, value: &Value) -> Option<String> {
     if lines.iter().any(|line| line.trim_end() == below) {
         return with_members(text, &below, value);
     }
+    let spot = &written(&lines, spot);
     let line = line(spot, value) + "\n";
     let Some(range) = range(&lines, &spot.table) else {
         return Some(with_tables(text, &format!("\n[{}]\n{line}", spot.table)));
@@ -74,8 +90,22 @@ pub fn line_of(text: &str, spot: &Spot) -> Option<usize> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let below = format!("[{}.{}]", spot.table, spot.key);
     let header = lines.iter().position(|line| line.trim_end() == below);
-    let own = || range(&lines, &spot.table)?.find(|at| key_of(lines[*at]) == Some(&spot.key));
+    let written = written(&lines, spot);
+    let own = || range(&lines, &written.table)?.find(|at| key_of(lines[*at]) == Some(&written.key));
     header.or_else(own).map(|at| at + 1)
+}
+
+/// Where a file writes a spot: a rule stands below `[types.Album]`, or as `Album.title` where the file has one table `[types]`.
+fn written(lines: &[&str], spot: &Spot) -> Spot {
+    const RULES: &str = "types";
+    let has = |table: &str| range(lines, table).is_some();
+    match spot.table.split_once('.') {
+        Some((RULES, name)) if has(RULES) && !has(&spot.table) => Spot {
+            table: RULES.to_owned(),
+            key: format!("{name}.{}", spot.key),
+        },
+        _ => spot.clone(),
+    }
 }
 
 /// The lines of a table, its header not included.
@@ -101,10 +131,11 @@ fn range(lines: &[&str], table: &str) -> Option<std::ops::Range<usize>> {
 /// Rules stand by name; what is said of a kind, or at the top, in the order that it was written in.
 fn place(lines: &[&str], range: std::ops::Range<usize>, spot: &Spot) -> usize {
     let end = range.end;
-    let is_type = spot
-        .table
-        .strip_prefix("types.")
-        .is_some_and(|name| !name.contains('.'));
+    let is_type = spot.table == "types"
+        || spot
+            .table
+            .strip_prefix("types.")
+            .is_some_and(|name| !name.contains('.'));
     if !is_type {
         return end;
     }
@@ -133,7 +164,11 @@ fn key(name: &str) -> String {
 
 /// A key with its value, as it stands in a file.
 pub fn line(spot: &Spot, value: &Value) -> String {
-    format!("{} = {}", key(&spot.key), inline(value))
+    let name = match (spot.table.as_str(), spot.key.split_once('.')) {
+        ("types", Some((ty, name))) => format!("{}.{}", key(ty), key(name)),
+        _ => key(&spot.key),
+    };
+    format!("{name} = {}", inline(value))
 }
 
 /// A value on one line, with its members in the order of the documentation.
@@ -246,6 +281,25 @@ mod tests {
             text.ends_with("values = [\"a\"]\nside = \"spec\"\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn rules_of_one_table_have_the_type_before_the_name() {
+        let file = "[types]\nA.b = \"plain\"\nB.a = \"remove\"\n";
+        for (table, key, expected) in [
+            ("types.A", "b", file.replace("plain", "secret")),
+            ("types.A", "c", file.replace("B.a", "A.c = \"secret\"\nB.a")),
+            ("types.C", "a", format!("{file}C.a = \"secret\"\n")),
+        ] {
+            let spot = Spot {
+                table: table.to_owned(),
+                key: key.to_owned(),
+            };
+            let text = with_value(file, &spot, &Value::from("secret")).unwrap();
+            assert_eq!(text, expected, "{table} {key}");
+            let at = line_of(&text, &spot).unwrap();
+            assert!(text.lines().nth(at - 1).unwrap().contains("secret"));
+        }
     }
 
     #[test]

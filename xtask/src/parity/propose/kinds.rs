@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use armature_generator::curation::{Naming, Side};
+use armature_generator::curation::{EnvelopeWord, Naming, Side};
 use armature_generator::model::ApiVersion;
 use toml::{Table, Value};
 
@@ -39,6 +39,7 @@ pub fn candidates(world: &World<'_>, seen: &Seen, open: &Differing) -> Vec<Candi
         found.extend(kind.plural());
         found.extend(kind.naming());
         found.extend(kind.versions());
+        found.extend(kind.envelope());
     }
     found
 }
@@ -56,6 +57,7 @@ impl Kind<'_> {
             tables: vec![format!("kinds.{}", self.name)],
             options,
             places: BTreeSet::new(),
+            part: None,
             is_deep: false,
         })
     }
@@ -138,13 +140,33 @@ impl Kind<'_> {
         self.candidate(Naming::WORDS.iter().map(option).collect())
     }
 
+    /// `properties` that stays, where the target has it and here its members stand around it.
+    fn envelope(&self) -> Option<Candidate> {
+        let is_kept = self.target.iter().any(|(version, target)| {
+            let ours = self.ours.get(version);
+            let mut paths = target.paths.keys();
+            paths.any(|path| {
+                path.ends_with(".properties")
+                    && ours.is_some_and(|ours| !ours.paths.contains_key(path))
+            })
+        });
+        if !is_kept {
+            return None;
+        }
+        let words = EnvelopeWord::WORDS.iter();
+        let option = |word: &&str| vec![("envelope".to_owned(), Value::from(*word))];
+        let mut candidate = self.candidate(words.map(option).collect())?;
+        candidate.is_deep = true;
+        Some(candidate)
+    }
+
     /// Fewer api-versions.
     fn versions(&self) -> Option<Candidate> {
         let dates: BTreeSet<&str> = self.target.keys().map(|name| date(name)).collect();
         let is_wanted = |version: &&ApiVersion| dates.contains(version.compact().as_str());
         let exported = self.seen.group.versions.iter().filter(|(_, version)| {
             let mut resources = version.resources.iter();
-            resources.any(|resource| resource.kind == self.name)
+            resources.any(|it| it.kind == self.name && !it.is_on_request)
         });
         let exported: Vec<&ApiVersion> = exported.map(|(version, _)| version).collect();
         let wanted: Vec<&ApiVersion> = exported

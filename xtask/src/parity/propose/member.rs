@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use armature_generator::curate::naming;
 use armature_generator::curation::Side;
 use armature_generator::model::{DecidedBy, LeftOut, Property, TypeRef};
-use armature_generator::types::embedded::ENVELOPE;
+use armature_generator::types::embedded::{ENVELOPE, NAMED_BY_AZURE};
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
@@ -50,18 +50,21 @@ impl Place<'_> {
             (None, Some(_)) if brackets.is_empty() => self.missing(name),
             (Some(_), None) if brackets.is_empty() => self.surplus(name),
             (Some(ours), Some(target)) => self.differing(name, brackets, ours, target),
-            (None, _) | (_, None) if brackets == "{}" => self.mapped(name),
-            _ => Err(ABOVE.to_owned()),
+            (None, _) | (_, None) => match brackets {
+                "{}" => self.mapped(name, ""),
+                "[]{}" => self.mapped(name, "[]"),
+                _ => Err(ABOVE.to_owned()),
+            },
         }
     }
 
-    /// What makes a map of an object, or something else of a map: both have one type.
-    fn mapped(&self, name: &str) -> Verdict {
-        let path = format!("{}.{name}", self.path);
+    /// What makes a map of an object, or something else of a map: both have one type. `brackets` are those before the map's.
+    fn mapped(&self, name: &str, brackets: &str) -> Verdict {
+        let path = format!("{}.{name}{brackets}", self.path);
         let sides = (self.ours.get(&path), self.target.get(&path));
         match (sides, self.site.arm_name(name)) {
             ((Some(ours), Some(target)), Some(arm)) => {
-                let rule = self.typed(&path, ours, target, false)?;
+                let rule = self.typed(&path, ours, target, !brackets.is_empty())?;
                 Ok(vec![self.rule(arm, vec![rule])])
             }
             _ => Err(ABOVE.to_owned()),
@@ -96,6 +99,10 @@ impl Place<'_> {
             };
             found.push(self.rule(&original.name, vec![word(as_word)]));
         }
+        let base = name.strip_suffix("FromSecret");
+        if let Some(original) = base.and_then(|base| self.site.original(base)) {
+            found.push(self.rule(&original.name, vec![word("secret-or-plain")]));
+        }
         let refers = |it: &&Property| it.name != name && reference(it) == name;
         for original in originals().filter(refers) {
             found.push(self.rule(&original.name, vec![word(self.reference_word(name))]));
@@ -108,6 +115,7 @@ impl Place<'_> {
         found.extend(self.flattened(name));
         found.extend(self.renamed(name));
         found.extend(self.site.cut_definition().map(|name| part(name, self)));
+        found.extend(self.id_of_part(name));
         let mut left_out = self.site.described.left_out.iter();
         match left_out.find(|it| it.name == name) {
             Some(_) if self.site.is_root && ENVELOPE.contains(&name) => {
@@ -122,6 +130,26 @@ impl Place<'_> {
             true => Err("no property of that name is in the specs that are read".to_owned()),
             false => Ok(found),
         }
+    }
+
+    /// The id of a part, which is there to speak of where the file says that the part stays.
+    fn id_of_part(&self, name: &str) -> Option<Candidate> {
+        let definition = self.site.described.definition.as_deref()?;
+        let mut left_out = self.site.described.left_out.iter();
+        let id = left_out.find(|it| {
+            let why = it.origin.decisions.last();
+            why.is_some_and(|why| why.what == NAMED_BY_AZURE)
+        })?;
+        if id.name == name {
+            return Some(part(definition, self));
+        }
+        if naming::reference(&id.name, false) != name {
+            return None;
+        }
+        let mut referring = self.rule(&id.name, vec![word(self.reference_word(name))]);
+        referring.part = Some(definition.to_owned());
+        referring.is_deep = true;
+        Some(referring)
     }
 
     /// How the target refers to a resource.
@@ -177,7 +205,8 @@ impl Place<'_> {
         };
         let curated = property(self.site.curated, name);
         let is_plain_there = name != arm && self.is_in_target(arm);
-        if name.ends_with("FromConfig") || is_plain_there {
+        let is_twin = name.ends_with("FromConfig") || name.ends_with("FromSecret");
+        if is_twin || is_plain_there {
             return Ok(vec![self.rule(arm, vec![word("plain")])]);
         }
         let mut rules = Vec::new();
@@ -246,9 +275,9 @@ impl Place<'_> {
             (Some(plain @ ("boolean" | "integer" | "number" | "string")), _) => {
                 Ok(statement(key, plain))
             }
-            (Some("object"), Some(values)) if !is_item => match values.value_type.as_deref() {
-                Some("string") => Ok(statement("type", "string-map")),
-                None => Ok(statement("type", "json-map")),
+            (Some("object"), Some(values)) => match values.value_type.as_deref() {
+                Some("string") => Ok(statement(key, "string-map")),
+                None => Ok(statement(key, "json-map")),
                 Some(_) => Err(NO_TYPE.to_owned()),
             },
             _ => Err(NO_TYPE.to_owned()),
@@ -297,6 +326,7 @@ fn part(name: &str, place: &Place<'_>) -> Candidate {
         tables: vec![String::new()],
         options: vec![vec![("parts".to_owned(), list)]],
         places: BTreeSet::from([(place.site.side, place.site.api_version.clone())]),
+        part: None,
         is_deep: true,
     }
 }

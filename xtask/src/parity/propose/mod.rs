@@ -23,17 +23,21 @@ mod tests;
 mod trial;
 mod world;
 
+use std::collections::BTreeMap;
+
+use armature_generator::crd::definitions;
 use armature_generator::curation::GroupConfig;
 use armature_generator::load::SpecRoot;
+use armature_generator::pipeline;
 use armature_progress::Progress;
 use camino::Utf8Path;
 
 use self::report::Proposals;
 use self::rounds::Outcome;
 use self::trial::Base;
-use self::world::{Differing, World, keys_of};
+use self::world::World;
 use super::reasons::{self, Reason};
-use super::{compare, schema, selection};
+use super::{schema, selection};
 use crate::generate::{curation_files, state::spec_root};
 use crate::output::{self, Format};
 use crate::{sources, workspace};
@@ -56,10 +60,7 @@ pub fn run(
     request: &Request<'_>,
     target: impl Fn(&str) -> anyhow::Result<schema::Group>,
 ) -> anyhow::Result<()> {
-    let lock = sources::Lock::read(root)?;
-    let specs = spec_root(&lock, |source| {
-        anyhow::Ok(sources::current(root, source, request.from)?.path)
-    })?;
+    let specs = specs(root, request.from)?;
     let reasons = reasons::read(root)?;
     let progress = Progress::new();
     let mut proposals = Vec::new();
@@ -86,6 +87,30 @@ pub fn run(
     Ok(())
 }
 
+/// CRDs of groups as their curation files have them.
+pub fn curated(
+    root: &Utf8Path,
+    groups: &[String],
+    from: Option<&Utf8Path>,
+) -> anyhow::Result<BTreeMap<String, schema::Group>> {
+    let specs = specs(root, from)?;
+    let mut crds = Vec::new();
+    for (path, text) in wanted(root, groups)? {
+        let config = GroupConfig::parse(path.as_str(), &text)?;
+        let group = pipeline::curated_group(&specs, &config)?;
+        crds.extend(definitions(&group, |_| true)?);
+    }
+    schema::read_crds(&crds)
+}
+
+/// The pinned specs and Bicep types.
+fn specs(root: &Utf8Path, from: Option<&Utf8Path>) -> anyhow::Result<SpecRoot> {
+    let lock = sources::Lock::read(root)?;
+    spec_root(&lock, |source| {
+        anyhow::Ok(sources::current(root, source, from)?.path)
+    })
+}
+
 /// The curation files of groups with their text.
 fn wanted(root: &Utf8Path, groups: &[String]) -> anyhow::Result<Vec<(String, String)>> {
     let files = curation_files(root)?.into_iter();
@@ -106,22 +131,14 @@ fn of_group(
     reasons: &[Reason],
     progress: &Progress,
 ) -> anyhow::Result<Outcome> {
-    let world = World::new(specs, path, text, target)?;
+    let mut world = World::new(specs, path, text, (target, reasons))?;
     let seen = world.look(text, None)?;
-    let compared = compare::group(&seen.group.api_group, &seen.ours, &world.target);
-    let explanation = reasons::explain(reasons, &compared);
-    let open = explanation
-        .unexplained
-        .iter()
-        .flat_map(|(version, finding)| {
-            keys_of(version, finding.aspect, &finding.path, &seen.differing)
-        });
-    let open: Differing = open.collect();
-    let explained = seen.differing.difference(&open).cloned().collect();
     let base = Base {
         text: text.to_owned(),
+        explained: world.explained(&seen),
         seen,
-        explained,
     };
-    rounds::propose(&world, base, progress)
+    let outcome = rounds::propose(&mut world, base, progress)?;
+    world.check(&outcome.text)?;
+    Ok(outcome)
 }

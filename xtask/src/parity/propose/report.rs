@@ -97,6 +97,10 @@ fn proposed(outcome: &Outcome) -> BTreeMap<Spot, Line> {
         for spot in tried.spots() {
             let value = edit::value(&outcome.text, &spot);
             let Some(value) = value else { continue };
+            // A part may be all that a rule was lacking.
+            if edit::value(&outcome.text_before, &spot).as_ref() == Some(&value) {
+                continue;
+            }
             let line = lines.entry(spot.clone()).or_insert_with(|| Line {
                 line: edit::line(&spot, &value),
                 settles: 0,

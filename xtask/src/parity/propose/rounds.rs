@@ -11,7 +11,7 @@ use super::candidate::Candidate;
 use super::edit::Spot;
 use super::find::find;
 use super::trial::{Base, Tried, best};
-use super::world::{Differing, Key, World};
+use super::world::{Differing, Key, Seen, World};
 
 /// Most rounds; each but the last has taken something.
 const ROUNDS: usize = 5;
@@ -35,7 +35,11 @@ pub struct Outcome {
 }
 
 /// Tries lines for whatever is open.
-pub fn propose(world: &World<'_>, mut base: Base, progress: &Progress) -> anyhow::Result<Outcome> {
+pub fn propose(
+    world: &mut World<'_>,
+    mut base: Base,
+    progress: &Progress,
+) -> anyhow::Result<Outcome> {
     let before = base.open();
     let text_before = base.text.clone();
     let mut known = Known::default();
@@ -50,14 +54,20 @@ pub fn propose(world: &World<'_>, mut base: Base, progress: &Progress) -> anyhow
             .filter(|it| known.is_new(it))
             .collect();
         let (good, bad) = attempts(world, &base, &open, &fresh, progress);
-        known.refused.extend(bad);
         if good.is_empty() {
+            known.refused.extend(bad);
             break;
         }
-        let open_before = open.len();
+        // What breaks something may do so no more, beside what is taken.
+        known.forget(bad.iter().filter(|it| it.is_promising()));
+        known.refused.extend(bad);
+        let (open_before, taken) = (open.len(), known.taken.len());
         take(world, &mut base, good, &mut known)?;
         if base.open().len() >= open_before {
             break;
+        }
+        if known.taken[taken..].iter().any(|it| it.is_deep) {
+            world.reread(&base.text)?;
         }
     }
     known
@@ -98,6 +108,17 @@ impl Known {
         self.seen.push(candidate.clone());
         true
     }
+
+    /// Lets be tried again what is about the same keys.
+    fn forget<'t>(&mut self, tried: impl Iterator<Item = &'t Tried> + Clone) {
+        let is_about = |candidate: &Candidate, tried: &Tried| {
+            let mut keys = candidate.options.iter().flatten().map(|(key, _)| key);
+            candidate.tables.contains(&tried.table)
+                && keys.any(|key| tried.spots().any(|spot| spot.key == *key))
+        };
+        self.seen
+            .retain(|candidate| !tried.clone().any(|tried| is_about(candidate, tried)));
+    }
 }
 
 /// Tries each candidate on the file as it is: those that are worth a line, and those that are not.
@@ -137,8 +158,9 @@ fn take(
         let faulty = |tried: &Tried| tried.problem_in(&text, &seen);
         let (bad, good): (Vec<Tried>, Vec<Tried>) =
             kept.into_iter().partition(|it| faulty(it).is_some());
-        if bad.is_empty() && world.check(&text).is_ok() {
+        if bad.is_empty() && is_no_worse(&seen, &base.seen) {
             base.text = text;
+            base.explained = world.explained(&seen);
             base.seen = seen;
             known.taken.extend(good);
             return Ok(());
@@ -155,21 +177,22 @@ fn take(
     Ok(())
 }
 
+/// Whether a file has no fault that it did not have before.
+fn is_no_worse(after: &Seen, before: &Seen) -> bool {
+    let is_known = |message: &str| before.problems.iter().any(|it| it.message == message);
+    let mut faults = after.problems.iter();
+    faults.all(|fault| is_known(&fault.message))
+}
+
 /// One line for each key: the first, which gains most. The others may come in another round, with what it says.
 fn unrivalled(good: Vec<Tried>, known: &mut Known) -> Vec<Tried> {
-    let is_about = |candidate: &Candidate, tried: &Tried| {
-        let mut keys = candidate.options.iter().flatten().map(|(key, _)| key);
-        candidate.tables.contains(&tried.table)
-            && keys.any(|key| tried.spots().any(|spot| spot.key == *key))
-    };
-    known
-        .seen
-        .retain(|candidate| !good.iter().any(|tried| is_about(candidate, tried)));
+    known.forget(good.iter());
     let mut spots = BTreeSet::<Spot>::new();
     let kept = good.into_iter().filter(|tried| {
-        let own: Vec<Spot> = tried.spots().collect();
-        let is_shared = own.iter().all(|spot| spot.key == "parts");
-        let is_free = is_shared || own.iter().all(|spot| !spots.contains(spot));
+        // Several may add to the parts of the file.
+        let own = tried.spots().filter(|spot| !spot.is_parts());
+        let own: Vec<Spot> = own.collect();
+        let is_free = own.iter().all(|spot| !spots.contains(spot));
         spots.extend(own);
         is_free
     });

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use toml::Value;
 
+use super::world::Differing;
 use super::*;
 use crate::parity::target;
 
@@ -56,7 +57,7 @@ fn fixture() -> (SpecRoot, String) {
 
 /// The CRDs of a file.
 fn crds(specs: &SpecRoot, text: &str) -> schema::Group {
-    let world = World::new(specs, "music.toml", text, schema::Group::new()).unwrap();
+    let world = World::new(specs, "music.toml", text, (schema::Group::new(), &[])).unwrap();
     world.look(text, None).unwrap().ours
 }
 
@@ -66,6 +67,7 @@ fn every_sort_of_line_is_found_again() {
     let target = crds(&specs, &text);
     for (table, key) in [
         ("types.Album", "apiToken"),
+        ("types.Album", "comment"),
         ("types.Album", "copies"),
         ("types.Album", "format"),
         ("types.Album", "publisher"),
@@ -75,6 +77,7 @@ fn every_sort_of_line_is_found_again() {
         ("types.Album", "tracks"),
         ("types.Album", "vaultId"),
         ("types.Stage", "doors"),
+        ("kinds.Singer", "envelope"),
         ("kinds.Stage", "plural"),
         ("kinds.Stage", "naming"),
         ("kinds.AlbumsTrack", "versions"),
@@ -105,6 +108,32 @@ fn every_sort_of_line_is_found_again() {
         };
         assert_eq!(said(&outcome.text), said(&text), "{lines:?}");
     }
+}
+
+#[test]
+fn items_become_maps_of_any_json() {
+    let (specs, text) = fixture();
+    let line = r#"doors = { items = "integer", because = "they have numbers" }"#;
+    let wanted = text.replace(line, r#"doors = { items = "json-map" }"#);
+    let target = crds(&specs, &wanted);
+    let (outcome, lines) = proposed(&specs, "music.toml", &text.replace(line, ""), target, &[]);
+    let expected = r#"types.Stage doors = { items = "json-map" }"#;
+    assert_eq!(lines, BTreeSet::from([expected.to_owned()]));
+    assert_eq!(outcome.after, Differing::new());
+}
+
+#[test]
+fn a_fault_that_no_line_mends_is_told() {
+    let (specs, text) = fixture();
+    let target = crds(&specs, &text);
+    let faulty = text.replace("doors = ", "windows = ");
+    let none = Progress::silent();
+    let found = of_group(&specs, "music.toml", &faulty, target, &[], &none);
+    let error = found.err().map(|error| format!("{error:#}"));
+    assert!(
+        error.as_deref().is_some_and(|it| it.contains("`windows`")),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -191,12 +220,13 @@ fn rules_of_network_come_back() {
         ("types.SubResource", "*"),
         ("types.TrafficManagerProfile", "*"),
         ("types.VirtualNetwork", "subnets"),
+        ("types.VngClientConnectionConfiguration", "*"),
     ];
     let Some((outcome, lines)) = of_azure("network", &gone) else {
         return;
     };
     let expected = [
-        " parts = [\"Endpoint\"]",
+        " parts = [\"ApplicationGatewayLoadDistributionTarget\", \"Endpoint\", \"VngClientConnectionConfiguration\"]",
         "kinds.TrafficManagerProfile config-maps = { dnsConfigFqdn = \"dnsConfig.fqdn\" }",
         "types.PrivateEndpoint customDnsConfigs = { as = \"remove\", side = \"spec\" }",
         "types.PrivateLinkServiceConnection privateLinkServiceId = \"well-known-reference\"",
@@ -204,6 +234,7 @@ fn rules_of_network_come_back() {
         "types.TrafficManagerProfile endpoints = { as = \"remove\", side = \"spec\" }",
         "types.TrafficManagerProfile type = \"plain\"",
         "types.VirtualNetwork subnets = \"child-kind\"",
+        "types.VngClientConnectionConfiguration id = \"reference\"",
     ];
     assert_eq!(lines, expected.map(str::to_owned).into());
     assert_eq!(outcome.after, Differing::new());

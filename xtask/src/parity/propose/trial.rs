@@ -37,6 +37,10 @@ pub struct Tried {
     pub table: String,
     /// What is added to what.
     pub additions: Vec<Addition>,
+    /// Definition that is added to the parts of the file.
+    pub part: Option<String>,
+    /// Whether the specs are read otherwise with it.
+    pub is_deep: bool,
     /// Paths that it settles.
     pub settles: usize,
     /// Paths that agreed and would not.
@@ -49,6 +53,11 @@ impl Tried {
     /// Whether it is worth a line.
     pub fn is_good(&self) -> bool {
         self.problem.is_none() && self.settles > self.breaks
+    }
+
+    /// Whether it would be good, did it break less.
+    pub fn is_promising(&self) -> bool {
+        self.problem.is_none() && self.settles > 0
     }
 
     /// The better of two comes first: what is refused last, else by what is gained, else by what is broken.
@@ -145,6 +154,8 @@ fn attempt(
     let mut tried = Tried {
         table: table.to_owned(),
         additions,
+        part: candidate.part.clone(),
+        is_deep: candidate.is_deep,
         settles: 0,
         breaks: 0,
         problem: None,
@@ -191,30 +202,33 @@ fn attempt(
 impl Tried {
     /// The keys that it sets.
     pub fn spots(&self) -> impl Iterator<Item = Spot> {
-        self.additions.iter().map(|(key, _)| Spot {
-            table: self.table.clone(),
-            key: key.clone(),
-        })
+        self.said().map(|(spot, _)| spot)
+    }
+
+    /// What it adds where.
+    fn said(&self) -> impl Iterator<Item = (Spot, Value)> {
+        let part = self.part.iter().map(|part| {
+            let list = Value::Array(vec![Value::from(part.as_str())]);
+            (Spot::parts(), list)
+        });
+        let additions = self.additions.iter().map(|(key, addition)| {
+            let spot = Spot {
+                table: self.table.clone(),
+                key: key.clone(),
+            };
+            (spot, addition.clone())
+        });
+        part.chain(additions)
     }
 
     /// What the keys say in a file that had the lines.
     pub fn lines(&self, text: &str) -> Vec<(Spot, Value)> {
-        let is_rule = self.table.starts_with("types.");
-        let values = self.additions.iter().map(|(key, addition)| {
-            merged(
-                is_rule,
-                key,
-                edit::value(
-                    text,
-                    &Spot {
-                        table: self.table.clone(),
-                        key: key.clone(),
-                    },
-                ),
-                addition,
-            )
-        });
-        self.spots().zip(values).collect()
+        let line = |(spot, addition): (Spot, Value)| {
+            let is_rule = spot.table.starts_with("types.");
+            let value = merged(is_rule, &spot.key, edit::value(text, &spot), &addition);
+            (spot, value)
+        };
+        self.said().map(line).collect()
     }
 
     /// The file with the lines; nothing where something else would have to be rewritten.

@@ -13,7 +13,8 @@ use armature_generator::{
     pipeline,
 };
 
-use crate::parity::compare::{Aspect, Compared};
+use crate::parity::compare::{self, Aspect, Compared};
+use crate::parity::reasons::{self, Reason};
 use crate::parity::schema::{self, Facts, Versions};
 
 /// A path that differs.
@@ -74,10 +75,13 @@ pub struct World<'w> {
     specs: &'w SpecRoot,
     /// The curation file, for messages.
     pub path: String,
-    /// The group before curation.
+    /// The group before curation. Without api-versions that are served on request: the target never has them, and no line
+    /// is to be narrowed for their sake.
     pub described: Group,
     /// What to come to.
     pub target: schema::Group,
+    /// Why some of it is otherwise, and is to stay so.
+    reasons: &'w [Reason],
     reaches: BTreeMap<String, Reach>,
 }
 
@@ -87,24 +91,26 @@ impl<'w> World<'w> {
         specs: &'w SpecRoot,
         path: &str,
         text: &str,
-        target: schema::Group,
+        (target, reasons): (schema::Group, &'w [Reason]),
     ) -> anyhow::Result<Self> {
-        let config = GroupConfig::parse(path, text)?;
-        let group = pipeline::curated_group(specs, &config)?;
-        let described = pipeline::described_group(specs, &config)?;
-        let mut world = Self {
+        let (described, reaches) = read(specs, path, text)?;
+        Ok(Self {
             specs,
             path: path.to_owned(),
             described,
             target,
-            reaches: BTreeMap::new(),
-        };
-        world.reaches = reaches(&world.described, &group);
-        Ok(world)
+            reasons,
+            reaches,
+        })
     }
 
-    /// The group with this file. With a `reach`, only that part of it, by the specs as they were read for the file that the
-    /// world was made of.
+    /// Reads the specs anew, for a file that says otherwise how they are to be read.
+    pub fn reread(&mut self, text: &str) -> anyhow::Result<()> {
+        (self.described, self.reaches) = read(self.specs, &self.path, text)?;
+        Ok(())
+    }
+
+    /// The group with this file. With a `reach`, only that part of it, by the specs as they were read last.
     pub fn look(&self, text: &str, reach: Option<&Reach>) -> anyhow::Result<Seen> {
         let config = GroupConfig::parse(self.path.as_str(), text)?;
         let described = match reach {
@@ -122,6 +128,18 @@ impl<'w> World<'w> {
             ours,
             problems,
         })
+    }
+
+    /// What differs for a reason.
+    pub fn explained(&self, seen: &Seen) -> Differing {
+        let compared = compare::group(&seen.group.api_group, &seen.ours, &self.target);
+        let explanation = reasons::explain(self.reasons, &compared);
+        let open = explanation.unexplained.iter();
+        let open = open.flat_map(|(version, finding)| {
+            keys_of(version, finding.aspect, &finding.path, &seen.differing)
+        });
+        let open: Differing = open.collect();
+        seen.differing.difference(&open).cloned().collect()
     }
 
     /// Whether the generator takes the file.
@@ -218,7 +236,7 @@ fn agree(ours: &Facts, theirs: &Facts) -> bool {
 }
 
 /// The paths that a finding stands for.
-pub fn keys_of(compared: &Compared, aspect: Aspect, path: &str, seen: &Differing) -> Vec<Key> {
+fn keys_of(compared: &Compared, aspect: Aspect, path: &str, seen: &Differing) -> Vec<Key> {
     let key = |path: &str| Key {
         kind: compared.kind.clone(),
         version: compared.version.clone(),
@@ -232,6 +250,22 @@ pub fn keys_of(compared: &Compared, aspect: Aspect, path: &str, seen: &Differing
         }
         _ => vec![key(path)],
     }
+}
+
+/// The group before curation, and where rules may change something.
+fn read(
+    specs: &SpecRoot,
+    path: &str,
+    text: &str,
+) -> anyhow::Result<(Group, BTreeMap<String, Reach>)> {
+    let config = GroupConfig::parse(path, text)?;
+    let mut described = pipeline::described_group(specs, &config)?;
+    // What is wrong with the file may be what lines are lacking.
+    let (group, _) = curate_anyway(described.clone(), &config);
+    let versions = &mut described.versions;
+    versions.retain(|version, _| !config.is_on_request(version));
+    let reaches = reaches(&described, &group);
+    Ok((described, reaches))
 }
 
 /// By each name that rules may use for a type, the kinds and versions that reach it.

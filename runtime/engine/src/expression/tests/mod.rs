@@ -61,6 +61,7 @@ static VERSION: VersionInfo = VersionInfo {
     name: "v20200101",
     api_version: "2020-01-01",
     sources: &[],
+    is_on_request: false,
     spec: Spec::SHAPE,
     status: Status::SHAPE,
     verbs: Verbs {
@@ -73,6 +74,7 @@ static VERSION: VersionInfo = VersionInfo {
         delete_long_running: false,
     },
     child_lists: &[],
+    keep_unknown: &[],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -60,6 +60,58 @@ async fn a_resource_that_never_holds_still_is_tried_again_later() {
     assert_eq!(world.azure.take_bodies().len(), 4);
 }
 
+fn shelf(name: &str) -> Value {
+    json!({"name": name, "properties": {"width": 1}})
+}
+
+fn of_user(name: &str) -> Value {
+    json!({"name": name, "width": 1})
+}
+
+/// Names of the shelves that the store has in Azure.
+fn shelves(world: &World) -> Vec<String> {
+    let store = world.azure.get(STORE).expect("a store");
+    let shelves = store.pointer("/properties/interior/shelves");
+    let shelves = shelves.and_then(Value::as_array);
+    let names = shelves.into_iter().flatten().map(|it| it["name"].as_str());
+    names.flatten().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn what_others_add_to_a_list_stays_and_what_was_ours_goes() {
+    let (world, store) = World::with_store().await;
+    world.store(json!({"capacity": 5, "shelves": [of_user("ours"), of_user("old")]}));
+    world.pass(&store).await;
+    assert_eq!(shelves(&world), ["ours", "old"]);
+    let mut azure = world.azure.get(STORE).expect("a store");
+    let there = &mut azure["properties"]["interior"]["shelves"];
+    there.as_array_mut().expect("a list").push(shelf("theirs"));
+    world.azure.set(STORE, azure);
+    world.forget();
+    world.pass(&store).await;
+    assert_eq!(world.azure.take_bodies().len(), 0, "not compared");
+    world.store(json!({"capacity": 6, "shelves": [of_user("ours")]}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["ours", "theirs"]);
+    // A spec that names none leaves those of others.
+    world.store(json!({"capacity": 7}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["theirs"]);
+}
+
+#[tokio::test]
+async fn a_list_that_the_spec_never_named_is_carried_over() {
+    let (world, store) = World::with_store().await;
+    let mut azure = with_boxes(5, json!([]), "1");
+    azure["properties"]["interior"]["shelves"] = json!([shelf("theirs")]);
+    world.azure.set(STORE, azure);
+    world.store(json!({"capacity": 6}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(shelves(&world), ["theirs"]);
+    let put = world.azure.take_bodies().pop().expect("a body");
+    assert_eq!(put["properties"]["capacity"], 6);
+}
+
 #[tokio::test]
 async fn without_children_or_etag_a_put_has_no_condition() {
     for azure in [

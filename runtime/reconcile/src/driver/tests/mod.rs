@@ -14,6 +14,7 @@ mod exports;
 mod expressions;
 mod extensions;
 mod failures;
+mod head_only;
 mod holds;
 mod operations;
 mod places;
@@ -21,7 +22,9 @@ mod prerequisites;
 mod protect;
 mod remote;
 mod restart;
+mod scopes;
 mod secrets;
+mod uuid_names;
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ mod scalar;
 
 use serde_json::{Map, Value, json};
 
-use crate::shape::{Field, Flags, ListShape, Rules, Semantic, StructShape, Type};
+use crate::shape::{ArmPlace, Field, Flags, ListShape, Rules, Semantic, StructShape, Type};
 
 /// How well values keep to the rules of their shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +245,14 @@ fn settle(shape: &StructShape, members: &mut Map<String, Value>) {
         if members.contains_key(name) {
             members.shift_remove(&format!("{name}FromConfig"));
             members.shift_remove(&format!("{name}FromSecret"));
+        }
+    }
+    // `name` stands in the body of every resource: it is no further member of one.
+    for field in shape.fields {
+        if let (ArmPlace::Further([]), Some(further)) = (field.arm, members.get_mut(field.name))
+            && let Some(further) = further.as_object_mut()
+        {
+            further.shift_remove("name");
         }
     }
 }

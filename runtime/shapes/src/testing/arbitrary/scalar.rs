@@ -58,9 +58,15 @@ const DATES: [&str; 10] = [
 ];
 
 /// Texts that some rule of Azure's takes.
-const CANDIDATES: [&str; 12] = [
+const CANDIDATES: [&str; 18] = [
     "abc",
     "a",
+    "abcdefgh",
+    "10.0.0.4",
+    "10.0.0.0/24",
+    "12:30",
+    "+01:00",
+    "AAAA",
     "00000000-0000-0000-0000-000000000000",
     "10.0.0.0/8",
     "/subscriptions/s/resourceGroups/r/providers/a.b/c/d",

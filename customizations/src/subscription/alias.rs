@@ -1,0 +1,169 @@
+//! Alias: what is owned by one is in the subscription that it stands for, and goes with it.
+
+use std::collections::BTreeMap;
+
+use armature_generated::subscription::hub::{Alias, AliasKind};
+use armature_runtime::extension::{
+    Context, Deleter, ExtensionError, Next, SuccessfulCreationHandler,
+};
+use armature_runtime::names::CHILD_RESOURCE_ID_OVERRIDE;
+use armature_runtime::reconcile::outcome::Write;
+use async_trait::async_trait;
+use serde_json::Value;
+
+/// API version in which the state of a subscription is asked for; that of aliases does not know it.
+const SUBSCRIPTIONS: &str = "2022-12-01";
+
+/// States of a subscription that can be cancelled. In any other it is cancelled already.
+const IN_USE: [&str; 3] = ["Enabled", "Warned", "PastDue"];
+
+/// Cancels the subscription before the alias goes: without it nobody would know what is still to be paid for. One that is
+/// cancelled, or gone, is left alone, so that a deletion that could not go on can be tried again.
+#[derive(Debug)]
+pub struct CancelSubscription;
+
+#[async_trait]
+impl Deleter for CancelSubscription {
+    type Hub = AliasKind;
+
+    async fn delete(
+        &self,
+        context: &Context,
+        alias: &Alias,
+        next: Next<'_, Write>,
+    ) -> Result<Write, ExtensionError> {
+        if let Some(subscription) = subscription(alias) {
+            let question = format!("{subscription}?api-version={SUBSCRIPTIONS}");
+            let found = context.arm.get(&question).await?;
+            if found.as_ref().is_some_and(is_in_use) {
+                let version = context.api_version;
+                let cancel = format!(
+                    "{subscription}/providers/Microsoft.Subscription/cancel?api-version={version}"
+                );
+                context.arm.post(&cancel, None).await?;
+            }
+        }
+        next.call().await
+    }
+}
+
+/// Lets the ids of what an alias owns begin with its subscription.
+#[derive(Debug)]
+pub struct AliasedSubscription;
+
+#[async_trait]
+impl SuccessfulCreationHandler for AliasedSubscription {
+    type Hub = AliasKind;
+
+    async fn succeeded(
+        &self,
+        _context: &Context,
+        alias: &Alias,
+        next: Next<'_, BTreeMap<String, String>>,
+    ) -> Result<BTreeMap<String, String>, ExtensionError> {
+        let mut annotations = next.call().await?;
+        let id = subscription(alias).map(|id| (CHILD_RESOURCE_ID_OVERRIDE.to_owned(), id));
+        annotations.extend(id);
+        Ok(annotations)
+    }
+}
+
+/// ARM id of the subscription, once Azure has made it.
+fn subscription(alias: &Alias) -> Option<String> {
+    let properties = alias.status.as_ref()?.properties.as_ref()?;
+    let id = properties.subscription_id.as_deref()?.trim();
+    (!id.is_empty()).then(|| format!("/subscriptions/{id}"))
+}
+
+fn is_in_use(subscription: &Value) -> bool {
+    let state = subscription["state"].as_str().unwrap_or_default();
+    IN_USE.iter().any(|known| known.eq_ignore_ascii_case(state))
+}
+
+#[cfg(all(test, feature = "default"))]
+mod tests {
+    use armature_runtime::shape::decode;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::Doubles;
+
+    fn alias(subscription: Value) -> Alias {
+        let status = json!({"properties": { "subscriptionId": subscription }});
+        Alias {
+            status: Some(decode(&status).expect("a status")),
+            ..Alias::default()
+        }
+    }
+
+    async fn delete(doubles: &Doubles, alias: &Alias) -> Result<Write, ExtensionError> {
+        let context = Context {
+            api_version: "2021-10-01",
+            ..doubles.context()
+        };
+        let next = Next::value(Write::Completed);
+        CancelSubscription.delete(&context, alias, next).await
+    }
+
+    #[tokio::test]
+    async fn the_subscription_is_cancelled_before_the_alias_goes() {
+        for (state, is_cancelled) in [
+            ("Enabled", true),
+            ("warned", true),
+            ("PastDue", true),
+            ("Disabled", false),
+            ("Deleted", false),
+        ] {
+            let doubles = Doubles::answering(json!({ "state": state }));
+            let deleted = delete(&doubles, &alias(json!("s-2"))).await;
+            assert_eq!(deleted.expect("an answer"), Write::Completed);
+            let mut requests = vec!["GET /subscriptions/s-2?api-version=2022-12-01"];
+            let cancel = "POST /subscriptions/s-2/providers/Microsoft.Subscription/cancel?api-version=2021-10-01";
+            requests.extend(is_cancelled.then_some(cancel));
+            assert_eq!(doubles.requests(), requests, "{state}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_subscription_that_is_gone_does_not_hold_the_alias() {
+        let doubles = Doubles::default();
+        let deleted = delete(&doubles, &alias(json!("s-2"))).await;
+        assert_eq!(deleted.expect("an answer"), Write::Completed);
+        assert_eq!(doubles.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_refusal_keeps_the_alias() {
+        let doubles = Doubles::refusing(403, "AuthorizationFailed");
+        let refused = delete(&doubles, &alias(json!("s-2"))).await;
+        assert!(matches!(refused, Err(ExtensionError::Azure { .. })));
+    }
+
+    #[tokio::test]
+    async fn an_alias_that_has_no_subscription_yet_just_goes() {
+        let doubles = Doubles::default();
+        for alias in [Alias::default(), alias(Value::Null), alias(json!(""))] {
+            let deleted = delete(&doubles, &alias).await;
+            assert_eq!(deleted.expect("an answer"), Write::Completed);
+        }
+        doubles.assert_untouched();
+    }
+
+    #[tokio::test]
+    async fn what_an_alias_owns_is_in_its_subscription() {
+        let doubles = Doubles::default();
+        let expected = [(
+            CHILD_RESOURCE_ID_OVERRIDE.to_owned(),
+            "/subscriptions/s-2".to_owned(),
+        )];
+        for (alias, expected) in [
+            (alias(json!("s-2")), BTreeMap::from(expected)),
+            (Alias::default(), BTreeMap::new()),
+        ] {
+            let next = Next::value(BTreeMap::new());
+            let context = doubles.context();
+            let noted = AliasedSubscription.succeeded(&context, &alias, next);
+            assert_eq!(noted.await.expect("annotations"), expected);
+        }
+    }
+}

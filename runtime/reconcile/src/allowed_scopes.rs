@@ -1,0 +1,165 @@
+//! Below which ARM ids everything must be that the objects of a namespace are for and refer to.
+
+use std::fmt;
+
+use armature_shapes::id::segment::{self, MisleadingSegment};
+
+/// First segments of ARM ids: below a subscription, and of the tenant.
+const ROOTS: [&str; 2] = ["subscriptions", "providers"];
+
+/// ARM ids below which something is allowed; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedScopes(Vec<String>);
+
+/// Why a text names no scopes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScopesError {
+    /// It is empty, which must not pass for everything.
+    #[error(
+        "it names no scope: write ARM ids such as /subscriptions/ID/resourceGroups/NAME, or leave it out to allow everything"
+    )]
+    Empty,
+    /// One of them is no ARM id, or one of too much.
+    #[error(
+        "'{scope}' is no scope: write /subscriptions/ID or /providers/NAMESPACE, and what is below it, without wildcards"
+    )]
+    NoScope {
+        /// As it is written.
+        scope: String,
+    },
+    /// One of them would be read as another.
+    #[error("'{scope}' is no scope: {misleading}")]
+    Misleading {
+        /// As it is written.
+        scope: String,
+        /// The segment.
+        misleading: MisleadingSegment,
+    },
+}
+
+impl AllowedScopes {
+    /// Reads ARM ids with commas or blanks between them.
+    ///
+    /// # Errors
+    /// When there is none, or one of them is not understood: then none counts.
+    pub fn parse(text: &str) -> Result<Self, ScopesError> {
+        let scopes = text.split(|letter: char| letter == ',' || letter.is_whitespace());
+        let scopes: Vec<String> = scopes
+            .filter(|scope| !scope.is_empty())
+            .map(scope)
+            .collect::<Result<_, _>>()?;
+        match scopes.is_empty() {
+            true => Err(ScopesError::Empty),
+            false => Ok(Self(scopes)),
+        }
+    }
+
+    /// Whether an ARM id is one of the scopes or below one: segment by segment, in any casing. An id that might be read
+    /// as another is below none.
+    pub fn allow(&self, id: &str) -> bool {
+        let is_above = |scope: &String| {
+            let mut segments = id.split('/');
+            let mut above = scope.split('/');
+            above.all(|above| {
+                segments
+                    .next()
+                    .is_some_and(|at| at.eq_ignore_ascii_case(above))
+            })
+        };
+        segment::check_path(id).is_ok() && self.0.iter().any(is_above)
+    }
+}
+
+impl fmt::Display for AllowedScopes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.join(", "))
+    }
+}
+
+fn scope(text: &str) -> Result<String, ScopesError> {
+    let scope = text.to_owned();
+    let kept = text.strip_suffix('/').unwrap_or(text);
+    let segments: Vec<&str> = kept.split('/').collect();
+    let is_scope = match segments.as_slice() {
+        ["", root, rest @ ..] => {
+            let is_root = ROOTS.iter().any(|known| known.eq_ignore_ascii_case(root));
+            is_root && !rest.is_empty() && rest.iter().all(|at| !at.is_empty() && !at.contains('*'))
+        }
+        _ => false,
+    };
+    if !is_scope {
+        return Err(ScopesError::NoScope { scope });
+    }
+    match segment::check_path(kept) {
+        Ok(()) => Ok(kept.to_owned()),
+        Err(misleading) => Err(ScopesError::Misleading { scope, misleading }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_below_a_scope() {
+        let scopes = "/subscriptions/S/resourceGroups/team/, /providers/Microsoft.Authorization/roleDefinitions";
+        let scopes = AllowedScopes::parse(scopes).unwrap();
+        let vault = "/subscriptions/s/resourcegroups/TEAM/providers/Microsoft.KeyVault/vaults/v";
+        let of_vault = format!("{vault}/providers/Microsoft.Authorization/locks/l");
+        for (id, expected) in [
+            ("/subscriptions/s/resourceGroups/team", true),
+            (vault, true),
+            (&of_vault, true),
+            ("/providers/microsoft.authorization/roleDefinitions/r", true),
+            ("/subscriptions/s", false),
+            ("/subscriptions/s/resourceGroups", false),
+            ("/subscriptions/s/resourceGroups/team2", false),
+            ("/subscriptions/other/resourceGroups/team", false),
+            (
+                "/subscriptions/s/providers/Microsoft.Authorization/locks/l",
+                false,
+            ),
+            ("/providers/Microsoft.Management/managementGroups/m", false),
+            ("/subscriptions/s/resourceGroups/team/../other", false),
+            ("/subscriptions/s/resourceGroups/team/%2e%2e/other", false),
+            ("/subscriptions/s//resourceGroups/team", false),
+            ("subscriptions/s/resourceGroups/team", false),
+            ("", false),
+        ] {
+            assert_eq!(scopes.allow(id), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn how_scopes_are_written() {
+        for (text, expected) in [
+            ("/subscriptions/a", Some("/subscriptions/a")),
+            (
+                "/subscriptions/a,/subscriptions/b",
+                Some("/subscriptions/a, /subscriptions/b"),
+            ),
+            (
+                " /subscriptions/a \n /subscriptions/b ",
+                Some("/subscriptions/a, /subscriptions/b"),
+            ),
+            (
+                "/providers/Microsoft.Management/managementGroups/m/",
+                Some("/providers/Microsoft.Management/managementGroups/m"),
+            ),
+            ("", None),
+            (" , ", None),
+            ("/", None),
+            ("/subscriptions", None),
+            ("/subscriptions/", None),
+            ("/subscriptions/*", None),
+            ("/subscriptions//resourceGroups/a", None),
+            ("subscriptions/a", None),
+            ("/resourceGroups/a", None),
+            ("/subscriptions/a/resourceGroups/..", None),
+            ("/subscriptions/a everything", None),
+        ] {
+            let read = AllowedScopes::parse(text).map(|scopes| scopes.to_string());
+            assert_eq!(read.ok().as_deref(), expected, "'{text}'");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Container Apps: domains of environments, and the host of an app's newest revision in them; read from the recordings of
+//! 2024-03-01 and 2025-01-01.
+
+use serde_json::{Value, json};
+
+use super::{Behaviour, Scene};
+use crate::id::ResourceId;
+use crate::json;
+use crate::store::stable_uuid;
+
+/// `Microsoft.App/managedEnvironments`.
+#[derive(Debug)]
+pub struct ManagedEnvironment;
+
+const DOMAIN: [&str; 2] = ["properties", "defaultDomain"];
+
+impl Behaviour for ManagedEnvironment {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.App/managedEnvironments")
+    }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        let word = hash(scene.id);
+        let domain = format!("{word}.{}.azurecontainerapps.io", location(body));
+        json::set(body, &DOMAIN, json!(domain));
+        set_event_stream(scene.id, body);
+    }
+}
+
+/// `Microsoft.App/containerApps`.
+#[derive(Debug)]
+pub struct ContainerApp;
+
+const INGRESS: [&str; 3] = ["properties", "configuration", "ingress"];
+
+impl Behaviour for ContainerApp {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.App/containerApps")
+    }
+
+    fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
+        let revision = format!("{}--{}", scene.id.name(), hash(scene.id));
+        json::set(
+            body,
+            &["properties", "latestRevisionName"],
+            json!(revision.clone()),
+        );
+        // Nothing reaches an app without ingress, so it has no host.
+        let domain = domain(scene, body).filter(|_| json::at(body, &INGRESS).is_some());
+        let host = domain.map_or_else(String::new, |domain| format!("{revision}.{domain}"));
+        json::set(body, &["properties", "latestRevisionFqdn"], json!(host));
+        set_event_stream(scene.id, body);
+    }
+}
+
+/// Domain of an app: that of its environment, or a part of it that only the environment itself reaches.
+fn domain(scene: &Scene<'_>, app: &Value) -> Option<String> {
+    let of = |name| json::text(app, &["properties", name]);
+    let id = of("environmentId").or_else(|| of("managedEnvironmentId"))?;
+    let environment = scene.store.get(&ResourceId::parse(id)?)?;
+    let domain = json::text(&environment.body, &DOMAIN)?;
+    let external = [&INGRESS[..], &["external"]].concat();
+    Some(match json::at(app, &external).and_then(Value::as_bool) {
+        Some(true) => domain.to_owned(),
+        _ => format!("internal.{domain}"),
+    })
+}
+
+fn set_event_stream(id: &ResourceId, body: &mut Value) {
+    let subscription = id.subscription().unwrap_or_default();
+    let group = id.resource_group().unwrap_or_default();
+    let own = id.type_and_names();
+    let own = own.split_once('/').map_or("", |(_, below)| below);
+    let host = format!("https://{}.azurecontainerapps.dev", location(body));
+    let stream =
+        format!("{host}/subscriptions/{subscription}/resourceGroups/{group}/{own}/eventstream");
+    json::set(body, &["properties", "eventStreamEndpoint"], json!(stream));
+}
+
+fn location(body: &Value) -> String {
+    let location = json::text(body, &["location"]).unwrap_or_default();
+    location.replace(' ', "").to_ascii_lowercase()
+}
+
+/// Seven letters and digits that depend on the id alone.
+fn hash(id: &ResourceId) -> String {
+    stable_uuid(&id.key())[..7].to_owned()
+}
