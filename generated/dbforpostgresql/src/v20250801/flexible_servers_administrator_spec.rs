@@ -27,8 +27,8 @@ shaped! {
         principal_type: AdministratorMicrosoftEntraPropertiesForAddOrAdministratorMicrosoftEntraPropertiesPrincipalType =
             "principalType"
             .at(&["properties", "principalType"]);
-        /// String; never returned; ARM `properties.tenantId`.
-        tenant_id: String = "tenantId".at(&["properties", "tenantId"]).write_only();
+        /// String; ARM `properties.tenantId`.
+        tenant_id: String = "tenantId".at(&["properties", "tenantId"]);
         /// Key of a ConfigMap; never returned; ARM `properties.tenantId`.
         tenant_id_from_config: Box<resource::ConfigMapReference> = "tenantIdFromConfig"
             .at(&["properties", "tenantId"])
