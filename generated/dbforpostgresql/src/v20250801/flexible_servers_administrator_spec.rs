@@ -29,9 +29,8 @@ shaped! {
             .at(&["properties", "principalType"]);
         /// String; ARM `properties.tenantId`.
         tenant_id: String = "tenantId".at(&["properties", "tenantId"]);
-        /// Key of a ConfigMap; never returned; ARM `properties.tenantId`.
+        /// Key of a ConfigMap; ARM `properties.tenantId`.
         tenant_id_from_config: Box<resource::ConfigMapReference> = "tenantIdFromConfig"
-            .at(&["properties", "tenantId"])
-            .write_only();
+            .at(&["properties", "tenantId"]);
     }
 }

@@ -20,7 +20,10 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
     }
     if let Some(answered) = rule.answered {
         outcome.note(Aspect::Answered, answered == outcome.property.write_only);
-        outcome.property.write_only = !answered;
+        // The value is one, wherever it comes from.
+        for property in [&mut outcome.property].into_iter().chain(&mut outcome.twin) {
+            property.write_only = !answered;
+        }
     }
     let by_itself = if site.explicit_collections {
         Absent::Null
