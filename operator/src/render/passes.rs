@@ -203,6 +203,7 @@ impl<'a> Passes<'a> {
                 random_name: azure_name::pretended,
                 longest_hold_before_put: Duration::ZERO,
                 longest_hold_before_delete: Duration::ZERO,
+                longest_silence: Duration::ZERO,
             },
             cancellation: CancellationToken::new(),
         }

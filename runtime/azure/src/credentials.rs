@@ -86,7 +86,8 @@ impl Credentials {
         }
     }
 
-    /// The credential. `fresh` reads the Secret even when the credential is in use, and so finds a changed one.
+    /// The credential. `fresh` finds a changed Secret even when the credential is in use: by the version that a watch
+    /// shows, or by reading it where none does.
     ///
     /// # Errors
     /// When the Secret or a key of it is missing or cannot be used.
@@ -96,7 +97,7 @@ impl Credentials {
         fresh: bool,
     ) -> Result<Arc<Credential>, CredentialError> {
         let known = self.lock().get(key).cloned();
-        if let Some(known) = known.filter(|_| !fresh) {
+        if let Some(known) = known.filter(|known| !fresh || self.is_shown(key, &known.version)) {
             return Ok(known);
         }
         let (identity, version, place) = match key {
@@ -137,6 +138,16 @@ impl Credentials {
             *kept = made;
         }
         Ok(Arc::clone(kept))
+    }
+
+    /// Whether a watch shows that the Secret still has this version.
+    fn is_shown(&self, key: &CredentialKey, version: &str) -> bool {
+        match key {
+            CredentialKey::Global => false,
+            CredentialKey::Secret { namespace, name } => {
+                self.secrets.shown_version(namespace, name).as_deref() == Some(version)
+            }
+        }
     }
 
     /// The credential in use, when it is of this version. One of another version is forgotten: whatever the Secret says

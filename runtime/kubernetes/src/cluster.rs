@@ -31,6 +31,7 @@ use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
 use super::protection::protection_below;
+use super::secret_versions::SecretVersions;
 use super::stored::StoredObject;
 use super::wake::Wake;
 
@@ -42,6 +43,7 @@ pub struct Cluster {
     pub(super) cache: Arc<ObjectCache>,
     pub(super) namespaces: Arc<NamespaceCache>,
     pub(super) credentials: Arc<NamespaceCredentials>,
+    pub(super) secret_versions: Arc<SecretVersions>,
     pub(super) wake: Arc<dyn Wake>,
     events: EventRecorder,
     fence: Fence,
@@ -69,6 +71,7 @@ impl Cluster {
             cache: Arc::default(),
             namespaces: Arc::default(),
             credentials: Arc::default(),
+            secret_versions: Arc::default(),
             wake,
             events,
             fence: Fence::open(),

@@ -1,4 +1,4 @@
-//! Secrets with Azure credentials, read from the API server each time: nothing secret is cached here.
+//! Secrets with Azure credentials, read from the API server when they changed: nothing secret is cached here.
 
 use armature_azure::credential::{SecretData, SecretReader};
 use armature_reconcile::port::{DataKind, KubernetesPort};
@@ -9,12 +9,25 @@ use super::cluster::Cluster;
 #[async_trait]
 impl SecretReader for Cluster {
     async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String> {
-        match self.read_data(DataKind::Secret, namespace, name).await {
-            Ok(found) => Ok(found.map(|secret| SecretData {
-                version: format!("{}/{}", secret.uid, secret.resource_version),
-                data: secret.data,
-            })),
-            Err(error) => Err(error.to_string()),
-        }
+        let versions = &self.secret_versions;
+        let reading = versions.begin_read(namespace, name);
+        let found = self.read_data(DataKind::Secret, namespace, name).await;
+        let found = found.map_err(|error| error.to_string())?;
+        let secret = found.map(|secret| SecretData {
+            version: version(&secret.uid, &secret.resource_version),
+            data: secret.data,
+        });
+        let version = secret.as_ref().map(|secret| secret.version.as_str());
+        versions.finish_read(namespace, name, reading, version);
+        Ok(secret)
     }
+
+    fn shown_version(&self, namespace: &str, name: &str) -> Option<String> {
+        self.secret_versions.get(namespace, name)
+    }
+}
+
+/// What changes whenever the data of a Secret does.
+pub(super) fn version(uid: &str, resource_version: &str) -> String {
+    format!("{uid}/{resource_version}")
 }

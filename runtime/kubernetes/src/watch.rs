@@ -28,6 +28,7 @@ use super::cluster::Cluster;
 use super::export_watch::{self, ListedTargets};
 use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
 use super::installed::InstalledCrd;
+use super::listed_secrets::ListedSecrets;
 use super::stored::StoredObject;
 
 /// First lists that run at the same time, so that a start does not crowd out the cluster's other clients.
@@ -303,7 +304,7 @@ async fn watch_data<K>(
 {
     let config = Config::default().any_semantic().page_size(PAGE);
     let mut first = true;
-    let mut listed = HashSet::new();
+    let mut listed = ListedSecrets::default();
     let mut targets = ListedTargets::default();
     let label = match kind {
         DataKind::Secret => "Secret",
@@ -313,7 +314,7 @@ async fn watch_data<K>(
     let api = |client| data_api::<K>(client, namespace.as_deref());
     follow(label, &place, api, config, &stop, |event| {
         if kind == DataKind::Secret {
-            note_credential(&cluster, namespace.as_deref(), &mut listed, &event);
+            listed.note(&cluster, namespace.as_deref(), &event);
         }
         let (data, writers) = match event {
             Event::Delete(data) => {
@@ -353,33 +354,6 @@ fn wake_readers(cluster: &Cluster, kind: DataKind, metadata: ObjectMeta) {
     if kind == DataKind::Secret && name == NAMESPACE_CREDENTIAL {
         let waiting = waits_for_namespace_credential;
         cluster.wake_all(cluster.cache.in_namespace(&namespace, waiting));
-    }
-}
-
-/// Notes which namespaces have a credential of their own. `listed` collects those of a list that is under way.
-fn note_credential<K>(
-    cluster: &Cluster,
-    scope: Option<&str>,
-    listed: &mut HashSet<String>,
-    event: &Event<PartialObjectMeta<K>>,
-) {
-    let namespace_of = |data: &PartialObjectMeta<K>| {
-        let is_one = data.metadata.name.as_deref() == Some(NAMESPACE_CREDENTIAL);
-        data.metadata.namespace.clone().filter(|_| is_one)
-    };
-    match event {
-        Event::Init => listed.clear(),
-        Event::InitApply(data) => listed.extend(namespace_of(data)),
-        Event::InitDone => {
-            let found = std::mem::take(listed);
-            cluster.credentials.finish_list(scope, found);
-        }
-        Event::Apply(data) | Event::Delete(data) => {
-            if let Some(namespace) = namespace_of(data) {
-                let is_there = matches!(event, Event::Apply(_));
-                cluster.credentials.set(&namespace, is_there);
-            }
-        }
     }
 }
 

@@ -10,6 +10,7 @@
 //! | [`claim`] | what the finalizer vouches for |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
+//! | [`young`] | objects that need not say yet how they are |
 //! | [`fence`] | until when this replica may write |
 //! | [`time`] | the time by which all of it waits |
 //! | [`allowed_scopes`] | which ARM ids objects of a namespace may be for |
@@ -78,3 +79,4 @@ pub mod side_condition;
 pub mod testing;
 pub mod time;
 pub mod view;
+pub mod young;

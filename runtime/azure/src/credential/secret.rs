@@ -29,4 +29,9 @@ impl fmt::Debug for SecretData {
 pub trait SecretReader: Send + Sync {
     /// The Secret, or `None` when there is none. The error is a sentence for people.
     async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String>;
+
+    /// The version that the Secret has as far as a watch tells, without asking; nothing where no watch shows it.
+    fn shown_version(&self, _namespace: &str, _name: &str) -> Option<String> {
+        None
+    }
 }

@@ -21,6 +21,7 @@ use crate::observed::{Identity, OwnerState};
 use crate::outcome::Failure;
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
+use crate::young;
 
 /// How often an object that changed is read again for a write that must not be lost.
 const READ_AGAIN: usize = 3;
@@ -270,6 +271,9 @@ impl Pass<'_> {
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
         self.note_unread().await?;
         let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
+        if let Some(requeue) = self.silently(&finish).filter(|_| !is_outdated) {
+            return Ok(requeue);
+        }
         let pending = &self.pending;
         if pending.takes_ownership || pending.forgets_operation || is_outdated {
             self.patch(MetadataPatch::default()).await?;
@@ -290,6 +294,19 @@ impl Pass<'_> {
             .ok()
             .and_then(|directives| directives.sync);
         Ok(finish.requeue.in_period(sync))
+    }
+
+    /// When to look again, where the object is young and need not say yet how it is. What the pass found out is found out
+    /// again; only the end of an operation is not.
+    fn silently(&self, finish: &Finish) -> Option<Requeue> {
+        let conditions = self.forms.status().get("conditions");
+        let has_spoken = condition::ready(conditions.unwrap_or(&Value::Null)).is_some();
+        if has_spoken || self.pending.forgets_operation || self.is_deleting() {
+            return None;
+        }
+        let longest = self.reconciler.settings.longest_silence;
+        let left = young::silence(&self.object, self.reconciler.clock.now(), longest)?;
+        young::keep_silent(finish, left)
     }
 
     /// Writes the status where it changed. Without a verdict the object is paused.

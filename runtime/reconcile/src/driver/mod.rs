@@ -90,6 +90,8 @@ pub struct Settings {
     pub longest_hold_before_put: Duration,
     /// How long a DELETE does.
     pub longest_hold_before_delete: Duration,
+    /// How long an object that was just created may wait for its owner or for Azure without saying so.
+    pub longest_silence: Duration,
 }
 
 /// The one reconciler of all kinds.

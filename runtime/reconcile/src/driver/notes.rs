@@ -127,7 +127,7 @@ impl Pass<'_> {
         pause
     }
 
-    fn is_deleting(&self) -> bool {
+    pub(super) fn is_deleting(&self) -> bool {
         self.object.metadata.deletion_timestamp.is_some()
     }
 

@@ -46,13 +46,13 @@ impl Pass<'_> {
         Ok(SignIn { key, account })
     }
 
-    /// Until the resource's place in Azure is settled the server is asked: a Secret that was applied along with the object
-    /// must not be overlooked. From then on the watch's word will do, and most passes are spared a request.
+    /// Until the resource's place in Azure is settled, a watch that shows none is not believed: a Secret that was applied
+    /// along with the object must not be overlooked. Else the watch's word will do, and most passes are spared a request.
     async fn has_namespace_credential(&self, namespace: &str) -> Result<bool, KubernetesError> {
         let kubernetes = &self.reconciler.kubernetes;
-        if claim::resource_id(&self.object).is_some()
-            && let Some(has_one) = kubernetes.has_namespace_credential(namespace)
-        {
+        let shown = kubernetes.has_namespace_credential(namespace);
+        let is_placed = claim::resource_id(&self.object).is_some();
+        if let Some(has_one) = shown.filter(|has_one| *has_one || is_placed) {
             return Ok(has_one);
         }
         let name = names::NAMESPACE_CREDENTIAL;

@@ -50,6 +50,7 @@ pub fn reconciler(
             random_name: azure_name::pretended,
             longest_hold_before_put: Duration::from_secs(60 * 60),
             longest_hold_before_delete: Duration::from_secs(5 * 60),
+            longest_silence: Duration::ZERO,
         },
         cancellation: Default::default(),
     }

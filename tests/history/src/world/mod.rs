@@ -26,7 +26,6 @@ use std::time::Duration;
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::{KindInfo, NameRule};
 use armature_runtime::names;
-use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
 use armature_runtime::reconcile::policy::Policy;
@@ -34,6 +33,7 @@ use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster, Side};
 use armature_runtime::reconcile::time::Clock;
+use armature_runtime::reconcile::{azure_name, young};
 use armature_runtime::resource::ObjectKey;
 use armature_simulator::{
     LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
@@ -151,7 +151,6 @@ fn settings(manner: Manner, kind: &KindInfo) -> Settings {
     }
 }
 
-/// The operator's configuration.
 fn operator() -> Operator {
     Operator {
         operator_namespace: OPERATOR_NAMESPACE.to_owned(),
@@ -161,6 +160,7 @@ fn operator() -> Operator {
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),
+        longest_silence: young::LONGEST_SILENCE,
     }
 }
 

@@ -419,3 +419,61 @@ async fn a_secret_that_is_gone_is_not_used_any_more() {
     assert!(refused(&client, own_secret()).await.credential);
     assert_eq!(server.log.all().len(), before);
 }
+
+/// A watch that shows the version spares the read; what it does not show, and what Azure refuses, is read.
+#[tokio::test]
+async fn a_secret_is_read_when_its_version_changed() {
+    #[derive(Default)]
+    struct Watched {
+        secrets: Secrets,
+        shown: Mutex<Option<String>>,
+        reads: Mutex<usize>,
+    }
+    #[async_trait]
+    impl SecretReader for Watched {
+        async fn read_secret(
+            &self,
+            namespace: &str,
+            name: &str,
+        ) -> Result<Option<SecretData>, String> {
+            *self.reads.lock().expect("a count") += 1;
+            self.secrets.read_secret(namespace, name).await
+        }
+
+        fn shown_version(&self, _: &str, _: &str) -> Option<String> {
+            self.shown.lock().expect("a version").clone()
+        }
+    }
+    let server = server().await;
+    let watched = Arc::new(Watched::default());
+    let settings = settings(&server, Proof::ClientSecret("x".into()));
+    let client = Client::new(settings, Arc::clone(&watched) as Arc<dyn SecretReader>);
+    let client = client.expect("a client");
+    watched.secrets.set("1", "app", Some("x"));
+    let mut expected = 0;
+    for (shown, read) in [
+        (None, 1),
+        (None, 1),
+        (Some("1"), 0),
+        (Some("1"), 0),
+        (Some("2"), 1),
+        (None, 1),
+    ] {
+        *watched.shown.lock().expect("a version") = shown.map(str::to_owned);
+        if let Some(version) = shown {
+            watched.secrets.set(version, "app", Some("x"));
+        }
+        let answer = client.subscription(&own_secret()).await;
+        answer.expect("a subscription");
+        expected += read;
+        let reads = *watched.reads.lock().expect("a count");
+        assert_eq!(reads, expected, "shown: {shown:?}");
+    }
+    *watched.shown.lock().expect("a version") = Some("2".to_owned());
+    let answer = client.send(request("/unauthorized", own_secret())).await;
+    assert_eq!(answer.expect("an answer").status, 401);
+    let answer = client.subscription(&own_secret()).await;
+    answer.expect("a subscription");
+    let reads = *watched.reads.lock().expect("a count");
+    assert_eq!(reads, expected + 1, "Azure refused it");
+}

@@ -25,6 +25,7 @@ mod restart;
 mod scopes;
 mod secrets;
 mod uuid_names;
+mod young;
 
 use std::sync::Arc;
 

@@ -1,0 +1,90 @@
+//! What a young object says, and what it costs the API server.
+
+use armature_azure::Method;
+
+use super::*;
+use crate::young::LONGEST_SILENCE;
+
+const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
+
+/// One pass of an operator whose young objects may be silent, and how often it wrote.
+async fn pass(world: &World, key: &ObjectKey) -> (Requeue, usize) {
+    world.journal.take();
+    let mut reconciler = world.reconciler();
+    reconciler.settings.longest_silence = LONGEST_SILENCE;
+    let requeue = reconciler.reconcile(key).await;
+    let lines = world.journal.take();
+    let is_write = |line: &&String| line.starts_with("metadata") || line.starts_with("status");
+    (requeue, lines.iter().filter(is_write).count())
+}
+
+/// A store below a group that is not ready yet, created by an operation that two looks find running.
+#[tokio::test]
+async fn a_set_that_is_ready_soon_is_written_for_nothing_but_what_must_not_be_lost() {
+    let world = World::new();
+    let store = world.store(json!({"capacity": 5}));
+    assert_eq!(pass(&world, &store).await, (seconds(5), 0));
+    let group = world.group();
+    world.clock.advance(1);
+    assert_eq!(pass(&world, &store).await, (seconds(4), 0));
+    assert_eq!(pass(&world, &group).await, (Requeue::Sync, 3));
+
+    let headers = [("location", OPERATION), ("retry-after", "2")];
+    let running = || response(202, &headers, None);
+    world.azure.script(Method::Put, STORE, running());
+    assert_eq!(
+        pass(&world, &store).await,
+        (seconds(2), 2),
+        "claim, operation"
+    );
+    world.clock.advance(1);
+    world.azure.script(Method::Get, OPERATION, running());
+    assert_eq!(pass(&world, &store).await, (seconds(2), 0));
+    world.clock.advance(2);
+    let body = json!({"id": STORE, "properties": {"capacity": 5}});
+    world.azure.set(STORE, body.clone());
+    let done = response(200, &[], Some(body));
+    world.azure.script(Method::Get, OPERATION, done);
+    assert_eq!(
+        pass(&world, &store).await,
+        (Requeue::Sync, 2),
+        "baseline, Ready"
+    );
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}
+
+#[tokio::test]
+async fn what_is_not_ready_after_five_seconds_says_so() {
+    let world = World::new();
+    let store = world.store(json!({"capacity": 5}));
+    assert_eq!(pass(&world, &store).await, (seconds(5), 0));
+    world.clock.advance(5);
+    let fast = Requeue::Backoff(RetryClass::Fast);
+    assert_eq!(pass(&world, &store).await, (fast, 2), "ownership, status");
+    assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
+    assert_eq!(world.cluster.status(&store)["observedGeneration"], 1);
+}
+
+/// Azure asks for a longer time than the object may be silent.
+#[tokio::test]
+async fn a_long_operation_is_told_at_once() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let headers = [("location", OPERATION), ("retry-after", "10")];
+    let running = response(202, &headers, None);
+    world.azure.script(Method::Put, STORE, running);
+    assert_eq!(pass(&world, &store).await, (seconds(10), 3));
+    assert_eq!(world.ready(&store), "False/Info/Reconciling");
+}
+
+/// What somebody has to mend is told at once.
+#[tokio::test]
+async fn failures_are_told_at_once() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let refused = error(400, "InvalidParameter");
+    world.azure.script(Method::Put, STORE, refused);
+    pass(&world, &store).await;
+    let ready = world.ready(&store);
+    assert!(ready.ends_with("/InvalidParameter"), "{ready}");
+}
