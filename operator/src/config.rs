@@ -141,8 +141,8 @@ pub struct OperatorConfig {
     pub allowed_scopes: Option<AllowedScopes>,
     /// How often a resource that is ready is compared with Azure; never when absent.
     pub sync_period: Option<Duration>,
-    /// Objects of one kind that are reconciled at the same time.
-    pub max_concurrent_reconciles: usize,
+    /// Objects of one kind that are reconciled at the same time; when absent, as many as of all kinds.
+    pub max_concurrent_reconciles: Option<usize>,
     /// How long a PUT waits for something in Azure whose end Azure does not say.
     pub longest_hold_before_put: Duration,
     /// How long a DELETE does.

@@ -112,11 +112,12 @@ pub struct RunArguments {
     #[arg(long, env = "AZURE_SYNC_PERIOD", default_value = "1h", value_parser = sync_period, value_name = "DURATION")]
     sync_period: SyncPeriod,
 
-    /// Objects of one kind that are reconciled at the same time.
+    /// Objects of one kind that are reconciled at the same time; 0 for no limit but that of all kinds together, which they
+    /// share by turns.
     #[arg(
         long,
         env = "MAX_CONCURRENT_RECONCILES",
-        default_value_t = 4,
+        default_value_t = 0,
         value_name = "N"
     )]
     max_concurrent_reconciles: usize,
@@ -330,7 +331,8 @@ impl RunArguments {
             default_policy: self.default_reconcile_policy,
             allowed_scopes: self.allowed_scopes,
             sync_period: self.sync_period.0,
-            max_concurrent_reconciles: self.max_concurrent_reconciles,
+            max_concurrent_reconciles: Some(self.max_concurrent_reconciles)
+                .filter(|limit| *limit > 0),
             longest_hold_before_put: self.longest_hold_before_put,
             longest_hold_before_delete: self.longest_hold_before_delete,
             workers: self.workers,

@@ -2,8 +2,11 @@
 //!
 //! Annotations without the finalizer are nobody's word: they come along when somebody copies a manifest.
 
+use armature_engine::compare::Record;
 use armature_shapes::names;
 use armature_shapes::resource::Object;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// What the operator writes into an object that it has claimed. On an object that is claimed anew it is of another
 /// object, or of another place in Azure.
@@ -42,11 +45,53 @@ fn of_claim<'o>(object: &'o Object, name: &str) -> Option<&'o str> {
     Some(value)
 }
 
+/// Whether the status vouches for what the claim foretold: the object was `Ready` in the generation that was claimed, and
+/// no other record was written since.
+pub fn came_true(object: &Object) -> bool {
+    let Some(annotations) = &object.metadata.annotations else {
+        return false;
+    };
+    let is_recorded = [names::BASELINE, names::LATEST_RECONCILED_GENERATION]
+        .iter()
+        .any(|name| annotations.contains_key(*name));
+    let claimed = annotations.get(names::CLAIMED_SPEC);
+    let claimed = claimed.filter(|_| !is_recorded && is_claimed(object));
+    let Some(generation) = claimed.and_then(|text| Record::foretold_generation(text)) else {
+        return false;
+    };
+    let status = object.status.as_deref().map(RawValue::get);
+    let status = status.and_then(|text| serde_json::from_str::<Status>(text).ok());
+    let vouches = |condition: &Vouching| {
+        condition.r#type == "Ready"
+            && condition.status == "True"
+            && condition.observed_generation == Some(generation)
+    };
+    status.is_some_and(|status| status.conditions.iter().any(vouches))
+}
+
+/// Of a status, as much as tells that.
+#[derive(Deserialize)]
+struct Status {
+    #[serde(default)]
+    conditions: Vec<Vouching>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Vouching {
+    #[serde(default)]
+    r#type: String,
+    #[serde(default)]
+    status: String,
+    observed_generation: Option<i64>,
+}
+
 /// Who of several objects for one ARM id comes first: whoever has written it, else the oldest.
 pub fn rank(object: &Object) -> impl Ord + use<> {
     let metadata = &object.metadata;
     let annotations = metadata.annotations.as_ref();
     let has_written = annotations.is_some_and(|entries| entries.contains_key(names::BASELINE));
+    let has_written = has_written || came_true(object);
     let created = metadata.creation_timestamp.as_ref();
     (
         !has_written,

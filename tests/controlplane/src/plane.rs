@@ -10,7 +10,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use tempfile::TempDir;
 
 use crate::{
-    Binaries, Error, LogTail, certificates::Certificates, kubeconfig, ports::free_port,
+    Binaries, Error, LogTail, Usage, certificates::Certificates, kubeconfig, ports::free_port,
     process::Supervised,
 };
 
@@ -112,6 +112,12 @@ impl ControlPlane {
     #[must_use]
     pub fn apiserver_log(&self) -> PathBuf {
         self.folder.path().join("kube-apiserver.log")
+    }
+
+    /// Time and memory of kube-apiserver since its latest start; nothing while it is stopped, or off Linux.
+    #[must_use]
+    pub fn apiserver_usage(&self) -> Option<Usage> {
+        self.apiserver.as_ref()?.usage()
     }
 
     /// Kills the API server, as a crash would; data stay in etcd. Does nothing when it is stopped already.

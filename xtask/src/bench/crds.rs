@@ -33,7 +33,7 @@ pub async fn figures(context: &Context) -> anyhow::Result<Vec<Figure>> {
         scene.stop_operator().await;
         restart(&mut scene).await?;
         samples.add("live heap", Unit::Megabytes, heap(&scene).await?);
-        get(&scene, "/openapi/v2").await?;
+        scene.get("/openapi/v2").await?;
         let name = "live heap after a client asked for /openapi/v2";
         samples.add(name, Unit::Megabytes, heap(&scene).await?);
         scene.stop().await;
@@ -88,17 +88,11 @@ async fn restart(scene: &mut Scene) -> anyhow::Result<()> {
 
 /// Megabytes that are in use after the API server has collected its garbage.
 async fn heap(scene: &Scene) -> anyhow::Result<f64> {
-    get(scene, "/debug/pprof/heap?gc=1&debug=1").await?;
-    let metrics = get(scene, "/metrics").await?;
+    scene.get("/debug/pprof/heap?gc=1&debug=1").await?;
+    let metrics = scene.get("/metrics").await?;
     let mut lines = metrics.lines();
     let bytes = lines.find_map(|line| line.strip_prefix("go_memstats_heap_alloc_bytes "));
     let bytes = bytes.context("the API server's metrics do not tell its heap")?;
     let bytes: f64 = bytes.trim().parse().context("the size of the heap")?;
     Ok(bytes / 1e6)
-}
-
-async fn get(scene: &Scene, path: &str) -> anyhow::Result<String> {
-    let request = http::Request::get(path).body(Vec::new())?;
-    let answer = scene.client.request_text(request).await;
-    answer.with_context(|| format!("GET {path} of the API server"))
 }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::future::Future;
 use std::pin::pin;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use futures::TryStreamExt;
@@ -29,6 +29,16 @@ use crate::world::azure::TENANT;
 use crate::world::operator::create_namespace;
 
 const FIELD_MANAGER: &str = "xtask-bench";
+
+/// Plurals of the two kinds.
+pub const GROUPS: &str = "resourcegroups";
+pub const NETWORKS: &str = "virtualnetworks";
+
+/// How long an operator that does not say whether it serves may take until it does.
+const COMES_UP: Duration = Duration::from_secs(300);
+
+/// Namespace of objects that are tried and not stored.
+const PROBE: &str = "probe";
 
 /// Resource groups in one namespace.
 const PAIRS: usize = 25;
@@ -89,6 +99,24 @@ impl Kind {
     }
 }
 
+/// Has the API server check and convert one object of each kind, without storing it.
+async fn probe(scene: &Scene) -> anyhow::Result<()> {
+    let load = Load::of(scene, "probe", 0).await?;
+    for (kind, mut object) in [
+        (&load.group, group(PROBE, 0)),
+        (&load.network, network(PROBE, 0)),
+    ] {
+        let api: Api<DynamicObject> =
+            Api::namespaced_with(scene.client.clone(), PROBE, &kind.served);
+        object["apiVersion"] = json!(kind.served.api_version);
+        object["kind"] = json!(kind.served.kind);
+        let parameters = PatchParams::apply(FIELD_MANAGER).dry_run();
+        api.patch(&format!("{PROBE}-0"), &parameters, &Patch::Apply(&object))
+            .await?;
+    }
+    Ok(())
+}
+
 impl Load {
     /// `pairs` resource groups with a virtual network each, in new namespaces. Nothing is applied yet.
     pub async fn new(scene: &Scene, name: &str, pairs: usize) -> anyhow::Result<Self> {
@@ -99,6 +127,10 @@ impl Load {
                 .create(&PostParams::default(), &credential(number))
                 .await?;
         }
+        Self::of(scene, name, pairs).await
+    }
+
+    async fn of(scene: &Scene, name: &str, pairs: usize) -> anyhow::Result<Self> {
         Ok(Self {
             name: name.to_owned(),
             pairs,
@@ -107,7 +139,7 @@ impl Load {
                 "resources.azure.com",
                 "v1api20200601",
                 "ResourceGroup",
-                "resourcegroups",
+                GROUPS,
             )
             .await?,
             network: Kind::find(
@@ -115,10 +147,24 @@ impl Load {
                 "network.azure.com",
                 "v1api20201101",
                 "VirtualNetwork",
-                "virtualnetworks",
+                NETWORKS,
             )
             .await?,
         })
+    }
+
+    /// The first load of a scene: its operator may still be on its way, so both kinds are tried until they are served.
+    pub async fn first(scene: &mut Scene, name: &str, pairs: usize) -> anyhow::Result<Self> {
+        create_namespace(&scene.client, PROBE).await?;
+        let started = Instant::now();
+        while let Err(error) = probe(scene).await {
+            scene.check(started)?;
+            if started.elapsed() > COMES_UP {
+                return Err(error.context("the operator does not serve its kinds"));
+            }
+            tokio::time::sleep(10 * POLL).await;
+        }
+        Self::new(scene, name, pairs).await
     }
 
     /// How many objects there are.

@@ -11,11 +11,14 @@
 //! | [`engines`] | asks `armature-bench`, which links what the operator is made of |
 //! | [`scene`] | a real API server, a simulated Azure and the operator as processes, and objects for them |
 //! | [`load`] | many resource groups and virtual networks: applied, waited for, deleted |
-//! | [`scale`] | benchmarks of a scene |
+//! | [`apply`] | until they are Ready, and gone: times, and what the API server was asked; also of another operator |
+//! | [`scale`] | further benchmarks of a scene |
+//! | [`served`] | what the API server was asked, by its own metrics |
 //! | [`crds`] | what all CRDs cost an API server |
 //! | [`webhook`] | times conversion through the operator's webhook |
 //! | [`report`] | prints and keeps results |
 
+mod apply;
 mod crds;
 mod engines;
 mod figure;
@@ -25,6 +28,7 @@ mod rebuild;
 mod report;
 mod scale;
 mod scene;
+mod served;
 mod table;
 mod webhook;
 
@@ -58,9 +62,35 @@ pub struct BenchArguments {
     /// Measure this operator instead of one built as for the image, for this machine: the static one, or an older one.
     #[arg(long, value_name = "FILE")]
     operator: Option<PathBuf>,
+    /// Measure another operator in `apply`, too, after this one, on a control plane and a simulated Azure of its own. The
+    /// command is run by `sh -c exec …` with KUBECONFIG, the credential in AZURE_…, and the authority of the simulated
+    /// Azure in SSL_CERT_FILE; it installs its CRDs and becomes the operator, whose processor time is counted.
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = beside)]
+    beside: Vec<Beside>,
     /// Also put the figures into docs/performance.md, in place of earlier ones.
     #[arg(long)]
     write: bool,
+}
+
+/// Another operator to compare with.
+#[derive(Clone, Debug)]
+struct Beside {
+    name: String,
+    command: String,
+}
+
+fn beside(text: &str) -> Result<Beside, String> {
+    match text.split_once('=') {
+        Some((name, command)) if !name.trim().is_empty() && !command.trim().is_empty() => {
+            Ok(Beside {
+                name: name.trim().to_owned(),
+                command: command.trim().to_owned(),
+            })
+        }
+        _ => {
+            Err("expected a name, `=` and a command, such as aso='aso-controller --v=0'".to_owned())
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,6 +113,8 @@ struct Context {
     runs: u32,
     /// The operator, where it is not to be built.
     operator: Option<PathBuf>,
+    /// Other operators to compare with.
+    beside: Vec<Beside>,
     /// What is going on, for whoever waits.
     progress: Progress,
 }
@@ -128,6 +160,7 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
         root: root.clone(),
         runs,
         operator: arguments.operator.clone(),
+        beside: arguments.beside.clone(),
         progress: Progress::new(),
     };
     let mut measured = Vec::new();

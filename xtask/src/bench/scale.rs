@@ -1,5 +1,6 @@
 //! Benchmarks of the operator as a process, with up to 30,000 objects.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use super::Context;
@@ -7,8 +8,6 @@ use super::figure::{Figure, Unit};
 use super::load::{self, Load};
 use super::scene::{self, Requests, Scene};
 
-/// Resource groups, each with a virtual network: 1,000 for `apply`.
-const APPLIED: usize = 1_000;
 /// Half of 10,000 objects.
 const RESTARTED: usize = 5_000;
 /// Half of 1,000 objects.
@@ -33,14 +32,15 @@ const OBJECT_MEMORY: f64 = 6.0 * 1024.0;
 pub(super) struct Samples(pub(super) Vec<Figure>);
 
 impl Samples {
-    pub(super) fn add(&mut self, name: &'static str, unit: Unit, sample: f64) {
+    pub(super) fn add(&mut self, name: impl Into<Cow<'static, str>>, unit: Unit, sample: f64) {
+        let name = name.into();
         match self.0.iter_mut().find(|figure| figure.name == name) {
             Some(figure) => figure.samples.push(sample),
             None => self.0.push(Figure::new(name, unit, vec![sample])),
         }
     }
 
-    fn add_requests(&mut self, requests: Requests) {
+    pub(super) fn add_requests(&mut self, requests: Requests) {
         let Requests {
             all,
             get,
@@ -79,32 +79,6 @@ pub async fn idle(context: &Context) -> anyhow::Result<Vec<Figure>> {
     }
     scene.stop().await;
     Ok(samples.at_most("memory", IDLE_MEMORY).0)
-}
-
-/// From apply to Ready, and from delete to gone.
-pub async fn apply(context: &Context) -> anyhow::Result<Vec<Figure>> {
-    let mut scene = Scene::start(context, &[]).await?;
-    let mut samples = Samples::default();
-    for run in 0..=context.runs {
-        let load = Load::new(&scene, &format!("apply-{run}"), APPLIED).await?;
-        context.progress.update(&format!("apply: run {run}"));
-        let (before, used) = (scene.requests().await?, scene.usage()?);
-        let started = Instant::now();
-        let ready = load.bring_up(&mut scene).await? - started;
-        let cpu = scene.usage()?.cpu - used.cpu;
-        let requests = scene.requests().await? - before;
-        let deleted = Instant::now();
-        let gone = load.tear_down(&mut scene).await? - deleted;
-        // The first run warms caches and connections.
-        if run > 0 {
-            samples.add("all Ready", Unit::Seconds, ready.as_secs_f64());
-            samples.add("operator cpu", Unit::Seconds, cpu.as_secs_f64());
-            samples.add_requests(requests);
-            samples.add("all deleted", Unit::Seconds, gone.as_secs_f64());
-        }
-    }
-    scene.stop().await;
-    Ok(samples.0)
 }
 
 /// Restarts with many objects.

@@ -66,17 +66,37 @@ pub struct Scene {
     /// A client with all rights.
     pub client: kube::Client,
     plane: ControlPlane,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Scene {
     /// Starts everything, with further flags of the operator, and waits until the operator has settled.
     pub async fn start(context: &Context, flags: &[&str]) -> anyhow::Result<Self> {
-        let simulator = context.build("armature-simulator").await?;
-        let operator = match &context.operator {
+        let program = match &context.operator {
             Some(operator) => operator.clone(),
             None => context.build("armature").await?,
         };
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let mut scene = Self::without_operator(context).await?;
+        let folder = scene.folder.path();
+        let operator =
+            Operator::start(&program, folder, &scene.plane, &scene.azure, &flags).await?;
+        scene.operator = Some(operator);
+        scene.settle().await?;
+        Ok(scene)
+    }
+
+    /// The same with another operator, started by a command of the shell. When it serves is not known.
+    pub async fn start_other(context: &Context, command: &str) -> anyhow::Result<Self> {
+        let mut scene = Self::without_operator(context).await?;
+        let folder = scene.folder.path();
+        let operator = Operator::start_other(command, folder, &scene.plane, &scene.azure)?;
+        scene.operator = Some(operator);
+        Ok(scene)
+    }
+
+    async fn without_operator(context: &Context) -> anyhow::Result<Self> {
+        let simulator = context.build("armature-simulator").await?;
         let folder = tempfile::Builder::new()
             .prefix("armature-bench-")
             .tempdir()
@@ -92,17 +112,13 @@ impl Scene {
         let subscriptions = (0..SUBSCRIPTIONS).map(subscription);
         settings.extend(subscriptions.map(|id| format!("--subscription={id}")));
         let azure = Azure::start(&simulator, folder.path(), &settings).await?;
-        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let operator = Operator::start(&operator, folder.path(), &plane, &azure, &flags).await?;
-        let mut scene = Self {
-            operator: Some(operator),
+        Ok(Self {
+            operator: None,
             azure,
             client: plane.client().await?,
             plane,
-            _folder: folder,
-        };
-        scene.settle().await?;
-        Ok(scene)
+            folder,
+        })
     }
 
     /// The operator.
@@ -139,6 +155,12 @@ impl Scene {
         usage.context(
             "the system does not tell the operator's time and memory; benchmarks of it need Linux",
         )
+    }
+
+    /// Time and memory of the API server.
+    pub fn apiserver_usage(&self) -> anyhow::Result<Usage> {
+        let usage = self.plane.apiserver_usage();
+        usage.context("the system does not tell the API server's time; benchmarks of it need Linux")
     }
 
     /// Requests that Azure has had since its start.
@@ -194,7 +216,10 @@ impl Scene {
 
     /// Whether the operator manages objects: the webhook is up and `/metrics` is served, which comes last.
     async fn serves(&self) -> anyhow::Result<bool> {
-        let metrics = self.operator()?.metrics();
+        let addresses = self.operator()?.addresses();
+        let metrics = addresses
+            .context("another operator does not tell whether it serves")?
+            .metrics;
         Ok(tokio::net::TcpStream::connect(metrics).await.is_ok())
     }
 

@@ -29,7 +29,9 @@ pub async fn figures(context: &Context, scene: &Scene) -> anyhow::Result<Vec<Fig
     let crds = Api::<CustomResourceDefinition>::all(scene.client.clone());
     let crds = crds.list(&ListParams::default()).await?.items;
     let client = client(&crds)?;
-    let url = format!("https://{}/convert", scene.operator()?.webhook());
+    let addresses = scene.operator()?.addresses();
+    let addresses = addresses.context("only this operator's webhook can be asked")?;
+    let url = format!("https://{}/convert", addresses.webhook);
     let mut reviews = Vec::new();
     for object in samples(context)? {
         let stored = stored_version(&crds, &object)?;

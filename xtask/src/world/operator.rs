@@ -34,8 +34,16 @@ struct Launch {
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
     folder: PathBuf,
-    webhook: SocketAddr,
-    metrics: SocketAddr,
+    addresses: Option<Addresses>,
+}
+
+/// Where an operator of ours listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresses {
+    /// The conversion webhook.
+    pub webhook: SocketAddr,
+    /// `/metrics`.
+    pub metrics: SocketAddr,
 }
 
 impl Operator {
@@ -48,8 +56,11 @@ impl Operator {
         flags: &[String],
     ) -> anyhow::Result<Self> {
         create_namespace(&plane.client().await?, NAMESPACE).await?;
-        let webhook = free_address()?;
-        let metrics = free_address()?;
+        let addresses = Addresses {
+            webhook: free_address()?,
+            metrics: free_address()?,
+        };
+        let Addresses { webhook, metrics } = addresses;
         let mut arguments = vec![
             "run".to_owned(),
             "--crd-pattern=*/*".to_owned(),
@@ -61,27 +72,33 @@ impl Operator {
             format!("--arm-ca-file={}", azure.ca_file().display()),
         ];
         arguments.extend_from_slice(flags);
-        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let environment = vec![
-            variable("KUBECONFIG", &plane.kubeconfig().display().to_string()),
-            variable("AZURE_SUBSCRIPTION_ID", SUBSCRIPTION),
-            variable("AZURE_TENANT_ID", TENANT),
-            variable("AZURE_CLIENT_ID", "armature"),
-            variable("AZURE_CLIENT_SECRET", "any"),
-            variable("AZURE_AUTHORITY_HOST", azure.endpoint()),
-            variable("AZURE_RESOURCE_MANAGER_ENDPOINT", azure.endpoint()),
-            variable("AZURE_RESOURCE_MANAGER_AUDIENCE", azure.endpoint()),
-            // A developer's own settings for a real Azure shall not reach this one.
-            variable("USE_WORKLOAD_IDENTITY_AUTH", "false"),
-            variable("AZURE_TARGET_NAMESPACES", ""),
-        ];
         Launch {
             program: program.to_owned(),
             arguments,
+            environment: environment(plane, azure),
+            folder: folder.to_owned(),
+            addresses: Some(addresses),
+        }
+        .spawn()
+    }
+
+    /// Starts another operator by a command of the shell. It is told of the control plane and of Azure by variables of its
+    /// environment, of Azure's authority by `SSL_CERT_FILE`.
+    pub fn start_other(
+        command: &str,
+        folder: &Path,
+        plane: &ControlPlane,
+        azure: &Azure,
+    ) -> anyhow::Result<Self> {
+        let mut environment = environment(plane, azure);
+        let authority = azure.ca_file().display().to_string();
+        environment.push(("SSL_CERT_FILE".to_owned(), authority));
+        Launch {
+            program: PathBuf::from("sh"),
+            arguments: vec!["-c".to_owned(), format!("exec {command}")],
             environment,
             folder: folder.to_owned(),
-            webhook,
-            metrics,
+            addresses: None,
         }
         .spawn()
     }
@@ -93,14 +110,9 @@ impl Operator {
         launch.spawn()
     }
 
-    /// Where the conversion webhook listens.
-    pub fn webhook(&self) -> SocketAddr {
-        self.launch.webhook
-    }
-
-    /// Where `/metrics` is served.
-    pub fn metrics(&self) -> SocketAddr {
-        self.launch.metrics
+    /// Where it listens; nothing of another operator.
+    pub fn addresses(&self) -> Option<Addresses> {
+        self.launch.addresses
     }
 
     /// The process, for what the kernel counts for it.
@@ -138,6 +150,24 @@ impl Launch {
             launch: self,
         })
     }
+}
+
+/// What any operator has to know of the control plane and of Azure.
+fn environment(plane: &ControlPlane, azure: &Azure) -> Vec<(String, String)> {
+    let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    vec![
+        variable("KUBECONFIG", &plane.kubeconfig().display().to_string()),
+        variable("AZURE_SUBSCRIPTION_ID", SUBSCRIPTION),
+        variable("AZURE_TENANT_ID", TENANT),
+        variable("AZURE_CLIENT_ID", "armature"),
+        variable("AZURE_CLIENT_SECRET", "any"),
+        variable("AZURE_AUTHORITY_HOST", azure.endpoint()),
+        variable("AZURE_RESOURCE_MANAGER_ENDPOINT", azure.endpoint()),
+        variable("AZURE_RESOURCE_MANAGER_AUDIENCE", azure.endpoint()),
+        // A developer's own settings for a real Azure shall not reach this one.
+        variable("USE_WORKLOAD_IDENTITY_AUTH", "false"),
+        variable("AZURE_TARGET_NAMESPACES", ""),
+    ]
 }
 
 /// Creates a namespace.

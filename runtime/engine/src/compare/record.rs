@@ -27,6 +27,7 @@ pub const UNSTABLE_FOR: SignedDuration = SignedDuration::from_hours(24);
 const PENDING: u8 = 1;
 const FIRST: u8 = 2;
 const ANSWERED: u8 = 4;
+const FORETELLS: u8 = 8;
 
 /// What is desired, as digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub struct Record {
     is_first: bool,
     /// Azure took the PUT, and what it made of it has not been read yet.
     is_answered: bool,
+    /// What it says of Azure is what Azure is expected to answer.
+    foretells: bool,
     desired: Desired,
     observed: [u8; LENGTH],
     rewritten: Vec<Rewritten>,
@@ -159,12 +162,50 @@ impl Record {
             is_pending: true,
             is_first: true,
             is_answered: false,
+            foretells: false,
             desired: *now,
             observed: [0; LENGTH],
             rewritten: Vec::new(),
             unstable: Vec::new(),
             paths: Former::default(),
         }
+    }
+
+    /// The same with the record that follows where Azure answers the PUT with what it was sent.
+    pub fn foretelling(now: &Desired, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Self {
+        let answered = Comparison {
+            observed: comparison.desired,
+            ..*comparison
+        };
+        Self {
+            foretells: true,
+            observed: Look::at(&answered, keyed).observed,
+            paths: Former::of(&answered, keyed, None),
+            ..Self::claimed(now, keyed)
+        }
+    }
+
+    /// The record after Azure answered so; nothing where it was not foretold.
+    pub fn come_true(self) -> Option<Self> {
+        self.foretells.then_some(Self {
+            is_pending: false,
+            is_first: false,
+            foretells: false,
+            ..self
+        })
+    }
+
+    /// The record of a claim that does not tell anymore how it will end.
+    pub fn unforetold(self) -> Self {
+        Self {
+            foretells: false,
+            ..self
+        }
+    }
+
+    /// `metadata.generation` of the spec that it is of.
+    pub fn generation(&self) -> i64 {
+        self.desired.generation
     }
 
     /// The record to keep while Azure works on what is desired. `before` is the one until now, `was_there` whether Azure
@@ -182,6 +223,7 @@ impl Record {
             is_pending: true,
             is_first: !was_there,
             is_answered: false,
+            foretells: false,
             desired: *now,
             observed: Look::at(&unanswered(comparison), keyed).observed,
             rewritten: alike
@@ -225,6 +267,7 @@ impl Record {
             is_pending: false,
             is_first: false,
             is_answered: false,
+            foretells: false,
             desired: *now,
             observed: look.observed,
             rewritten,
@@ -297,7 +340,8 @@ impl Record {
         bytes.push(
             flag(self.is_pending, PENDING)
                 | flag(self.is_first, FIRST)
-                | flag(self.is_answered, ANSWERED),
+                | flag(self.is_answered, ANSWERED)
+                | flag(self.foretells, FORETELLS),
         );
         bytes.extend(self.desired.body);
         bytes.extend(self.desired.inputs);
@@ -320,6 +364,16 @@ impl Record {
 
     /// Reads the annotation; nothing where it is of another form, of another key or of another object.
     pub fn parse(text: &str, keyed: Keyed<'_>) -> Option<Self> {
+        Self::of_any_key(text).filter(|record| record.key == key_of(keyed))
+    }
+
+    /// The generation of a record that foretells another one, whatever its key.
+    pub fn foretold_generation(text: &str) -> Option<i64> {
+        let record = Self::of_any_key(text)?;
+        record.foretells.then_some(record.desired.generation)
+    }
+
+    fn of_any_key(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, ':');
         if parts.next()? != FORM {
             return None;
@@ -328,7 +382,7 @@ impl Record {
         let bytes = BASE64.decode(parts.next()?).ok()?;
         let mut rest = bytes.as_slice();
         let record = Self::read(&mut rest, generation)?;
-        (rest.is_empty() && record.key == key_of(keyed)).then_some(record)
+        rest.is_empty().then_some(record)
     }
 
     fn read(rest: &mut &[u8], generation: i64) -> Option<Self> {
@@ -361,6 +415,7 @@ impl Record {
             is_pending: flags & PENDING != 0,
             is_first: flags & FIRST != 0,
             is_answered: flags & ANSWERED != 0,
+            foretells: flags & FORETELLS != 0,
             desired,
             observed,
             rewritten,

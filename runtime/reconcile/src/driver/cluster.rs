@@ -45,6 +45,9 @@ impl Pass<'_> {
         }
         self.update_notes(&mut patch);
         self.add_notes(&mut patch);
+        if patch.finalizers.is_none() {
+            self.add_record_of_claim(&mut patch).await?;
+        }
         // What was sent is known from now on.
         let is_recorded = matches!(patch.annotations.get(names::BASELINE), Some(Some(_)));
         if is_recorded && self.annotation(names::CLAIMED_SPEC).is_some() {
@@ -55,6 +58,7 @@ impl Pass<'_> {
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.pending.is_said();
+        self.claim_holds &= self.annotation(names::BASELINE).is_none();
         Ok(())
     }
 
@@ -171,6 +175,7 @@ impl Pass<'_> {
         let view = self.view();
         if view.policy.allows_put() && !view.observe {
             // A PUT that is cut off leaves nothing in the object: what is another one by then has been edited since.
+            self.foretell().await;
             set(&mut patch, names::CLAIMED_SPEC, self.claimed_spec().await?);
         }
         for name in claim::OF_A_CLAIM {
@@ -184,6 +189,8 @@ impl Pass<'_> {
                 .await;
         }
         patch.azure_name = self.findings.place.new_name.clone();
+        // What an earlier claim foretold was of another place.
+        self.claim_holds = false;
         self.patch(patch).await?;
         self.work_on_with_name();
         // It was made from the spec just now.
@@ -270,13 +277,14 @@ impl Pass<'_> {
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
         self.note_unread().await?;
-        let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
+        let first = self.before_status(&finish).await?;
+        let is_outdated = first.is_some() || !self.outdated_notes().is_empty() || self.has_notes();
         if let Some(requeue) = self.silently(&finish).filter(|_| !is_outdated) {
             return Ok(requeue);
         }
         let pending = &self.pending;
         if pending.takes_ownership || pending.forgets_operation || is_outdated {
-            self.patch(MetadataPatch::default()).await?;
+            self.patch(first.unwrap_or_default()).await?;
         }
         if let Some(event) = finish.event {
             self.record(event).await;
@@ -319,7 +327,14 @@ impl Pass<'_> {
             tracing::info!(%reason, %message, "status changes");
             let status = self.forms.status().clone();
             let kubernetes = &self.reconciler.kubernetes;
-            self.object = kubernetes.patch_status(&self.object, status).await?;
+            match kubernetes.patch_status(&self.object, status).await {
+                Err(conflict @ KubernetesError::Conflict { .. }) if self.claim_holds => {
+                    // Nothing else tells what was sent.
+                    self.patch_anyway(MetadataPatch::default()).await?;
+                    return Err(conflict);
+                }
+                answer => self.object = answer?,
+            }
         }
         Ok(())
     }

@@ -110,14 +110,18 @@ impl Pass<'_> {
     }
 
     /// The record of the claim.
-    fn claimed(&self, keyed: Keyed<'_>) -> Option<Record> {
+    pub(super) fn claimed(&self, keyed: Keyed<'_>) -> Option<Record> {
         Record::parse(self.annotation(names::CLAIMED_SPEC)?, keyed)
     }
 
     /// What a PUT will be made from, for the claim.
     pub(super) async fn claimed_spec(&self) -> Result<String, KubernetesError> {
         let work = self.work().await?;
-        let claimed = Record::claimed(&self.desired_now(&work), work.keyed());
+        let now = self.desired_now(&work);
+        let claimed = match &self.findings.payload.body {
+            Some(Ok(_)) => Record::foretelling(&now, &work.comparison(self), work.keyed()),
+            _ => Record::claimed(&now, work.keyed()),
+        };
         Ok(claimed.encode())
     }
 
@@ -206,6 +210,10 @@ impl Pass<'_> {
         let at = self.reconciler.clock.now();
         let settled = Record::settled(&now, &comparison, work.keyed(), again.as_ref(), before, at);
         let events = self.events(&settled);
+        if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
+            self.claim_holds = true;
+            return Ok(Recorded::Current);
+        }
         let generation = self.generation.to_string();
         let mut patch = MetadataPatch::default();
         for (name, value) in [
@@ -283,8 +291,10 @@ impl Pass<'_> {
     async fn work(&self) -> Result<Work, KubernetesError> {
         let key = self.reconciler.kubernetes.digest_key().await?;
         let uid = self.object.metadata.uid.clone().unwrap_or_default();
-        let text = self.annotation(names::BASELINE).unwrap_or("");
-        let record = Record::parse(text, key.of(&uid));
+        let record = match self.annotation(names::BASELINE) {
+            Some(text) => Record::parse(text, key.of(&uid)),
+            None => self.record_of_claim(key.of(&uid)),
+        };
         let ignored = self.paths(names::IGNORE_PATHS);
         let mut shared = self.paths(names::KEEP_UNKNOWN);
         let of_kind = self.version().keep_unknown.iter();
@@ -388,8 +398,15 @@ impl Pass<'_> {
 
     /// Generation that the latest PUT of any operator was built from.
     pub(super) fn put_generation(&self) -> Option<i64> {
-        let text = self.annotation(names::LATEST_RECONCILED_GENERATION)?;
-        text.parse().ok()
+        match self.annotation(names::LATEST_RECONCILED_GENERATION) {
+            Some(text) => text.parse().ok(),
+            None => {
+                let claimed = self.annotation(names::CLAIMED_SPEC);
+                claimed
+                    .filter(|_| self.claim_holds)
+                    .and_then(Record::foretold_generation)
+            }
+        }
     }
 }
 

@@ -59,7 +59,8 @@ impl Pass<'_> {
             names::UNANSWERED_PUT,
             names::FAILED_OPERATIONS,
         ];
-        let has_sent = signs.iter().any(|name| self.annotation(name).is_some());
+        let mut signs = signs.iter();
+        let has_sent = self.claim_holds || signs.any(|name| self.annotation(name).is_some());
         has_sent.then_some(Adoption::Made)
     }
 

@@ -19,6 +19,7 @@
 //! | `put` | the PUT, with what others own in it |
 //! | `notes` | what is remembered of holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
+//! | `foretold` | the record of a claim that came true |
 //! | `checks` | extensions before and after the PUT |
 //! | `directives` | what annotations ask for, and what is noted in the object |
 //! | `export`, `expressions`, `unwritten` | Secrets and ConfigMaps, and why one cannot be written |
@@ -32,6 +33,7 @@ mod directives;
 mod export;
 mod expressions;
 mod findings;
+mod foretold;
 mod forms;
 mod found;
 mod identity;

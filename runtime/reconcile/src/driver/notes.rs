@@ -106,8 +106,7 @@ impl Pass<'_> {
     pub(super) fn put_may_run(&self) -> bool {
         let since = self.reconciler.since;
         let created = self.object.metadata.creation_timestamp.as_ref();
-        self.annotation(names::LATEST_RECONCILED_GENERATION)
-            .is_none()
+        self.put_generation().is_none()
             && created.is_some_and(|created| created.0 < since)
             && !self.forms.was_shown()
             && self.reconciler.clock.now().duration_since(since) < LONGEST_UNSEEN

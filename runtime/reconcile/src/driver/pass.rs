@@ -36,6 +36,8 @@ pub(super) struct Pass<'a> {
     pub forms: Forms,
     pub findings: Findings,
     pub pending: Pending,
+    /// The claim foretold what Azure answered to the PUT, and nothing else is written down of it.
+    pub claim_holds: bool,
 }
 
 /// An object whose stored form makes no sense: all that can be done is to say so.
@@ -85,6 +87,7 @@ impl<'a> Pass<'a> {
                 ..Findings::default()
             },
             pending: Pending::default(),
+            claim_holds: claim::came_true(&object),
             object,
         })
     }

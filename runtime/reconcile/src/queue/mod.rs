@@ -2,15 +2,17 @@
 //!
 //! Rules: a key waits once, at its earliest deadline; no key is worked on twice at the same time; a key that
 //! is added while it is worked on is worked on again; attempts in a row are counted per key and only a pass
-//! that asks for backoff counts; triggers from outside do not count. There is a limit for all kinds together
-//! and one per kind, and a kind at its limit does not hold up the others. Keys for which somebody waits, such as
-//! edits, pass those for which nobody does: periodic looks, and first looks at objects that are fine.
+//! that asks for backoff counts; triggers from outside do not count. All kinds share one pool of workers; a namespace's
+//! objects of one kind stand in a line, and the lines take turns. There may be a limit per kind, and a kind at its limit
+//! does not hold up the others. Keys for which somebody waits, such as edits, pass those for which nobody does: periodic
+//! looks, and first looks at objects that are fine.
 //!
 //! What does not live here: what a pass does, and why it wants to be looked at again.
 
 mod state;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -28,13 +30,16 @@ use tokio_util::sync::CancellationToken;
 use super::backoff::{Periods, Random, Requeue, RetryClass};
 use super::time::Time;
 
+/// Passes at the same time, unless something else is asked for.
+pub const WORKERS: usize = 32;
+
 /// Limits and periods.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSettings {
     /// Most passes at the same time, all kinds together.
     pub workers: usize,
-    /// Most passes at the same time of one kind.
-    pub workers_per_kind: usize,
+    /// Most passes at the same time of one kind, where there is a limit.
+    pub workers_per_kind: Option<usize>,
     /// Periods of retries and syncs.
     pub periods: Periods,
     /// By which keys wait.
@@ -46,8 +51,8 @@ pub struct QueueSettings {
 impl Default for QueueSettings {
     fn default() -> Self {
         Self {
-            workers: 32,
-            workers_per_kind: 4,
+            workers: WORKERS,
+            workers_per_kind: None,
             periods: Periods::default(),
             time: Time::default(),
             drain: Duration::from_secs(20),

@@ -9,13 +9,14 @@ use armature_shapes::resource::{Kind, ObjectKey};
 use tokio::time::Instant;
 
 use super::QueueDepth;
+use super::turns::Turns;
 use crate::backoff::Requeue;
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
 type Slot = (Instant, u64);
 
-/// Position among keys whose time has come: what somebody waits for first, then in order of arrival.
-type Place = (Urgency, u64);
+/// Position among keys whose time has come: what somebody waits for first, then by turns, then in order of arrival.
+type Place = (Urgency, u64, u64);
 
 /// A key whose time has come.
 #[derive(Clone, Copy)]
@@ -57,13 +58,14 @@ pub(super) struct State {
     /// Keys that workers have, with the earliest deadline that was asked for meanwhile, and whether somebody waits for that.
     running: HashMap<Arc<ObjectKey>, Option<(Instant, Urgency)>>,
     running_by_kind: HashMap<Kind, usize>,
+    turns: Turns,
     sequence: u64,
     workers: usize,
     workers_per_kind: usize,
 }
 
 impl State {
-    pub(super) fn new(workers: usize, workers_per_kind: usize) -> Self {
+    pub(super) fn new(workers: usize, workers_per_kind: Option<usize>) -> Self {
         Self {
             entries: HashMap::new(),
             waiting: BTreeMap::new(),
@@ -72,9 +74,10 @@ impl State {
             pressing: HashMap::new(),
             running: HashMap::new(),
             running_by_kind: HashMap::new(),
+            turns: Turns::new(),
             sequence: 0,
             workers: workers.max(1),
-            workers_per_kind: workers_per_kind.max(1),
+            workers_per_kind: workers_per_kind.unwrap_or(workers).max(1),
         }
     }
 
@@ -120,7 +123,7 @@ impl State {
     /// Moves a due key to the end of those that somebody waits for.
     fn hurry(&mut self, key: &Arc<ObjectKey>, due: Due) {
         self.sequence += 1;
-        let place = (Urgency::Foreground, self.sequence);
+        let place = (Urgency::Foreground, self.turns.next(key), self.sequence);
         let parked = self.parked.get_mut(&key.kind);
         let parked = parked.filter(|parked| parked.contains_key(&due.place));
         let queue = parked.unwrap_or(&mut self.due);
@@ -141,6 +144,7 @@ impl State {
                 continue;
             }
             *running += 1;
+            self.turns.taken(place.1);
             self.pressing.remove(&key);
             // What a burst took, such as the first looks after a restart, is given back.
             let count = self.pressing.len();
@@ -189,7 +193,7 @@ impl State {
             let (since, _) = *first.key();
             let key = first.remove();
             self.sequence += 1;
-            let mut place = (Urgency::Background, self.sequence);
+            let mut place = (Urgency::Background, self.turns.next(&key), self.sequence);
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.slot = None;
                 place.0 = entry.urgency;

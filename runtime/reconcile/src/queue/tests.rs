@@ -179,7 +179,7 @@ async fn keys_wait_by_the_time_that_is_injected() {
 async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
     let settings = QueueSettings {
         workers: 3,
-        workers_per_kind: 2,
+        workers_per_kind: Some(2),
         ..QueueSettings::default()
     };
     let (queue, log) = (queue(settings), Log::new());
@@ -200,13 +200,38 @@ async fn limits_hold_for_all_and_per_kind_and_kinds_do_not_block_each_other() {
     assert_eq!(log.times(), [0, 0, 0, 10, 10]);
 }
 
+/// One team applies hundreds of objects at once; another team's two do not stand behind them.
+#[tokio::test(start_paused = true)]
+async fn namespaces_and_kinds_take_turns() {
+    let settings = QueueSettings {
+        workers: 1,
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(settings), Log::new());
+    for number in 0..500 {
+        queue.add(group(&format!("large-{number}")));
+    }
+    let mut other = group("other-1");
+    other.namespace = "other".to_owned();
+    queue.add(other.clone());
+    other.name = "other-2".to_owned();
+    queue.add(other);
+    queue.add(key(&kinds::STORE, "store"));
+    run_for(&queue, 600, 1, &log, Requeue::Never).await;
+    let mut passes = log.passes();
+    assert_eq!(passes.len(), 503);
+    passes.retain(|(_, name)| !name.starts_with("large-"));
+    let late: Vec<&(u64, String)> = passes.iter().filter(|(at, _)| *at > 5).collect();
+    assert!(late.is_empty() && passes.len() == 3, "{passes:?}");
+}
+
 /// Objects that are due for a look for which nobody waits.
 const FINE: usize = 1000;
 
 /// A queue with one worker, to which `FINE` objects that are fine were given.
 fn busy_queue() -> Queue {
     let settings = QueueSettings {
-        workers_per_kind: 1,
+        workers_per_kind: Some(1),
         ..QueueSettings::default()
     };
     let queue = queue(settings);
@@ -265,7 +290,7 @@ async fn retries_pass_periodic_looks_and_what_is_put_off_stays_what_it_was() {
         (Requeue::Sync, vec![0]),
     ] {
         let settings = QueueSettings {
-            workers_per_kind: 1,
+            workers_per_kind: Some(1),
             periods: Periods {
                 sync: Some(Duration::from_secs(2)),
             },
@@ -299,7 +324,7 @@ async fn an_edit_during_a_pass_passes_too() {
 #[tokio::test(start_paused = true)]
 async fn the_age_is_that_of_the_key_that_waits_longest_for_a_worker() {
     let settings = QueueSettings {
-        workers_per_kind: 1,
+        workers_per_kind: Some(1),
         ..QueueSettings::default()
     };
     let (queue, log) = (queue(settings), Log::new());

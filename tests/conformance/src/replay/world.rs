@@ -99,7 +99,7 @@ impl World {
         // Azure's time is that of the recording.
         config.longest_hold_before_put = FOREVER;
         config.longest_hold_before_delete = FOREVER;
-        config.max_concurrent_reconciles = WORKERS;
+        config.max_concurrent_reconciles = Some(WORKERS);
         let kinds = kinds_of(recordings)?;
         config.crd_pattern = pattern(&kinds).parse()?;
         let operator = Operator::start(config).await?;

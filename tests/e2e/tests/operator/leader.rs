@@ -134,7 +134,7 @@ fn a_leader_that_cannot_renew_stops_writing_before_the_next_one_starts() {
         let mut config = OperatorConfig {
             leader_election: Some(TIMES),
             sync_period: Some(Duration::from_millis(500)),
-            max_concurrent_reconciles: GROUPS,
+            max_concurrent_reconciles: Some(GROUPS),
             ..world.operator_config(LATE)
         };
         config.arm.identity = identity(SECOND).unwrap().into();

@@ -112,7 +112,7 @@ async fn what_a_write_made_is_always_read_and_recorded() {
         format!("GET {STORE}"),
     ];
     assert_eq!(world.requests(), requests);
-    assert!(world.cluster.annotation(&store, names::BASELINE).is_some());
+    assert!(claim::came_true(&world.cluster.object(&store).unwrap()));
     let left = world.budget.headroom(world.clock.now());
     assert!(
         left.iter()

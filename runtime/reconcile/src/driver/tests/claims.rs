@@ -34,10 +34,11 @@ fn in_group(azure_name: Option<&str>) -> Value {
 async fn annotations_of_a_copied_manifest_are_not_believed() {
     let (world, store) = World::with_store().await;
     let token = r#"{"type":"GenericResource","token":{"type":"body","pollURL":"/elsewhere"}}"#;
-    let record = world.annotation(&store, names::BASELINE).unwrap();
+    let record = world.annotation(&store, names::CLAIMED_SPEC).unwrap();
     let copied = [
         (names::RESOURCE_ID, STORE),
         (names::BASELINE, record.as_str()),
+        (names::CLAIMED_SPEC, record.as_str()),
         (names::LATEST_RECONCILED_GENERATION, "1"),
         (names::POLLER_RESUME_ID, "GenericClient.CreateOrUpdateByID"),
         (names::POLLER_RESUME_TOKEN, token),

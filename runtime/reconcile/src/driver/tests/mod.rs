@@ -14,6 +14,7 @@ mod exports;
 mod expressions;
 mod extensions;
 mod failures;
+mod foretold;
 mod head_only;
 mod holds;
 mod operations;
@@ -34,6 +35,7 @@ use armature_shapes::testing::kinds;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::claim;
 use crate::testing::{Journal, ManualClock, MemoryAzure, MemoryCluster, error, response};
 
 const GROUP: &str = "/subscriptions/s-1/resourceGroups/g";

@@ -27,7 +27,7 @@ async fn a_set_that_is_ready_soon_is_written_for_nothing_but_what_must_not_be_lo
     let group = world.group();
     world.clock.advance(1);
     assert_eq!(pass(&world, &store).await, (seconds(4), 0));
-    assert_eq!(pass(&world, &group).await, (Requeue::Sync, 3));
+    assert_eq!(pass(&world, &group).await, (Requeue::Sync, 2));
 
     let headers = [("location", OPERATION), ("retry-after", "2")];
     let running = || response(202, &headers, None);

@@ -454,7 +454,7 @@ fn every_fault_at_every_step_ends_well() {
             // Somebody ends what is endless, in the machine's time.
             longest_hold_before_put: FOREVER,
             longest_hold_before_delete: FOREVER,
-            max_concurrent_reconciles: 32,
+            max_concurrent_reconciles: Some(32),
             ..world.operator_config(NAMESPACE)
         };
         let operator = Operator::start(config).await.unwrap();
