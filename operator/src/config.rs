@@ -70,6 +70,12 @@ pub enum MetricsReaders {
 /// Memory for conversion reviews unless something else is said: 256 MiB.
 pub const CONVERSION_MEMORY: u64 = 256 << 20;
 
+/// How often a ready resource is compared with Azure unless something else is said.
+pub const SYNC_PERIOD: Duration = Duration::from_secs(3600);
+
+/// How often one is, at least, whose changes Azure Resource Graph tells of, unless something else is said.
+pub const LONGEST_REST: Duration = Duration::from_secs(24 * 3600);
+
 /// How the API server reaches the conversion webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookReach {
@@ -141,6 +147,10 @@ pub struct OperatorConfig {
     pub allowed_scopes: Option<AllowedScopes>,
     /// How often a resource that is ready is compared with Azure; never when absent.
     pub sync_period: Option<Duration>,
+    /// How often one is that Azure Resource Graph shows, whose changes it tells of; as often as others when absent.
+    pub longest_rest: Option<Duration>,
+    /// How often Azure Resource Graph is asked what changed, at most; never when absent, or without a sync period.
+    pub graph_period: Option<Duration>,
     /// Objects of one kind that are reconciled at the same time; when absent, as many as of all kinds.
     pub max_concurrent_reconciles: Option<usize>,
     /// How long a PUT waits for something in Azure whose end Azure does not say.

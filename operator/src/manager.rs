@@ -10,9 +10,10 @@ use armature_runtime::kubernetes::{Clients, Cluster, Watches};
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::fence::{Fence, FencedTransport};
+use armature_runtime::reconcile::lookout::{Lookout, Parts, Terms};
 use armature_runtime::reconcile::queue::{Queue, QueueSettings};
 use armature_runtime::reconcile::remote::Remotes;
-use armature_runtime::reconcile::time::Clock;
+use armature_runtime::reconcile::time::{Clock, Time};
 use armature_runtime::reconcile::{azure_name, young};
 use armature_runtime::resource::ObjectKey;
 use prometheus_client::registry::Registry;
@@ -32,6 +33,9 @@ pub struct Manager {
     queue: Queue,
     turn: Arc<Turn>,
     reconciler: Reconciler,
+    /// Asks Azure what changed, where that is wanted.
+    lookout: Option<Lookout>,
+    time: Time,
     namespaces: Vec<String>,
     metrics: Metrics,
     cluster: Cluster,
@@ -85,10 +89,13 @@ impl Manager {
             },
             cancellation,
         };
+        let lookout = lookout(config, &reconciler, &cluster, &queue);
         Ok(Self {
             queue,
             turn,
             reconciler,
+            lookout,
+            time: config.time,
             namespaces: config.target_namespaces.clone(),
             metrics,
             cluster,
@@ -102,7 +109,8 @@ impl Manager {
             self.cluster.clone(),
             Arc::clone(&self.turn),
         );
-        self.metrics.registry(state, self.reconciler.budget.clone())
+        let budget = self.reconciler.budget.clone();
+        self.metrics.registry(state, budget, self.lookout.clone())
     }
 
     /// Watches objects until told to stop, so that all are known when this replica begins to manage them.
@@ -125,6 +133,35 @@ impl Manager {
                 metrics.reconcile(key.kind, pass).await
             }
         };
-        self.queue.run(work, stop).await;
+        let looking_out = async {
+            if let Some(lookout) = &self.lookout {
+                lookout.run(self.time, stop.clone()).await;
+            }
+        };
+        tokio::join!(self.queue.run(work, stop.clone()), looking_out);
     }
+}
+
+/// Who asks Azure what changed, if anybody does: where nothing is looked at without need, nobody.
+fn lookout(
+    config: &OperatorConfig,
+    reconciler: &Reconciler,
+    cluster: &Cluster,
+    queue: &Queue,
+) -> Option<Lookout> {
+    let terms = Terms {
+        sync: config.sync_period?,
+        rest: config.longest_rest,
+        shortest: config.graph_period?,
+    };
+    let lookout = Lookout::new(Parts {
+        arm: reconciler.arm.clone(),
+        budget: reconciler.budget.clone(),
+        inventory: Arc::new(cluster.clone()),
+        readers: Arc::new(queue.clone()),
+        clock: reconciler.clock.clone(),
+        terms,
+    });
+    queue.let_rest(lookout.rest());
+    Some(lookout)
 }

@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::quantity::{DEFAULT_BUDGET, budget, quantity};
 use crate::config::{
-    CrdManagement, MetricsReaders, OperatorConfig, OperatorMode, VersionChoice, WebhookReach,
+    CrdManagement, LONGEST_REST, MetricsReaders, OperatorConfig, OperatorMode, SYNC_PERIOD,
+    VersionChoice, WebhookReach,
 };
 use crate::operator::Operator;
 use crate::traces::{CollectorUrl, Traces};
@@ -108,9 +109,15 @@ pub struct RunArguments {
     #[arg(long, env = "ALLOWED_SCOPES", value_parser = AllowedScopes::parse, value_name = "IDS")]
     allowed_scopes: Option<AllowedScopes>,
 
-    /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'.
-    #[arg(long, env = "AZURE_SYNC_PERIOD", default_value = "1h", value_parser = sync_period, value_name = "DURATION")]
-    sync_period: SyncPeriod,
+    /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'. Without it every hour,
+    /// and once a day those whose changes Azure Resource Graph tells of (--graph-period).
+    #[arg(long, env = "AZURE_SYNC_PERIOD", value_parser = sync_period, value_name = "DURATION")]
+    sync_period: Option<SyncPeriod>,
+
+    /// How often Azure Resource Graph is asked what changed in all subscriptions of a credential: a duration, or 'never'. It
+    /// is asked more rarely, or never, where reading costs fewer requests.
+    #[arg(long, env = "ARMATURE_GRAPH_PERIOD", default_value = "100s", value_parser = sync_period, value_name = "DURATION")]
+    graph_period: SyncPeriod,
 
     /// Objects of one kind that are reconciled at the same time; 0 for no limit but that of all kinds together, which they
     /// share by turns.
@@ -239,7 +246,7 @@ pub struct RunArguments {
     verbose: u8,
 }
 
-/// How often ready resources are checked; `None` for never.
+/// How often something is done; `None` for never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SyncPeriod(Option<Duration>);
 
@@ -330,7 +337,10 @@ impl RunArguments {
             },
             default_policy: self.default_reconcile_policy,
             allowed_scopes: self.allowed_scopes,
-            sync_period: self.sync_period.0,
+            sync_period: self.sync_period.map_or(Some(SYNC_PERIOD), |set| set.0),
+            // Whoever says how often to look is taken at their word.
+            longest_rest: self.sync_period.is_none().then_some(LONGEST_REST),
+            graph_period: self.graph_period.0,
             max_concurrent_reconciles: Some(self.max_concurrent_reconciles)
                 .filter(|limit| *limit > 0),
             longest_hold_before_put: self.longest_hold_before_put,

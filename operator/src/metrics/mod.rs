@@ -8,6 +8,7 @@
 //! | `drift` | the paths that were changed in Azure |
 //! | `endpoint` | serves `/metrics`, to anyone or to those whom the cluster allows |
 //! | `expressions` | how often expressions are compiled |
+//! | `lookout` | questions to Azure Resource Graph |
 //! | `state` | the queue and the objects, looked at when somebody asks |
 //!
 //! Labels are kinds, methods, statuses and reasons: sets that are known beforehand, and a limited number of
@@ -19,6 +20,7 @@ mod cluster;
 mod drift;
 mod endpoint;
 mod expressions;
+mod lookout;
 mod state;
 
 use std::future::Future;
@@ -30,6 +32,7 @@ use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::backoff::Requeue;
+use armature_runtime::reconcile::lookout::Lookout;
 use armature_runtime::reconcile::port::KubernetesPort;
 use armature_runtime::resource::Kind;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -138,8 +141,13 @@ impl Metrics {
         self.drift_paths.count(kind, paths);
     }
 
-    /// All of it under its names, with the state of a manager and of a budget.
-    pub fn registry(&self, state: State, budget: Arc<Budget>) -> Registry {
+    /// All of it under its names, with the state of a manager, of a budget and of a lookout.
+    pub fn registry(
+        &self,
+        state: State,
+        budget: Arc<Budget>,
+        lookout: Option<Lookout>,
+    ) -> Registry {
         let mut all = Registry::default();
         self.requests.register(&mut all);
         self.expressions.register(&mut all);
@@ -168,6 +176,9 @@ impl Metrics {
         registry.register("build", "The running program", build);
         registry.register_collector(Box::new(state));
         registry.register_collector(Box::new(budget::State::new(budget)));
+        if let Some(lookout) = lookout {
+            registry.register_collector(Box::new(lookout::State::new(lookout)));
+        }
         all
     }
 }

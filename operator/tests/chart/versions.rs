@@ -112,6 +112,8 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         default_policy: Policy::Manage,
         allowed_scopes: None,
         sync_period: None,
+        longest_rest: None,
+        graph_period: None,
         max_concurrent_reconciles: None,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),

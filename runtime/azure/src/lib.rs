@@ -1,5 +1,5 @@
-//! Azure Resource Manager: ids, one request at a time, errors, long-running operations, credentials, and how many
-//! requests it takes.
+//! Azure Resource Manager: ids, one request at a time, errors, long-running operations, credentials, how many
+//! requests it takes, and Azure Resource Graph.
 //!
 //! What does not live here: what to send when (see `armature_reconcile`) and any retry loop; every wait is a
 //! requeue decided there.
@@ -11,6 +11,7 @@ mod cloud;
 pub mod credential;
 mod credentials;
 mod error;
+pub mod graph;
 #[cfg(test)]
 mod id_properties;
 pub mod operation;

@@ -19,6 +19,7 @@ mod export_watch;
 mod filter;
 mod https;
 mod installed;
+mod inventory;
 mod labels;
 mod listed_secrets;
 mod members;

@@ -97,6 +97,11 @@ impl Requeue {
         }
     }
 
+    /// Whether the pass found everything as it should be.
+    pub fn is_well(self) -> bool {
+        matches!(self, Self::Sync | Self::SyncAfter(_))
+    }
+
     /// What came of the pass, in a word for figures and traces.
     pub fn result(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@
 //! | [`decide`](mod@decide) | the state machine: from [`view`] and [`observed`] to one [`action`] |
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
+//! | [`lookout`] | asks Azure what changed, so that not everything needs to be read |
 //! | [`outcome`] | what one thing that was tried has come to |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`claim`] | what the finalizer vouches for |
@@ -67,6 +68,7 @@ pub mod driver;
 pub mod export_target;
 pub mod extension;
 pub mod fence;
+pub mod lookout;
 pub mod observed;
 pub mod outcome;
 pub mod policy;

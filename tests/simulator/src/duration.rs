@@ -43,6 +43,22 @@ enum Written {
     Seconds(f64),
 }
 
+/// For `#[serde(with = …)]` on a `Duration`.
+pub mod required {
+    use super::{Deserializer, Duration, Serializer};
+
+    /// Writes the duration as text.
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&super::format(*duration))
+    }
+
+    /// Reads the duration from text or a number of seconds.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        let read: Option<Duration> = super::option::deserialize(deserializer)?;
+        read.ok_or_else(|| serde::de::Error::custom("a duration is missing"))
+    }
+}
+
 /// For `#[serde(with = …)]` on an `Option<Duration>`.
 pub mod option {
     use super::{Deserialize, Deserializer, Duration, Serializer, Written};

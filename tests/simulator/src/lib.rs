@@ -7,6 +7,7 @@
 //! | `catalog`, `schema` | what is served and what bodies must look like, read from kind descriptors |
 //! | `behaviour` | particulars of resource providers, one file each |
 //! | `store`, `id`, `operation` | resources, their ids, long-running operations |
+//! | `graph` | Azure Resource Graph: what there is and what changed, somewhat late |
 //! | [`fault`], [`log`], `throttle` | faults on purpose, the log of requests, request limits |
 //! | `token`, `control` | sign-in and metadata; the endpoints under `/simulator` |
 //! | `server`, `tls` | the edge: sockets, certificates, HTTP |
@@ -21,6 +22,7 @@ mod duration;
 mod error;
 mod exchange;
 pub mod fault;
+mod graph;
 mod id;
 mod json;
 pub mod log;
@@ -50,6 +52,7 @@ pub use duration::parse as parse_duration;
 pub use error::ArmError;
 pub use exchange::{Answer, Reply, Request};
 pub use fault::{Chaos, FaultRule, Spoil};
+pub use graph::GraphSettings;
 pub use log::{LoggedRequest, Query};
 pub use operation::{Failure, OperationRule, Style};
 pub use options::{Client, Federation, Normalise, Settings};
@@ -260,7 +263,9 @@ impl Simulator {
         let now = (self.clock)();
         let mut state = self.state();
         if control::is_control(&request.path) {
-            return control::answer(&mut state, request, now).into();
+            let answer = control::answer(&mut state, request, now);
+            state.note_changes(now);
+            return answer.into();
         }
         state.handle(request, now)
     }
@@ -345,21 +350,30 @@ impl Simulator {
     /// Puts a resource into Azure as it is, without checks.
     pub fn place(&self, id: &str, body: Value) -> Result<(), ArmError> {
         let id = parse_id(id)?;
-        self.state().place(&id, body);
+        let now = (self.clock)();
+        let mut state = self.state();
+        state.place(&id, body);
+        state.note_changes(now);
         Ok(())
     }
 
     /// Changes a resource behind everybody's back, by a JSON merge patch.
     pub fn drift(&self, id: &str, patch: &Value) -> Result<(), ArmError> {
         let id = parse_id(id)?;
-        self.state().drift(&id, patch).map(drop)
+        let now = (self.clock)();
+        let mut state = self.state();
+        state.drift(&id, patch)?;
+        state.note_changes(now);
+        Ok(())
     }
 
     /// Takes a resource and everything below it out of Azure behind everybody's back.
     pub fn remove(&self, id: &str) -> Result<(), ArmError> {
         let id = parse_id(id)?;
         let now = (self.clock)();
-        self.state().remove(&id, now);
+        let mut state = self.state();
+        state.remove(&id, now);
+        state.note_changes(now);
         Ok(())
     }
 
@@ -379,6 +393,11 @@ impl Simulator {
         if !settings.has_subscription(id) {
             settings.subscriptions.push(id.to_owned());
         }
+    }
+
+    /// How late Azure Resource Graph is from now on.
+    pub fn set_graph_delay(&self, delay: std::time::Duration) {
+        self.state().settings.graph.delay = delay;
     }
 
     /// How operations on a type run from now on; without a type, on every type that has no rule of its own.

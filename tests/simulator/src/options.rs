@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::{Chaos, FaultRule};
+use crate::graph::GraphSettings;
 use crate::operation::OperationRule;
 use crate::throttle::Limits;
 
@@ -31,6 +32,8 @@ pub struct Settings {
     pub keeps: Vec<String>,
     /// Request limits.
     pub limits: Limits,
+    /// Azure Resource Graph.
+    pub graph: GraphSettings,
     /// Faults from a seed.
     pub chaos: Option<Chaos>,
     /// Faults by rule.
@@ -131,6 +134,7 @@ impl Default for Settings {
             normalise: Normalise::default(),
             keeps: Vec::new(),
             limits: Limits::default(),
+            graph: GraphSettings::default(),
             chaos: None,
             faults: Vec::new(),
             log_limit: 100_000,

@@ -11,6 +11,7 @@ use crate::catalog::Catalog;
 use crate::error::ArmError;
 use crate::exchange::{Answer, Reply, Request};
 use crate::fault::{Effect, Faults, Spoil};
+use crate::graph;
 use crate::log::{Log, LoggedRequest};
 use crate::operation::Operation;
 use crate::options::Settings;
@@ -39,6 +40,10 @@ pub struct State {
     pub log: Log,
     /// Tokens that were issued.
     pub tokens: Tokens,
+    /// What Azure Resource Graph has of it.
+    pub graph: graph::Record,
+    /// Queries that it takes.
+    pub graph_quota: graph::Quota,
     throttle: Throttle,
     counter: u64,
 }
@@ -71,6 +76,8 @@ impl State {
             faults,
             log: Log::new(settings.log_limit),
             tokens: Tokens::new(key),
+            graph: graph::Record::default(),
+            graph_quota: graph::Quota::default(),
             throttle: Throttle::new(settings.limits),
             counter: 0,
             settings,
@@ -90,7 +97,9 @@ impl State {
             return answer.into();
         }
         self.settle(now);
-        self.arm(request, now)
+        let reply = self.arm(request, now);
+        self.note_changes(now);
+        reply
     }
 
     fn arm(&mut self, request: &Request, now: Timestamp) -> Reply {
@@ -198,6 +207,7 @@ impl State {
     /// Forgets resources, operations, fault rules and the log. Tokens stay valid.
     pub fn reset(&mut self) {
         self.store.clear();
+        self.graph.clear();
         self.operations.clear();
         self.running.clear();
         self.faults.clear();

@@ -1,6 +1,6 @@
 //! The resources that the simulated Azure holds, by id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -49,6 +49,8 @@ pub struct Store {
     resources: BTreeMap<String, Resource>,
     /// What a GET showed before the last write, for those that were written.
     before: BTreeMap<String, Option<Resource>>,
+    /// Keys of those that may have changed since somebody asked.
+    touched: BTreeSet<String>,
 }
 
 impl Store {
@@ -59,7 +61,9 @@ impl Store {
 
     /// The resource, visible or not, to change.
     pub fn get_mut(&mut self, id: &ResourceId) -> Option<&mut Resource> {
-        self.resources.get_mut(&id.key())
+        let key = id.key();
+        self.touched.insert(key.clone());
+        self.resources.get_mut(&key)
     }
 
     /// The resource if a GET shows it.
@@ -80,13 +84,16 @@ impl Store {
 
     /// Adds or replaces a resource.
     pub fn insert(&mut self, resource: Resource) {
-        self.resources.insert(resource.id.key(), resource);
+        let key = resource.id.key();
+        self.touched.insert(key.clone());
+        self.resources.insert(key, resource);
     }
 
     /// Removes a resource and everything below it; returns what was removed.
     pub fn remove_tree(&mut self, id: &ResourceId) -> Vec<Resource> {
         let mut keys: Vec<String> = self.below(id).map(|child| child.id.key()).collect();
         keys.push(id.key());
+        self.touched.extend(keys.iter().cloned());
         keys.iter()
             .filter_map(|key| self.resources.remove(key))
             .collect()
@@ -119,6 +126,16 @@ impl Store {
         named.next().filter(|_| named.next().is_none())
     }
 
+    /// The resource of a key, visible or not.
+    pub fn by_key(&self, key: &str) -> Option<&Resource> {
+        self.resources.get(key)
+    }
+
+    /// Keys of what may have been added, changed or removed since this was last asked.
+    pub fn take_touched(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.touched)
+    }
+
     /// How many resources there are.
     pub fn count(&self) -> usize {
         self.resources.len()
@@ -128,6 +145,7 @@ impl Store {
     pub fn clear(&mut self) {
         self.resources.clear();
         self.before.clear();
+        self.touched.clear();
     }
 }
 

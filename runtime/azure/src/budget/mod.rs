@@ -199,6 +199,16 @@ impl Budget {
         self.state().take(call, now)
     }
 
+    /// Takes one request that is for no single object, where there is room now; otherwise nothing is promised.
+    pub fn take_if_left(
+        &self,
+        account: &Account,
+        (sort, urgency): (Sort, Urgency),
+        now: Timestamp,
+    ) -> bool {
+        self.state().bucket(account, sort, now).take(urgency, now)
+    }
+
     /// Counts one request that is sent whatever is left.
     pub fn overdraw(&self, call: &Call<'_>, now: Timestamp) {
         let mut state = self.state();

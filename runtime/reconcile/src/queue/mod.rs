@@ -16,7 +16,7 @@ mod turns;
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use armature_azure::budget::Urgency;
@@ -73,6 +73,23 @@ pub struct QueueDepth {
     pub age: Duration,
 }
 
+/// Who says that a sync may be left out.
+pub trait Rest: Send + Sync {
+    /// Whether it may, when all was well with the object this long ago. Asked whenever one is due; must not block.
+    fn rests(&self, key: &ObjectKey, read: Duration) -> bool;
+}
+
+/// What the queue knows of the latest pass over an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatestPass {
+    /// The object is not known, or nobody wants it looked at before something changes.
+    Unknown,
+    /// All was not well, or there was none yet.
+    NotWell,
+    /// It began this long ago, and all was well.
+    Well(Duration),
+}
+
 /// The queue. Cheap to clone; clones are the same queue.
 #[derive(Clone)]
 pub struct Queue {
@@ -84,6 +101,7 @@ struct Shared {
     changed: Notify,
     settings: QueueSettings,
     random: Arc<dyn Random>,
+    rest: OnceLock<Arc<dyn Rest>>,
 }
 
 impl Queue {
@@ -95,7 +113,24 @@ impl Queue {
                 changed: Notify::new(),
                 settings,
                 random,
+                rest: OnceLock::new(),
             }),
+        }
+    }
+
+    /// Leaves out syncs of which this says so. Counts once for a queue.
+    pub fn let_rest(&self, rest: Arc<dyn Rest>) {
+        // Whoever came first stays.
+        let _ = self.shared.rest.set(rest);
+    }
+
+    /// What came of the latest pass over an object.
+    pub fn latest_pass(&self, key: &ObjectKey) -> LatestPass {
+        let now = self.now();
+        match self.state().read(key) {
+            None => LatestPass::Unknown,
+            Some(None) => LatestPass::NotWell,
+            Some(Some(read)) => LatestPass::Well(now.saturating_duration_since(read)),
         }
     }
 
@@ -160,13 +195,29 @@ impl Queue {
         loop {
             let now = self.now();
             // The guard is dropped before `work` runs.
-            let key = match self.state().take(now) {
-                Ok(key) => key,
+            let taken = match self.state().take(now) {
+                Ok(taken) => taken,
                 Err(next) => return next,
             };
+            let key = taken.key;
+            if taken.sync_after.is_some_and(|read| self.rests(&key, read)) {
+                let next = self.sync_delay().map(|delay| now + delay);
+                self.state().rest(&key, next);
+                continue;
+            }
             let id = tasks.spawn(work(key.clone())).id();
             keys.insert(id, key);
         }
+    }
+
+    fn rests(&self, key: &ObjectKey, read: Duration) -> bool {
+        let rest = self.shared.rest.get();
+        rest.is_some_and(|rest| rest.rests(key, read))
+    }
+
+    fn sync_delay(&self) -> Option<Duration> {
+        let random = self.shared.random.as_ref();
+        self.shared.settings.periods.delay(Requeue::Sync, 0, random)
     }
 
     fn finish(&self, done: Result<(Id, Requeue), JoinError>, keys: &mut HashMap<Id, ObjectKey>) {

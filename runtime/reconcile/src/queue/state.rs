@@ -34,6 +34,24 @@ struct Entry {
     urgency: Urgency,
     /// Passes in a row that asked for backoff.
     attempts: u32,
+    /// The pass that is wanted is a sync: nothing but time asks for it.
+    is_sync: bool,
+    /// Beginning of the latest pass, where that found all well.
+    read: Option<Instant>,
+}
+
+/// A key that a worker has.
+struct Running {
+    since: Instant,
+    /// The earliest deadline that was asked for meanwhile, and whether somebody waits for that.
+    again: Option<(Instant, Urgency)>,
+}
+
+/// A key to work on.
+pub(super) struct Taken {
+    pub key: ObjectKey,
+    /// How long ago all was well, where the pass is a sync of what was.
+    pub sync_after: Option<Duration>,
 }
 
 impl Default for Entry {
@@ -42,6 +60,8 @@ impl Default for Entry {
             slot: None,
             urgency: Urgency::Background,
             attempts: 0,
+            is_sync: false,
+            read: None,
         }
     }
 }
@@ -55,8 +75,8 @@ pub(super) struct State {
     parked: HashMap<Kind, BTreeMap<Place, Arc<ObjectKey>>>,
     /// Every key of `due` and `parked`.
     pressing: HashMap<Arc<ObjectKey>, Due>,
-    /// Keys that workers have, with the earliest deadline that was asked for meanwhile, and whether somebody waits for that.
-    running: HashMap<Arc<ObjectKey>, Option<(Instant, Urgency)>>,
+    /// Keys that workers have.
+    running: HashMap<Arc<ObjectKey>, Running>,
     running_by_kind: HashMap<Kind, usize>,
     turns: Turns,
     sequence: u64,
@@ -91,16 +111,26 @@ impl State {
         }
     }
 
+    /// When all was well with the key; `None` within where it was not after the latest pass, or nobody looked yet.
+    pub(super) fn read(&self, key: &ObjectKey) -> Option<Option<Instant>> {
+        self.entries.get(key).map(|entry| entry.read)
+    }
+
     /// Wants the key at this moment or earlier, and says whether somebody waits for that.
     pub(super) fn add(&mut self, key: ObjectKey, at: Instant, urgency: Urgency) {
+        self.want(key, at, urgency, false);
+    }
+
+    fn want(&mut self, key: ObjectKey, at: Instant, urgency: Urgency, is_sync: bool) {
         let known = self.entries.get_key_value(&key);
         let key = known.map_or_else(|| Arc::new(key), |(known, _)| Arc::clone(known));
-        if let Some(again) = self.running.get_mut(&key) {
-            let (earlier, other) = again.unwrap_or((at, urgency));
-            *again = Some((earlier.min(at), other.min(urgency)));
+        if let Some(running) = self.running.get_mut(&key) {
+            let (earlier, other) = running.again.unwrap_or((at, urgency));
+            running.again = Some((earlier.min(at), other.min(urgency)));
             return;
         }
         let entry = self.entries.entry(Arc::clone(&key)).or_default();
+        entry.is_sync = is_sync;
         let is_hurried = urgency < entry.urgency;
         entry.urgency = entry.urgency.min(urgency);
         if let Some(due) = self.pressing.get(&key).copied() {
@@ -133,7 +163,7 @@ impl State {
     }
 
     /// A key to work on now, or the next deadline when there is none or no worker is free.
-    pub(super) fn take(&mut self, now: Instant) -> Result<ObjectKey, Option<Instant>> {
+    pub(super) fn take(&mut self, now: Instant) -> Result<Taken, Option<Instant>> {
         self.promote(now);
         while self.running.len() < self.workers
             && let Some((place, key)) = self.due.pop_first()
@@ -151,21 +181,48 @@ impl State {
             if self.pressing.capacity() > 64 + 4 * count {
                 self.pressing.shrink_to(2 * count);
             }
-            self.running.insert(Arc::clone(&key), None);
-            return Ok(key.as_ref().clone());
+            let running = Running {
+                since: now,
+                again: None,
+            };
+            self.running.insert(Arc::clone(&key), running);
+            let entry = self.entries.get(&key).filter(|entry| entry.is_sync);
+            let read = entry.and_then(|entry| entry.read);
+            return Ok(Taken {
+                key: key.as_ref().clone(),
+                sync_after: read.map(|read| now.saturating_duration_since(read)),
+            });
         }
         Err(self.waiting.first_key_value().map(|((at, _), _)| *at))
     }
 
-    /// Takes the key back. `deadline` gets the number of attempts in a row; `None` means that nothing more is
-    /// wanted unless something asked for the key meanwhile.
+    /// Takes the key back after a pass. `deadline` gets the number of attempts in a row; `None` means that nothing
+    /// more is wanted unless something asked for the key meanwhile.
     pub(super) fn finish(
         &mut self,
         key: &ObjectKey,
         requeue: Requeue,
         deadline: impl FnOnce(u32) -> Option<Instant>,
     ) {
-        let asked = self.running.remove(key).flatten();
+        let since = self.running.get(key).map(|running| running.since);
+        if let Some(entry) = self.entries.get_mut(key) {
+            entry.read = since.filter(|_| requeue.is_well());
+        }
+        self.give_back(key, requeue, deadline);
+    }
+
+    /// Takes the key back without a pass: it rests until the next sync.
+    pub(super) fn rest(&mut self, key: &ObjectKey, next: Option<Instant>) {
+        self.give_back(key, Requeue::Sync, |_| next);
+    }
+
+    fn give_back(
+        &mut self,
+        key: &ObjectKey,
+        requeue: Requeue,
+        deadline: impl FnOnce(u32) -> Option<Instant>,
+    ) {
+        let asked = self.running.remove(key).and_then(|running| running.again);
         self.release(key.kind);
         let Some(entry) = self.entries.get_mut(key) else {
             return;
@@ -178,7 +235,9 @@ impl State {
             (None, None) => {
                 self.entries.remove(key);
             }
-            (Some(at), None) => self.add(key.clone(), at, urgency),
+            (Some(at), None) => {
+                self.want(key.clone(), at, urgency, requeue == Requeue::Sync);
+            }
             (None, Some((at, urgency))) => self.add(key.clone(), at, urgency),
             (Some(own), Some((asked, other))) => {
                 self.add(key.clone(), own.min(asked), urgency.min(other));

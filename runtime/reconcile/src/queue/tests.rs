@@ -395,3 +395,68 @@ async fn a_panic_fails_its_own_key_only() {
     let name = |name: &str| name.to_owned();
     assert_eq!(passes, [(0, name("a")), (0, name("b")), (1, name("a"))]);
 }
+
+/// Lets syncs rest until a pass is this old.
+struct Until(Duration);
+
+impl Rest for Until {
+    fn rests(&self, _: &ObjectKey, read: Duration) -> bool {
+        read < self.0
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_is_left_out_while_the_object_may_rest() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.let_rest(Arc::new(Until(Duration::from_secs(3 * 3600))));
+    queue.add(group("a"));
+    // Without jitter a sync is due every 45 minutes: the fourth one is due after three hours.
+    run_for(&queue, 7 * 3600, 0, &log, Requeue::Sync).await;
+    assert_eq!(log.times(), [0, 3 * 3600, 6 * 3600]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_asks_for_never_rests() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.let_rest(Arc::new(Until(Duration::MAX)));
+    queue.add(group("a"));
+    let adder = queue.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(100)).await;
+        adder.add_idle(group("a"));
+        sleep(Duration::from_secs(100)).await;
+        adder.add(group("a"));
+    });
+    run_for(&queue, 24 * 3600, 0, &log, Requeue::Sync).await;
+    assert_eq!(log.times(), [0, 100, 200]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn periods_of_the_objects_own_and_failures_do_not_rest() {
+    let own = Requeue::SyncAfter(Duration::from_secs(4000));
+    let failed = Requeue::Backoff(RetryClass::VerySlow);
+    for (requeue, expected) in [(own, 3000), (failed, 2700)] {
+        let (queue, log) = (queue(QueueSettings::default()), Log::new());
+        queue.let_rest(Arc::new(Until(Duration::MAX)));
+        queue.add(group("a"));
+        run_for(&queue, 5000, 0, &log, requeue).await;
+        assert_eq!(log.times(), [0, expected], "{requeue:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_latest_pass_is_known_while_the_object_is() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    assert_eq!(queue.latest_pass(&group("a")), LatestPass::Unknown);
+    queue.add(group("a"));
+    assert_eq!(queue.latest_pass(&group("a")), LatestPass::NotWell);
+    run_for(&queue, 60, 10, &log, Requeue::Sync).await;
+    let well = LatestPass::Well(Duration::from_secs(60));
+    assert_eq!(queue.latest_pass(&group("a")), well, "since it began");
+    queue.add(group("a"));
+    run_for(&queue, 5, 0, &log, Requeue::Backoff(RetryClass::VerySlow)).await;
+    assert_eq!(queue.latest_pass(&group("a")), LatestPass::NotWell);
+    queue.add(group("a"));
+    run_for(&queue, 5, 0, &log, Requeue::Never).await;
+    assert_eq!(queue.latest_pass(&group("a")), LatestPass::Unknown);
+}

@@ -16,6 +16,7 @@ mod drift;
 mod edits;
 mod expressions;
 mod faults;
+mod graph;
 mod identities;
 mod inputs;
 mod kusto;

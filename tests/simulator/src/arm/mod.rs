@@ -24,6 +24,9 @@ impl State {
         if let Some(answer) = self.operation_status(call) {
             return answer;
         }
+        if let Some(answer) = self.graph_query(call) {
+            return answer;
+        }
         if let Some(answer) = self.metadata(call) {
             return answer;
         }

@@ -1,0 +1,31 @@
+//! The objects in memory, for whoever asks Azure about all of them at once.
+
+use std::sync::Arc;
+
+use armature_reconcile::annotations::Annotations;
+use armature_reconcile::lookout::Inventory;
+use armature_shapes::resource::{Object, ObjectKey};
+
+use super::cluster::Cluster;
+
+impl Inventory for Cluster {
+    fn is_complete(&self) -> bool {
+        self.cache.not_known().is_none()
+    }
+
+    fn all(&self) -> Vec<Arc<Object>> {
+        self.cache.all()
+    }
+
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
+        self.cache.get(key)
+    }
+
+    fn namespace(&self, name: &str) -> Annotations {
+        self.namespaces.get(name).unwrap_or_default()
+    }
+
+    fn has_credential(&self, namespace: &str) -> Option<bool> {
+        self.credentials.has(namespace)
+    }
+}

@@ -1,0 +1,145 @@
+//! Which objects are read because the Graph noted a change. Pure.
+//!
+//! Some resources change all the time by themselves, and each of our own writes is a change too. So each object has an
+//! allowance of hints; when that is used up, it is read at each sync, as if the Graph did not show it.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::queue::LatestPass;
+
+/// Hints that count at once.
+pub(super) const BURST: f64 = 4.0;
+
+/// One more hint counts after so many sync periods.
+pub(super) const SYNCS_PER_HINT: u32 = 4;
+
+/// By how much Azure's clock may be off.
+const SKEW: SignedDuration = SignedDuration::from_secs(10);
+
+/// What becomes of a hint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The object is read.
+    Read,
+    /// It was read since, and all was well.
+    ReadSince,
+    /// It was hinted at too often: the next sync reads it.
+    TooMany,
+    /// It is looked at when something changes in the cluster, and not before.
+    Unwanted,
+}
+
+/// How many more hints of an object count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Allowance {
+    left: f64,
+    at: Timestamp,
+}
+
+impl Allowance {
+    /// All that there are.
+    pub fn full(now: Timestamp) -> Self {
+        Self {
+            left: BURST,
+            at: now,
+        }
+    }
+
+    /// Hints that count now.
+    pub fn left(&self, now: Timestamp, sync: Duration) -> f64 {
+        let passed = now.duration_since(self.at).as_secs_f64().max(0.0);
+        let one = (sync * SYNCS_PER_HINT).as_secs_f64();
+        (self.left + passed / one).min(BURST)
+    }
+
+    /// Whether there is one left.
+    pub fn has_one(&self, now: Timestamp, sync: Duration) -> bool {
+        self.left(now, sync) >= 1.0
+    }
+
+    /// Uses one, if there is one.
+    fn take(&mut self, now: Timestamp, sync: Duration) -> bool {
+        let left = self.left(now, sync);
+        let has_one = left >= 1.0;
+        *self = Self {
+            left: if has_one { left - 1.0 } else { left },
+            at: now,
+        };
+        has_one
+    }
+}
+
+/// What becomes of the hint that an object's resource changed at this moment.
+pub fn judge(
+    changed: Timestamp,
+    latest: LatestPass,
+    allowance: &mut Allowance,
+    (now, sync): (Timestamp, Duration),
+) -> Verdict {
+    match latest {
+        LatestPass::Unknown => return Verdict::Unwanted,
+        LatestPass::Well(ago) if is_before(changed, now, ago) => return Verdict::ReadSince,
+        LatestPass::Well(_) | LatestPass::NotWell => {}
+    }
+    match allowance.take(now, sync) {
+        true => Verdict::Read,
+        false => Verdict::TooMany,
+    }
+}
+
+/// Whether something was for certain before a moment that is so long ago.
+fn is_before(changed: Timestamp, now: Timestamp, ago: Duration) -> bool {
+    let since = SignedDuration::try_from(ago).map(|ago| ago.saturating_add(SKEW));
+    since.is_ok_and(|since| now.duration_since(changed) > since)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    #[test]
+    fn an_object_is_read_unless_it_was_read_since() {
+        let well = |ago| LatestPass::Well(Duration::from_secs(ago));
+        for (changed, latest, expected) in [
+            (900, well(500), Verdict::Read),
+            // The pass began at 500, and 10 seconds are what clocks may differ by.
+            (495, well(500), Verdict::Read),
+            (489, well(500), Verdict::ReadSince),
+            // Azure's clock is ahead.
+            (1005, well(0), Verdict::Read),
+            (100, LatestPass::NotWell, Verdict::Read),
+            (900, LatestPass::Unknown, Verdict::Unwanted),
+        ] {
+            let mut allowance = Allowance::full(at(0));
+            let found = judge(at(changed), latest, &mut allowance, (at(1000), HOUR));
+            assert_eq!(found, expected, "{changed} {latest:?}");
+            let used = if expected == Verdict::Read { 3.0 } else { 4.0 };
+            assert_eq!(allowance.left(at(1000), HOUR), used, "{changed} {latest:?}");
+        }
+    }
+
+    #[test]
+    fn what_changes_all_the_time_is_read_at_its_syncs_instead() {
+        let mut allowance = Allowance::full(at(0));
+        let mut read = 0;
+        // A change every two minutes of a day.
+        for minute in (0..24 * 60).step_by(2) {
+            let now = at(minute * 60);
+            let latest = LatestPass::NotWell;
+            let verdict = judge(now, latest, &mut allowance, (now, HOUR));
+            read += u32::from(verdict == Verdict::Read);
+            assert!(matches!(verdict, Verdict::Read | Verdict::TooMany));
+        }
+        assert_eq!(read, 4 + 5);
+        assert!(!allowance.has_one(at(24 * 3600 - 100), HOUR));
+        assert!(allowance.has_one(at(28 * 3600), HOUR));
+    }
+}

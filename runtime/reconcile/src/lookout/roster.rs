@@ -1,0 +1,207 @@
+//! Which objects there are, and by whom they are asked about.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
+
+use armature_azure::graph::Table;
+use armature_azure::{CredentialKey, Transport};
+use armature_shapes::id::segment;
+use armature_shapes::kind::Remote;
+use armature_shapes::names;
+use armature_shapes::resource::{Object, ObjectKey};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::annotations::Annotations;
+use crate::claim;
+
+/// The objects of the cluster, as far as they are known.
+pub trait Inventory: Send + Sync {
+    /// Whether all of them are known.
+    fn is_complete(&self) -> bool;
+
+    /// All that are known.
+    fn all(&self) -> Vec<Arc<Object>>;
+
+    /// One of them.
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Object>>;
+
+    /// Annotations of a namespace.
+    fn namespace(&self, name: &str) -> Annotations;
+
+    /// Whether the namespace has a credential of its own; nothing while that is not known.
+    fn has_credential(&self, namespace: &str) -> Option<bool>;
+}
+
+/// Stands for an ARM id, whatever its casing. Of 100,000 ids two have the same one with a chance of one in four billion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IdMark(u64);
+
+impl IdMark {
+    /// That of an id.
+    pub fn of(id: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        for byte in id.trim_end_matches('/').bytes() {
+            hasher.write_u8(byte.to_ascii_lowercase());
+        }
+        Self(hasher.finish())
+    }
+}
+
+/// An object that stands for something in a subscription.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The object.
+    pub key: ObjectKey,
+    /// Its ARM id.
+    pub id: IdMark,
+    /// Whether its syncs may be left out when the Graph shows it.
+    pub may_rest: bool,
+}
+
+/// Objects that one principal asks about.
+#[derive(Clone, Debug, Default)]
+pub struct Group {
+    /// A credential of the principal.
+    pub credential: Option<CredentialKey>,
+    /// Its objects.
+    pub entries: Vec<Entry>,
+    /// Their ARM types, by where the Graph would have them.
+    pub types: BTreeMap<Table, BTreeSet<&'static str>>,
+    /// Their subscriptions.
+    pub subscriptions: BTreeSet<String>,
+}
+
+impl Group {
+    /// Objects whose syncs may be left out.
+    pub fn resting(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.may_rest)
+    }
+
+    fn join(&mut self, other: Self) {
+        self.credential = self.credential.take().or(other.credential);
+        self.entries.extend(other.entries);
+        for (table, types) in other.types {
+            self.types.entry(table).or_default().extend(types);
+        }
+        self.subscriptions.extend(other.subscriptions);
+    }
+}
+
+/// All objects that somebody can ask about, by credential.
+#[derive(Debug, Default)]
+pub struct Roster(BTreeMap<CredentialKey, Group>);
+
+impl Roster {
+    /// Those of an inventory.
+    pub fn of(inventory: &dyn Inventory) -> Self {
+        let mut roster = Self::default();
+        let mut namespaces: HashMap<String, Namespace> = HashMap::new();
+        for object in inventory.all() {
+            let name = object.metadata.namespace.clone().unwrap_or_default();
+            let namespace = namespaces.entry(name).or_insert_with_key(|name| Namespace {
+                has_period: inventory.namespace(name).contains_key(names::SYNC_PERIOD),
+                has_credential: inventory.has_credential(name),
+            });
+            roster.add(&object, namespace);
+        }
+        roster
+    }
+
+    fn add(&mut self, object: &Object, namespace: &Namespace) {
+        let Remote::Arm { arm_type, .. } = object.kind.0.remote else {
+            return;
+        };
+        let is_going = object.metadata.deletion_timestamp.is_some();
+        let Some(id) = claim::resource_id(object).filter(|_| !is_going) else {
+            return;
+        };
+        let subscription = segment::subscription_of(id).filter(|name| !name.is_empty());
+        let (Some(subscription), Some(credential)) = (subscription, credential(object, namespace))
+        else {
+            return;
+        };
+        let group = self.0.entry(credential.clone()).or_default();
+        group.credential.get_or_insert(credential);
+        let types = group.types.entry(Table::of(arm_type)).or_default();
+        types.insert(arm_type);
+        group
+            .subscriptions
+            .insert(subscription.to_ascii_lowercase());
+        group.entries.push(Entry {
+            key: object.key(),
+            id: IdMark::of(id),
+            may_rest: !namespace.has_period && may_rest(object),
+        });
+    }
+
+    /// The same by who the credentials stand for: Azure counts questions by that.
+    pub async fn by_principal(self, arm: &dyn Transport) -> BTreeMap<String, Group> {
+        let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+        for (credential, group) in self.0 {
+            let principal = arm.principal(&credential).await;
+            groups.entry(principal).or_default().join(group);
+        }
+        groups
+    }
+}
+
+/// What counts of an object's namespace.
+struct Namespace {
+    has_period: bool,
+    has_credential: Option<bool>,
+}
+
+/// The credential that the object's passes use (ASO behaviour §1.8); nothing where that is not known.
+fn credential(object: &Object, namespace: &Namespace) -> Option<CredentialKey> {
+    let name = match annotation(object, names::CREDENTIAL_FROM) {
+        Some(name) if name.is_empty() || name.contains('/') => return None,
+        Some(name) => name,
+        None if namespace.has_credential? => names::NAMESPACE_CREDENTIAL,
+        None => return Some(CredentialKey::Global),
+    };
+    Some(CredentialKey::Secret {
+        namespace: object.metadata.namespace.clone()?,
+        name: name.to_owned(),
+    })
+}
+
+/// Whether nothing but what the Graph shows counts for an object: it has no sync period of its own, and exports no
+/// secrets, which change in Azure without the resource.
+pub fn may_rest(object: &Object) -> bool {
+    annotation(object, names::SYNC_PERIOD).is_none() && !exports_secrets(object)
+}
+
+fn annotation<'o>(object: &'o Object, name: &str) -> Option<&'o str> {
+    let annotations = object.metadata.annotations.as_ref()?;
+    annotations.get(name).map(String::as_str)
+}
+
+/// The part of a spec that says what is exported.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Exporting {
+    operator_spec: Option<OperatorSpec>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct OperatorSpec {
+    secrets: Option<IgnoredAny>,
+    secret_expressions: Option<IgnoredAny>,
+}
+
+fn exports_secrets(object: &Object) -> bool {
+    let spec = object.spec.as_ref().map_or("{}", |spec| spec.get());
+    // The specs of most objects say nothing of the kind, and need not be parsed.
+    if !spec.contains("\"operatorSpec\"") {
+        return false;
+    }
+    match serde_json::from_str::<Exporting>(spec) {
+        Ok(spec) => spec.operator_spec.is_some_and(|operator| {
+            operator.secrets.is_some() || operator.secret_expressions.is_some()
+        }),
+        Err(_) => true,
+    }
+}

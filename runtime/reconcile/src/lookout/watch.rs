@@ -1,0 +1,285 @@
+//! What is known of one principal, and one round of questions.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use armature_azure::budget::Account;
+use armature_azure::graph::{Change, MOST_SUBSCRIPTIONS, Query, Refusal, Shown, Table};
+use jiff::{SignedDuration, Timestamp};
+
+use super::Parts;
+use super::ask::Asker;
+use super::coverage::Coverage;
+use super::figures::{Figures, Standing};
+use super::hint::Verdict;
+use super::roster::{Entry, Group, IdMark};
+use super::schedule::Terms;
+
+/// By how much each question reaches back before the one before it. Azure says that changes are told of within five
+/// minutes ("get resource changes").
+const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
+
+/// Pages of what changed that are read at most.
+const MOST_PAGES: usize = 10;
+
+/// Time until a principal that may not ask tries again.
+const REFUSED: Duration = Duration::from_secs(6 * 3600);
+
+/// Longest wait after questions without an answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// What was seen counts for so many periods: some answers may fail to come.
+const PERIODS: u32 = 3;
+
+/// What is known of one principal.
+pub struct Watch {
+    standing: Standing,
+    /// Nothing is asked before.
+    quiet_until: Timestamp,
+    next_cover: Timestamp,
+    next_look: Timestamp,
+    /// Beginning of the latest question what changed whose answer came in full.
+    looked: Timestamp,
+    /// What that told of.
+    told: HashSet<IdMark>,
+    /// Pages of the latest answer what the Graph has.
+    pages: usize,
+    /// Questions in a row that failed.
+    failures: u32,
+}
+
+/// What a round is about.
+pub struct Round<'a> {
+    pub parts: &'a Parts,
+    pub coverage: &'a Coverage,
+    pub principal: &'a str,
+    pub group: &'a Group,
+    pub now: Timestamp,
+}
+
+impl Round<'_> {
+    /// The subscriptions, as many at once as Azure takes, with the types of each table.
+    fn scopes(&self) -> Vec<(Table, Vec<String>, Vec<&'static str>)> {
+        let subscriptions: Vec<String> = self.group.subscriptions.iter().cloned().collect();
+        let mut scopes = Vec::new();
+        for (table, types) in &self.group.types {
+            for some in subscriptions.chunks(MOST_SUBSCRIPTIONS) {
+                scopes.push((*table, some.to_vec(), types.iter().copied().collect()));
+            }
+        }
+        scopes
+    }
+}
+
+impl Watch {
+    /// Of a principal whose objects are all looked at after this moment.
+    pub fn new(since: Timestamp) -> Self {
+        Self {
+            standing: Standing::New,
+            quiet_until: Timestamp::MIN,
+            next_cover: Timestamp::MIN,
+            next_look: Timestamp::MIN,
+            looked: since,
+            told: HashSet::new(),
+            pages: 1,
+            failures: 0,
+        }
+    }
+
+    /// Where it stands.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Asks what is due.
+    pub async fn look(&mut self, round: &Round<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let Some(credential) = &round.group.credential else {
+            return figures;
+        };
+        let own = round.group.entries.iter().map(|entry| entry.id).collect();
+        round.coverage.limit(round.principal, &own);
+        if round.now < self.quiet_until {
+            return figures;
+        }
+        let mut asker = Asker {
+            parts: round.parts,
+            account: Account {
+                subscription: String::new(),
+                principal: round.principal.to_owned(),
+            },
+            credential,
+            requests: [0; 2],
+        };
+        let answered = match self.cover(round, &own, &mut asker).await {
+            Ok(()) => self.changes(round, &mut asker, &mut figures).await,
+            Err(refusal) => Err(refusal),
+        };
+        figures.requests = asker.requests;
+        match answered {
+            Ok(standing) => {
+                self.failures = 0;
+                self.standing = standing;
+            }
+            Err(refusal) => self.refused(round, &refusal),
+        }
+        figures
+    }
+
+    /// Asks what the Graph has, where that is due.
+    async fn cover(
+        &mut self,
+        round: &Round<'_>,
+        own: &HashSet<IdMark>,
+        asker: &mut Asker<'_>,
+    ) -> Result<(), Refusal> {
+        let objects = round.group.resting().count();
+        let terms = round.parts.terms;
+        let Some(period) = terms.cover_period(objects, self.pages) else {
+            round.coverage.forget(round.principal);
+            self.next_cover = Timestamp::MIN;
+            return Ok(());
+        };
+        if round.now < self.next_cover {
+            return Ok(());
+        }
+        let (mut ids, mut pages) = (HashSet::new(), 0);
+        for (table, subscriptions, types) in round.scopes() {
+            let query = Query::shown(table, &subscriptions, &types);
+            let most = Terms::most_pages(objects).saturating_sub(pages).max(1);
+            let answer = asker.ask::<Shown>(&query, most).await?;
+            let shown = answer.rows.iter().map(|row| IdMark::of(&row.id));
+            ids.extend(shown.filter(|id| own.contains(id)));
+            pages += answer.pages;
+        }
+        let period = terms.cover_period(objects, pages).unwrap_or(period);
+        self.pages = pages.max(1);
+        self.next_cover = later(round.now, period);
+        let until = later(round.now, period * PERIODS);
+        round.coverage.see(round.principal, ids, until);
+        Ok(())
+    }
+
+    /// Asks what changed, where that is due and pays; where the principal stands then.
+    async fn changes(
+        &mut self,
+        round: &Round<'_>,
+        asker: &mut Asker<'_>,
+        figures: &mut Figures,
+    ) -> Result<Standing, Refusal> {
+        let (parts, coverage, principal) = (round.parts, round.coverage, round.principal);
+        let scopes = round.scopes();
+        let objects = match parts.terms.rest {
+            Some(_) => {
+                let resting = round.group.resting().map(|entry| entry.id);
+                coverage.resting(principal, resting)
+            }
+            None => round.group.entries.len(),
+        };
+        let Some(period) = parts.terms.look_period(objects, scopes.len()) else {
+            coverage.hear(principal, Timestamp::MIN);
+            return Ok(Standing::TooFew);
+        };
+        if round.now < self.next_look {
+            return Ok(self.standing);
+        }
+        // What is longer ago was found by reading, since nothing rests without answers.
+        let oldest = earlier(round.now, parts.terms.sync * 2);
+        let since = self.looked.max(oldest).saturating_sub(OVERLAP);
+        let since = since.unwrap_or(Timestamp::MIN);
+        let (mut changes, mut is_cut) = (Vec::new(), false);
+        for (table, subscriptions, types) in scopes {
+            let query = Query::changed(table, &subscriptions, &types, since);
+            let answer = asker.ask::<Change>(&query, MOST_PAGES).await?;
+            changes.extend(answer.rows);
+            is_cut |= answer.is_cut;
+        }
+        self.hint(round, &changes, figures);
+        self.next_look = later(round.now, period);
+        self.looked = round.now;
+        figures.looks += u64::from(!is_cut);
+        if is_cut {
+            coverage.miss(principal, round.now);
+        }
+        coverage.hear(principal, later(round.now, period * PERIODS));
+        Ok(Standing::Asks)
+    }
+
+    /// Has the objects read whose resources changed.
+    fn hint(&mut self, round: &Round<'_>, changes: &[Change], figures: &mut Figures) {
+        let told = changes.iter().map(|change| IdMark::of(&change.id));
+        let before = std::mem::replace(&mut self.told, told.collect());
+        let is_new = |change: &&Change| !before.contains(&IdMark::of(&change.id));
+        let mut latest: HashMap<IdMark, Timestamp> = HashMap::new();
+        for change in changes.iter().filter(is_new) {
+            let at = latest
+                .entry(IdMark::of(&change.target))
+                .or_insert(change.at);
+            *at = change.at.max(*at);
+        }
+        if latest.is_empty() {
+            return;
+        }
+        for Entry { key, id, .. } in &round.group.entries {
+            let Some(changed) = latest.get(id) else {
+                continue;
+            };
+            round.coverage.see_also(round.principal, *id);
+            let pass = round.parts.readers.latest_pass(key);
+            let verdict = round.coverage.judge(*id, *changed, pass);
+            tracing::debug!(%key, %changed, ?verdict, "Azure Resource Graph tells of a change");
+            *figures.hints.entry(verdict).or_default() += 1;
+            if verdict == Verdict::Read {
+                round.parts.readers.read(key.clone());
+            }
+        }
+    }
+
+    /// There was no answer. What was seen counts for a while.
+    fn refused(&mut self, round: &Round<'_>, refusal: &Refusal) {
+        let principal = round.principal;
+        let before = self.standing;
+        let wait = match refusal {
+            Refusal::Forbidden(reason) => {
+                if before != Standing::Refused {
+                    tracing::warn!(
+                        principal,
+                        "Azure Resource Graph cannot be asked what changed: {reason}. Resources are read once per sync \
+                         period instead; to be told of changes, give the identity the right to read its subscriptions"
+                    );
+                }
+                self.standing = Standing::Refused;
+                round.coverage.forget(principal);
+                self.next_cover = Timestamp::MIN;
+                REFUSED
+            }
+            Refusal::Throttled(wait) => {
+                tracing::debug!(
+                    principal,
+                    ?wait,
+                    "Azure Resource Graph takes no more queries"
+                );
+                self.standing = Standing::Waits;
+                *wait
+            }
+            Refusal::Other(reason) => {
+                if before != Standing::Waits {
+                    tracing::info!(principal, reason, "Azure Resource Graph does not answer");
+                }
+                self.failures = self.failures.saturating_add(1);
+                self.standing = Standing::Waits;
+                let factor = 1 << self.failures.min(6);
+                (round.parts.terms.shortest * factor).min(LONGEST_WAIT)
+            }
+        };
+        self.quiet_until = later(round.now, wait);
+    }
+}
+
+fn later(now: Timestamp, by: Duration) -> Timestamp {
+    now.saturating_add(by).unwrap_or(Timestamp::MAX)
+}
+
+fn earlier(now: Timestamp, by: Duration) -> Timestamp {
+    now.saturating_sub(by).unwrap_or(Timestamp::MIN)
+}
