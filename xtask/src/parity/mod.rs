@@ -187,7 +187,8 @@ pub async fn check() -> anyhow::Result<ExitCode> {
 /// What `armature crds -o json` prints, built if need be.
 async fn print_crds(root: &Utf8Path, groups: &[String]) -> anyhow::Result<String> {
     let mut command = tokio::process::Command::new(workspace::cargo());
-    command.args(["run", "--package", "armature", "--"]);
+    // By the name of the program, as in .cargo/config.toml: what the tests have built is not built once more.
+    command.args(["run", "--bin", "armature", "--"]);
     command.args(["crds", "--output", "json"]);
     for group in groups {
         command.args(["--group", group]);
