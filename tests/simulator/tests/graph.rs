@@ -59,6 +59,7 @@ fn with_account(graph: GraphSettings) -> (Bench, String) {
     let body = json!({"location": "westus2", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}});
     let made = bench.put(&id, body);
     assert!(made.status < 300, "{made:?}");
+    assert_eq!(bench.get(&id).status, 200);
     (bench, id)
 }
 

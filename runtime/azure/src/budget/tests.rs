@@ -153,6 +153,21 @@ fn each_sort_has_its_bucket_and_periodic_looks_leave_reads_for_others() {
 }
 
 #[test]
+fn a_request_for_no_object_is_taken_where_there_is_room_and_promised_nothing() {
+    let mut world = World::new();
+    let take = |world: &World| {
+        let what = (Sort::Reads, Urgency::Background);
+        let (budget, account) = (&world.budget, &world.account);
+        budget.take_if_left(account, what, world.now)
+    };
+    assert!(take(&world));
+    while take(&world) {}
+    assert_eq!(world.budget.waits(), Waits::default());
+    world.pass(1000);
+    assert!(take(&world));
+}
+
+#[test]
 fn accounts_do_not_share() {
     let mut world = World::new();
     world.drain(Urgency::Foreground, Sort::Reads);

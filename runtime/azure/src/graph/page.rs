@@ -81,9 +81,12 @@ pub struct Quota {
 /// Why there is no page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// This credential may not ask, or this Azure has no Graph.
+    /// This credential may not read any of the subscriptions.
     #[error("{0}")]
     Forbidden(String),
+    /// This Azure has no Graph, or one that understands other questions.
+    #[error("{0}")]
+    Unsupported(String),
     /// Too many queries: not before this time has passed.
     #[error("Azure Resource Graph takes no more queries for {} s", .0.as_secs())]
     Throttled(Duration),
@@ -112,6 +115,10 @@ impl Quota {
     }
 }
 
+fn reason(answer: &Response) -> String {
+    CloudError::from_response(answer).to_string()
+}
+
 /// Hours, minutes and seconds: `00:00:05`.
 fn clock(text: &str) -> Option<Duration> {
     let mut seconds = 0;
@@ -135,21 +142,13 @@ impl<R: Row> Page<R> {
         let quota = Quota::of(answer);
         match answer.status {
             200 => {}
-            // Without the right to read, and where no such provider is: nothing of it passes soon.
-            400 | 403 | 404 | 405 => {
-                return Err(Refusal::Forbidden(
-                    CloudError::from_response(answer).to_string(),
-                ));
-            }
+            403 => return Err(Refusal::Forbidden(reason(answer))),
+            400 | 404 | 405 => return Err(Refusal::Unsupported(reason(answer))),
             429 => {
                 let wait = operation::retry_after(answer, now).or(quota.resets_after);
                 return Err(Refusal::Throttled(wait.unwrap_or(USUAL_WAIT)));
             }
-            _ => {
-                return Err(Refusal::Other(
-                    CloudError::from_response(answer).to_string(),
-                ));
-            }
+            _ => return Err(Refusal::Other(reason(answer))),
         }
         let unexpected = || Refusal::Other("Azure Resource Graph answered without rows".to_owned());
         let body = answer.body.as_ref().ok_or_else(unexpected)?;

@@ -117,7 +117,7 @@ fn refusals_say_when_to_ask_again() {
     };
     let seconds = |seconds| Refusal::Throttled(Duration::from_secs(seconds));
     assert!(matches!(read(403, &[]), Refusal::Forbidden(text) if text.contains("because")));
-    assert!(matches!(read(404, &[]), Refusal::Forbidden(_)));
+    assert!(matches!(read(404, &[]), Refusal::Unsupported(_)));
     assert_eq!(read(429, &[("retry-after", "7")]), seconds(7));
     let resets = ("x-ms-user-quota-resets-after", "00:00:03");
     assert_eq!(read(429, &[resets]), seconds(3));

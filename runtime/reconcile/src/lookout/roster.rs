@@ -53,7 +53,7 @@ impl IdMark {
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The object.
-    pub key: ObjectKey,
+    pub object: Arc<Object>,
     /// Its ARM id.
     pub id: IdMark,
     /// Whether its syncs may be left out when the Graph shows it.
@@ -109,7 +109,7 @@ impl Roster {
         roster
     }
 
-    fn add(&mut self, object: &Object, namespace: &Namespace) {
+    fn add(&mut self, object: &Arc<Object>, namespace: &Namespace) {
         let Remote::Arm { arm_type, .. } = object.kind.0.remote else {
             return;
         };
@@ -130,7 +130,7 @@ impl Roster {
             .subscriptions
             .insert(subscription.to_ascii_lowercase());
         group.entries.push(Entry {
-            key: object.key(),
+            object: Arc::clone(object),
             id: IdMark::of(id),
             may_rest: !namespace.has_period && may_rest(object),
         });

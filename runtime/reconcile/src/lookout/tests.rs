@@ -257,7 +257,7 @@ async fn our_own_writes_and_what_changes_all_the_time_cost_few_reads() {
     world.answer(world.all());
     world.passed(1, LatestPass::Well(Duration::from_secs(20)));
     world.passed(2, LatestPass::Unknown);
-    world.answer(json!([world.change("a", 1, 40), world.change("b", 2, 40)]));
+    world.answer(json!([world.change("a", 1, 90), world.change("b", 2, 40)]));
     rounds.round().await;
     assert_eq!(
         world.read(),

@@ -220,17 +220,18 @@ impl Watch {
         if latest.is_empty() {
             return;
         }
-        for Entry { key, id, .. } in &round.group.entries {
+        for Entry { object, id, .. } in &round.group.entries {
             let Some(changed) = latest.get(id) else {
                 continue;
             };
+            let key = object.key();
             round.coverage.see_also(round.principal, *id);
-            let pass = round.parts.readers.latest_pass(key);
+            let pass = round.parts.readers.latest_pass(&key);
             let verdict = round.coverage.judge(*id, *changed, pass);
             tracing::debug!(%key, %changed, ?verdict, "Azure Resource Graph tells of a change");
             *figures.hints.entry(verdict).or_default() += 1;
             if verdict == Verdict::Read {
-                round.parts.readers.read(key.clone());
+                round.parts.readers.read(key);
             }
         }
     }
@@ -240,12 +241,18 @@ impl Watch {
         let principal = round.principal;
         let before = self.standing;
         let wait = match refusal {
-            Refusal::Forbidden(reason) => {
+            Refusal::Forbidden(_) | Refusal::Unsupported(_) => {
                 if before != Standing::Refused {
+                    let advice = match refusal {
+                        Refusal::Forbidden(_) => {
+                            "; give the identity the right to read its subscriptions"
+                        }
+                        _ => "",
+                    };
                     tracing::warn!(
                         principal,
-                        "Azure Resource Graph cannot be asked what changed: {reason}. Resources are read once per sync \
-                         period instead; to be told of changes, give the identity the right to read its subscriptions"
+                        "Azure Resource Graph cannot be asked what changed, so resources are read once per sync period\
+                         {advice}: {refusal}"
                     );
                 }
                 self.standing = Standing::Refused;
