@@ -21,6 +21,7 @@
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `checks` | extensions before and after the PUT |
 //! | `directives` | what annotations ask for, and what is noted in the object |
+//! | [`foresight`] | what a pass would write, without writing it |
 //! | `export`, `expressions`, `unwritten` | Secrets and ConfigMaps, and why one cannot be written |
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
@@ -32,6 +33,7 @@ mod directives;
 mod export;
 mod expressions;
 mod findings;
+pub mod foresight;
 mod forms;
 mod found;
 mod identity;
@@ -50,6 +52,8 @@ mod tests;
 mod unwritten;
 mod view;
 mod ways;
+
+pub use compare::Changes;
 
 use std::sync::Arc;
 use std::time::Duration;
