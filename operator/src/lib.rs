@@ -7,6 +7,7 @@
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`render`] | what manifests would lead to, without a cluster |
+//! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`logging`] | where log lines go and how they look |
 //! | [`traces`] | spans for an OpenTelemetry collector |
@@ -23,6 +24,7 @@ mod manager;
 mod metrics;
 mod migration;
 pub mod operator;
+pub mod plan;
 pub mod render;
 mod start_error;
 pub mod traces;

@@ -1,7 +1,10 @@
 //! The command line of `armature`: one module per subcommand, and [`output`] for what all print.
 
+mod azure;
+mod cluster;
 pub mod crds;
 pub mod output;
+pub mod plan;
 mod quantity;
 pub mod render;
 pub mod run;
@@ -27,6 +30,8 @@ enum Command {
     Crds(crds::CrdsArguments),
     /// Print the requests to Azure that manifests would lead to; needs no cluster.
     Render(render::RenderArguments),
+    /// Show what manifests, or what runs in a cluster, would change in Azure; writes nothing.
+    Plan(Box<plan::PlanArguments>),
     /// Print the version of this program.
     Version(version::VersionArguments),
 }
@@ -38,6 +43,7 @@ impl Cli {
             Command::Run(arguments) => arguments.run(),
             Command::Crds(arguments) => arguments.run(),
             Command::Render(arguments) => arguments.run(),
+            Command::Plan(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),
         }
     }

@@ -69,7 +69,7 @@ impl RenderArguments {
 }
 
 /// The GUID of a subscription, from itself or from the id of the subscription.
-fn subscription(text: &str) -> Result<String, String> {
+pub fn subscription(text: &str) -> Result<String, String> {
     const PREFIX: &str = "/subscriptions/";
     let text = text.trim();
     // A variable that is set to nothing is not set.

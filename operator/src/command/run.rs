@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use armature_runtime::azure::budget::Limits;
-use armature_runtime::azure::credential::{OperatorIdentity, operator_identity};
-use armature_runtime::azure::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
 use armature_runtime::reconcile::policy::Policy;
@@ -16,6 +14,7 @@ use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
 
+use super::azure;
 use super::quantity::{DEFAULT_BUDGET, budget, quantity};
 use crate::config::{
     CrdManagement, LONGEST_REST, MetricsReaders, OperatorConfig, OperatorMode, SYNC_PERIOD,
@@ -299,7 +298,7 @@ impl RunArguments {
                 "cannot find out how to reach Kubernetes; set KUBECONFIG or run inside a cluster",
             )?,
             kinds: armature_generated::KINDS,
-            arm: azure(self.credential_folder, self.arm_ca_file)?,
+            arm: azure::of_operator(self.credential_folder, self.arm_ca_file)?,
             mode: self.operator_mode,
             namespace: self.namespace,
             target_namespaces: self
@@ -350,45 +349,6 @@ impl RunArguments {
             conversion_memory: self.conversion_memory,
         })
     }
-}
-
-/// How Azure is reached, by the environment or by the files of a credential.
-fn azure(
-    credential_folder: Option<PathBuf>,
-    ca_file: Option<PathBuf>,
-) -> anyhow::Result<ClientSettings> {
-    let variable = |name: &str| std::env::var(name).ok();
-    Ok(ClientSettings {
-        cloud: Cloud::from_variables(variable)?,
-        identity: match credential_folder {
-            Some(folder) => OperatorIdentity::folder(folder, variable),
-            None => operator_identity(variable)?.into(),
-        },
-        ca_file,
-        user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
-        token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
-        other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
-            .is_some_and(|value| value.eq_ignore_ascii_case("true")),
-        metadata_endpoint: metadata_endpoint(variable)?,
-    })
-}
-
-/// The service that gives managed identities their tokens, when it is not at Azure's address.
-fn metadata_endpoint(
-    variable: impl Fn(&str) -> Option<String>,
-) -> anyhow::Result<Option<url::Url>> {
-    const NAME: &str = "AZURE_POD_IDENTITY_AUTHORITY_HOST";
-    let set = variable(NAME).filter(|value| !value.is_empty());
-    set.map(|value| {
-        let url = value.parse::<url::Url>();
-        let url = url.with_context(|| format!("{NAME} is '{value}', which is no URL"))?;
-        anyhow::ensure!(
-            matches!(url.scheme(), "http" | "https") && url.has_host(),
-            "{NAME} is '{value}'; expected a URL such as http://169.254.169.254"
-        );
-        Ok(url)
-    })
-    .transpose()
 }
 
 /// A token that is cancelled by SIGTERM or Ctrl-C. A second signal ends the process at once.
@@ -463,20 +423,6 @@ mod tests {
         assert_eq!(sync_period("Never").unwrap().0, None);
         for wrong in ["0s", "soon", "", "-1h"] {
             assert!(sync_period(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn metadata_endpoints() {
-        let read = |value: &str| metadata_endpoint(|_| Some(value.to_owned()));
-        assert!(read("").unwrap().is_none());
-        assert!(read("http://127.0.0.1:5000").unwrap().is_some());
-        for wrong in ["127.0.0.1:5000", "metadata", "file:///x"] {
-            let error = read(wrong).unwrap_err().to_string();
-            assert!(
-                error.contains("AZURE_POD_IDENTITY_AUTHORITY_HOST"),
-                "{error}"
-            );
         }
     }
 

@@ -64,7 +64,7 @@ fn split<'m>(reason: &str, message: &'m str) -> (&'m str, &'m str) {
 }
 
 /// What to do about something that is in no manifest, or not where the requests are to go.
-fn advice(reason: &str, absent: Option<Absent>) -> &'static str {
+pub fn advice(reason: &str, absent: Option<Absent>) -> &'static str {
     match (reason, absent) {
         (reason::WAITING_FOR_OWNER | reason::REFERENCE_NOT_FOUND, Some(Absent::Manifest)) => {
             "; add its manifest or give its armId"

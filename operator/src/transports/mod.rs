@@ -2,6 +2,8 @@
 //!
 //! | module | where they go |
 //! |---|---|
+//! | [`reading`] | to Azure, as far as they read |
 //! | [`recording`] | nowhere; they are kept, and answered from what is said to be there |
 
+pub mod reading;
 pub mod recording;

@@ -20,6 +20,21 @@ const SECRET: &str = "armature-digest-key";
 /// Its only key.
 const KEY: &str = "key";
 
+/// The key that the operator in this namespace has; nothing where it has made none yet.
+///
+/// # Errors
+/// When the Secret cannot be read, or holds something else.
+pub async fn read_digest_key(
+    client: &Client,
+    namespace: &str,
+) -> Result<Option<DigestKey>, KubernetesError> {
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let label = || format!("Secret {namespace}/{SECRET}");
+    let secret = request("read", label, secrets.get_opt(SECRET)).await?;
+    let keys = DigestKeys::new(namespace);
+    secret.map(|secret| keys.key_in(&secret)).transpose()
+}
+
 /// Reads the key, or makes it, once per process.
 pub struct DigestKeys {
     namespace: String,

@@ -45,6 +45,7 @@ pub use certificate::{CertificateError, CertificateStore, Material, ServingCerti
 pub use client::{ClientError, Clients, WatchClient};
 pub use cluster::Cluster;
 pub use crd::{Conversion, CrdError, CrdInstaller};
+pub use digest_key::read_digest_key;
 pub use event::EventFigures;
 pub use https::HttpsServer;
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
@@ -53,6 +54,7 @@ pub use members::{AnnounceError, Election, LeaseLost, LeaseTimes, Replica, Stran
 pub use migration::{Migrated, MigrationError, StorageMigration};
 pub use pattern::{CrdPattern, PatternError};
 pub use reader::{Readers, Refused};
+pub use references::{Target, targets};
 pub use stored::StoredObject;
 pub use versions::{CrdVersions, UnknownVersions};
 pub use wake::Wake;

@@ -38,6 +38,8 @@ pub struct Admitted<'a> {
     pub name: &'a str,
     /// Its position among all.
     pub position: usize,
+    /// Whether it may be paused.
+    pub keeps_pause: bool,
 }
 
 impl Admitted<'_> {
@@ -66,7 +68,9 @@ impl Admitted<'_> {
 
     fn metadata(&self, stored: &Value) -> Result<ObjectMeta, Wrong> {
         let mut annotations = annotations(stored)?;
-        without_pause(&mut annotations);
+        if !self.keeps_pause {
+            without_pause(&mut annotations);
+        }
         Ok(ObjectMeta {
             name: Some(self.name.to_owned()),
             namespace: Some(self.namespace.to_owned()),

@@ -98,7 +98,7 @@ impl Cluster {
 }
 
 /// The object as its pass will leave it, if it has a place in Azure.
-fn settled(object: &Object, id: Option<&RemoteId>) -> Object {
+pub fn settled(object: &Object, id: Option<&RemoteId>) -> Object {
     let mut object = object.clone();
     let Some(id) = id else {
         return object;

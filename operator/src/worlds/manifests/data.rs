@@ -68,6 +68,11 @@ impl Data {
         marks.insert(key.to_owned(), mark.into_bytes());
     }
 
+    /// Values of a Secret or ConfigMap that a manifest has.
+    pub fn given(&self, kind: DataKind, namespace: &str, name: &str) -> Option<&Values> {
+        self.given.get(&id(kind, namespace, name))
+    }
+
     /// Values of a Secret or ConfigMap, or marks.
     pub fn get(&self, kind: DataKind, namespace: &str, name: &str) -> Option<&Values> {
         let id = id(kind, namespace, name);

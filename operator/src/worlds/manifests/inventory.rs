@@ -1,6 +1,6 @@
 //! Everything that is in the manifests, found by name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use armature_runtime::engine::collect;
 use armature_runtime::kind::KindInfo;
@@ -46,14 +46,31 @@ pub struct Manifests {
     positions: HashMap<ObjectKey, usize>,
     data: Data,
     namespaces: BTreeMap<String, Annotations>,
+    keeps_pauses: bool,
 }
 
 impl Manifests {
     /// Sorts documents by what they are. Problems of documents that are no resource are returned beside it.
     pub fn new(documents: &[Document], kinds: &[&'static KindInfo]) -> (Self, Vec<Problem>) {
+        Self::default().read(documents, kinds)
+    }
+
+    /// The same in a world in which time passes: what is paused stays so.
+    pub fn with_pauses(
+        documents: &[Document],
+        kinds: &[&'static KindInfo],
+    ) -> (Self, Vec<Problem>) {
+        let manifests = Self {
+            keeps_pauses: true,
+            ..Self::default()
+        };
+        manifests.read(documents, kinds)
+    }
+
+    fn read(self, documents: &[Document], kinds: &[&'static KindInfo]) -> (Self, Vec<Problem>) {
         let mut manifests = Self {
             kinds: KnownKinds::new(kinds),
-            ..Self::default()
+            ..self
         };
         let mut problems = Vec::new();
         for document in documents {
@@ -85,6 +102,17 @@ impl Manifests {
     /// Values of a Secret or ConfigMap, or marks for what objects take from one that is in no manifest.
     pub fn data(&self, kind: DataKind, namespace: &str, name: &str) -> Option<&Values> {
         self.data.get(kind, namespace, name)
+    }
+
+    /// Values of a Secret or ConfigMap that is among the manifests.
+    pub fn given_data(&self, kind: DataKind, namespace: &str, name: &str) -> Option<&Values> {
+        self.data.given(kind, namespace, name)
+    }
+
+    /// The namespaces of the resources and those that are among the manifests themselves.
+    pub fn namespaces(&self) -> BTreeSet<String> {
+        let own = self.resources.iter().map(|one| one.object.key().namespace);
+        own.chain(self.namespaces.keys().cloned()).collect()
     }
 
     /// Annotations of a namespace.
@@ -119,7 +147,9 @@ impl Manifests {
                 let problem = Problem::at(&document.origin, path, message);
                 vec![problem.of(format!("Namespace {name}"))]
             })?;
-        admission::without_pause(&mut annotations);
+        if !self.keeps_pauses {
+            admission::without_pause(&mut annotations);
+        }
         self.namespaces.insert(name.to_owned(), annotations);
         Ok(())
     }
@@ -145,6 +175,7 @@ impl Manifests {
             namespace,
             name,
             position: self.resources.len(),
+            keeps_pause: self.keeps_pauses,
         };
         let problems: Vec<_> = admitted
             .check(&document.value)

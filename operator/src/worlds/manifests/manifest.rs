@@ -20,7 +20,7 @@ pub struct Document {
     pub value: Value,
 }
 
-/// Reads files, and folders with everything below them in order of name. What cannot be read becomes an error;
+/// Reads files, folders with everything below them in order of name, and `-`, which is standard input. What cannot be read becomes an error;
 /// the rest is read all the same.
 pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     let (files, mut errors) = list(paths);
@@ -30,11 +30,14 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     for (order, (path, file)) in files.iter().enumerate() {
         let origin = Origin {
             order,
-            file: file.display().to_string(),
+            file: match is_standard_input(file) {
+                true => "standard input".to_owned(),
+                false => file.display().to_string(),
+            },
             document: 0,
         };
         let before = documents.len() + errors.len();
-        match std::fs::read_to_string(file) {
+        match text_of(file) {
             Ok(text) => parse(&origin, &text, &mut documents, &mut errors),
             Err(error) => errors.push(unreadable(file, &error)),
         }
@@ -43,6 +46,18 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     let empty = found.into_iter().filter(|(_, has_content)| !has_content);
     errors.extend(empty.map(|(path, _)| failure(path, "holds no manifest")));
     (documents, errors)
+}
+
+/// Whether a path stands for what another program prints.
+fn is_standard_input(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn text_of(file: &Path) -> std::io::Result<String> {
+    match is_standard_input(file) {
+        true => std::io::read_to_string(std::io::stdin()),
+        false => std::fs::read_to_string(file),
+    }
 }
 
 /// The files of all paths, each with the path that led to it.

@@ -24,6 +24,8 @@ pub enum Proof {
     },
     /// The identity of the machine, or the one of the client id; the metadata service knows it.
     ManagedIdentity,
+    /// Who is signed in to the Azure CLI (`az login`).
+    AzureCli,
     /// The service account's token in this file (workload identity). Read for every token.
     WorkloadIdentity {
         /// Path of the mounted token.
@@ -38,6 +40,7 @@ impl fmt::Debug for Proof {
             Self::ClientCertificate(certificate) => certificate.fmt(formatter),
             Self::IdentityFile { path } => write!(formatter, "IdentityFile({})", path.display()),
             Self::ManagedIdentity => formatter.write_str("ManagedIdentity"),
+            Self::AzureCli => formatter.write_str("AzureCli"),
             Self::WorkloadIdentity { token_file } => {
                 write!(formatter, "WorkloadIdentity({})", token_file.display())
             }

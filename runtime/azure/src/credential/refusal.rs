@@ -15,7 +15,7 @@ pub(crate) fn refused_key(message: &str, proof: &Proof) -> &'static str {
             Proof::ClientSecret(_) => CLIENT_SECRET,
             Proof::ClientCertificate(_) => CERTIFICATE,
             Proof::IdentityFile { .. } => IDENTITY_FILE,
-            Proof::ManagedIdentity | Proof::WorkloadIdentity { .. } => CLIENT,
+            Proof::ManagedIdentity | Proof::WorkloadIdentity { .. } | Proof::AzureCli => CLIENT,
         },
     }
 }

@@ -11,9 +11,9 @@ use azure_core::credentials::{AccessToken, TokenCredential, TokenRequestOptions}
 use azure_core::error::ErrorKind;
 use azure_core::http::{ClientMethodOptions, ClientOptions, RetryOptions, Transport};
 use azure_identity::{
-    ClientAssertion, ClientAssertionCredential, ClientAssertionCredentialOptions,
-    ClientSecretCredential, ClientSecretCredentialOptions, ManagedIdentityCredential,
-    ManagedIdentityCredentialOptions, UserAssignedId,
+    AzureCliCredential, AzureCliCredentialOptions, ClientAssertion, ClientAssertionCredential,
+    ClientAssertionCredentialOptions, ClientSecretCredential, ClientSecretCredentialOptions,
+    ManagedIdentityCredential, ManagedIdentityCredentialOptions, UserAssignedId,
 };
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -82,6 +82,14 @@ impl TokenSources {
                 self.asserted(tenant, client, authority, FederatedToken { path, place })
             }
             Proof::ManagedIdentity => self.managed(client, place),
+            Proof::AzureCli => {
+                let options = AzureCliCredentialOptions {
+                    subscription: Some(identity.subscription.clone()),
+                    tenant_id: Some(tenant.to_owned()).filter(|tenant| !tenant.is_empty()),
+                    executor: None,
+                };
+                AzureCliCredential::new(Some(options)).map(|made| made as Tokens)
+            }
             Proof::IdentityFile { path } => Ok(Arc::new(FileTokens {
                 sources: self.clone(),
                 path: path.clone(),

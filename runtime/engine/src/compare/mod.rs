@@ -15,6 +15,7 @@ mod former;
 mod keyed;
 mod leaves;
 mod look;
+mod marks;
 pub mod overlay;
 mod record;
 
@@ -29,6 +30,7 @@ use self::leaves::{Leaf, visit};
 pub use earlier::EarlierRecord;
 pub use keyed::{DigestKey, Keyed};
 pub use look::Place;
+pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 
 /// A Secret that went into desired: enough to see that it changed, without its value.

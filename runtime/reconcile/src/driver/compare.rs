@@ -19,6 +19,18 @@ use crate::port::{EventNote, KubernetesError, MetadataPatch};
 /// Differences and paths named in one message.
 const SHOWN: usize = 8;
 
+/// What a comparison has come to, with the differences in words.
+type Verdict = fn(Differences) -> Comparison;
+
+/// What a PUT would change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Where Azure has something else than is desired, each place once. Values of secrets are not among them.
+    pub differences: Vec<compare::Difference>,
+    /// Which of the desired paths Azure never shows, and which can be set on creation only.
+    pub marks: compare::Marks,
+}
+
 /// What is compared in one step: the digests' key, what the user's annotations say, and the body.
 struct Work {
     key: DigestKey,
@@ -58,53 +70,76 @@ impl Work {
 impl Pass<'_> {
     /// Steps 12 and 13: is there anything to send?
     pub(super) async fn compare(&self) -> Result<Comparison, KubernetesError> {
+        let (verdict, differences) = self.compared(&self.work().await?);
+        Ok(verdict(shown(differences)))
+    }
+
+    /// What a PUT would change, place by place.
+    pub(super) async fn changes(&self) -> Result<Changes, KubernetesError> {
         let work = self.work().await?;
+        let comparison = work.comparison(self);
+        let mut differences = match self.findings.payload.comparison {
+            Some(_) => self.compared(&work).1,
+            // There is nothing to compare with.
+            None => comparison.differences(),
+        };
+        let mut places = BTreeSet::new();
+        differences.retain(|difference| places.insert(difference.path.clone()));
+        Ok(Changes {
+            differences,
+            marks: comparison.marks(),
+        })
+    }
+
+    fn compared(&self, work: &Work) -> (Verdict, Vec<compare::Difference>) {
         let (comparison, keyed) = (work.comparison(self), work.keyed());
         let record = work.record.as_ref();
-        let now = self.desired_now(&work);
+        let now = self.desired_now(work);
         let drift = || {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
         let (claimed, secrets) = (self.claimed(keyed), &self.findings.inputs.secret_versions);
-        Ok(
-            match edit(record, claimed.as_ref(), self.put_generation(), &now) {
-                Edit::Changed => {
-                    let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
-                    let mut differences = comparison.differences();
-                    differences.extend(taken_out.unwrap_or_default());
-                    Comparison::Edited(shown(differences))
+        match edit(record, claimed.as_ref(), self.put_generation(), &now) {
+            Edit::Changed => {
+                let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
+                let mut differences = comparison.differences();
+                differences.extend(taken_out.unwrap_or_default());
+                (Comparison::Edited, differences)
+            }
+            Edit::Unknown => match self.earlier_record() {
+                Some(earlier) if !earlier.has_secrets(secrets, &work.uid) => {
+                    (Comparison::Edited, comparison.differences())
                 }
-                Edit::Unknown => match self.earlier_record() {
-                    Some(earlier) if !earlier.has_secrets(secrets, &work.uid) => {
-                        Comparison::Edited(shown(comparison.differences()))
-                    }
-                    Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
-                    None => self.unknown(&comparison, claimed.is_some()),
-                },
-                Edit::None => match drift() {
-                    differences if differences.is_empty() => Comparison::Same,
-                    differences => Comparison::Differs(shown(differences)),
-                },
-                // Whatever Azure made of it.
-                Edit::Sent => Comparison::Unrecorded,
-                Edit::Harmless => unrecorded(drift()),
-                Edit::Rebuilt => match drift() {
-                    differences if differences.is_empty() => Comparison::Unrecorded,
-                    differences => Comparison::Rebuilt(shown(differences)),
-                },
+                Some(earlier) => unrecorded(comparison.differences_since(&earlier, &work.uid)),
+                None => self.unknown(&comparison, claimed.is_some()),
             },
-        )
+            Edit::None => match drift() {
+                differences if differences.is_empty() => (|_| Comparison::Same, differences),
+                differences => (Comparison::Differs, differences),
+            },
+            // Whatever Azure made of it.
+            Edit::Sent => (|_| Comparison::Unrecorded, Vec::new()),
+            Edit::Harmless => unrecorded(drift()),
+            Edit::Rebuilt => match drift() {
+                differences if differences.is_empty() => (|_| Comparison::Unrecorded, differences),
+                differences => (Comparison::Rebuilt, differences),
+            },
+        }
     }
 
     /// The direct comparison alone. Where this operator has claimed the object and sent nothing of it that it knows of, it
     /// must prove that Azure has all that is desired; another operator has sent what it claimed.
-    fn unknown(&self, comparison: &compare::Comparison<'_>, is_claimed: bool) -> Comparison {
+    fn unknown(
+        &self,
+        comparison: &compare::Comparison<'_>,
+        is_claimed: bool,
+    ) -> (Verdict, Vec<compare::Difference>) {
         let differences = comparison.differences();
         let is_sent = self.put_generation().is_some() || !is_claimed;
         let is_certain = self.version().verbs.get && comparison.is_certain();
         if differences.is_empty() && !is_sent && !is_certain {
-            return Comparison::Edited(Differences::default());
+            return (Comparison::Edited, differences);
         }
         unrecorded(differences)
     }
@@ -411,11 +446,11 @@ impl Pass<'_> {
 }
 
 /// Nothing to send, and still to be remembered; or something that differs.
-fn unrecorded(differences: Vec<compare::Difference>) -> Comparison {
+fn unrecorded(differences: Vec<compare::Difference>) -> (Verdict, Vec<compare::Difference>) {
     if differences.is_empty() {
-        Comparison::Unrecorded
+        (|_| Comparison::Unrecorded, differences)
     } else {
-        Comparison::Differs(shown(differences))
+        (Comparison::Differs, differences)
     }
 }
 

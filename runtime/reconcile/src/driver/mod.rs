@@ -22,6 +22,7 @@
 //! | `foretold` | the record of a claim that came true |
 //! | `checks` | extensions before and after the PUT |
 //! | `directives` | what annotations ask for, and what is noted in the object |
+//! | [`foresight`] | what a pass would write, without writing it |
 //! | `export`, `expressions`, `unwritten` | Secrets and ConfigMaps, and why one cannot be written |
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
@@ -33,6 +34,7 @@ mod directives;
 mod export;
 mod expressions;
 mod findings;
+pub mod foresight;
 mod foretold;
 mod forms;
 mod found;
@@ -52,6 +54,8 @@ mod tests;
 mod unwritten;
 mod view;
 mod ways;
+
+pub use compare::Changes;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,117 @@
+//! How Azure is reached: by the environment, the files of a credential, or who is signed in to the Azure CLI.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Context;
+use armature_runtime::azure::credential::{Identity, OperatorIdentity, Proof, operator_identity};
+use armature_runtime::azure::{ClientSettings, Cloud};
+
+/// Variables that say that the environment has an identity of its own.
+const IDENTITY: [&str; 5] = [
+    "AZURE_CLIENT_ID",
+    "AZURE_CLIENT_SECRET",
+    "AZURE_CLIENT_CERTIFICATE",
+    "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS",
+    "USE_WORKLOAD_IDENTITY_AUTH",
+];
+
+/// How an operator reaches Azure: by the environment or by the files of a credential.
+pub fn of_operator(
+    credential_folder: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
+) -> anyhow::Result<ClientSettings> {
+    let identity = match credential_folder {
+        Some(folder) => OperatorIdentity::folder(folder, variable),
+        None => operator_identity(variable)?.into(),
+    };
+    settings(identity, ca_file)
+}
+
+/// How somebody at a terminal or a pipeline reaches Azure: as the operator does where the environment has an identity, else
+/// as who is signed in to the Azure CLI. Without either, Secrets alone have credentials.
+pub fn of_person(
+    subscription: Option<&str>,
+    credential_folder: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
+) -> anyhow::Result<ClientSettings> {
+    let has_own = IDENTITY.iter().any(|name| set(name).is_some());
+    if credential_folder.is_some() || has_own {
+        return of_operator(credential_folder, ca_file);
+    }
+    let subscription = subscription.map(str::to_owned).or_else(signed_in);
+    let identity =
+        subscription.map(|subscription| Identity::new(&subscription, "", "", Proof::AzureCli));
+    settings(identity.into(), ca_file)
+}
+
+/// The subscription that the Azure CLI works in, where somebody is signed in.
+fn signed_in() -> Option<String> {
+    let mut az = Command::new("az");
+    az.args(["account", "show", "--query", "id", "--output", "tsv"]);
+    let answer = az.output().ok().filter(|answer| answer.status.success())?;
+    let text = String::from_utf8(answer.stdout).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+fn settings(
+    identity: OperatorIdentity,
+    ca_file: Option<PathBuf>,
+) -> anyhow::Result<ClientSettings> {
+    Ok(ClientSettings {
+        cloud: Cloud::from_variables(variable)?,
+        identity,
+        ca_file,
+        user_agent_suffix: variable("AZURE_USER_AGENT_SUFFIX"),
+        token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
+        other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
+            .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        metadata_endpoint: metadata_endpoint(variable)?,
+    })
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// A variable that is set to nothing is not set.
+fn set(name: &str) -> Option<String> {
+    variable(name).filter(|value| !value.trim().is_empty())
+}
+
+/// The service that gives managed identities their tokens, when it is not at Azure's address.
+fn metadata_endpoint(
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<url::Url>> {
+    const NAME: &str = "AZURE_POD_IDENTITY_AUTHORITY_HOST";
+    let set = variable(NAME).filter(|value| !value.is_empty());
+    set.map(|value| {
+        let url = value.parse::<url::Url>();
+        let url = url.with_context(|| format!("{NAME} is '{value}', which is no URL"))?;
+        anyhow::ensure!(
+            matches!(url.scheme(), "http" | "https") && url.has_host(),
+            "{NAME} is '{value}'; expected a URL such as http://169.254.169.254"
+        );
+        Ok(url)
+    })
+    .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_endpoints() {
+        let read = |value: &str| metadata_endpoint(|_| Some(value.to_owned()));
+        assert!(read("").unwrap().is_none());
+        assert!(read("http://127.0.0.1:5000").unwrap().is_some());
+        for wrong in ["127.0.0.1:5000", "metadata", "file:///x"] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(
+                error.contains("AZURE_POD_IDENTITY_AUTHORITY_HOST"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! `armature plan`: what manifests, or a cluster, would change in Azure (see [`crate::plan`]).
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use armature_progress::Progress;
+use armature_runtime::azure::budget::Limits;
+use armature_runtime::reconcile::time::Time;
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::cluster::ClusterArguments;
+use super::quantity::{DEFAULT_BUDGET, budget};
+use super::render::subscription;
+use super::{azure, output};
+use crate::plan::input::Prune;
+use crate::plan::resource::FORMAT;
+use crate::plan::text::Colour;
+use crate::plan::{self, Input, Plan, Setting, Way, markdown, text};
+use crate::render::PLACEHOLDER_SUBSCRIPTION;
+use crate::worlds::applied::Live;
+use crate::worlds::manifests::manifest;
+
+const EXAMPLES: &str = "\
+Examples:
+  armature plan -f manifests/                        What a folder would change, by asking Azure
+  helm template shop | armature plan -f -            What a chart would change
+  armature plan -f manifests/ --cluster              The same as a change of what runs in the cluster
+  armature plan -f manifests/ --cluster --prune      and what goes because no manifest has it any more
+  armature plan --cluster -n team                    What the operator would do to what runs in a namespace
+  armature plan -f manifests/ --offline              Schemas, owners and references alone
+  armature plan -f manifests/ --out plan.json        Keep it, and
+  armature plan show plan.json -o markdown           show it again, as a comment on a pull request
+
+Exit codes: 0, or 1 when something is wrong or blocked; with --detailed-exitcode also 2 when Azure would change.
+
+Azure is only read. The credential is that of the environment, as `armature run --help` lists the variables; else of who
+is signed in with `az login`; else of Secrets among the manifests or in the cluster.";
+
+/// Arguments of `armature plan`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct PlanArguments {
+    #[command(subcommand)]
+    show: Option<PlanCommand>,
+
+    #[command(flatten)]
+    make: MakeArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum PlanCommand {
+    /// Show a plan that was written with --out.
+    Show(ShowArguments),
+}
+
+#[derive(Debug, Args)]
+struct ShowArguments {
+    /// The plan.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    form: FormArguments,
+}
+
+#[derive(Debug, Args)]
+struct FormArguments {
+    /// Form of the output.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    output: Output,
+
+    /// Exit with 2 when something in Azure would change.
+    #[arg(long)]
+    detailed_exitcode: bool,
+}
+
+#[derive(Debug, Args)]
+struct MakeArguments {
+    /// Manifests: files, folders with all .yaml, .yml and .json files below them, and - for what another program prints.
+    #[arg(short = 'f', long = "filename", value_name = "PATH", num_args = 1..)]
+    paths: Vec<PathBuf>,
+
+    /// Plan what runs in the cluster; with -f, what the manifests change of it.
+    #[arg(long)]
+    cluster: bool,
+
+    /// Plan the deletion of what runs in the namespaces of the manifests and is in none of them.
+    #[arg(long, requires = "cluster", requires = "paths")]
+    prune: bool,
+
+    /// Labels of what --prune deletes: name=value, several separated by commas.
+    #[arg(short = 'l', long, value_name = "LABELS", value_delimiter = ',', value_parser = label, requires = "prune")]
+    selector: Vec<(String, String)>,
+
+    /// Ask nobody: schemas, owners and references alone.
+    #[arg(long, conflicts_with = "cluster")]
+    offline: bool,
+
+    /// Write the plan to a file too, for `armature plan show`.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    form: FormArguments,
+
+    /// Subscription to work in, where the credential is of `az login`: a GUID, or /subscriptions/GUID.
+    #[arg(
+        long,
+        env = "AZURE_SUBSCRIPTION_ID",
+        value_name = "ID",
+        default_value = PLACEHOLDER_SUBSCRIPTION,
+        hide_default_value = true,
+        value_parser = subscription
+    )]
+    subscription: String,
+
+    /// Folder with a file for each AZURE_… variable of the credential.
+    #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
+    credential_folder: Option<PathBuf>,
+
+    /// PEM file of certificate authorities to trust for Azure beside the system's.
+    #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
+    arm_ca_file: Option<PathBuf>,
+
+    /// Requests to Azure for each subscription and credential, as `armature run` has it.
+    #[arg(
+        long,
+        env = "ARMATURE_ARM_BUDGET",
+        default_value = DEFAULT_BUDGET,
+        value_parser = budget,
+        value_name = "BUDGET"
+    )]
+    arm_budget: Limits,
+
+    /// Resources that are asked for at a time.
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    parallel: usize,
+
+    /// Namespace of the operator that would carry it out.
+    #[arg(
+        long,
+        env = "POD_NAMESPACE",
+        default_value = "armature-system",
+        value_name = "NAME"
+    )]
+    operator_namespace: String,
+
+    #[command(flatten)]
+    way: ClusterArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+    Yaml,
+    Markdown,
+}
+
+impl PlanArguments {
+    /// Prints what would happen.
+    ///
+    /// # Errors
+    /// When there is nothing to plan, the cluster cannot be read, or a file cannot be read or written.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.show {
+            Some(PlanCommand::Show(show)) => show.form.print(&read(&show.file)?),
+            None => {
+                let runtime = tokio::runtime::Builder::new_multi_thread()
+                    .enable_all()
+                    .build()
+                    .context("cannot start the async runtime")?;
+                runtime.block_on(self.make.run())
+            }
+        }
+    }
+}
+
+impl MakeArguments {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        anyhow::ensure!(
+            self.cluster || !self.paths.is_empty(),
+            "nothing to plan: name manifests with -f, or --cluster for what runs"
+        );
+        let (documents, errors) = manifest::read(&self.paths);
+        let config = match self.cluster {
+            true => Some(self.way.config().await?),
+            false => None,
+        };
+        // Manifests without a namespace go where kubectl would put them; what else runs may be anywhere.
+        let placed = self.way.namespace.clone();
+        let placed = placed.or_else(|| Some(config.as_ref()?.default_namespace.clone()));
+        let live = config
+            .map(|config| kube::Client::try_from(config).context("cannot connect to Kubernetes"))
+            .transpose()?
+            .map(|client| Live::new(client, self.way.namespace.clone()));
+        let input = Input {
+            documents,
+            namespace: placed,
+            live,
+            prune: self.prune.then(|| Prune {
+                labels: self.selector.iter().cloned().collect::<BTreeMap<_, _>>(),
+            }),
+        };
+        let mut plan = plan::plan(&input, &self.setting()?).await?;
+        let errors = errors.iter().map(ToString::to_string);
+        plan.problems.splice(0..0, errors);
+        if let Some(file) = &self.out {
+            let text = serde_json::to_string_pretty(&plan).context("the plan as JSON")?;
+            std::fs::write(file, text + "\n")
+                .with_context(|| format!("cannot write the plan to {}", file.display()))?;
+        }
+        self.form.print(&plan)
+    }
+
+    fn setting(&self) -> anyhow::Result<Setting<'static>> {
+        let way = match self.offline {
+            true => Way::Offline(self.subscription.clone()),
+            false => {
+                let is_given = self.subscription != PLACEHOLDER_SUBSCRIPTION;
+                let given = is_given.then_some(self.subscription.as_str());
+                let (folder, ca_file) = (self.credential_folder.clone(), self.arm_ca_file.clone());
+                Way::Azure(Box::new(azure::of_person(given, folder, ca_file)?))
+            }
+        };
+        Ok(Setting {
+            kinds: armature_generated::KINDS,
+            extensions: armature_customizations::registry()?,
+            way,
+            operator_namespace: self.operator_namespace.clone(),
+            limits: self.arm_budget,
+            parallel: self.parallel.max(1),
+            time: Time::default(),
+            progress: Progress::new(),
+        })
+    }
+}
+
+impl FormArguments {
+    fn print(&self, plan: &Plan) -> anyhow::Result<ExitCode> {
+        let text = match self.output {
+            Output::Text => text::text(plan, colour()),
+            Output::Markdown => markdown::markdown(plan),
+            Output::Json => serde_json::to_string_pretty(plan).context("the plan as JSON")? + "\n",
+            Output::Yaml => {
+                let text = serde_saphyr::to_string(plan).context("the plan as YAML")?;
+                text.trim_end().to_owned() + "\n"
+            }
+        };
+        output::print(&text)?;
+        Ok(match (plan.has_problems(), plan.changes_azure()) {
+            (true, _) => ExitCode::FAILURE,
+            (false, true) if self.detailed_exitcode => ExitCode::from(2),
+            (false, _) => ExitCode::SUCCESS,
+        })
+    }
+}
+
+fn read(file: &PathBuf) -> anyhow::Result<Plan> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read the plan {}", file.display()))?;
+    let plan: Plan = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no plan that --out has written", file.display()))?;
+    anyhow::ensure!(
+        plan.format == FORMAT,
+        "{} has the form {}, and this release reads {FORMAT}; make it again",
+        file.display(),
+        plan.format
+    );
+    Ok(plan)
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=');
+    let pair = pair.filter(|(name, _)| !name.trim().is_empty());
+    pair.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+        .ok_or_else(|| "expected name=value".to_owned())
+}
+
+/// Colours are for people at a terminal who have not said no (<https://no-color.org>).
+fn colour() -> Colour {
+    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match std::io::stdout().is_terminal() && !is_refused {
+        true => Colour::Yes,
+        false => Colour::No,
+    }
+}

@@ -1,0 +1,175 @@
+//! Which objects are planned, and which are only seen by others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::port::KubernetesError;
+use armature_runtime::resource::{Object, ObjectKey};
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use serde_json::Value;
+
+use crate::worlds::applied::{Live, merge};
+use crate::worlds::manifests::inventory::Manifests;
+use crate::worlds::manifests::manifest::Document;
+use crate::worlds::manifests::problem::Problem;
+
+/// Kinds of Kubernetes itself that say something about Azure resources.
+const OF_KUBERNETES: [&str; 3] = ["Secret", "ConfigMap", "Namespace"];
+
+/// What is planned.
+#[derive(Default)]
+pub struct Input {
+    /// Manifests to apply.
+    pub documents: Vec<Document>,
+    /// Namespace of manifests that name none.
+    pub namespace: Option<String>,
+    /// The cluster to apply them to, or to plan where there are none.
+    pub live: Option<Live>,
+    /// Objects of the cluster that are in no manifest go, in the namespaces of the manifests.
+    pub prune: Option<Prune>,
+}
+
+/// Which objects go when they are in no manifest.
+#[derive(Clone, Debug, Default)]
+pub struct Prune {
+    /// Labels that they have.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// The objects of a plan.
+pub struct Gathered {
+    /// The manifests.
+    pub manifests: Manifests,
+    /// Objects to be planned, in the order of the inputs.
+    pub planned: Vec<Object>,
+    /// Objects to be planned because they go.
+    pub going: Vec<Object>,
+    /// What runs beside them.
+    pub beside: Vec<Object>,
+    /// Why an API server would not take a manifest, by object.
+    pub refused: BTreeMap<String, Vec<Problem>>,
+    /// What is wrong beside the objects.
+    pub problems: Vec<String>,
+}
+
+impl Input {
+    /// Puts manifests and cluster together.
+    ///
+    /// # Errors
+    /// When the cluster cannot be read.
+    pub async fn gather(
+        &self,
+        kinds: &[&'static KindInfo],
+        now: Timestamp,
+    ) -> Result<Gathered, KubernetesError> {
+        let documents = self.relevant(kinds);
+        let (manifests, problems) = Manifests::with_pauses(&documents, kinds);
+        let mut problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let mut running = BTreeMap::new();
+        if let Some(live) = &self.live {
+            let (objects, unlisted) = live.objects(kinds).await?;
+            problems.extend(unlisted);
+            let named = objects
+                .into_iter()
+                .map(|object| (title(&object.key()), object));
+            running.extend(named);
+        }
+        let mut gathered = Gathered {
+            manifests,
+            planned: Vec::new(),
+            going: Vec::new(),
+            beside: Vec::new(),
+            refused: BTreeMap::new(),
+            problems,
+        };
+        if self.documents.is_empty() {
+            gathered.planned = running.into_values().collect();
+            return Ok(gathered);
+        }
+        for resource in gathered.manifests.resources() {
+            let title = title(&resource.object.key());
+            gathered.planned.push(match running.remove(&title) {
+                Some(live) => merge::applied(&resource.object, &live),
+                None => created(&resource.object, now),
+            });
+            if !resource.problems.is_empty() {
+                gathered.refused.insert(title, resource.problems.clone());
+            }
+        }
+        self.divide(running.into_values(), &mut gathered, now);
+        Ok(gathered)
+    }
+
+    /// What runs and is in no manifest goes or stays.
+    fn divide(
+        &self,
+        running: impl Iterator<Item = Object>,
+        gathered: &mut Gathered,
+        now: Timestamp,
+    ) {
+        let namespaces: BTreeSet<String> = gathered.manifests.namespaces();
+        let goes = |object: &Object| {
+            let none = BTreeMap::new();
+            let labels = object.metadata.labels.as_ref().unwrap_or(&none);
+            self.prune.as_ref().is_some_and(|prune| {
+                let mut wanted = prune.labels.iter();
+                namespaces.contains(&object.key().namespace)
+                    && wanted.all(|(name, text)| labels.get(name) == Some(text))
+            })
+        };
+        for mut object in running {
+            if goes(&object) {
+                let time = &mut object.metadata.deletion_timestamp;
+                time.get_or_insert_with(|| Time(now));
+                gathered.going.push(object);
+            } else {
+                gathered.beside.push(object);
+            }
+        }
+    }
+
+    /// The documents that say something about Azure resources: what else a chart makes is none of ours.
+    fn relevant(&self, kinds: &[&'static KindInfo]) -> Vec<Document> {
+        let groups: BTreeSet<&str> = kinds.iter().map(|kind| kind.group).collect();
+        let is_ours = |document: &&Document| {
+            let text = |member: &str| document.value[member].as_str();
+            match (text("apiVersion"), text("kind")) {
+                (Some("v1"), Some(kind)) => OF_KUBERNETES.contains(&kind),
+                (Some(version), Some(_)) => version.split_once('/').is_some_and(|(group, _)| {
+                    groups.contains(group) || group.ends_with(".azure.com")
+                }),
+                // It is told what it lacks.
+                _ => true,
+            }
+        };
+        let ours = self.documents.iter().filter(is_ours).cloned();
+        ours.map(|document| self.placed(document)).collect()
+    }
+
+    fn placed(&self, mut document: Document) -> Document {
+        let is_namespace = document.value["kind"] == "Namespace";
+        let metadata = document.value.get_mut("metadata");
+        if let (Some(namespace), Some(Value::Object(metadata)), false) =
+            (&self.namespace, metadata, is_namespace)
+        {
+            let own = metadata.entry("namespace").or_insert(Value::Null);
+            if own.is_null() {
+                *own = Value::from(namespace.as_str());
+            }
+        }
+        document
+    }
+}
+
+/// An object that an API server makes now: whoever runs already is older.
+fn created(object: &Object, now: Timestamp) -> Object {
+    let mut object = object.clone();
+    object.metadata.creation_timestamp = Some(Time(now));
+    object
+}
+
+/// Group, kind, namespace and name as one text.
+pub fn title(key: &ObjectKey) -> String {
+    format!("{}/{key}", key.kind.0.group)
+}

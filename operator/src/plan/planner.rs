@@ -1,0 +1,362 @@
+//! From inputs to a plan.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use armature_progress::Progress;
+use armature_runtime::azure::budget::{Budget, Limits};
+use armature_runtime::azure::{Client, ClientSettings};
+use armature_runtime::engine::compare::DigestKey;
+use armature_runtime::extension::Registry;
+use armature_runtime::id::{RemoteId, ResourceId};
+use armature_runtime::kind::{KindInfo, OwnerRule};
+use armature_runtime::reconcile::claim;
+use armature_runtime::reconcile::condition::reason;
+use armature_runtime::reconcile::time::{Clock, Time};
+use armature_runtime::resource::{Object, ObjectKey};
+use futures::{StreamExt, stream};
+use serde_json::Value;
+
+use super::input::{Gathered, Input, title};
+use super::look::{Azure, Look, Looker, settings};
+use super::order::{Order, exported};
+use super::outcome::{Beside, Outcome, outcome, went_along};
+use super::resource::{Action, FORMAT, Name, Plan, Resource};
+use crate::transports::reading::Reading;
+use crate::worlds::applied::state::Parts;
+use crate::worlds::applied::{Applied, Known};
+use crate::worlds::manifests::cluster::Places;
+use crate::worlds::manifests::problem::Problem;
+
+/// The way to Azure.
+#[derive(Clone, Debug)]
+pub enum Way {
+    /// Azure is asked.
+    Azure(Box<ClientSettings>),
+    /// Nobody is asked; every credential is for this subscription.
+    Offline(String),
+}
+
+/// What is known beside the input.
+pub struct Setting<'a> {
+    /// The kinds that there are.
+    pub kinds: &'a [&'static KindInfo],
+    /// Extensions of the kinds.
+    pub extensions: Registry,
+    /// The way to Azure.
+    pub way: Way,
+    /// Namespace of the operator that would carry it out.
+    pub operator_namespace: String,
+    /// Requests that Azure takes.
+    pub limits: Limits,
+    /// Objects that are looked at at a time.
+    pub parallel: usize,
+    /// The time.
+    pub time: Time,
+    /// Where to tell how far it is.
+    pub progress: Progress,
+}
+
+/// What would happen.
+///
+/// # Errors
+/// When the cluster cannot be read, or there is no way to Azure.
+pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> {
+    let now = setting.time.now();
+    setting.progress.update("reading what there is");
+    let mut gathered = input.gather(setting.kinds, now).await?;
+    let refused = std::mem::take(&mut gathered.refused);
+    let mut problems = std::mem::take(&mut gathered.problems);
+    let (planned, going) = (gathered.planned.clone(), gathered.going.clone());
+    let digest_key = digest_key(input, setting, &mut problems).await;
+    let world = world(input, setting, gathered, digest_key).await?;
+    let azure = match &setting.way {
+        Way::Offline(subscription) => Azure::Unasked {
+            subscription: subscription.clone(),
+        },
+        Way::Azure(settings) => {
+            let client = Client::new(settings.as_ref().clone(), world.clone())?;
+            Azure::Asked(Arc::new(Reading::new(Arc::new(client))))
+        }
+    };
+    let planner = Planner {
+        looker: Looker {
+            world,
+            azure,
+            extensions: setting.extensions.clone(),
+            budget: Arc::new(Budget::new(setting.limits)),
+            time: setting.time,
+            settings: settings(&setting.operator_namespace),
+        },
+        setting,
+        refused,
+        has_cluster: input.live.is_some(),
+        keys: planned.iter().chain(&going).map(Object::key).collect(),
+    };
+    let resources = planner.resources(&planned, going).await;
+    Ok(Plan {
+        format: FORMAT.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        offline: matches!(setting.way, Way::Offline(_)),
+        requests: match &planner.looker.azure {
+            Azure::Asked(reading) => reading.sent(),
+            Azure::Unasked { .. } => 0,
+        },
+        resources,
+        problems,
+    })
+}
+
+/// The key of the digests in objects. Without it nothing is known of earlier PUTs, and the direct comparison decides.
+async fn digest_key(input: &Input, setting: &Setting<'_>, problems: &mut Vec<String>) -> DigestKey {
+    let Some(live) = &input.live else {
+        return DigestKey::random();
+    };
+    match live.digest_key(&setting.operator_namespace).await {
+        Ok(Some(key)) => key,
+        Ok(None) => DigestKey::random(),
+        Err(error) => {
+            problems.push(format!(
+                "{error}; what the operator has sent before is not known, so only what Azure shows counts. \
+                 --operator-namespace says where the operator is"
+            ));
+            DigestKey::random()
+        }
+    }
+}
+
+async fn world(
+    input: &Input,
+    setting: &Setting<'_>,
+    gathered: Gathered,
+    digest_key: DigestKey,
+) -> anyhow::Result<Arc<Applied>> {
+    let Gathered {
+        manifests,
+        planned,
+        going,
+        beside,
+        ..
+    } = gathered;
+    let exported = exported(planned.iter().chain(&beside));
+    let objects = planned.into_iter().chain(going).chain(beside).collect();
+    let parts = Parts {
+        kinds: setting.kinds.to_vec(),
+        manifests,
+        live: input.live.clone(),
+        objects,
+        exported,
+        digest_key,
+    };
+    Ok(Arc::new(Applied::new(parts).await?))
+}
+
+struct Planner<'a> {
+    looker: Looker,
+    setting: &'a Setting<'a>,
+    refused: BTreeMap<String, Vec<Problem>>,
+    has_cluster: bool,
+    /// All that the plan is about.
+    keys: HashSet<ObjectKey>,
+}
+
+impl Planner<'_> {
+    /// What would happen to each: first what is wanted, owners before what they own; then what goes, in the other order.
+    async fn resources(&self, planned: &[Object], going: Vec<Object>) -> Vec<Resource> {
+        let order = Order::of(planned);
+        self.find_places(planned, &order).await;
+        let total = planned.len() + going.len();
+        let mut found: HashMap<ObjectKey, Resource> = HashMap::new();
+        for turn in &order.turns {
+            let objects = turn.iter().map(|position| &planned[*position]);
+            self.take_turn(objects, total, &mut found).await;
+        }
+        let leaving = Order::of(&going);
+        self.take_turn(going.iter(), total, &mut found).await;
+        self.look_for_those_that_go_along(&going, &mut found).await;
+        let first = order.sequence.iter().map(|position| &planned[*position]);
+        let last = leaving
+            .sequence
+            .iter()
+            .rev()
+            .map(|position| &going[*position]);
+        first
+            .chain(last)
+            .filter_map(|object| found.remove(&object.key()))
+            .collect()
+    }
+
+    /// What Azure does not delete by itself goes with its owner, where that is deleted.
+    async fn look_for_those_that_go_along(
+        &self,
+        going: &[Object],
+        found: &mut HashMap<ObjectKey, Resource>,
+    ) {
+        let Azure::Asked(reading) = &self.looker.azure else {
+            return;
+        };
+        for one in found.values().filter(|one| one.action == Action::Delete) {
+            let id = one.id.as_ref().and_then(|id| ResourceId::parse(id).ok());
+            if let Some(id) = id {
+                reading.assume_gone(&id);
+            }
+        }
+        for key in going.iter().map(Object::key) {
+            let Some(one) = found.get_mut(&key) else {
+                continue;
+            };
+            if one.reason.as_deref() != Some(reason::DELETION_NOT_SUPPORTED) {
+                continue;
+            }
+            if let Some(outcome) = went_along(self.looker.look(&key).await) {
+                (one.action, one.reason) = (outcome.action, outcome.reason);
+                one.message = outcome.message;
+            }
+        }
+    }
+
+    /// Where all objects will be, as far as that can be told before their passes.
+    async fn find_places(&self, planned: &[Object], order: &Order) {
+        let world = &self.looker.world;
+        for turn in &order.turns {
+            let keys = turn.iter().map(|position| planned[*position].key());
+            let looks = keys.map(|key| async {
+                let place = self.looker.place(&key).await;
+                place.map(|place| (key, place))
+            });
+            let placed = stream::iter(looks).buffer_unordered(self.setting.parallel);
+            let placed: Vec<(ObjectKey, RemoteId)> =
+                placed.filter_map(async |one| one).collect().await;
+            let mut places = Places::clone(&world.places());
+            places.extend(placed);
+            world.set_places(places);
+        }
+    }
+
+    async fn take_turn<'o>(
+        &self,
+        objects: impl Iterator<Item = &'o Object>,
+        total: usize,
+        found: &mut HashMap<ObjectKey, Resource>,
+    ) {
+        let looks = objects.map(|object| async move {
+            let look = match self.refused.get(&title(&object.key())) {
+                Some(_) => None,
+                None => Some(self.looker.look(&object.key()).await),
+            };
+            (object, look)
+        });
+        let mut looks = stream::iter(looks).buffer_unordered(self.setting.parallel);
+        while let Some((object, look)) = looks.next().await {
+            let resource = self.resource(object, look, found);
+            found.insert(object.key(), resource);
+            let progress = &self.setting.progress;
+            progress.steps("objects are planned", found.len(), total);
+        }
+    }
+
+    fn resource(
+        &self,
+        object: &Object,
+        look: Option<Look>,
+        found: &HashMap<ObjectKey, Resource>,
+    ) -> Resource {
+        let key = object.key();
+        let owner = self.owner(object).filter(|owner| self.keys.contains(owner));
+        let places = self.looker.world.places();
+        let place = places.get(&key);
+        let recorded = claim::resource_id(object);
+        let beside = Beside {
+            offline: matches!(self.looker.azure, Azure::Unasked { .. }),
+            moved_from: recorded.filter(|recorded| {
+                place.is_some_and(|place| !place.as_str().eq_ignore_ascii_case(recorded))
+            }),
+            place,
+            has_cluster: self.has_cluster,
+            owner: owner
+                .as_ref()
+                .and_then(|owner| Some(found.get(owner)?.action)),
+        };
+        let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
+        let outcome = match look {
+            Some(look) => outcome(look, beside),
+            None => self.invalid(&key),
+        };
+        self.teach(object, &outcome);
+        Resource {
+            name: name(&key),
+            action: outcome.action,
+            id: outcome.id.as_ref().map(|id| id.as_str().to_owned()),
+            owner: owner.as_ref().map(name),
+            reason: outcome.reason,
+            message: outcome.message,
+            properties: outcome.properties,
+            assumed: assumed.unwrap_or_default(),
+        }
+    }
+
+    fn invalid(&self, key: &ObjectKey) -> Outcome {
+        let problems = self.refused.get(&title(key)).into_iter().flatten();
+        let texts: Vec<String> = problems
+            .map(|problem| match problem.path.is_empty() {
+                true => problem.message.clone(),
+                false => format!("{}: {}", problem.path, problem.message),
+            })
+            .collect();
+        Outcome::blocked("Invalid", texts.join("; "))
+    }
+
+    /// Tells the world what those find that build on the object.
+    fn teach(&self, object: &Object, outcome: &Outcome) {
+        let key = object.key();
+        let world = &self.looker.world;
+        let id = outcome.id.clone();
+        match (outcome.action, id) {
+            (Action::Delete | Action::Release, _) => {}
+            (Action::Create | Action::Send, Some(id)) => {
+                if let (Azure::Asked(reading), Some(id)) = (&self.looker.azure, id.arm()) {
+                    reading.assume(id);
+                }
+                world.learn(&key, Known::Ready(id));
+            }
+            (Action::Update | Action::Replace | Action::Adopt | Action::Unchanged, Some(id)) => {
+                world.learn(&key, Known::Ready(id));
+            }
+            // What was there before it was held is there still.
+            (Action::Held, Some(id)) if claim::resource_id(object).is_some() => {
+                world.learn(&key, Known::Ready(id));
+            }
+            _ => {
+                let reason = outcome.reason.clone().unwrap_or_default();
+                world.learn(&key, Known::Blocked(reason));
+            }
+        }
+    }
+
+    /// The owner that the object names in the cluster.
+    fn owner(&self, object: &Object) -> Option<ObjectKey> {
+        let spec: Value = serde_json::from_str(object.spec.as_ref()?.get()).ok()?;
+        let owner = &spec["owner"];
+        let text = |member: &str| owner[member].as_str();
+        let (group, kind) = match object.kind.0.owner {
+            OwnerRule::Kind { group, kind } => (group, kind),
+            OwnerRule::Any => (text("group")?, text("kind")?),
+            OwnerRule::None => return None,
+        };
+        let kind = self.looker.world.kind(group, kind)?;
+        Some(ObjectKey {
+            kind: armature_runtime::resource::Kind(kind),
+            namespace: object.key().namespace,
+            name: text("name")?.to_owned(),
+        })
+    }
+}
+
+fn name(key: &ObjectKey) -> Name {
+    Name {
+        group: key.kind.0.group.to_owned(),
+        kind: key.kind.0.kind.to_owned(),
+        namespace: key.namespace.clone(),
+        name: key.name.clone(),
+    }
+}

@@ -1,0 +1,236 @@
+//! A plan and its parts, as they are written and read.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The form of plans that this release writes and reads.
+pub const FORMAT: &str = "armature.azure.com/plan/v1";
+
+/// What would happen, in its order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Release that made it.
+    pub version: String,
+    /// Azure was not asked.
+    pub offline: bool,
+    /// Requests that were sent to Azure, all of them reads.
+    pub requests: usize,
+    /// The resources, in the order in which it would happen.
+    pub resources: Vec<Resource>,
+    /// What is wrong beside the resources: files that cannot be read, kinds that cannot be listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// Which object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Name {
+    /// API group.
+    pub group: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}/{}", self.kind, self.namespace, self.name)
+    }
+}
+
+/// What would happen to one resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// The object that stands for it.
+    #[serde(flatten)]
+    pub name: Name,
+    /// What would happen.
+    pub action: Action,
+    /// What Azure calls it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The object that owns it, where that is in the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Name>,
+    /// Why, in one word, where nothing can be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Why, or what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What would change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<Property>,
+    /// Secrets and ConfigMaps that were taken for there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+}
+
+/// What would happen to a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// It is made.
+    Create,
+    /// It is changed.
+    Update,
+    /// Something is to change that can be set on creation only.
+    Replace,
+    /// It is sent; whether it is there was not asked.
+    Send,
+    /// It is there as it is desired, and is managed from then on.
+    Adopt,
+    /// It is deleted.
+    Delete,
+    /// The object goes, and Azure keeps the resource.
+    Release,
+    /// Nothing can be done until somebody does something.
+    Blocked,
+    /// Azure is at work on it, or on its owner.
+    Waiting,
+    /// Somebody wants nothing to be done: it is paused, or another operator's.
+    Held,
+    /// Nothing.
+    Unchanged,
+}
+
+impl Action {
+    /// All, in the order of a summary.
+    pub const ALL: [Self; 11] = [
+        Self::Create,
+        Self::Update,
+        Self::Replace,
+        Self::Send,
+        Self::Adopt,
+        Self::Delete,
+        Self::Release,
+        Self::Blocked,
+        Self::Waiting,
+        Self::Held,
+        Self::Unchanged,
+    ];
+
+    /// Whether something in Azure would change.
+    pub fn changes_azure(self) -> bool {
+        matches!(
+            self,
+            Self::Create | Self::Update | Self::Replace | Self::Send | Self::Delete
+        )
+    }
+
+    /// A mark at the beginning of a line.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Create => "+",
+            Self::Update => "~",
+            Self::Replace => "-/+",
+            Self::Send => ">",
+            Self::Adopt => "<",
+            Self::Delete => "-",
+            Self::Release => "o",
+            Self::Blocked => "x",
+            Self::Waiting => ".",
+            Self::Held => "|",
+            Self::Unchanged => "=",
+        }
+    }
+
+    /// In a sentence about one resource.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Replace => "replace",
+            Self::Send => "send",
+            Self::Adopt => "adopt without a write",
+            Self::Delete => "delete",
+            Self::Release => "release",
+            Self::Blocked => "blocked",
+            Self::Waiting => "wait",
+            Self::Held => "held",
+            Self::Unchanged => "no change",
+        }
+    }
+
+    /// In a summary, after a number.
+    pub fn counted(self) -> &'static str {
+        match self {
+            Self::Create => "to create",
+            Self::Update => "to update",
+            Self::Replace => "to replace",
+            Self::Send => "to send",
+            Self::Adopt => "to adopt",
+            Self::Delete => "to delete",
+            Self::Release => "to release",
+            Self::Blocked => "blocked",
+            Self::Waiting => "waiting",
+            Self::Held => "held",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// A property that would change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Property {
+    /// Path in ARM's JSON.
+    pub path: String,
+    /// What Azure has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// What is desired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+    /// It is a secret, or may be one: no values are shown.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden: bool,
+    /// It can be set on creation only.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub create_only: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl Plan {
+    /// How many resources there are of an action.
+    pub fn count(&self, action: Action) -> usize {
+        let resources = self.resources.iter();
+        resources.filter(|one| one.action == action).count()
+    }
+
+    /// Whether anything in Azure would change.
+    pub fn changes_azure(&self) -> bool {
+        self.resources.iter().any(|one| one.action.changes_azure())
+    }
+
+    /// Whether something is wrong: it cannot all be carried out.
+    pub fn has_problems(&self) -> bool {
+        !self.problems.is_empty() || self.count(Action::Blocked) > 0
+    }
+
+    /// One line about all of it.
+    pub fn summary(&self) -> String {
+        let counts = Action::ALL.map(|action| (self.count(action), action.counted()));
+        let told = counts.iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = told
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        match told.is_empty() {
+            true => "Plan: no resources".to_owned(),
+            false => format!("Plan: {}", told.join(", ")),
+        }
+    }
+}

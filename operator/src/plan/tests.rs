@@ -1,0 +1,258 @@
+//! Plans of manifests alone, and how plans look.
+
+use armature_progress::Progress;
+use armature_runtime::azure::budget::Limits;
+use armature_runtime::reconcile::time::Time;
+use serde_json::{Value, json};
+
+use super::markdown::markdown;
+use super::text::{Colour, text};
+use super::*;
+use crate::render::PLACEHOLDER_SUBSCRIPTION;
+use crate::worlds::manifests::manifest;
+use crate::worlds::manifests::problem::Origin;
+
+fn setting() -> Setting<'static> {
+    Setting {
+        kinds: armature_generated::KINDS,
+        extensions: armature_customizations::registry().expect("the operator's extensions"),
+        way: Way::Offline(PLACEHOLDER_SUBSCRIPTION.to_owned()),
+        operator_namespace: "armature-system".to_owned(),
+        limits: Limits::default(),
+        parallel: 4,
+        time: Time::default(),
+        progress: Progress::silent(),
+    }
+}
+
+async fn offline(manifests: &str) -> Plan {
+    let origin = Origin {
+        file: "f.yaml".to_owned(),
+        ..Origin::default()
+    };
+    let (mut documents, mut errors) = (Vec::new(), Vec::new());
+    manifest::parse(&origin, manifests, &mut documents, &mut errors);
+    assert!(errors.is_empty(), "{errors:?}");
+    let input = Input {
+        documents,
+        namespace: Some("team".to_owned()),
+        ..Input::default()
+    };
+    plan(&input, &setting()).await.expect("a plan")
+}
+
+const GROUP: &str = "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: rg}
+spec: {location: westeurope}
+";
+
+const ACCOUNT: &str = "
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {name: account}
+spec:
+  location: westeurope
+  kind: StorageV2
+  sku: {name: Standard_LRS}
+  owner: {name: rg}
+";
+
+#[tokio::test]
+async fn owners_come_first_and_what_is_no_azure_resource_is_left_out() {
+    let deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}";
+    let plan = offline(&format!("{ACCOUNT}---\n{deployment}\n---\n{GROUP}")).await;
+    let expected = "\
+>   ResourceGroup team/rg [1]: send
+      location  \"westeurope\"
+    >   StorageAccount team/account [2]: send
+          kind      \"StorageV2\"
+          location  \"westeurope\"
+          sku.name  \"Standard_LRS\"
+
+Plan: 2 to send
+";
+    let found = text(&plan, Colour::No);
+    assert_eq!(found, expected, "{found}");
+    assert!(plan.changes_azure() && !plan.has_problems());
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_blocked_with_what_to_do_and_so_is_what_it_owns() {
+    let broken = ACCOUNT.replace("location: westeurope", "location: 7");
+    let child = "
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccountsBlobService
+metadata: {name: service}
+spec: {owner: {name: account}}
+";
+    let plan = offline(&format!("{broken}---{child}---\n{GROUP}")).await;
+    let account = &plan.resources[1];
+    assert_eq!(account.reason.as_deref(), Some("Invalid"));
+    let message = account.message.as_deref().unwrap_or_default();
+    assert!(message.starts_with("spec.location: "), "{message}");
+    let service = &plan.resources[2];
+    assert_eq!(service.action, Action::Blocked);
+    assert_eq!(service.reason.as_deref(), Some("WaitingForOwner"));
+    assert!(plan.has_problems());
+
+    let plan = offline(ACCOUNT).await;
+    let message = plan.resources[0].message.as_deref().unwrap_or_default();
+    assert_eq!(
+        message,
+        "the owner ResourceGroup team/rg does not exist; add its manifest or give its armId, or plan with --cluster if \
+         it is there already"
+    );
+}
+
+const SERVER: &str = "
+apiVersion: sql.azure.com/v1api20211101
+kind: Server
+metadata: {name: server}
+spec:
+  location: westeurope
+  owner: {name: rg}
+  administratorLogin: admin1
+  administratorLoginPassword: {name: login, key: password}
+";
+
+#[tokio::test]
+async fn secrets_are_not_shown_and_taken_to_be_there() {
+    let plan = offline(&format!("{GROUP}---{SERVER}")).await;
+    let server = &plan.resources[1];
+    let path = "properties.administratorLoginPassword";
+    let password = server.properties.iter().find(|one| one.path == path);
+    let password = password.expect("it is named");
+    assert!(password.hidden && password.new.is_none());
+    assert_eq!(server.assumed, ["Secret team/login"]);
+
+    let secret = "
+apiVersion: v1
+kind: Secret
+metadata: {name: login}
+stringData: {password: hunter2}
+";
+    let plan = offline(&format!("{GROUP}---{SERVER}---{secret}")).await;
+    assert_eq!(plan.resources[1].assumed, [""; 0]);
+    let json = serde_json::to_string(&plan).expect("JSON");
+    assert!(!json.contains("hunter2") && !text(&plan, Colour::No).contains("hunter2"));
+}
+
+#[tokio::test]
+async fn what_is_paused_is_held() {
+    let paused = GROUP.replace(
+        "{name: rg}",
+        "{name: rg, annotations: {armature.azure.com/paused: \"true\"}}",
+    );
+    let plan = offline(&paused).await;
+    assert_eq!(plan.resources[0].action, Action::Held, "{plan:?}");
+}
+
+fn some(action: Action, own: &str, owner: Option<&str>) -> Resource {
+    let name = |name: &str| Name {
+        group: "g".to_owned(),
+        kind: "K".to_owned(),
+        namespace: "n".to_owned(),
+        name: name.to_owned(),
+    };
+    Resource {
+        owner: owner.map(name),
+        name: name(own),
+        action,
+        id: None,
+        reason: None,
+        message: None,
+        properties: Vec::new(),
+        assumed: Vec::new(),
+    }
+}
+
+fn of(resources: Vec<Resource>) -> Plan {
+    Plan {
+        format: resource::FORMAT.to_owned(),
+        version: "0".to_owned(),
+        offline: false,
+        requests: 0,
+        resources,
+        problems: vec!["a | b".to_owned()],
+    }
+}
+
+fn changed() -> Resource {
+    let property = |path: &str, old: Option<Value>, new: Option<Value>| Property {
+        path: path.to_owned(),
+        old,
+        new,
+        hidden: false,
+        create_only: path == "location",
+    };
+    Resource {
+        properties: vec![
+            property("location", Some(json!("a")), Some(json!("b"))),
+            property("properties.size", None, Some(json!(3))),
+            property("tags.x", Some(json!("y")), None),
+        ],
+        message: Some("put it back".to_owned()),
+        ..some(Action::Replace, "two", Some("one"))
+    }
+}
+
+#[test]
+fn a_plan_is_a_tree_whatever_the_order() {
+    let plan = of(vec![
+        some(Action::Unchanged, "one", None),
+        some(Action::Create, "other", None),
+        changed(),
+        some(Action::Delete, "three", Some("two")),
+    ]);
+    let expected = "\
+=   K n/one [1]: no change
+    -/+ K n/two [3]: replace
+          put it back
+          location         \"a\" -> \"b\" (can be set on creation only)
+          properties.size  3
+          tags.x           \"y\" -> nothing
+        -   K n/three [4]: delete
++   K n/other [2]: create
+problem: a | b
+
+Plan: 1 to create, 1 to replace, 1 to delete, 1 unchanged
+";
+    assert_eq!(text(&plan, Colour::No), expected);
+    assert!(text(&plan, Colour::Yes).contains("\u{1b}[31m-/+\u{1b}[0m"));
+}
+
+#[test]
+fn markdown_leaves_out_what_does_not_change() {
+    let plan = of(vec![some(Action::Unchanged, "one", None), changed()]);
+    let expected = "\
+### Plan: 1 to replace, 1 unchanged
+
+| | resource | what happens | |
+|---|---|---|---|
+| 2 | &nbsp;&nbsp;K n/two | replace | put it back |
+
+<details><summary>K n/two: 3 properties</summary>
+
+```diff
+! location: \"a\" -> \"b\" (can be set on creation only)
++ properties.size: 3
+- tags.x: \"y\" -> nothing
+```
+
+</details>
+
+**Problems**
+
+- a \\| b
+";
+    assert_eq!(markdown(&plan), expected);
+}
+
+#[test]
+fn a_plan_is_read_as_it_was_written() {
+    let plan = of(vec![changed(), some(Action::Held, "x", None)]);
+    let text = serde_json::to_string(&plan).expect("JSON");
+    assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan);
+}

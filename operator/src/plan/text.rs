@@ -1,0 +1,129 @@
+//! A plan as text: a tree by owner, property by property, and a summary.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::resource::{Action, Name, Plan, Property, Resource};
+
+/// Longest value on one line.
+const LONGEST: usize = 120;
+
+/// Whether text may have colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// On a terminal.
+    Yes,
+    /// Elsewhere.
+    No,
+}
+
+/// The whole plan.
+pub fn text(plan: &Plan, colour: Colour) -> String {
+    let mut text = String::new();
+    for (depth, position) in tree(plan) {
+        resource(&mut text, plan, depth, position, colour);
+    }
+    for problem in &plan.problems {
+        text.push_str(&format!("problem: {problem}\n"));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&plan.summary());
+    text.push('\n');
+    text
+}
+
+/// Positions of resources with how deep they are: each below its owner, in the order of the plan.
+pub fn tree(plan: &Plan) -> Vec<(usize, usize)> {
+    let names: BTreeSet<&Name> = plan.resources.iter().map(|one| &one.name).collect();
+    let mut below: BTreeMap<Option<&Name>, Vec<usize>> = BTreeMap::new();
+    for (position, one) in plan.resources.iter().enumerate() {
+        let owner = one.owner.as_ref();
+        let owner = owner.filter(|owner| names.contains(owner) && **owner != one.name);
+        below.entry(owner).or_default().push(position);
+    }
+    let mut found = Vec::new();
+    descend(plan, &below, None, 0, &mut found);
+    found
+}
+
+fn descend(
+    plan: &Plan,
+    below: &BTreeMap<Option<&Name>, Vec<usize>>,
+    owner: Option<&Name>,
+    depth: usize,
+    found: &mut Vec<(usize, usize)>,
+) {
+    for position in below.get(&owner).into_iter().flatten() {
+        found.push((depth, *position));
+        let name = &plan.resources[*position].name;
+        descend(plan, below, Some(name), depth + 1, found);
+    }
+}
+
+fn resource(text: &mut String, plan: &Plan, depth: usize, position: usize, colour: Colour) {
+    let one = &plan.resources[position];
+    let indent = "    ".repeat(depth);
+    let mark = paint(one.action, &format!("{:<3}", one.action.mark()), colour);
+    let word = paint(one.action, &verdict(one), colour);
+    let number = position + 1;
+    text.push_str(&format!("{indent}{mark} {} [{number}]: {word}\n", one.name));
+    let mut line = |line: &str| text.push_str(&format!("{indent}      {line}\n"));
+    for message in one.message.iter().flat_map(|message| message.lines()) {
+        line(message);
+    }
+    for one in &one.assumed {
+        line(&format!("{one} is taken to be there"));
+    }
+    let width = one.properties.iter().map(|one| one.path.chars().count());
+    let width = width.filter(|width| *width <= 60).max().unwrap_or(0);
+    for one in &one.properties {
+        line(format!("{:<width$}  {}", one.path, values(one)).trim_end());
+    }
+}
+
+/// What would happen, and the reason where nothing can.
+pub fn verdict(one: &Resource) -> String {
+    let word = one.action.word();
+    match &one.reason {
+        Some(reason) => format!("{word} ({reason})"),
+        None => word.to_owned(),
+    }
+}
+
+/// Old and new.
+pub fn values(property: &Property) -> String {
+    let text = match (property.hidden, &property.old, &property.new) {
+        (true, ..) => "(not shown)".to_owned(),
+        (_, None, Some(new)) => shown(new),
+        (_, Some(old), Some(new)) => format!("{} -> {}", shown(old), shown(new)),
+        (_, Some(old), None) => format!("{} -> nothing", shown(old)),
+        (_, None, None) => String::new(),
+    };
+    match property.create_only {
+        true => format!("{text} (can be set on creation only)"),
+        false => text,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let start: String = text.chars().take(LONGEST).collect();
+    format!("{start}…")
+}
+
+fn paint(action: Action, text: &str, colour: Colour) -> String {
+    let code = match action {
+        _ if colour == Colour::No => return text.to_owned(),
+        Action::Create | Action::Send | Action::Adopt => 32,
+        Action::Update | Action::Waiting | Action::Held | Action::Release => 33,
+        Action::Replace | Action::Delete | Action::Blocked => 31,
+        Action::Unchanged => 2,
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}

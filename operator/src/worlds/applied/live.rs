@@ -1,0 +1,174 @@
+//! What runs in a cluster. Only reads are sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use armature_runtime::engine::compare::DigestKey;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::kubernetes::{StoredObject, read_digest_key};
+use armature_runtime::reconcile::annotations::Annotations;
+use armature_runtime::reconcile::port::{DataKind, KubernetesError};
+use armature_runtime::resource::{Kind, Object};
+use futures::{StreamExt, stream};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use kube::Client;
+use kube::api::{Api, ListParams};
+
+/// Lists that are read at a time.
+const AT_A_TIME: usize = 16;
+
+/// Objects on one page of a list.
+const PAGE: u32 = 500;
+
+/// Values of a Secret or ConfigMap with what tells one state of it from another.
+#[derive(Clone)]
+pub struct LiveData {
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.resourceVersion`.
+    pub resource_version: String,
+    /// Decoded. Never printed.
+    pub values: BTreeMap<String, Vec<u8>>,
+}
+
+/// A cluster that is only read.
+#[derive(Clone)]
+pub struct Live {
+    client: Client,
+    /// The namespace to look at; all where there is none.
+    namespace: Option<String>,
+}
+
+impl Live {
+    /// A cluster, or one namespace of it.
+    pub fn new(client: Client, namespace: Option<String>) -> Self {
+        Self { client, namespace }
+    }
+
+    /// The objects of all kinds that are installed, and sentences about those that cannot be listed.
+    ///
+    /// # Errors
+    /// When the API server does not tell what is installed.
+    pub async fn objects(
+        &self,
+        kinds: &[&'static KindInfo],
+    ) -> Result<(Vec<Object>, Vec<String>), KubernetesError> {
+        let installed = self.installed_groups().await?;
+        let there = kinds.iter().filter(|kind| installed.contains(kind.group));
+        let lists = there.map(|kind| self.list(Kind(kind)));
+        let mut lists = stream::iter(lists).buffered(AT_A_TIME);
+        let (mut objects, mut problems) = (Vec::new(), Vec::new());
+        while let Some(listed) = lists.next().await {
+            match listed {
+                Ok(more) => objects.extend(more),
+                Err(problem) => problems.push(problem.to_string()),
+            }
+        }
+        Ok((objects, problems))
+    }
+
+    async fn installed_groups(&self) -> Result<BTreeSet<String>, KubernetesError> {
+        let groups = self.client.list_api_groups().await;
+        let groups = groups.map_err(|error| other("list", "the installed API groups", &error))?;
+        Ok(groups.groups.into_iter().map(|group| group.name).collect())
+    }
+
+    async fn list(&self, kind: Kind) -> Result<Vec<Object>, KubernetesError> {
+        let client = self.client.clone();
+        let api: Api<StoredObject> = match &self.namespace {
+            Some(namespace) => Api::namespaced_with(client, namespace, &kind),
+            None => Api::all_with(client, &kind),
+        };
+        let mut found = Vec::new();
+        let mut page = ListParams::default().limit(PAGE);
+        loop {
+            let list = match api.list(&page).await {
+                Ok(list) => list,
+                // The group has other kinds.
+                Err(kube::Error::Api(status)) if status.code == 404 => return Ok(found),
+                Err(error) => return Err(other("list", kind.kind, &error)),
+            };
+            found.extend(
+                list.items
+                    .into_iter()
+                    .map(|object| object.into_object(kind)),
+            );
+            match list.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// A Secret or ConfigMap.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn data(
+        &self,
+        kind: DataKind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<LiveData>, KubernetesError> {
+        let client = self.client.clone();
+        let failed = |error| other("read", &format!("{kind:?} {namespace}/{name}"), &error);
+        let (metadata, values) = match kind {
+            DataKind::Secret => {
+                let api: Api<Secret> = Api::namespaced(client, namespace);
+                let Some(secret) = api.get_opt(name).await.map_err(failed)? else {
+                    return Ok(None);
+                };
+                let values = secret.data.unwrap_or_default().into_iter();
+                let values = values.map(|(key, value)| (key, value.0)).collect();
+                (secret.metadata, values)
+            }
+            DataKind::ConfigMap => {
+                let api: Api<ConfigMap> = Api::namespaced(client, namespace);
+                let Some(map) = api.get_opt(name).await.map_err(failed)? else {
+                    return Ok(None);
+                };
+                let texts = map.data.unwrap_or_default().into_iter();
+                let texts = texts.map(|(key, value)| (key, value.into_bytes()));
+                let bytes = map.binary_data.unwrap_or_default().into_iter();
+                let bytes = bytes.map(|(key, value)| (key, value.0));
+                (map.metadata, texts.chain(bytes).collect())
+            }
+        };
+        Ok(Some(LiveData {
+            uid: metadata.uid.unwrap_or_default(),
+            resource_version: metadata.resource_version.unwrap_or_default(),
+            values,
+        }))
+    }
+
+    /// Annotations of a namespace; none where it does not exist yet.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn namespace(&self, name: &str) -> Result<Annotations, KubernetesError> {
+        let api: Api<Namespace> = Api::all(self.client.clone());
+        let found = api.get_metadata_opt(name).await;
+        let found = found.map_err(|error| other("read", &format!("Namespace {name}"), &error))?;
+        let annotations = found.and_then(|namespace| namespace.metadata.annotations);
+        Ok(annotations.unwrap_or_default())
+    }
+
+    /// The key of the digests that the operator keeps in objects.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn digest_key(&self, operator: &str) -> Result<Option<DigestKey>, KubernetesError> {
+        read_digest_key(&self.client, operator).await
+    }
+}
+
+fn other(operation: &'static str, object: &str, error: &kube::Error) -> KubernetesError {
+    let message = match error {
+        kube::Error::Api(status) => status.message.clone(),
+        other => other.to_string(),
+    };
+    KubernetesError::Other {
+        operation,
+        object: object.to_owned(),
+        message,
+    }
+}

@@ -1,0 +1,238 @@
+//! `armature plan` as people run it: the program, a real API server with the real operator, and a simulated Azure. The page
+//! in `docs/` shows what it prints; `ARMATURE_WRITE_DOCS=1` writes it there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod commands;
+
+use armature_simulator::Query;
+use commands::World;
+use serde_json::{Value, json};
+
+const GROUP: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/shop";
+
+fn writes(world: &World) -> usize {
+    let all = world.azure().requests(&Query::default());
+    let writes = all.iter().filter(|request| {
+        // Sign-in is a POST, too.
+        let is_arm = request.path.starts_with("/subscriptions/");
+        is_arm && !["GET", "HEAD"].contains(&request.method.as_str())
+    });
+    writes.count()
+}
+
+/// A plan as JSON.
+async fn plan(world: &World, flags: &str, code: i32) -> Value {
+    let line = format!("armature plan {flags} -o json");
+    serde_json::from_str(&world.run(&line, code).await).unwrap()
+}
+
+/// What would happen to each resource, by its name.
+fn actions(plan: &Value) -> Vec<(&str, &str, &str)> {
+    let resources = plan["resources"].as_array().unwrap().iter();
+    resources
+        .map(|one| {
+            let text = |member: &str| one[member].as_str().unwrap_or_default();
+            (text("name"), text("action"), text("reason"))
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_shows_what_it_prints() {
+    let world = World::start("plan.md").await;
+    world.shows("armature plan -f shop", 0).await;
+    assert_eq!(writes(&world), 0);
+    assert!(world.azure().resource(GROUP).is_none());
+
+    world.apply_page("shop").await;
+    world
+        .wait_ready(
+            "storage.azure.com",
+            "StorageAccountsBlobService",
+            "shopblobs",
+        )
+        .await;
+    let account = format!("{GROUP}/providers/Microsoft.Storage/storageAccounts/shopdata");
+    world.drift(&account, &json!({"properties": {"accessTier": "Cool"}}));
+    world.edit("shop/account.yaml", "westeurope", "northeurope");
+    let before = writes(&world);
+    world
+        .shows("armature plan -f shop --detailed-exitcode", 2)
+        .await;
+    world
+        .shows("armature plan -f shop --cluster -n shop", 0)
+        .await;
+    world
+        .shows(
+            "armature plan -f shop/group.yaml --cluster -n shop --prune",
+            0,
+        )
+        .await;
+    world.shows("armature plan -f shop --offline", 0).await;
+    world.run("armature plan -f shop --out plan.json", 0).await;
+    world
+        .shows("armature plan show plan.json -o markdown", 0)
+        .await;
+    assert_eq!(writes(&world), before, "a plan writes nothing");
+    world.finish_page();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_action_is_told_and_nothing_is_written() {
+    let world = World::start("plan.md").await;
+    world.apply_page("shop").await;
+    world
+        .wait_ready(
+            "storage.azure.com",
+            "StorageAccountsBlobService",
+            "shopblobs",
+        )
+        .await;
+    let before = writes(&world);
+    let same = |action| {
+        [
+            ("shop", action, ""),
+            ("shopdata", action, ""),
+            ("shopblobs", action, ""),
+        ]
+    };
+
+    // What runs is as it is desired; the records of the operator say so.
+    let found = plan(&world, "--cluster --detailed-exitcode", 0).await;
+    assert_eq!(actions(&found), same("unchanged"), "{found:#}");
+    let found = plan(&world, "-f shop --cluster -n shop --detailed-exitcode", 0).await;
+    assert_eq!(actions(&found), same("unchanged"), "{found:#}");
+    // Manifests alone, where nobody knows of a PUT: taken over without a write.
+    let found = plan(&world, "-f shop -n shop --detailed-exitcode", 0).await;
+    assert_eq!(actions(&found), same("adopt"), "{found:#}");
+
+    // Drift, and an edit that takes something out.
+    let account = format!("{GROUP}/providers/Microsoft.Storage/storageAccounts/shopdata");
+    world.drift(&account, &json!({"properties": {"accessTier": "Cool"}}));
+    let found = plan(&world, "--cluster --detailed-exitcode", 2).await;
+    assert_eq!(actions(&found)[1], ("shopdata", "update", ""));
+    let property = json!({"path": "properties.accessTier", "old": "Cool", "new": "Hot"});
+    assert_eq!(found["resources"][1]["properties"], json!([property]));
+    world.drift(&account, &json!({"properties": {"accessTier": "Hot"}}));
+    world.edit("shop/account.yaml", "  accessTier: Hot\n", "");
+    let found = plan(&world, "-f shop --cluster -n shop", 0).await;
+    assert_eq!(actions(&found)[1], ("shopdata", "update", ""), "{found:#}");
+    assert_eq!(found["resources"][1]["properties"][0]["old"], "Hot");
+
+    // Another name in Azure is another resource.
+    world.edit(
+        "shop/account.yaml",
+        "  kind: StorageV2",
+        "  azureName: another\n  kind: StorageV2",
+    );
+    let found = plan(&world, "-f shop --cluster -n shop --detailed-exitcode", 2).await;
+    assert_eq!(actions(&found)[1].1, "replace", "{found:#}");
+    assert_eq!(found["resources"][1]["properties"][0]["path"], "id");
+
+    // What no manifest has any more goes, children before owners; by label, only what has it.
+    let found = plan(&world, "-f shop/group.yaml --cluster -n shop --prune", 0).await;
+    let expected = [
+        ("shop", "unchanged", ""),
+        ("shopblobs", "delete", ""),
+        ("shopdata", "delete", ""),
+    ];
+    assert_eq!(actions(&found), expected, "{found:#}");
+    let found = plan(
+        &world,
+        "-f shop/group.yaml --cluster -n shop --prune -l a=b",
+        0,
+    )
+    .await;
+    assert_eq!(actions(&found), [("shop", "unchanged", "")]);
+
+    // A missing Secret is only assumed where there is no cluster to look in.
+    world.write("vm.yaml", SERVER);
+    let found = plan(&world, "-f shop/group.yaml -f vm.yaml -n shop", 0).await;
+    assert_eq!(
+        found["resources"][1]["assumed"],
+        json!(["Secret shop/login"])
+    );
+    let found = plan(&world, "-f vm.yaml --cluster -n shop", 1).await;
+    assert_eq!(actions(&found), [("server", "blocked", "SecretNotFound")]);
+
+    // Who may not read is told so.
+    let refusal = armature_simulator::FaultRule {
+        path: Some("/storageAccounts/*".to_owned()),
+        status: Some(403),
+        ..Default::default()
+    };
+    world.azure().add_fault(refusal);
+    let found = plan(&world, "--cluster", 1).await;
+    assert_eq!(actions(&found)[1].1, "blocked", "{found:#}");
+    assert_eq!(writes(&world), before, "a plan writes nothing");
+}
+
+const SERVER: &str = "
+apiVersion: sql.azure.com/v1api20211101
+kind: Server
+metadata: {name: server}
+spec:
+  location: westeurope
+  owner: {name: shop}
+  administratorLogin: admin1
+  administratorLoginPassword: {name: login, key: password}
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_objects_take_a_request_each() {
+    let world = World::start("plan.md").await;
+    let mut manifests = String::new();
+    for number in 0..499 {
+        manifests.push_str(&format!(
+            "---
+apiVersion: storage.azure.com/v1api20230101
+kind: StorageAccount
+metadata: {{name: account{number}}}
+spec: {{location: westeurope, kind: StorageV2, sku: {{name: Standard_LRS}}, owner: {{name: shop}}}}
+"
+        ));
+    }
+    world.write("shop/many.yaml", &manifests);
+    let group = json!({"location": "westeurope", "properties": {}});
+    world.azure().place(GROUP, group).unwrap();
+    let started = std::time::Instant::now();
+    let found = plan(&world, "-f shop/group.yaml shop/many.yaml", 0).await;
+    println!(
+        "500 objects: {:.1} s, {} requests",
+        started.elapsed().as_secs_f64(),
+        found["requests"]
+    );
+    let created = actions(&found)
+        .iter()
+        .filter(|one| one.1 == "create")
+        .count();
+    assert_eq!(created, 499);
+    assert!(
+        found["requests"].as_u64().unwrap() <= 500,
+        "{}",
+        found["requests"]
+    );
+    assert_eq!(writes(&world), 0);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_signed_in_with_the_azure_cli_may_plan() {
+    let world = World::start("plan.md").await;
+    let token = world.token().await;
+    let found = world
+        .run_with_azure_cli("armature plan -f shop -o json", &token, 0)
+        .await;
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(actions(&found)[0], ("shop", "create", ""));
+    let found = world
+        .run_with_azure_cli("armature plan -f shop -o json", "", 1)
+        .await;
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(actions(&found)[0].1, "blocked", "{found:#}");
+}
