@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use armature_azure::CredentialKey;
 use armature_shapes::id::RemoteId;
-use armature_shapes::names;
 use armature_shapes::resource::ObjectKey;
 
 use super::compare::Changes;
@@ -94,8 +93,7 @@ impl Reconciler {
                 Ok(pass) => pass,
                 Err(unreadable) => return Ok(Foresight::ended(&unreadable.failure)),
             };
-            let is_recorded =
-                *is_recorded.get_or_insert_with(|| pass.annotation(names::BASELINE).is_some());
+            let is_recorded = *is_recorded.get_or_insert_with(|| pass.is_recorded());
             let next = pass.foresee(is_recorded).await?;
             if !is_again(&next) {
                 return Ok(Foresight {

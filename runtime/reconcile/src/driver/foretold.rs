@@ -46,6 +46,11 @@ impl Pass<'_> {
         is_unwritten && is_sent && foretold().is_some_and(|foretold| foretold == *settled)
     }
 
+    /// Whether it is known what was sent, or found, at the latest PUT or adoption.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.claim_holds || self.annotation(names::BASELINE).is_some()
+    }
+
     /// Adds to any write of metadata the record that only the status tells.
     pub(super) async fn add_record_of_claim(
         &mut self,
