@@ -66,6 +66,11 @@ impl Terms {
         Some(period.max(self.sync * SYNCS_PER_COVER))
     }
 
+    /// Time until what the Graph has is asked for again, when so many requests brought no answer.
+    pub fn cover_again(&self, objects: usize, requests: usize) -> Option<Duration> {
+        self.period(objects, requests, COVERS)
+    }
+
     /// Pages of what the Graph has that are read at most.
     pub fn most_pages(objects: usize) -> usize {
         FEWEST_PAGES + objects / OBJECTS_PER_PAGE

@@ -382,6 +382,26 @@ async fn pages_are_followed_and_what_is_past_them_makes_everything_be_read_once(
 }
 
 #[tokio::test]
+async fn a_long_answer_that_never_comes_is_asked_for_as_rarely_as_it_costs() {
+    let world = World::new(50);
+    let mut rounds = world.rounds(DAY);
+    let mut requests = 0;
+    for _ in 0..36 {
+        // Nine pages, and then none.
+        world.script.lock().unwrap().clear();
+        for _ in 0..9 {
+            world.page(json!([]), Some("more"));
+        }
+        world.refuse(500);
+        rounds.round().await;
+        requests += world.asked().len();
+        world.clock.advance(100);
+    }
+    assert!(requests <= 10, "{requests} in an hour");
+    assert!(!rounds.lookout.rest().rests(&key(0), FRESH));
+}
+
+#[tokio::test]
 async fn few_objects_are_read_and_nothing_is_asked() {
     let world = World::new(4);
     let mut rounds = world.rounds(DAY);

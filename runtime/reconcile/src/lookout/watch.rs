@@ -143,17 +143,20 @@ impl Watch {
         if round.now < self.next_cover {
             return Ok(());
         }
-        let (mut ids, mut pages) = (HashSet::new(), 0);
-        for (table, subscriptions, types) in round.scopes() {
-            let query = Query::shown(table, &subscriptions, &types);
-            let most = Terms::most_pages(objects).saturating_sub(pages).max(1);
-            let answer = asker.ask::<Shown>(&query, most).await?;
-            let shown = answer.rows.iter().map(|row| IdMark::of(&row.id));
-            ids.extend(shown.filter(|id| own.contains(id)));
-            pages += answer.pages;
-        }
+        let most = Terms::most_pages(objects);
+        let seen = seen(round, own, asker, most).await;
+        let pages = asker.requests.iter().sum::<u64>() as usize;
+        let ids = match seen {
+            Ok(ids) => ids,
+            Err(refusal) => {
+                // What it cost counts all the same.
+                let wait = terms.cover_again(objects, pages);
+                self.next_cover = later(round.now, wait.unwrap_or(period));
+                return Err(refusal);
+            }
+        };
         let period = terms.cover_period(objects, pages).unwrap_or(period);
-        self.pages = pages.max(1);
+        self.pages = pages;
         self.next_cover = later(round.now, period);
         let until = later(round.now, period * PERIODS);
         round.coverage.see(round.principal, ids, until);
@@ -266,21 +269,44 @@ impl Watch {
                     ?wait,
                     "Azure Resource Graph takes no more queries"
                 );
-                self.standing = Standing::Waits;
-                *wait
+                self.patience(round).max(*wait)
             }
             Refusal::Other(reason) => {
                 if before != Standing::Waits {
                     tracing::info!(principal, reason, "Azure Resource Graph does not answer");
                 }
-                self.failures = self.failures.saturating_add(1);
-                self.standing = Standing::Waits;
-                let factor = 1 << self.failures.min(6);
-                (round.parts.terms.shortest * factor).min(LONGEST_WAIT)
+                self.patience(round)
             }
         };
         self.quiet_until = later(round.now, wait);
     }
+
+    /// One more question without an answer; the time until the next one.
+    fn patience(&mut self, round: &Round<'_>) -> Duration {
+        self.standing = Standing::Waits;
+        let wait = round.parts.terms.shortest * (1 << self.failures.min(6));
+        self.failures = self.failures.saturating_add(1);
+        wait.min(LONGEST_WAIT)
+    }
+}
+
+/// Which of the objects the Graph has, by so many pages at most.
+async fn seen(
+    round: &Round<'_>,
+    own: &HashSet<IdMark>,
+    asker: &mut Asker<'_>,
+    most: usize,
+) -> Result<HashSet<IdMark>, Refusal> {
+    let (mut ids, mut pages) = (HashSet::new(), 0);
+    for (table, subscriptions, types) in round.scopes() {
+        let query = Query::shown(table, &subscriptions, &types);
+        let left = most.saturating_sub(pages).max(1);
+        let answer = asker.ask::<Shown>(&query, left).await?;
+        let shown = answer.rows.iter().map(|row| IdMark::of(&row.id));
+        ids.extend(shown.filter(|id| own.contains(id)));
+        pages += answer.pages;
+    }
+    Ok(ids)
 }
 
 fn later(now: Timestamp, by: Duration) -> Timestamp {

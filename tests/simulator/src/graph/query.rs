@@ -231,7 +231,7 @@ mod tests {
             .fold(rows, |rows, stage| apply(stage, rows).unwrap());
         let ids: Vec<&Value> = rows.iter().map(|row| &row["id"]).collect();
         assert_eq!(ids, ["A", "b"]);
-        assert!(rows[0].get("name").is_none());
+        assert!(!rows[0].contains_key("name"));
         let later = apply("where at > datetime(2026-01-02T12:00:00Z)", rows).unwrap();
         assert_eq!(later.len(), 1);
     }
