@@ -7,6 +7,7 @@
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`render`] | what manifests would lead to, without a cluster |
+//! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`logging`] | where log lines go and how they look |
@@ -18,6 +19,7 @@
 pub mod command;
 pub mod config;
 mod crds;
+pub mod explain;
 mod health;
 pub mod logging;
 mod manager;

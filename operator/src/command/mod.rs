@@ -3,6 +3,7 @@
 mod azure;
 mod cluster;
 pub mod crds;
+pub mod explain;
 pub mod output;
 pub mod plan;
 mod quantity;
@@ -32,6 +33,10 @@ enum Command {
     Render(render::RenderArguments),
     /// Show what manifests, or what runs in a cluster, would change in Azure; writes nothing.
     Plan(Box<plan::PlanArguments>),
+    /// List the kinds that there are.
+    Kinds(explain::KindsArguments),
+    /// Explain a kind or a property of it.
+    Explain(explain::ExplainArguments),
     /// Print the version of this program.
     Version(version::VersionArguments),
 }
@@ -44,7 +49,21 @@ impl Cli {
             Command::Crds(arguments) => arguments.run(),
             Command::Render(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
+            Command::Kinds(arguments) => arguments.run(),
+            Command::Explain(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn no_two_flags_of_a_command_are_in_each_others_way() {
+        Cli::command().debug_assert();
     }
 }

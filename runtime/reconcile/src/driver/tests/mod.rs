@@ -14,6 +14,7 @@ mod exports;
 mod expressions;
 mod extensions;
 mod failures;
+mod foresight;
 mod foretold;
 mod head_only;
 mod holds;

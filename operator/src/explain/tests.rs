@@ -1,0 +1,103 @@
+//! Kinds and properties as people ask for them.
+
+use armature_generated::KINDS;
+
+use super::*;
+
+fn topic(text: &str, version: Option<&str>) -> Result<Topic, String> {
+    Topic::read(text, version, KINDS).map_err(|error| format!("{error:#}"))
+}
+
+fn page(text: &str, version: Option<&str>) -> Result<PropertyPage, String> {
+    PropertyPage::new(&topic(text, version)?).map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn a_kind_has_many_names_and_one_of_several_groups_must_be_named() {
+    for text in [
+        "StorageAccount",
+        "storageaccounts",
+        "storage/StorageAccount",
+        "storage.azure.com/storageaccount",
+    ] {
+        let found = topic(text, None).expect(text);
+        assert_eq!(found.kind.kind, "StorageAccount", "{text}");
+        assert!(found.path.is_empty());
+    }
+    let several = topic("Namespace", None).unwrap_err();
+    assert!(
+        several.starts_with("several groups have a kind 'Namespace': say "),
+        "{several}"
+    );
+    let near = topic("StorageAcount", None).unwrap_err();
+    assert_eq!(
+        near,
+        "there is no kind 'StorageAcount', did you mean 'StorageAccount'?"
+    );
+    let version = topic("StorageAccount", Some("v1")).unwrap_err();
+    assert!(version.contains("it has v1api20210401"), "{version}");
+}
+
+#[test]
+fn kinds_are_found_by_group_kind_or_arm_type() {
+    let names = |pattern: &str| -> Vec<&str> {
+        matching(pattern, KINDS)
+            .iter()
+            .map(|kind| kind.kind)
+            .collect()
+    };
+    assert_eq!(
+        names("blobServices/containers"),
+        ["StorageAccountsBlobServicesContainer"]
+    );
+    assert_eq!(names("search*service"), ["SearchService"]);
+    assert!(names("keyvault").contains(&"Vault"));
+    assert_eq!(names("").len(), KINDS.len());
+    assert!(names("no such thing").is_empty());
+}
+
+#[test]
+fn a_property_says_where_it_is_and_which_versions_have_it() {
+    let sku = page("StorageAccount.sku.name", Some("v1api20230101")).expect("a property");
+    assert_eq!(sku.path, "spec.sku.name");
+    assert_eq!(sku.arm_path.as_deref(), Some("sku.name"));
+    assert!(sku.required && sku.lacking.is_empty());
+    assert!(sku.values.contains(&"Standard_LRS"), "{sku:?}");
+
+    let rules = page("StorageAccount.spec.networkAcls.ipRules.value", None).expect("a property");
+    assert_eq!(
+        rules.arm_path.as_deref(),
+        Some("properties.networkAcls.ipRules[].value")
+    );
+
+    let owner = page("StorageAccount.owner", None).expect("a property");
+    assert_eq!((owner.arm_path, owner.required), (None, true));
+
+    let wrong = page("StorageAccount.spec.acessTier", None).unwrap_err();
+    assert!(
+        wrong.ends_with("spec has no member 'acessTier', did you mean 'accessTier'?"),
+        "{wrong}"
+    );
+    let end = page("StorageAccount.accessTier.x", None).unwrap_err();
+    assert!(end.ends_with("spec.accessTier has no members"), "{end}");
+}
+
+#[test]
+fn every_property_of_every_version_can_be_explained() {
+    for kind in KINDS {
+        for version in kind.versions {
+            let whole = KindPage::new(kind, version);
+            assert!(!text::kind(&whole).is_empty());
+            for member in &whole.spec {
+                let topic = Topic {
+                    kind,
+                    version,
+                    path: vec!["spec".to_owned(), member.name.to_owned()],
+                };
+                let page = PropertyPage::new(&topic).expect(member.name);
+                assert!(page.versions.contains(&version.name), "{}", kind.kind);
+                assert!(text::property(&page).contains(member.name));
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `armature kinds` and `armature explain` as the page in `docs/` shows them; `ARMATURE_WRITE_DOCS=1` writes it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+use std::path::Path;
+use std::process::Command;
+
+fn printed(line: &str, is_good: bool) -> (String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
+    command.args(line.split_whitespace().skip(1));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.success(), is_good, "{line}");
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn the_page_shows_what_is_printed() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/explain.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let mut expected = String::new();
+    let mut rest = text.as_str();
+    let begin = "```console\n$ ";
+    let mut commands = 0;
+    while let Some((before, block)) = rest.split_once(begin) {
+        let (line, _) = block.split_once('\n').unwrap();
+        let (_, after) = block.split_once("\n```\n").unwrap();
+        expected.push_str(&format!(
+            "{before}{begin}{line}\n{}```\n",
+            printed(line, true).0
+        ));
+        rest = after;
+        commands += 1;
+    }
+    expected.push_str(rest);
+    assert!(commands > 3);
+    if std::env::var_os("ARMATURE_WRITE_DOCS").is_some() {
+        std::fs::write(&page, expected).unwrap();
+    } else {
+        assert_eq!(text, expected, "ARMATURE_WRITE_DOCS=1 writes the page");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_what_was_meant() {
+    let (_, error) = printed("armature explain StorageAccount.acessTier", false);
+    assert!(error.contains("did you mean 'accessTier'?"), "{error}");
+    let (_, error) = printed("armature kinds nothing-like-this", false);
+    assert_eq!(error, "error: no kind matches 'nothing-like-this'\n");
+    let (json, _) = printed("armature explain storage/StorageAccount -o json", true);
+    let page: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(page["armType"], "Microsoft.Storage/storageAccounts");
+}
