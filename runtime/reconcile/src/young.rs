@@ -1,5 +1,5 @@
-//! Objects that were created a moment ago: what they wait for is most often there before anybody has read that they wait,
-//! so their first words are spared for as long as nobody misses them.
+//! Objects that were created or deleted a moment ago: what they wait for is most often there before anybody has read that
+//! they wait, so their first words are spared for as long as nobody misses them.
 
 use std::time::Duration;
 
@@ -17,11 +17,13 @@ pub const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 const SOON: Duration = Duration::from_secs(1);
 
 /// How long the object may still be silent, of the `longest` time that any may; nothing when it is too old, or its time of
-/// creation is not known.
+/// creation is not known. Of an object that is being deleted, the time since then counts.
 pub fn silence(object: &Object, now: Timestamp, longest: Duration) -> Option<Duration> {
-    let created = object.metadata.creation_timestamp.as_ref()?.0;
+    let metadata = &object.metadata;
+    let since = metadata.deletion_timestamp.as_ref();
+    let since = since.or(metadata.creation_timestamp.as_ref())?.0;
     // The API server's clock may be ahead.
-    let age = Duration::try_from(now.duration_since(created)).ok()?;
+    let age = Duration::try_from(now.duration_since(since)).ok()?;
     longest.checked_sub(age).filter(|left| !left.is_zero())
 }
 
@@ -35,8 +37,10 @@ pub fn keep_silent(finish: &Finish, left: Duration) -> Option<Requeue> {
     match (verdict.reason.as_str(), finish.requeue) {
         // It is woken when the owner is ready.
         (reason::WAITING_FOR_OWNER, Requeue::Backoff(_)) => Some(Requeue::After(left)),
-        (reason::RECONCILING, Requeue::After(wait)) if wait <= left => Some(finish.requeue),
-        (reason::RECONCILING, Requeue::Backoff(RetryClass::Poll)) => {
+        (reason::RECONCILING | reason::DELETING, Requeue::After(wait)) if wait <= left => {
+            Some(finish.requeue)
+        }
+        (reason::RECONCILING | reason::DELETING, Requeue::Backoff(RetryClass::Poll)) => {
             Some(Requeue::After(left.min(SOON)))
         }
         _ => None,

@@ -308,8 +308,13 @@ impl Pass<'_> {
     /// again; only the end of an operation is not.
     fn silently(&self, finish: &Finish) -> Option<Requeue> {
         let conditions = self.forms.status().get("conditions");
-        let has_spoken = condition::ready(conditions.unwrap_or(&Value::Null)).is_some();
-        if has_spoken || self.pending.forgets_operation || self.is_deleting() {
+        let spoken = condition::ready(conditions.unwrap_or(&Value::Null));
+        let has_spoken = match self.is_deleting() {
+            // That it is being deleted, Kubernetes says as well.
+            true => spoken.is_some_and(|(_, why)| why == reason::DELETING),
+            false => spoken.is_some(),
+        };
+        if has_spoken || self.pending.forgets_operation {
             return None;
         }
         let longest = self.reconciler.settings.longest_silence;

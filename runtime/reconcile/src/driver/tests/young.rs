@@ -77,6 +77,29 @@ async fn a_long_operation_is_told_at_once() {
     assert_eq!(world.ready(&store), "False/Info/Reconciling");
 }
 
+/// Deleting is as short of words: the operation, and the end.
+#[tokio::test]
+async fn a_deletion_that_ends_soon_is_written_for_nothing_but_what_must_not_be_lost() {
+    let (world, store) = World::with_store().await;
+    world.cluster.delete(&store);
+    let headers = [("location", OPERATION), ("retry-after", "2")];
+    let running = || response(202, &headers, None);
+    world.azure.script(Method::Delete, STORE, running());
+    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "operation");
+    world.azure.script(Method::Get, OPERATION, running());
+    world.clock.advance(2);
+    assert_eq!(pass(&world, &store).await, (seconds(2), 0));
+    world.azure.script(Method::Get, OPERATION, running());
+    world.clock.advance(2);
+    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "status");
+    assert_eq!(world.ready(&store), "False/Info/Deleting");
+    world.azure.remove(STORE);
+    let done = response(204, &[], None);
+    world.azure.script(Method::Get, OPERATION, done);
+    assert_eq!(pass(&world, &store).await, (Requeue::Never, 1), "the end");
+    assert!(world.cluster.object(&store).is_none());
+}
+
 /// What somebody has to mend is told at once.
 #[tokio::test]
 async fn failures_are_told_at_once() {
