@@ -331,7 +331,7 @@ async fn without_answers_nothing_rests_and_the_next_answer_reaches_back() {
 
 #[tokio::test]
 async fn a_throttled_question_waits_as_long_as_azure_says() {
-    let world = World::new(50);
+    let world = World::new(500);
     let mut rounds = world.rounds(DAY);
     let headers = [("retry-after", "250")];
     world

@@ -6,6 +6,7 @@ mod action;
 mod delete;
 mod deleted_vaults;
 mod embedded;
+mod graph;
 mod metadata;
 mod operations;
 mod read;

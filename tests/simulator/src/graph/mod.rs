@@ -1,25 +1,25 @@
-//! Azure Resource Graph, as far as a client needs it that wants to know what changed: `POST
-//! /providers/Microsoft.ResourceGraph/resources`.
+//! Azure Resource Graph, as far as a client needs it that wants to know what changed.
 //!
 //! | module | what lives here |
 //! |---|---|
 //! | `record` | the Graph's copy of what is in Azure, and its notes of changes, both late |
 //! | `query` | the part of the query language that is understood; anything else is refused |
 //! | `quota` | how many queries a principal may send |
-//! | `serve` | the endpoint: subscriptions, pages, formats |
 //!
 //! From what Microsoft documents; none of it was compared with the real one. In the Graph is what Azure calls a tracked
 //! resource, which has a location and tags, and resource groups. Others that Azure lists are not here.
+//!
+//! What does not live here: the endpoint (`arm`).
 
 mod query;
 mod quota;
 mod record;
-mod serve;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use query::{InvalidQuery, run};
 pub use quota::Quota;
 pub use record::Record;
 

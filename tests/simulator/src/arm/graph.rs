@@ -1,13 +1,13 @@
-//! The endpoint: who may ask about which subscriptions, and how an answer is worded.
+//! Queries to Azure Resource Graph: who may ask about which subscriptions, and how an answer is worded.
 
 use http::Method;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::query::{self, InvalidQuery};
 use crate::error::ArmError;
 use crate::exchange::Answer;
+use crate::graph::{InvalidQuery, run};
 use crate::state::{Call, Handled, State};
 
 const PATH: &str = "/providers/microsoft.resourcegraph/resources";
@@ -93,7 +93,7 @@ impl State {
         }
         self.note_changes(call.now);
         let at = call.now.saturating_sub(self.settings.graph.delay);
-        let rows = query::run(&question.query, &self.graph, at.unwrap_or(Timestamp::MIN))
+        let rows = run(&question.query, &self.graph, at.unwrap_or(Timestamp::MIN))
             .map_err(|InvalidQuery(reason)| invalid(&format!("Query is invalid: {reason}.")))?;
         // Every row of the tables has it in its id, unless the query left that out.
         let is_asked = |row: &Value| {
