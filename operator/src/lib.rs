@@ -6,6 +6,7 @@
 //! | [`operator`] | puts the parts together, starts and stops them |
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
+//! | [`relations`] | what runs in a cluster, how it hangs together, and what is in the way |
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
@@ -27,6 +28,7 @@ mod metrics;
 mod migration;
 pub mod operator;
 pub mod plan;
+pub mod relations;
 pub mod render;
 mod start_error;
 pub mod traces;

@@ -7,6 +7,7 @@ pub mod explain;
 pub mod output;
 pub mod plan;
 mod quantity;
+pub mod relations;
 pub mod render;
 pub mod run;
 pub mod version;
@@ -37,6 +38,12 @@ enum Command {
     Kinds(explain::KindsArguments),
     /// Explain a kind or a property of it.
     Explain(explain::ExplainArguments),
+    /// Show what runs in a cluster below its owners.
+    Tree(relations::TreeArguments),
+    /// Tell why an object is not ready, and what to do.
+    Why(relations::WhyArguments),
+    /// Show which objects of a cluster are ready.
+    Status(relations::StatusArguments),
     /// Print the version of this program.
     Version(version::VersionArguments),
 }
@@ -51,6 +58,9 @@ impl Cli {
             Command::Plan(arguments) => arguments.run(),
             Command::Kinds(arguments) => arguments.run(),
             Command::Explain(arguments) => arguments.run(),
+            Command::Tree(arguments) => arguments.run(),
+            Command::Why(arguments) => arguments.run(),
+            Command::Status(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),
         }
     }

@@ -26,7 +26,8 @@ pub fn kinds(kinds: &[&'static KindInfo]) -> String {
     table(&rows)
 }
 
-fn table<const N: usize>(rows: &[[String; N]]) -> String {
+/// Rows with columns in line.
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.max().unwrap_or(0)

@@ -1,6 +1,8 @@
 //! Commands as a page in `docs/` shows them: files of the page in a folder, a real API server with the real operator, and a
 //! simulated Azure.
 
+#![allow(dead_code, reason = "each test program uses what it needs")]
+
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -217,7 +219,8 @@ impl World {
         }
     }
 
-    async fn apply(&self, manifest: &Value) {
+    /// Applies a manifest, once the API server takes it.
+    pub async fn apply(&self, manifest: &Value) {
         let text = |member: &Value| member.as_str().unwrap().to_owned();
         let version = text(&manifest["apiVersion"]);
         let (group, version) = version.split_once('/').unwrap();
@@ -236,6 +239,11 @@ impl World {
 
     /// Waits until an object is ready.
     pub async fn wait_ready(&self, group: &str, kind: &str, name: &str) {
+        self.wait_for(group, kind, name, "Succeeded").await;
+    }
+
+    /// Waits until an object's `Ready` condition has a reason.
+    pub async fn wait_for(&self, group: &str, kind: &str, name: &str, reason: &str) {
         let version = kind_info(group, kind).served_unasked().next_back().unwrap();
         let api = self.api(group, version.name, kind);
         let started = Instant::now();
@@ -244,7 +252,7 @@ impl World {
             if let Ok(object) = api.get(name).await {
                 let conditions = object.data.pointer("/status/conditions");
                 let mut conditions = conditions.and_then(Value::as_array).into_iter().flatten();
-                if conditions.any(|one| one["type"] == "Ready" && one["status"] == "True") {
+                if conditions.any(|one| one["type"] == "Ready" && one["reason"] == reason) {
                     return;
                 }
                 last.clear();
@@ -252,7 +260,7 @@ impl World {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("{kind} {name} is not ready: {last}\n{}", self.log());
+        panic!("{kind} {name} is not {reason}: {last}\n{}", self.log());
     }
 
     /// Changes a resource in Azure behind the operator's back.

@@ -1,0 +1,253 @@
+//! `armature tree`, `armature why` and `armature status`: what runs in a cluster (see [`crate::relations`]).
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::cluster::ClusterArguments;
+use super::output;
+use crate::explain::Topic;
+use crate::relations::relations::Id;
+use crate::relations::{Node, Relations, Why, text};
+use crate::worlds::applied::Live;
+
+/// How often --watch looks.
+const REFRESH: Duration = Duration::from_secs(2);
+
+/// Clears a terminal and goes to its top.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Text,
+    Json,
+    Yaml,
+}
+
+impl Form {
+    fn of(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<String> {
+        Ok(match self {
+            Self::Text => text(),
+            Self::Json => serde_json::to_string_pretty(value).context("the answer as JSON")? + "\n",
+            Self::Yaml => {
+                let text = serde_saphyr::to_string(value).context("the answer as YAML")?;
+                text.trim_end().to_owned() + "\n"
+            }
+        })
+    }
+}
+
+/// Arguments of `armature tree`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature tree -n shop                  All resources of a namespace below their owners
+  armature tree ResourceGroup/shop       One of them, and all below it")]
+pub struct TreeArguments {
+    /// The object at the top: all that have no owner when it is left out.
+    #[arg(value_name = "KIND/NAME")]
+    object: Option<String>,
+
+    /// Form of the output.
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+
+    #[command(flatten)]
+    way: ClusterArguments,
+}
+
+/// Arguments of `armature why`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature why StorageAccount/shopdata -n shop
+  armature why servicebus/Namespace/orders -o json
+
+The exit code is 1 when the object is not ready.")]
+pub struct WhyArguments {
+    /// The object. Where several groups have a kind of the name, the group goes before it.
+    #[arg(value_name = "KIND/NAME")]
+    object: String,
+
+    /// Form of the output.
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+
+    #[command(flatten)]
+    way: ClusterArguments,
+}
+
+/// Arguments of `armature status`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature status                        All objects of all namespaces
+  armature status -n shop --watch        One namespace, again and again until Ctrl-C
+
+The exit code is 1 when an object is not ready.")]
+pub struct StatusArguments {
+    /// Show it again whenever something has changed.
+    #[arg(short, long)]
+    watch: bool,
+
+    /// Form of the output.
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+
+    #[command(flatten)]
+    way: ClusterArguments,
+}
+
+/// A cluster, and the namespace of objects that are named.
+struct Place {
+    live: Live,
+    namespace: String,
+}
+
+impl Place {
+    async fn find(way: &ClusterArguments) -> anyhow::Result<Self> {
+        let config = way.config().await?;
+        let given = way.namespace.clone();
+        let namespace = given
+            .clone()
+            .unwrap_or_else(|| config.default_namespace.clone());
+        let client = kube::Client::try_from(config).context("cannot connect to Kubernetes")?;
+        Ok(Self {
+            live: Live::new(client, given),
+            namespace,
+        })
+    }
+
+    async fn relations(&self) -> anyhow::Result<Relations> {
+        let (relations, problems) = Relations::read(&self.live, armature_generated::KINDS).await?;
+        for problem in problems {
+            output::print_error(problem);
+        }
+        Ok(relations)
+    }
+
+    /// The object that a text names.
+    fn id(&self, text: &str) -> anyhow::Result<Id> {
+        let parts = text.rsplit_once('/').filter(|(_, name)| !name.is_empty());
+        let (kind, name) = parts.with_context(|| {
+            format!("'{text}' names no object; expected KIND/NAME, such as StorageAccount/shopdata")
+        })?;
+        let kind = Topic::read(kind, None, armature_generated::KINDS)?.kind;
+        let namespace = self.namespace.clone();
+        Ok((
+            kind.group.to_owned(),
+            kind.kind.to_owned(),
+            namespace,
+            name.to_owned(),
+        ))
+    }
+}
+
+fn missing(id: &Id) -> anyhow::Error {
+    let (_, kind, namespace, name) = id;
+    anyhow::anyhow!("there is no {kind} {namespace}/{name}; -n names another namespace")
+}
+
+fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the async runtime")?;
+    runtime.block_on(work)
+}
+
+/// One line of a tree for programs.
+#[derive(Serialize)]
+struct Line<'a> {
+    depth: usize,
+    #[serde(flatten)]
+    node: &'a Node,
+}
+
+impl TreeArguments {
+    /// Prints what is below what.
+    ///
+    /// # Errors
+    /// When the cluster cannot be read, or has no such object.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        run(async {
+            let place = Place::find(&self.way).await?;
+            let relations = place.relations().await?;
+            let root = self
+                .object
+                .as_deref()
+                .map(|text| place.id(text))
+                .transpose()?;
+            let lines = relations.tree(root.as_ref());
+            if let (Some(root), true) = (&root, lines.is_empty()) {
+                return Err(missing(root));
+            }
+            let plain = lines.iter().map(|(depth, node)| Line {
+                depth: *depth,
+                node,
+            });
+            let plain: Vec<Line<'_>> = plain.collect();
+            output::print(&self.output.of(&plain, || text::tree(&lines))?)?;
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+impl WhyArguments {
+    /// Prints what keeps an object from being ready.
+    ///
+    /// # Errors
+    /// When the cluster cannot be read, or has no such object.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        run(async {
+            let place = Place::find(&self.way).await?;
+            let id = place.id(&self.object)?;
+            let relations = place.relations().await?;
+            let why = Why::of(&relations, &id).filter(|why| why.object.exists);
+            let why = why.ok_or_else(|| missing(&id))?;
+            output::print(&self.output.of(&why, || text::why(&why))?)?;
+            Ok(code(why.cause.is_none()))
+        })
+    }
+}
+
+impl StatusArguments {
+    /// Prints a table of all objects.
+    ///
+    /// # Errors
+    /// When the cluster cannot be read.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        run(async {
+            let place = Place::find(&self.way).await?;
+            let mut last = String::new();
+            loop {
+                let relations = place.relations().await?;
+                let nodes = relations.objects();
+                let shown = self.output.of(&nodes, || {
+                    format!("{}\n{}\n", text::status(&nodes), text::summary(&nodes))
+                })?;
+                if shown != last {
+                    let is_drawn = self.watch && std::io::stdout().is_terminal();
+                    let clear = if is_drawn { CLEAR } else { "" };
+                    output::print(&format!("{clear}{shown}"))?;
+                    last = shown;
+                }
+                if !self.watch {
+                    return Ok(code(nodes.iter().all(|node| node.is_fine())));
+                }
+                tokio::time::sleep(REFRESH).await;
+            }
+        })
+    }
+}
+
+fn code(is_good: bool) -> ExitCode {
+    match is_good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,74 @@
+//! Trees, reasons and tables for a terminal.
+
+use super::node::Node;
+use super::why::Why;
+
+/// Things in a tree.
+pub fn tree(lines: &[(usize, &Node)]) -> String {
+    let mut text = String::new();
+    for (depth, node) in lines {
+        let indent = "    ".repeat(*depth);
+        text.push_str(&format!("{indent}{}: {}\n", node.title(), node.state()));
+    }
+    text
+}
+
+/// Why an object is not ready.
+pub fn why(why: &Why) -> String {
+    let mut text = format!("{}: {}\n", why.object.title(), why.object.state());
+    if let Some(cause) = &why.cause {
+        let node = &cause.of;
+        text.push_str(&format!("\nThe cause: {} {}\n", node.title(), verb(node)));
+        if !node.ready.message.is_empty() {
+            text.push_str(&format!("    {}\n", node.ready.message));
+        }
+        text.push_str(&format!("What to do: {}\n", cause.advice));
+    }
+    if !why.chain.is_empty() {
+        text.push_str("\nWhat it needs:\n");
+    }
+    for link in &why.chain {
+        let indent = "    ".repeat(link.depth);
+        let (need, node) = (link.need.word(), &link.of);
+        text.push_str(&format!(
+            "{indent}{need} {}: {}\n",
+            node.title(),
+            node.state()
+        ));
+    }
+    text
+}
+
+fn verb(node: &Node) -> String {
+    match node.state() {
+        state if state.starts_with("does") || state.starts_with("exists") => state,
+        state => format!("is {state}"),
+    }
+}
+
+/// A table of objects.
+pub fn status(nodes: &[&Node]) -> String {
+    let head = ["NAMESPACE", "KIND", "NAME", "READY", "REASON"].map(str::to_owned);
+    let mut rows = vec![head];
+    for node in nodes {
+        let ready = if node.ready.status.is_empty() {
+            "-"
+        } else {
+            &node.ready.status
+        };
+        rows.push([
+            node.namespace.clone(),
+            node.kind.clone(),
+            node.name.clone(),
+            ready.to_owned(),
+            node.ready.reason.clone(),
+        ]);
+    }
+    crate::explain::text::table(&rows)
+}
+
+/// One line about all objects.
+pub fn summary(nodes: &[&Node]) -> String {
+    let ready = nodes.iter().filter(|node| node.is_fine()).count();
+    format!("{ready} of {} ready", nodes.len())
+}

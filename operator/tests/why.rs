@@ -1,0 +1,60 @@
+//! `armature why`, `armature tree` and `armature status` against a real API server with the real operator, as the page in
+//! `docs/` shows them; `ARMATURE_WRITE_DOCS=1` writes it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod commands;
+
+use commands::World;
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_shows_what_is_printed() {
+    let world = World::start("why.md").await;
+    world.apply_page("lost").await;
+    let storage = "storage.azure.com";
+    for (kind, name) in [
+        ("StorageAccount", "lostdata"),
+        ("StorageAccountsBlobService", "lostblobs"),
+    ] {
+        world.wait_for(storage, kind, name, "WaitingForOwner").await;
+    }
+    world
+        .shows(
+            "armature why StorageAccountsBlobService/lostblobs -n shop",
+            1,
+        )
+        .await;
+    world.shows("armature tree -n shop", 0).await;
+    world.shows("armature status -n shop", 1).await;
+    world.finish_page();
+
+    let group = json!({
+        "apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup",
+        "metadata": {"name": "lost"}, "spec": {"location": "westeurope"},
+    });
+    world.apply(&group).await;
+    world
+        .wait_ready(storage, "StorageAccountsBlobService", "lostblobs")
+        .await;
+    let why = world
+        .run("armature why storageaccounts/lostdata -n shop -o json", 0)
+        .await;
+    let why: Value = serde_json::from_str(&why).unwrap();
+    assert_eq!(why["cause"], Value::Null);
+    assert_eq!(why["chain"][0]["of"]["name"], "lost");
+    let status = world.run("armature status -o json", 0).await;
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status.as_array().unwrap().len(), 3);
+    let below = world
+        .run("armature tree StorageAccount/lostdata -n shop", 0)
+        .await;
+    assert_eq!(below.lines().count(), 2, "{below}");
+    world
+        .run("armature why StorageAccount/nobody -n shop", 1)
+        .await;
+}
