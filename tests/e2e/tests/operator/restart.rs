@@ -40,7 +40,8 @@ fn a_running_operation_is_resumed_after_a_restart() {
     World::shared().run("restart", async |world, objects| {
         let slow = OperationRule {
             put: Some(Style::AsyncOperation),
-            latency: Some(Duration::from_secs(4)),
+            // Longer than a young object may be silent.
+            latency: Some(Duration::from_secs(12)),
             retry_after: Some(1),
             ..OperationRule::default()
         };
