@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
+use super::form::Form;
 use super::output;
 use crate::explain::find::newest;
 use crate::explain::{KindPage, PropertyPage, Topic, matching, text};
@@ -52,27 +51,6 @@ pub struct ExplainArguments {
     output: Form,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    Text,
-    Json,
-    Yaml,
-}
-
-impl Form {
-    fn print(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
-        let text = match self {
-            Self::Text => text(),
-            Self::Json => serde_json::to_string_pretty(value).context("the answer as JSON")? + "\n",
-            Self::Yaml => {
-                let text = serde_saphyr::to_string(value).context("the answer as YAML")?;
-                text.trim_end().to_owned() + "\n"
-            }
-        };
-        output::print(&text)
-    }
-}
-
 impl KindsArguments {
     /// Prints kinds. The exit code is 1 when none matches.
     ///
@@ -88,7 +66,7 @@ impl KindsArguments {
             .iter()
             .filter_map(|kind| Some(KindPage::new(kind, newest(kind)?)));
         let pages: Vec<KindPage> = pages.collect();
-        self.output.print(&pages, || text::kinds(&found))?;
+        output::print(&self.output.of(&pages, || text::kinds(&found))?)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -106,10 +84,10 @@ impl ExplainArguments {
         )?;
         if topic.path.is_empty() {
             let page = KindPage::new(topic.kind, topic.version);
-            self.output.print(&page, || text::kind(&page))?;
+            output::print(&self.output.of(&page, || text::kind(&page))?)?;
         } else {
             let page = PropertyPage::new(&topic)?;
-            self.output.print(&page, || text::property(&page))?;
+            output::print(&self.output.of(&page, || text::property(&page))?)?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -4,6 +4,7 @@ mod azure;
 mod cluster;
 pub mod crds;
 pub mod explain;
+mod form;
 pub mod output;
 pub mod plan;
 mod quantity;

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::cluster::ClusterArguments;
 use super::quantity::{DEFAULT_BUDGET, budget};
 use super::render::subscription;
-use super::{azure, output};
+use super::{azure, form, output};
 use crate::plan::input::Prune;
 use crate::plan::resource::FORMAT;
 use crate::plan::text::Colour;
@@ -209,8 +209,7 @@ impl MakeArguments {
         let errors = errors.iter().map(ToString::to_string);
         plan.problems.splice(0..0, errors);
         if let Some(file) = &self.out {
-            let text = serde_json::to_string_pretty(&plan).context("the plan as JSON")?;
-            std::fs::write(file, text + "\n")
+            std::fs::write(file, form::json(&plan)?)
                 .with_context(|| format!("cannot write the plan to {}", file.display()))?;
         }
         self.form.print(&plan)
@@ -244,11 +243,8 @@ impl FormArguments {
         let text = match self.output {
             Output::Text => text::text(plan, colour()),
             Output::Markdown => markdown::markdown(plan),
-            Output::Json => serde_json::to_string_pretty(plan).context("the plan as JSON")? + "\n",
-            Output::Yaml => {
-                let text = serde_saphyr::to_string(plan).context("the plan as YAML")?;
-                text.trim_end().to_owned() + "\n"
-            }
+            Output::Json => form::json(plan)?,
+            Output::Yaml => form::yaml(plan)?,
         };
         output::print(&text)?;
         Ok(match (plan.has_problems(), plan.changes_azure()) {

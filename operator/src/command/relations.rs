@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::cluster::ClusterArguments;
+use super::form::Form;
 use super::output;
 use crate::explain::Topic;
 use crate::relations::relations::Id;
@@ -20,26 +21,6 @@ const REFRESH: Duration = Duration::from_secs(2);
 
 /// Clears a terminal and goes to its top.
 const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    Text,
-    Json,
-    Yaml,
-}
-
-impl Form {
-    fn of(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<String> {
-        Ok(match self {
-            Self::Text => text(),
-            Self::Json => serde_json::to_string_pretty(value).context("the answer as JSON")? + "\n",
-            Self::Yaml => {
-                let text = serde_saphyr::to_string(value).context("the answer as YAML")?;
-                text.trim_end().to_owned() + "\n"
-            }
-        })
-    }
-}
 
 /// Arguments of `armature tree`.
 #[derive(Debug, Args)]

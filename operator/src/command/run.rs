@@ -10,6 +10,7 @@ use armature_runtime::azure::budget::Limits;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::queue::WORKERS;
 use armature_runtime::reconcile::time::Time;
 use clap::{ArgAction, Args};
 use tokio_util::sync::CancellationToken;
@@ -138,7 +139,7 @@ pub struct RunArguments {
     #[arg(long, env = "LONGEST_HOLD_BEFORE_DELETE", default_value = "5m", value_parser = duration, value_name = "DURATION")]
     longest_hold_before_delete: Duration,
     /// Objects of all kinds that are reconciled at the same time.
-    #[arg(long, env = "ARMATURE_WORKERS", default_value_t = 32, value_name = "N")]
+    #[arg(long, env = "ARMATURE_WORKERS", default_value_t = WORKERS, value_name = "N")]
     workers: usize,
 
     /// Requests to Azure for each subscription and credential: how many are sent at once, and how many a second after that,

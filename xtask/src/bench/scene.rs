@@ -163,6 +163,13 @@ impl Scene {
         usage.context("the system does not tell the API server's time; benchmarks of it need Linux")
     }
 
+    /// Reads a page of the API server.
+    pub async fn get(&self, path: &str) -> anyhow::Result<String> {
+        let request = http::Request::get(path).body(Vec::new())?;
+        let answer = self.client.request_text(request).await;
+        answer.with_context(|| format!("GET {path} of the API server"))
+    }
+
     /// Requests that Azure has had since its start.
     pub async fn requests(&self) -> anyhow::Result<Requests> {
         #[derive(Deserialize)]

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Sub;
 
-use anyhow::Context as _;
-
 use super::scene::Scene;
 
 /// Requests that an API server has answered since its start.
@@ -90,13 +88,6 @@ impl Scene {
     /// What the API server has been asked until now.
     pub async fn served(&self) -> anyhow::Result<Served> {
         Ok(read(&self.get("/metrics").await?))
-    }
-
-    /// Reads a page of the API server.
-    pub async fn get(&self, path: &str) -> anyhow::Result<String> {
-        let request = http::Request::get(path).body(Vec::new())?;
-        let answer = self.client.request_text(request).await;
-        answer.with_context(|| format!("GET {path} of the API server"))
     }
 }
 
