@@ -165,6 +165,10 @@ impl CrdKeeper {
         }
         tracing::info!(count = crds.len(), "installing CRDs");
         let bundle = &self.certificates.current.bundle;
+        // Else another bundle is back as soon as ours is there.
+        let injected = installed.iter().filter(|crd| crd.is_injected());
+        let injected: Vec<_> = injected.filter_map(|crd| self.kind_of(crd)).collect();
+        self.installer.point_conversion(&injected, bundle).await?;
         self.installer.apply(&crds, bundle).await?;
         let kinds: Vec<_> = crds.into_iter().map(|(kind, _)| kind).collect();
         self.installer
@@ -209,7 +213,7 @@ impl CrdKeeper {
             self.renew().await;
         }
         match self.conversion(crd) {
-            Conversion::Here => {}
+            Conversion::Here if !crd.is_injected() => {}
             Conversion::Elsewhere if !take_over => {
                 self.converted.remove(&Kind(kind));
                 return;

@@ -10,6 +10,7 @@
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
+//! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`logging`] | where log lines go and how they look |
 //! | [`traces`] | spans for an OpenTelemetry collector |
@@ -31,6 +32,7 @@ pub mod plan;
 pub mod relations;
 pub mod render;
 mod start_error;
+pub mod takeover;
 pub mod traces;
 pub mod transports;
 mod turn;

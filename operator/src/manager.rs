@@ -11,11 +11,10 @@ use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::fence::{Fence, FencedTransport};
 use armature_runtime::reconcile::lookout::{Lookout, Parts, Terms};
-use armature_runtime::reconcile::queue::{Queue, QueueSettings};
+use armature_runtime::reconcile::queue::{Look, Queue, QueueSettings};
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
 use armature_runtime::reconcile::{azure_name, young};
-use armature_runtime::resource::ObjectKey;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +59,7 @@ impl Manager {
             drain: DRAIN,
         };
         let queue = Queue::new(settings, Arc::new(SystemRandom));
+        queue.spare(clients.answers());
         let turn = Arc::new(Turn::new(queue.clone()));
         let cluster = Cluster::new(clients, &config.namespace, config.kinds, turn.clone())
             .fenced_by(fence.clone());
@@ -126,11 +126,11 @@ impl Manager {
             since: self.reconciler.clock.now(),
             ..self.reconciler
         };
-        let work = |key: ObjectKey| {
+        let work = |look: Look| {
             let (reconciler, metrics) = (reconciler.clone(), self.metrics.clone());
             async move {
-                let pass = reconciler.reconcile(&key);
-                metrics.reconcile(key.kind, pass).await
+                let pass = reconciler.look(&look);
+                metrics.reconcile(look.key.kind, pass).await
             }
         };
         let looking_out = async {

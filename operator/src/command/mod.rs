@@ -1,5 +1,6 @@
 //! The command line of `armature`: one module per subcommand, and [`output`] for what all print.
 
+mod asking;
 mod azure;
 mod cluster;
 pub mod crds;
@@ -11,6 +12,7 @@ mod quantity;
 pub mod relations;
 pub mod render;
 pub mod run;
+pub mod takeover;
 pub mod version;
 
 use std::process::ExitCode;
@@ -45,6 +47,8 @@ enum Command {
     Why(relations::WhyArguments),
     /// Show which objects of a cluster are ready.
     Status(relations::StatusArguments),
+    /// Take a cluster over from Azure Service Operator, or give it back.
+    Takeover(takeover::TakeoverArguments),
     /// Print the version of this program.
     Version(version::VersionArguments),
 }
@@ -62,6 +66,7 @@ impl Cli {
             Command::Tree(arguments) => arguments.run(),
             Command::Why(arguments) => arguments.run(),
             Command::Status(arguments) => arguments.run(),
+            Command::Takeover(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),
         }
     }

@@ -95,6 +95,13 @@ impl Collector for State {
             prometheus_client::metrics::MetricType::Gauge,
         )?;
         ConstGauge::new(depth.age.as_secs_f64()).encode(family)?;
+        let family = encoder.encode_descriptor(
+            "queue_workers",
+            "Passes that may run at the same time, which are fewer while the API server is slow",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        gauge(depth.workers).encode(family)?;
         let is_leading = self.turn.has_come();
         let family = encoder.encode_descriptor(
             "leads",

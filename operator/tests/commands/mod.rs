@@ -37,12 +37,19 @@ pub struct World {
     plane: ControlPlane,
     azure: Running,
     client: kube::Client,
-    _operator: Child,
+    operator: Option<Child>,
 }
 
 impl World {
     /// Starts everything, with the page's files in a folder.
     pub async fn start(page: &str) -> Self {
+        let mut world = Self::start_without_operator(page).await;
+        world.start_operator(OPERATOR, CRDS);
+        world
+    }
+
+    /// The same without the operator.
+    pub async fn start_without_operator(page: &str) -> Self {
         let page = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../docs")
             .join(page);
@@ -67,16 +74,6 @@ impl World {
             let created = namespaces.create(&PostParams::default(), &namespace).await;
             created.unwrap();
         }
-        let mut command = program(&folder, &plane, &azure);
-        let webhook: SocketAddr = (Ipv4Addr::LOCALHOST, free_port().unwrap()).into();
-        command
-            .args(["run", "--health-addr=0", "--crd-pattern", CRDS])
-            .arg(format!("--webhook-listen={webhook}"))
-            .arg(format!("--webhook-url=https://{webhook}/convert"))
-            .env("POD_NAMESPACE", OPERATOR)
-            .stderr(std::fs::File::create(folder.path().join("log")).unwrap())
-            .kill_on_drop(true);
-        let operator = command.spawn().unwrap();
         Self {
             page,
             text: Mutex::new(text),
@@ -84,8 +81,34 @@ impl World {
             plane,
             azure,
             client,
-            _operator: operator,
+            operator: None,
         }
+    }
+
+    /// Starts an operator in a namespace, for these CRDs.
+    pub fn start_operator(&mut self, namespace: &str, crds: &str) {
+        let mut command = program(&self.folder, &self.plane, &self.azure);
+        let webhook: SocketAddr = (Ipv4Addr::LOCALHOST, free_port().unwrap()).into();
+        command
+            .args(["run", "--health-addr=0", "--crd-pattern", crds])
+            .arg(format!("--webhook-listen={webhook}"))
+            .arg(format!("--webhook-url=https://{webhook}/convert"))
+            .env("POD_NAMESPACE", namespace)
+            .stderr(std::fs::File::create(self.folder.path().join("log")).unwrap())
+            .kill_on_drop(true);
+        self.operator = Some(command.spawn().unwrap());
+    }
+
+    /// Kills the operator.
+    pub async fn stop_operator(&mut self) {
+        if let Some(mut operator) = self.operator.take() {
+            operator.kill().await.unwrap();
+        }
+    }
+
+    /// The way to the API server.
+    pub fn client(&self) -> &kube::Client {
+        &self.client
     }
 
     /// The simulated Azure.

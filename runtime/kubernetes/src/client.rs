@@ -3,15 +3,18 @@
 //! kube's own stack speaks HTTP/1.1, which costs one TLS connection per watch, and retries on its own for
 //! minutes. Here requests are never retried (the queue backs off) and streams share HTTP/2 connections.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use armature_reconcile::queue::{Answers, ApiServer};
+use http::{Response, StatusCode};
 use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use kube::client::{Body, ConfigExt};
+use kube::client::{Body, ClientBuilder, ConfigExt};
 use kube::{Client, Config};
-use tower::util::option_layer;
+use tower::util::{MapFutureLayer, option_layer};
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
 /// Watches on one HTTP/2 connection. The API server accepts 100 streams per connection unless told otherwise
@@ -42,11 +45,34 @@ pub enum ClientError {
     },
 }
 
+/// What became of requests since somebody asked, watches and lists of objects aside.
+#[derive(Default)]
+struct RecentAnswers(Mutex<Answers>);
+
+impl RecentAnswers {
+    fn note<B>(&self, took: Duration, answer: Result<&Response<B>, &BoxError>) {
+        let Ok(answer) = answer else { return };
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.count = answers.count.saturating_add(1);
+        answers.took = answers.took.saturating_add(took);
+        if answer.status() == StatusCode::TOO_MANY_REQUESTS {
+            answers.refused = answers.refused.saturating_add(1);
+        }
+    }
+}
+
+impl ApiServer for RecentAnswers {
+    fn answers(&self) -> Answers {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// Clients of one API server: one for requests, and as many as the watches need.
 #[derive(Clone)]
 pub struct Clients {
     requests: Client,
     watches: Arc<[Connection]>,
+    answers: Arc<RecentAnswers>,
 }
 
 /// A connection for watches. Clones of `streams` stand for the watches on it.
@@ -84,20 +110,27 @@ impl Clients {
     /// Clients from a configuration, for at most this many watches at a time. Nothing is sent yet.
     pub fn connect(config: &Config, watches: usize) -> Result<Self, ClientError> {
         let connection = |_| {
-            let client = build(config)?;
+            let client = build(config, Arc::default())?;
             let streams = Arc::default();
             Ok::<_, ClientError>(Connection { client, streams })
         };
         let connections = watches.div_ceil(WATCHES_PER_CONNECTION).max(1);
+        let answers = Arc::<RecentAnswers>::default();
         Ok(Self {
-            requests: build(config)?,
+            requests: build(config, Arc::clone(&answers))?,
             watches: (0..connections).map(connection).collect::<Result<_, _>>()?,
+            answers,
         })
     }
 
     /// The client for everything that ends soon.
     pub fn requests(&self) -> &Client {
         &self.requests
+    }
+
+    /// How the API server answers what ends soon.
+    pub fn answers(&self) -> Arc<dyn ApiServer> {
+        self.answers.clone()
     }
 
     /// A client for another watch: on the first connection that has room, so that few are opened.
@@ -114,11 +147,13 @@ impl Clients {
     }
 }
 
-fn build(config: &Config) -> Result<Client, ClientError> {
+/// A client, of which it is noted how the API server answers.
+fn build(config: &Config, answers: Arc<RecentAnswers>) -> Result<Client, ClientError> {
     if config.proxy_url.is_some() {
         let mut config = config.clone();
         config.default_retry = false;
-        return Ok(Client::try_from(config)?);
+        let noting = MapFutureLayer::new(move |answer| noted(answer, Arc::clone(&answers)));
+        return Ok(ClientBuilder::try_from(config)?.with_layer(&noting).build());
     }
     let mut builder = hyper_rustls::HttpsConnectorBuilder::new()
         .with_tls_config(config.rustls_client_config()?)
@@ -143,11 +178,22 @@ fn build(config: &Config) -> Result<Client, ClientError> {
         .http2_keep_alive_while_idle(true)
         .build(builder.enable_http1().enable_http2().wrap_connector(tcp));
     let service = ServiceBuilder::new()
+        .map_future(move |answer| noted(answer, Arc::clone(&answers)))
         .layer(config.base_uri_layer())
         .layer(option_layer(config.auth_layer()?))
         .layer(config.extra_headers_layer()?)
         .service(http.map_err(BoxError::from));
     Ok(Client::new(service, config.default_namespace.clone()))
+}
+
+async fn noted<B>(
+    answer: impl Future<Output = Result<Response<B>, BoxError>>,
+    answers: Arc<RecentAnswers>,
+) -> Result<Response<B>, BoxError> {
+    let began = Instant::now();
+    let answer = answer.await;
+    answers.note(began.elapsed(), answer.as_ref());
+    answer
 }
 
 #[cfg(test)]
@@ -172,5 +218,22 @@ mod tests {
         assert_eq!(streams(&clients), [50, 80, 10]);
         watches.extend((0..30).map(|_| clients.watch()));
         assert_eq!(streams(&clients), [80, 80, 10]);
+    }
+
+    #[tokio::test]
+    async fn answers_are_told_once_and_refused_ones_among_them() {
+        let clients = Clients::connect(&Config::new("http://127.0.0.1:1".parse().unwrap()), 1);
+        let clients = clients.unwrap();
+        let answered = |status: u16| {
+            let answer = Response::builder().status(status).body(()).unwrap();
+            noted(async { Ok(answer) }, Arc::clone(&clients.answers))
+        };
+        answered(200).await.unwrap();
+        answered(429).await.unwrap();
+        let lost = async { Err::<Response<()>, _>(BoxError::from("the connection broke")) };
+        noted(lost, Arc::clone(&clients.answers)).await.unwrap_err();
+        let answers = clients.answers().answers();
+        assert_eq!((answers.count, answers.refused), (2, 1));
+        assert_eq!(clients.answers().answers(), Answers::default());
     }
 }

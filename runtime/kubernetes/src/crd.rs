@@ -17,10 +17,10 @@ use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::core::{ObjectList, Request};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event, watcher};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::error::message;
-use super::installed::InstalledCrd;
+use super::installed::{INJECTIONS, InstalledCrd};
 use super::labels::CrdLabels;
 use super::names::FIELD_MANAGER;
 use super::versions::CrdVersions;
@@ -143,16 +143,29 @@ impl CrdInstaller {
         Ok(())
     }
 
-    /// Points the conversion of installed CRDs at the webhook, trusted through this bundle; nothing else of them
-    /// is touched.
+    /// Points the conversion of installed CRDs at the webhook, trusted through this bundle. Who made a CRD may have had
+    /// cert-manager write another bundle, which ends; nothing else of them is touched.
     pub async fn point_conversion(
         &self,
         kinds: &[&'static KindInfo],
         bundle: &str,
     ) -> Result<(), CrdError> {
         let parameters = PatchParams::default();
+        let nobody: Map<String, Value> = INJECTIONS
+            .map(|annotation| (annotation.to_owned(), Value::Null))
+            .into_iter()
+            .collect();
+        let mut conversion = self.webhook(bundle).to_json();
+        let config = &mut conversion["webhook"]["clientConfig"];
+        // A CRD has one of the two, and may have the other one until now.
+        for way in ["service", "url"] {
+            config[way] = config[way].take();
+        }
         for kind in kinds {
-            let patch = json!({ "spec": { "conversion": self.webhook(bundle).to_json() } });
+            let patch = json!({
+                "metadata": { "annotations": nobody },
+                "spec": { "conversion": conversion },
+            });
             self.write(name(kind), &parameters, Patch::Merge(patch))
                 .await?;
         }

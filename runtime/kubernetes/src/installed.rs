@@ -9,6 +9,14 @@ use serde::{Deserialize, Deserializer};
 
 use armature_shapes::kind::KindInfo;
 
+/// Annotations of cert-manager's injector, which writes the bundle of authorities of what has one
+/// (<https://cert-manager.io/docs/concepts/ca-injector/>).
+pub(super) const INJECTIONS: [&str; 3] = [
+    "cert-manager.io/inject-ca-from",
+    "cert-manager.io/inject-ca-from-secret",
+    "cert-manager.io/inject-apiserver-ca",
+];
+
 /// A CRD on the server, without schemas.
 #[derive(Clone, Debug, Deserialize)]
 pub struct InstalledCrd {
@@ -103,6 +111,12 @@ impl InstalledCrd {
     /// Whether it is the CRD of this kind.
     pub fn is_of(&self, kind: &KindInfo) -> bool {
         self.spec.group == kind.group && self.spec.names.kind == kind.kind
+    }
+
+    /// Whether cert-manager goes on to write its own bundle of authorities into the conversion.
+    pub fn is_injected(&self) -> bool {
+        let annotations = self.metadata.annotations.as_ref();
+        annotations.is_some_and(|known| INJECTIONS.iter().any(|name| known.contains_key(*name)))
     }
 
     /// Whether a condition is true.

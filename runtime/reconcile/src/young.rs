@@ -10,18 +10,27 @@ use super::action::Finish;
 use super::backoff::{Requeue, RetryClass};
 use super::condition::reason;
 
-/// After this time an object that is not ready says so: kstatus takes an object without conditions for one that is.
+/// This long after it was created, or else after its turn came for the first time, an object that is not ready says so:
+/// kstatus takes an object without conditions for one that is.
 pub const LONGEST_SILENCE: Duration = Duration::from_secs(5);
 
 /// How soon an operation is looked at again of which Azure does not say how long it takes.
 const SOON: Duration = Duration::from_secs(1);
 
 /// How long the object may still be silent, of the `longest` time that any may; nothing when it is too old, or its time of
-/// creation is not known. Of an object that is being deleted, the time since then counts.
-pub fn silence(object: &Object, now: Timestamp, longest: Duration) -> Option<Duration> {
+/// creation is not known. Of an object that is being deleted, the time since then counts. Where the operator has more to do
+/// than the API server takes, an object waited for its turn before the first look; then it is done soon, too, and a word
+/// in between would cost the API server one more write when it has most to do.
+pub fn silence(
+    object: &Object,
+    first_look: Option<Timestamp>,
+    now: Timestamp,
+    longest: Duration,
+) -> Option<Duration> {
     let metadata = &object.metadata;
     let since = metadata.deletion_timestamp.as_ref();
     let since = since.or(metadata.creation_timestamp.as_ref())?.0;
+    let since = first_look.map_or(since, |first| first.max(since));
     // The API server's clock may be ahead.
     let age = Duration::try_from(now.duration_since(since)).ok()?;
     longest.checked_sub(age).filter(|left| !left.is_zero())
@@ -84,9 +93,27 @@ mod tests {
             (None, None),
         ] {
             assert_eq!(
-                silence(&created(at), now, LONGEST_SILENCE),
+                silence(&created(at), None, now, LONGEST_SILENCE),
                 expected.map(seconds),
                 "{at:?}"
+            );
+        }
+        for (created_at, looked, expected) in [
+            (0, 97, Some(2)),
+            (0, 95, None),
+            (0, 100, Some(5)),
+            (98, 96, Some(3)),
+        ] {
+            let first_look = Timestamp::from_second(looked).expect("a time");
+            assert_eq!(
+                silence(
+                    &created(Some(created_at)),
+                    Some(first_look),
+                    now,
+                    LONGEST_SILENCE
+                ),
+                expected.map(seconds),
+                "created at {created_at}, looked at {looked}"
             );
         }
     }

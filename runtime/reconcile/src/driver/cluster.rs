@@ -318,7 +318,8 @@ impl Pass<'_> {
             return None;
         }
         let longest = self.reconciler.settings.longest_silence;
-        let left = young::silence(&self.object, self.reconciler.clock.now(), longest)?;
+        let now = self.reconciler.clock.now();
+        let left = young::silence(&self.object, self.first_look, now, longest)?;
         young::keep_silent(finish, left)
     }
 

@@ -75,6 +75,7 @@ use super::backoff::{Requeue, RetryClass};
 use super::decide::{decide, put_off};
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
+use super::queue::Look;
 use super::time::Clock;
 use crate::extension::Registry;
 use crate::remote::Remotes;
@@ -96,7 +97,8 @@ pub struct Settings {
     pub longest_hold_before_put: Duration,
     /// How long a DELETE does.
     pub longest_hold_before_delete: Duration,
-    /// How long an object that was just created may wait for its owner or for Azure without saying so.
+    /// How long an object that was just created, or looked at for the first time, may wait for its owner or for Azure
+    /// without saying so.
     pub longest_silence: Duration,
 }
 
@@ -133,6 +135,17 @@ impl Reconciler {
     /// Runs one pass over an object and says when to look at it again. Never waits for Azure to finish
     /// something: every wait is a requeue.
     pub async fn reconcile(&self, key: &ObjectKey) -> Requeue {
+        self.run(key, None).await
+    }
+
+    /// The same for an object whose turn in the queue has come.
+    pub async fn look(&self, look: &Look) -> Requeue {
+        let first_look = self.clock.now().checked_sub(look.since_first).ok();
+        self.run(&look.key, first_look).await
+    }
+
+    /// Runs a pass over an object that was looked at first at this time, if that is known.
+    async fn run(&self, key: &ObjectKey, first_look: Option<Timestamp>) -> Requeue {
         let span = tracing::info_span!(
             "reconcile",
             kind = key.kind.kind,
@@ -141,7 +154,7 @@ impl Reconciler {
             result = tracing::field::Empty,
         );
         async {
-            let requeue = match self.pass(key).await {
+            let requeue = match self.pass(key, first_look).await {
                 Ok(requeue) => requeue,
                 Err(error) => {
                     if matches!(error, KubernetesError::Conflict { .. }) {
@@ -164,7 +177,11 @@ impl Reconciler {
         }
     }
 
-    async fn pass(&self, key: &ObjectKey) -> Result<Requeue, KubernetesError> {
+    async fn pass(
+        &self,
+        key: &ObjectKey,
+        first_look: Option<Timestamp>,
+    ) -> Result<Requeue, KubernetesError> {
         let Some(object) = self.kubernetes.get(key).await? else {
             return Ok(Requeue::Never);
         };
@@ -176,6 +193,7 @@ impl Reconciler {
             Ok(pass) => pass,
             Err(mut unreadable) => return unreadable.finish_unreadable().await,
         };
+        pass.first_look = first_look;
         for _ in 0..STEPS {
             let action = decide(&pass.view(), &pass.observed());
             tracing::debug!(?action, "step");

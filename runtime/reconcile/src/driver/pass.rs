@@ -6,6 +6,7 @@ use armature_shapes::id::RemoteId;
 use armature_shapes::kind::{KindInfo, VersionInfo};
 use armature_shapes::names;
 use armature_shapes::resource::Object;
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::Reconciler;
@@ -30,6 +31,8 @@ pub(super) struct Pass<'a> {
     pub points: Points,
     /// The object as Kubernetes last returned it.
     pub object: Object,
+    /// When the first look began of those in a row that did not find all well, if that is known.
+    pub first_look: Option<Timestamp>,
     /// Generation that this pass works from. The object may be read again on the way; its spec is not.
     pub generation: i64,
     /// The spec of that generation, and the status as it will be written.
@@ -73,6 +76,7 @@ impl<'a> Pass<'a> {
             reconciler,
             ways,
             points: reconciler.extensions.of(object.kind),
+            first_look: None,
             generation: object.metadata.generation.unwrap_or(0),
             forms,
             findings: Findings {

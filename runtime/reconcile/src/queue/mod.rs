@@ -2,17 +2,20 @@
 //!
 //! Rules: a key waits once, at its earliest deadline; no key is worked on twice at the same time; a key that
 //! is added while it is worked on is worked on again; attempts in a row are counted per key and only a pass
-//! that asks for backoff counts; triggers from outside do not count. All kinds share one pool of workers; a namespace's
-//! objects of one kind stand in a line, and the lines take turns. There may be a limit per kind, and a kind at its limit
-//! does not hold up the others. Keys for which somebody waits, such as edits, pass those for which nobody does: periodic
-//! looks, and first looks at objects that are fine.
+//! that asks for backoff counts; triggers from outside do not count. All kinds share one pool of workers, which is smaller while
+//! the API server is slow; a namespace's //! objects of one kind stand in a line, those that were begun in another, and the lines take turns. There may be a limit
+//! per kind, and a kind at its limit does not hold up the others. Keys for which somebody waits, such as edits, pass those
+//! for which nobody does: periodic looks, and first looks at objects that are fine.
 //!
 //! What does not live here: what a pass does, and why it wants to be looked at again.
 
+mod pool;
 mod state;
 #[cfg(test)]
 mod tests;
 mod turns;
+
+pub use pool::{Answers, ApiServer};
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -36,7 +39,7 @@ pub const WORKERS: usize = 32;
 /// Limits and periods.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueSettings {
-    /// Most passes at the same time, all kinds together.
+    /// Most passes at the same time, all kinds together. Fewer where the queue is to spare the API server.
     pub workers: usize,
     /// Most passes at the same time of one kind, where there is a limit.
     pub workers_per_kind: Option<usize>,
@@ -69,6 +72,8 @@ pub struct QueueDepth {
     pub due: usize,
     /// Keys being worked on.
     pub running: usize,
+    /// Workers that there are.
+    pub workers: usize,
     /// How long the key that waits longest for a worker has waited; nothing when none waits.
     pub age: Duration,
 }
@@ -90,6 +95,15 @@ pub enum LatestPass {
     Well(Duration),
 }
 
+/// One look at an object that is wanted from a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The object.
+    pub key: ObjectKey,
+    /// How long ago the first one began of those in a row that did not find all well; zero where this is that one.
+    pub since_first: Duration,
+}
+
 /// The queue. Cheap to clone; clones are the same queue.
 #[derive(Clone)]
 pub struct Queue {
@@ -102,6 +116,7 @@ struct Shared {
     settings: QueueSettings,
     random: Arc<dyn Random>,
     rest: OnceLock<Arc<dyn Rest>>,
+    api_server: OnceLock<Arc<dyn ApiServer>>,
 }
 
 impl Queue {
@@ -114,6 +129,7 @@ impl Queue {
                 settings,
                 random,
                 rest: OnceLock::new(),
+                api_server: OnceLock::new(),
             }),
         }
     }
@@ -122,6 +138,12 @@ impl Queue {
     pub fn let_rest(&self, rest: Arc<dyn Rest>) {
         // Whoever came first stays.
         let _ = self.shared.rest.set(rest);
+    }
+
+    /// Has as many workers as this answers quickly, within the limit of the settings. Counts once for a queue.
+    pub fn spare(&self, api_server: Arc<dyn ApiServer>) {
+        // Whoever came first stays.
+        let _ = self.shared.api_server.set(api_server);
     }
 
     /// What came of the latest pass over an object.
@@ -164,7 +186,7 @@ impl Queue {
     /// a failed pass of its key and touches nothing else.
     pub async fn run<F, R>(&self, work: F, stop: CancellationToken)
     where
-        F: Fn(ObjectKey) -> R,
+        F: Fn(Look) -> R,
         R: Future<Output = Requeue> + Send + 'static,
     {
         let mut tasks: JoinSet<Requeue> = JoinSet::new();
@@ -189,9 +211,10 @@ impl Queue {
         keys: &mut HashMap<Id, ObjectKey>,
     ) -> Option<Instant>
     where
-        F: Fn(ObjectKey) -> R,
+        F: Fn(Look) -> R,
         R: Future<Output = Requeue> + Send + 'static,
     {
+        self.adapt_pool();
         loop {
             let now = self.now();
             // The guard is dropped before `work` runs.
@@ -205,8 +228,23 @@ impl Queue {
                 self.state().rest(&key, next);
                 continue;
             }
-            let id = tasks.spawn(work(key.clone())).id();
+            let look = Look {
+                key: key.clone(),
+                since_first: taken.since_first,
+            };
+            let id = tasks.spawn(work(look)).id();
             keys.insert(id, key);
+        }
+    }
+
+    fn adapt_pool(&self) {
+        let Some(api_server) = self.shared.api_server.get() else {
+            return;
+        };
+        let now = self.now();
+        let mut state = self.state();
+        if state.pool.is_due(now) {
+            state.pool.adapt(now, api_server.answers());
         }
     }
 

@@ -9,6 +9,7 @@ use armature_shapes::resource::{Kind, ObjectKey};
 use tokio::time::Instant;
 
 use super::QueueDepth;
+use super::pool::Pool;
 use super::turns::Turns;
 use crate::backoff::Requeue;
 
@@ -36,8 +37,44 @@ struct Entry {
     attempts: u32,
     /// The pass that is wanted is a sync: nothing but time asks for it.
     is_sync: bool,
-    /// Beginning of the latest pass, where that found all well.
-    read: Option<Instant>,
+    looked: Looked,
+}
+
+/// What came of the passes over a key so far.
+#[derive(Clone, Copy, Default)]
+enum Looked {
+    /// There was none yet.
+    #[default]
+    Never,
+    /// The latest one began at this moment and found all well.
+    Well(Instant),
+    /// All was not well since the pass that began at this moment.
+    NotWell(Instant),
+}
+
+impl Looked {
+    /// After a pass that began at this moment.
+    fn after(self, began: Instant, is_well: bool) -> Self {
+        match self {
+            _ if is_well => Self::Well(began),
+            Self::NotWell(first) => Self::NotWell(first),
+            Self::Never | Self::Well(_) => Self::NotWell(began),
+        }
+    }
+
+    fn well_at(self) -> Option<Instant> {
+        match self {
+            Self::Well(at) => Some(at),
+            Self::Never | Self::NotWell(_) => None,
+        }
+    }
+
+    fn not_well_since(self) -> Option<Instant> {
+        match self {
+            Self::NotWell(first) => Some(first),
+            Self::Never | Self::Well(_) => None,
+        }
+    }
 }
 
 /// A key that a worker has.
@@ -52,6 +89,8 @@ pub(super) struct Taken {
     pub key: ObjectKey,
     /// How long ago all was well, where the pass is a sync of what was.
     pub sync_after: Option<Duration>,
+    /// How long ago the first pass began of those in a row that did not find all well; nothing where this is that pass.
+    pub since_first: Duration,
 }
 
 impl Default for Entry {
@@ -61,7 +100,7 @@ impl Default for Entry {
             urgency: Urgency::Background,
             attempts: 0,
             is_sync: false,
-            read: None,
+            looked: Looked::Never,
         }
     }
 }
@@ -80,7 +119,7 @@ pub(super) struct State {
     running_by_kind: HashMap<Kind, usize>,
     turns: Turns,
     sequence: u64,
-    workers: usize,
+    pub(super) pool: Pool,
     workers_per_kind: usize,
 }
 
@@ -96,7 +135,7 @@ impl State {
             running_by_kind: HashMap::new(),
             turns: Turns::new(),
             sequence: 0,
-            workers: workers.max(1),
+            pool: Pool::new(workers),
             workers_per_kind: workers_per_kind.unwrap_or(workers).max(1),
         }
     }
@@ -107,13 +146,14 @@ impl State {
             known: self.entries.len(),
             due: self.pressing.len(),
             running: self.running.len(),
+            workers: self.pool.size(),
             age: oldest.map_or(Duration::ZERO, |since| now.duration_since(since)),
         }
     }
 
     /// When all was well with the key; `None` within where it was not after the latest pass, or nobody looked yet.
     pub(super) fn read(&self, key: &ObjectKey) -> Option<Option<Instant>> {
-        self.entries.get(key).map(|entry| entry.read)
+        self.entries.get(key).map(|entry| entry.looked.well_at())
     }
 
     /// Wants the key at this moment or earlier, and says whether somebody waits for that.
@@ -153,7 +193,8 @@ impl State {
     /// Moves a due key to the end of those that somebody waits for.
     fn hurry(&mut self, key: &Arc<ObjectKey>, due: Due) {
         self.sequence += 1;
-        let place = (Urgency::Foreground, self.turns.next(key), self.sequence);
+        let turn = self.turns.next(key, self.is_begun(key));
+        let place = (Urgency::Foreground, turn, self.sequence);
         let parked = self.parked.get_mut(&key.kind);
         let parked = parked.filter(|parked| parked.contains_key(&due.place));
         let queue = parked.unwrap_or(&mut self.due);
@@ -162,12 +203,16 @@ impl State {
         self.pressing.insert(Arc::clone(key), Due { place, ..due });
     }
 
+    /// Whether something was begun for the key that did not come to its end.
+    fn is_begun(&self, key: &ObjectKey) -> bool {
+        let entry = self.entries.get(key);
+        entry.is_some_and(|entry| entry.looked.not_well_since().is_some())
+    }
+
     /// A key to work on now, or the next deadline when there is none or no worker is free.
     pub(super) fn take(&mut self, now: Instant) -> Result<Taken, Option<Instant>> {
         self.promote(now);
-        while self.running.len() < self.workers
-            && let Some((place, key)) = self.due.pop_first()
-        {
+        while let Some((place, key)) = self.pop_due() {
             let running = self.running_by_kind.entry(key.kind).or_default();
             if *running >= self.workers_per_kind {
                 self.parked.entry(key.kind).or_default().insert(place, key);
@@ -186,14 +231,28 @@ impl State {
                 again: None,
             };
             self.running.insert(Arc::clone(&key), running);
-            let entry = self.entries.get(&key).filter(|entry| entry.is_sync);
-            let read = entry.and_then(|entry| entry.read);
+            let entry = self.entries.get(&key);
+            let looked = entry.map(|entry| entry.looked).unwrap_or_default();
+            let is_sync = entry.is_some_and(|entry| entry.is_sync);
+            let ago = |then: Instant| now.saturating_duration_since(then);
             return Ok(Taken {
                 key: key.as_ref().clone(),
-                sync_after: read.map(|read| now.saturating_duration_since(read)),
+                sync_after: looked.well_at().filter(|_| is_sync).map(ago),
+                since_first: looked.not_well_since().map(ago).unwrap_or_default(),
             });
         }
         Err(self.waiting.first_key_value().map(|((at, _), _)| *at))
+    }
+
+    /// The first key whose time has come, where a worker is free for it.
+    fn pop_due(&mut self) -> Option<(Place, Arc<ObjectKey>)> {
+        if self.running.len() < self.pool.size() {
+            return self.due.pop_first();
+        }
+        if !self.due.is_empty() {
+            self.pool.is_short();
+        }
+        None
     }
 
     /// Takes the key back after a pass. `deadline` gets the number of attempts in a row; `None` means that nothing
@@ -204,9 +263,10 @@ impl State {
         requeue: Requeue,
         deadline: impl FnOnce(u32) -> Option<Instant>,
     ) {
-        let since = self.running.get(key).map(|running| running.since);
-        if let Some(entry) = self.entries.get_mut(key) {
-            entry.read = since.filter(|_| requeue.is_well());
+        if let Some(began) = self.running.get(key).map(|running| running.since)
+            && let Some(entry) = self.entries.get_mut(key)
+        {
+            entry.looked = entry.looked.after(began, requeue.is_well());
         }
         self.give_back(key, requeue, deadline);
     }
@@ -252,7 +312,8 @@ impl State {
             let (since, _) = *first.key();
             let key = first.remove();
             self.sequence += 1;
-            let mut place = (Urgency::Background, self.turns.next(&key), self.sequence);
+            let turn = self.turns.next(&key, self.is_begun(&key));
+            let mut place = (Urgency::Background, turn, self.sequence);
             if let Some(entry) = self.entries.get_mut(&key) {
                 entry.slot = None;
                 place.0 = entry.urgency;

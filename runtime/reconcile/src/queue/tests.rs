@@ -79,7 +79,7 @@ async fn run_for(queue: &Queue, seconds: u64, takes: u64, log: &Log, requeue: Re
         stopper.cancel();
     });
     let log = log.clone();
-    let work = move |key| {
+    let work = move |Look { key, .. }| {
         let log = log.clone();
         async move {
             log.pass(key, takes).await;
@@ -98,7 +98,11 @@ async fn a_key_waits_once_at_its_earliest_deadline() {
     assert_eq!(queue.depth().known, 1);
     run_for(&queue, 30, 0, &log, Requeue::Never).await;
     assert_eq!(log.times(), [3]);
-    assert_eq!(queue.depth(), QueueDepth::default());
+    let nothing = QueueDepth {
+        workers: WORKERS,
+        ..QueueDepth::default()
+    };
+    assert_eq!(queue.depth(), nothing);
 }
 
 #[tokio::test(start_paused = true)]
@@ -143,7 +147,7 @@ async fn success_resets_the_count() {
     let stop = CancellationToken::new();
     let (passes, stopper) = (Arc::new(AtomicUsize::new(0)), stop.clone());
     let recorded = log.clone();
-    let work = move |key| {
+    let work = move |Look { key, .. }| {
         let (log, stop) = (recorded.clone(), stopper.clone());
         let pass = passes.fetch_add(1, Ordering::SeqCst);
         async move {
@@ -380,7 +384,7 @@ async fn a_panic_fails_its_own_key_only() {
         stopper.cancel();
     });
     let recorded = log.clone();
-    let work = move |key: ObjectKey| {
+    let work = move |Look { key, .. }| {
         let log = recorded.clone();
         async move {
             let broken = key.name == "a";
@@ -459,4 +463,70 @@ async fn the_latest_pass_is_known_while_the_object_is() {
     queue.add(group("a"));
     run_for(&queue, 5, 0, &log, Requeue::Never).await;
     assert_eq!(queue.latest_pass(&group("a")), LatestPass::Unknown);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_begun_comes_to_its_end_before_the_rest_of_many_begins() {
+    let one_worker = QueueSettings {
+        workers: 1,
+        ..QueueSettings::default()
+    };
+    let (queue, log) = (queue(one_worker), Log::new());
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        queue.add(group(name));
+    }
+    run_for(&queue, 9, 1, &log, Requeue::After(Duration::from_secs(1))).await;
+    let names: String = log.passes().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, "abacbdaec", "in turns");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_says_for_how_long_all_was_not_well() {
+    let queue = queue(QueueSettings::default());
+    queue.add(group("a"));
+    let (passes, stop) = (Arc::new(Mutex::new(Vec::new())), CancellationToken::new());
+    let (log, stopper) = (passes.clone(), stop.clone());
+    let work = move |look: Look| {
+        let mut log = log.lock().unwrap();
+        log.push(look.since_first.as_secs());
+        let pass = log.len();
+        if pass == 6 {
+            stopper.cancel();
+        }
+        async move {
+            match pass {
+                3 => Requeue::SyncAfter(Duration::from_secs(100)),
+                _ => Requeue::After(Duration::from_secs(2)),
+            }
+        }
+    };
+    queue.run(work, stop).await;
+    assert_eq!(*passes.lock().unwrap(), [0, 2, 4, 0, 2, 4]);
+}
+
+/// Refuses every request.
+struct Busy;
+
+impl ApiServer for Busy {
+    fn answers(&self) -> Answers {
+        Answers {
+            count: 1,
+            took: Duration::ZERO,
+            refused: 1,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fewer_passes_run_while_the_api_server_refuses_requests() {
+    let (queue, log) = (queue(QueueSettings::default()), Log::new());
+    queue.spare(Arc::new(Busy));
+    for number in 0..100 {
+        queue.add(group(&number.to_string()));
+    }
+    run_for(&queue, 100, 1, &log, Requeue::Never).await;
+    let passes = log.times();
+    let at = |time| passes.iter().filter(|at| **at == time).count();
+    assert_eq!([0, 1, 2, 3].map(at), [16, 8, 4, 4]);
+    assert_eq!(passes.len(), 100);
 }

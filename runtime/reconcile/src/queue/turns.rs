@@ -1,5 +1,6 @@
 //! Whose turn it is. The objects of one kind in one namespace stand in a line, and the lines take turns: a thousand objects
-//! that one team applies at once hold up nobody else's one.
+//! that one team applies at once hold up nobody else's one. What was begun stands in a line of its own, so that it comes to
+//! its end before the rest of the thousand begin.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -30,9 +31,9 @@ impl Turns {
         }
     }
 
-    /// The next turn of the line in which this key stands.
-    pub fn next(&mut self, key: &ObjectKey) -> u64 {
-        let line = self.hasher.hash_one((key.kind, &key.namespace));
+    /// The next turn of the line in which this key stands, which is another one once something was begun for it.
+    pub fn next(&mut self, key: &ObjectKey, is_begun: bool) -> u64 {
+        let line = self.hasher.hash_one((key.kind, &key.namespace, is_begun));
         let now = self.now;
         if self.last.len() >= self.room {
             self.last.retain(|_, last| *last >= now);
@@ -70,21 +71,24 @@ mod tests {
     fn lines_take_turns() {
         let mut turns = Turns::new();
         let (groups, stores) = (Kind(&GROUP), Kind(&STORE));
-        let mut next = |kind, namespace| turns.next(&key(kind, namespace));
+        let mut next = |kind, namespace| turns.next(&key(kind, namespace), false);
         assert_eq!([1, 2, 3].map(|_| next(groups, "large")), [0, 1, 2]);
         assert_eq!(next(groups, "small"), 0, "another namespace");
         assert_eq!(next(stores, "large"), 0, "another kind");
         turns.taken(2);
         // Whoever did not come has saved nothing up.
-        assert_eq!(turns.next(&key(groups, "small")), 2);
-        assert_eq!(turns.next(&key(groups, "large")), 3);
+        assert_eq!(turns.next(&key(groups, "small"), false), 2);
+        assert_eq!(turns.next(&key(groups, "large"), false), 3);
+        // Behind those of its line that were begun earlier, not behind those that nobody began.
+        assert_eq!(turns.next(&key(groups, "large"), true), 2);
+        assert_eq!(turns.next(&key(groups, "large"), true), 3);
     }
 
     #[test]
     fn lines_that_had_their_turn_are_forgotten() {
         let mut turns = Turns::new();
         for number in 0..10 * KEPT {
-            let turn = turns.next(&key(Kind(&GROUP), &format!("n-{number}")));
+            let turn = turns.next(&key(Kind(&GROUP), &format!("n-{number}")), false);
             turns.taken(turn + 1);
         }
         assert!(turns.last.len() <= KEPT, "{}", turns.last.len());

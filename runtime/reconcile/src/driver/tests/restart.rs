@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::*;
 use crate::backoff::SystemRandom;
-use crate::queue::{Queue, QueueSettings};
+use crate::queue::{Look, Queue, QueueSettings};
 
 const OBJECTS: usize = 10_000;
 
@@ -131,9 +131,9 @@ async fn ten_thousand_ready_objects_restart_with_one_read_each_within_arms_limit
         tokio::time::sleep(Duration::from_secs(2600 - 60)).await;
         stopper.cancel();
     });
-    let work = move |key: ObjectKey| {
+    let work = move |look: Look| {
         let reconciler = reconciler.clone();
-        async move { reconciler.reconcile(&key).await }
+        async move { reconciler.look(&look).await }
     };
     queue.run(work, stop).await;
     let counts = *arm.counts.lock().unwrap();

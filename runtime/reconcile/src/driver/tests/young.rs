@@ -3,16 +3,27 @@
 use armature_azure::Method;
 
 use super::*;
+use crate::queue::Look;
 use crate::young::LONGEST_SILENCE;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
 
 /// One pass of an operator whose young objects may be silent, and how often it wrote.
 async fn pass(world: &World, key: &ObjectKey) -> (Requeue, usize) {
+    // As old as the object, so that its age decides.
+    look(world, key, 3600).await
+}
+
+/// The same, where the first look was this many seconds ago.
+async fn look(world: &World, key: &ObjectKey, since_first: u64) -> (Requeue, usize) {
     world.journal.take();
     let mut reconciler = world.reconciler();
     reconciler.settings.longest_silence = LONGEST_SILENCE;
-    let requeue = reconciler.reconcile(key).await;
+    let look = Look {
+        key: key.clone(),
+        since_first: Duration::from_secs(since_first),
+    };
+    let requeue = reconciler.look(&look).await;
     let lines = world.journal.take();
     let is_write = |line: &&String| line.starts_with("metadata") || line.starts_with("status");
     (requeue, lines.iter().filter(is_write).count())
@@ -63,6 +74,21 @@ async fn what_is_not_ready_after_five_seconds_says_so() {
     assert_eq!(pass(&world, &store).await, (fast, 2), "ownership, status");
     assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
     assert_eq!(world.cluster.status(&store)["observedGeneration"], 1);
+}
+
+/// Under load an object waits for its turn, and there is nothing to be said of it that is not over soon.
+#[tokio::test]
+async fn what_waited_for_its_turn_is_young_at_the_first_look() {
+    let world = World::new();
+    let store = world.store(json!({"capacity": 5}));
+    world.clock.advance(60);
+    assert_eq!(look(&world, &store, 0).await, (seconds(5), 0));
+    world.clock.advance(2);
+    assert_eq!(look(&world, &store, 2).await, (seconds(3), 0));
+    world.clock.advance(3);
+    let fast = Requeue::Backoff(RetryClass::Fast);
+    assert_eq!(look(&world, &store, 5).await, (fast, 2));
+    assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
 }
 
 /// Azure asks for a longer time than the object may be silent.

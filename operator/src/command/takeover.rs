@@ -1,0 +1,309 @@
+//! `armature takeover`: a cluster from Azure Service Operator, and back (see [`crate::takeover`]).
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use armature_runtime::resource::Object;
+use clap::{Args, Subcommand};
+use kube::Client;
+use tokio::time::Instant;
+
+use super::asking::AskingArguments;
+use super::cluster::ClusterArguments;
+use super::form::Form;
+use super::output;
+use crate::plan::{self, Input};
+use crate::takeover::carry_out::carry_out;
+use crate::takeover::check::{self, Check, Namespaces, not_ready};
+use crate::takeover::found::Found;
+use crate::takeover::record::Record;
+use crate::takeover::steps::{self, State, Step};
+use crate::takeover::text;
+use crate::worlds::applied::Live;
+
+/// How often the cluster is looked at while something is waited for.
+const LOOK: Duration = Duration::from_secs(2);
+
+const EXAMPLES: &str = "\
+Examples:
+  armature takeover check                What the first passes would do to every object; zero writes are expected
+  armature takeover run                  What a takeover would do, step by step
+  armature takeover run --yes            Do it; where something has to be done by hand it ends, and goes on there next time
+  armature takeover undo --yes           Give the cluster back
+
+Exit codes: 0 when nothing stands against it, or all is done; else 1.";
+
+/// Arguments of `armature takeover`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TakeoverArguments {
+    #[command(subcommand)]
+    command: TakeoverCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TakeoverCommand {
+    /// Tell what Armature would do to the objects of a cluster that Azure Service Operator manages; writes nothing.
+    Check(Box<CheckArguments>),
+    /// Take the cluster over, step by step, each of them verified.
+    Run(Box<RunArguments>),
+    /// Give the cluster back.
+    Undo(StepArguments),
+}
+
+#[derive(Debug, Args)]
+struct CheckArguments {
+    /// Form of the output.
+    #[arg(short, long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+
+    #[command(flatten)]
+    place: PlaceArguments,
+
+    #[command(flatten)]
+    asking: AskingArguments,
+}
+
+#[derive(Debug, Args)]
+struct RunArguments {
+    /// Go on although the check named exceptions.
+    #[arg(long)]
+    accept_exceptions: bool,
+
+    #[command(flatten)]
+    steps: StepArguments,
+
+    #[command(flatten)]
+    asking: AskingArguments,
+}
+
+#[derive(Debug, Args)]
+struct StepArguments {
+    /// Do it; without this, what would be done is shown.
+    #[arg(short, long)]
+    yes: bool,
+
+    /// How long to wait for what takes time, in seconds.
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    timeout: u64,
+
+    #[command(flatten)]
+    place: PlaceArguments,
+}
+
+#[derive(Debug, Args)]
+struct PlaceArguments {
+    /// Namespace of Azure Service Operator, and of the Armature that comes in its place.
+    #[arg(
+        long,
+        default_value = "azureserviceoperator-system",
+        value_name = "NAME"
+    )]
+    aso_namespace: String,
+
+    #[command(flatten)]
+    way: ClusterArguments,
+}
+
+/// A cluster to take over.
+struct Place {
+    client: Client,
+    live: Live,
+    namespace: String,
+}
+
+/// Which way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Over,
+    Back,
+}
+
+impl TakeoverArguments {
+    /// Does what is asked for.
+    ///
+    /// # Errors
+    /// When the cluster cannot be read, or refuses something.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
+        runtime.block_on(async {
+            match self.command {
+                TakeoverCommand::Check(arguments) => arguments.run().await,
+                TakeoverCommand::Run(arguments) => arguments.run().await,
+                TakeoverCommand::Undo(arguments) => arguments.run(Direction::Back).await,
+            }
+        })
+    }
+}
+
+impl PlaceArguments {
+    async fn find(&self) -> anyhow::Result<Place> {
+        let config = self.way.config().await?;
+        let client = Client::try_from(config).context("cannot connect to Kubernetes")?;
+        Ok(Place {
+            live: Live::new(client.clone(), self.way.namespace.clone()),
+            client,
+            namespace: self.aso_namespace.clone(),
+        })
+    }
+}
+
+impl Place {
+    async fn objects(&self) -> anyhow::Result<Vec<Object>> {
+        let (objects, _) = self.live.objects(armature_generated::KINDS).await?;
+        Ok(objects)
+    }
+
+    async fn check(&self, asking: &AskingArguments) -> anyhow::Result<Check> {
+        let found = Found::read(&self.client).await?;
+        let objects = self.objects().await?;
+        let namespaces = Namespaces::read(&self.live, &objects).await?;
+        let input = Input {
+            documents: Vec::new(),
+            namespace: None,
+            live: Some(self.live.clone()),
+            prune: None,
+        };
+        let plan = plan::plan(&input, &asking.setting(&self.namespace)?).await?;
+        Ok(check::check(&found, &objects, &namespaces, &plan))
+    }
+
+    /// How far it is, and what that was told from.
+    async fn look(&self, direction: Direction) -> anyhow::Result<Look> {
+        let found = Found::read(&self.client).await?;
+        let record = Record::load(&self.client, &self.namespace).await?;
+        let (not_ready, steps) = match direction {
+            Direction::Over => {
+                let not_ready = not_ready(&self.objects().await?);
+                let steps = steps::over(&self.namespace, &found, record.as_ref(), &not_ready);
+                (not_ready, steps)
+            }
+            Direction::Back => {
+                let steps = steps::back(&self.namespace, &found, record.as_ref());
+                (BTreeSet::new(), steps)
+            }
+        };
+        Ok(Look {
+            found,
+            record,
+            not_ready,
+            steps,
+        })
+    }
+}
+
+struct Look {
+    found: Found,
+    record: Option<Record>,
+    not_ready: BTreeSet<String>,
+    steps: Vec<Step>,
+}
+
+impl CheckArguments {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let check = self.place.find().await?.check(&self.asking).await?;
+        output::print(&self.output.of(&check, || text::check(&check))?)?;
+        Ok(match check.exceptions.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+}
+
+impl RunArguments {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let place = self.steps.place.find().await?;
+        // Once it has begun, objects are what it made of them.
+        let has_begun = Record::load(&place.client, &place.namespace)
+            .await?
+            .is_some();
+        if !has_begun && !self.accept_exceptions {
+            let check = place.check(&self.asking).await?;
+            if !check.exceptions.is_empty() {
+                output::print(&text::check(&check))?;
+                output::print(
+                    "\nNothing was changed. --accept-exceptions goes on all the same.\n",
+                )?;
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+        self.steps.run(Direction::Over).await
+    }
+}
+
+impl StepArguments {
+    async fn run(self, direction: Direction) -> anyhow::Result<ExitCode> {
+        let place = self.place.find().await?;
+        if !self.yes {
+            let look = place.look(direction).await?;
+            output::print(&text::steps(&look.steps))?;
+            let is_done = look.steps.iter().all(|step| step.state == State::Done);
+            if !is_done {
+                output::print("\nNothing was changed. --yes does it.\n")?;
+            }
+            return Ok(if is_done {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            });
+        }
+        let is_done = self.go(&place, direction).await?;
+        if is_done && direction == Direction::Back {
+            Record::remove(&place.client, &place.namespace).await?;
+            output::print("The cluster is Azure Service Operator's again.\n")?;
+        } else if is_done {
+            output::print("The cluster is Armature's. `armature takeover undo` gives it back.\n")?;
+        }
+        Ok(if is_done {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+
+    /// Goes from step to step, until all are done, somebody has to do something, or it takes too long.
+    async fn go(&self, place: &Place, direction: Direction) -> anyhow::Result<bool> {
+        let deadline = Instant::now() + Duration::from_secs(self.timeout);
+        let mut told = 0;
+        loop {
+            let look = place.look(direction).await?;
+            let done = look
+                .steps
+                .iter()
+                .take_while(|step| step.state == State::Done)
+                .count();
+            for step in look.steps.iter().take(done).skip(told) {
+                output::print(&format!("{}\n", text::one(step)))?;
+            }
+            told = told.max(done);
+            let Some(next) = look.steps.get(done) else {
+                return Ok(true);
+            };
+            match &next.state {
+                State::Open(task) => {
+                    output::print(&format!("    {}\n", text::done_by(task)))?;
+                    let (record, not_ready) = (look.record.as_ref(), &look.not_ready);
+                    carry_out(
+                        &place.client,
+                        &place.namespace,
+                        task,
+                        &look.found,
+                        record,
+                        not_ready,
+                    )
+                    .await?;
+                }
+                State::Waiting(_) if Instant::now() < deadline => tokio::time::sleep(LOOK).await,
+                _ => {
+                    output::print(&format!("{}\n", text::one(next)))?;
+                    return Ok(false);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Moving a cluster over from Azure Service Operator, and giving it back.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`found`] | what a cluster has of both operators |
+//! | [`check`] | what the first passes over its objects would do, and what is no ordinary takeover |
+//! | [`record`] | what the way back needs, kept in the cluster |
+//! | [`steps`] | the steps there and back, and how far they are |
+//! | [`carry_out`] | what is done for a step |
+//! | [`text`] | all of it for people |
+//!
+//! What does not live here: what a pass does (see [`crate::plan`]), and how CRDs are taken over, which the operator does when
+//! it starts (see [`crate::crds`]).
+
+pub mod carry_out;
+pub mod check;
+pub mod found;
+pub mod record;
+pub mod steps;
+pub mod text;
+
+#[cfg(test)]
+mod tests;

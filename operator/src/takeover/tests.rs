@@ -1,0 +1,194 @@
+//! The steps there and back, over what a cluster may have.
+
+use std::collections::BTreeSet;
+
+use armature_runtime::kubernetes::InstalledCrd;
+use serde_json::{Value, json};
+
+use super::found::{Admission, Found, SERVICE, Workload};
+use super::record::Record;
+use super::steps::{State, Step, Task, back, over};
+
+const NAMESPACE: &str = "azureserviceoperator-system";
+
+fn crd(service: &str, injected: bool, stored: &str) -> InstalledCrd {
+    let mut crd = json!({
+        "metadata": {"name": "resourcegroups.resources.azure.com", "annotations": {}},
+        "spec": {
+            "group": "resources.azure.com",
+            "names": {"kind": "ResourceGroup"},
+            "versions": [
+                {"name": "v1api20200601", "served": true, "storage": false},
+                {"name": "v1api20200601storage", "served": true, "storage": true},
+            ],
+            "conversion": {"strategy": "Webhook", "webhook": {"clientConfig": {
+                "service": {"name": service, "namespace": NAMESPACE, "path": "/convert"},
+            }}},
+        },
+        "status": {"storedVersions": [stored]},
+    });
+    if injected {
+        let from = format!("{NAMESPACE}/azureserviceoperator-serving-cert");
+        crd["metadata"]["annotations"]["cert-manager.io/inject-ca-from"] = from.into();
+    }
+    serde_json::from_value(crd).unwrap()
+}
+
+fn workload(name: &str, replicas: i32, pods: usize, before: Option<i32>) -> Workload {
+    Workload {
+        namespace: NAMESPACE.to_owned(),
+        name: name.to_owned(),
+        replicas,
+        pods,
+        ready: replicas.min(1),
+        before,
+    }
+}
+
+fn admission() -> Admission {
+    let object = json!({
+        "metadata": {"name": "aso-validating", "uid": "1", "resourceVersion": "7"},
+        "webhooks": [{"name": "a.azure.com", "clientConfig": {"service": {"name": SERVICE}}}],
+    });
+    Admission {
+        kind: "ValidatingWebhookConfiguration",
+        object,
+    }
+}
+
+/// A cluster as Azure Service Operator leaves it.
+fn former() -> Found {
+    Found {
+        former: vec![workload("aso", 2, 2, None)],
+        admission: vec![admission()],
+        crds: vec![crd(SERVICE, true, "v1api20200601storage")],
+        ..Found::default()
+    }
+}
+
+/// The same as Armature leaves it.
+fn taken() -> Found {
+    Found {
+        former: vec![workload("aso", 0, 0, Some(2))],
+        ours: vec![workload("armature", 2, 2, None)],
+        crds: vec![crd("armature-webhook", false, "v1api20200601storage")],
+        ..Found::default()
+    }
+}
+
+fn names(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The first step that is not done.
+fn next(steps: Vec<Step>) -> Option<State> {
+    let mut states = steps.into_iter().map(|step| step.state);
+    states.find(|state| *state != State::Done)
+}
+
+#[test]
+fn a_takeover_goes_step_by_step() {
+    let before = former();
+    let record = Record::of(&before, names(&["Disk team/broken"]));
+    let unready = names(&["Disk team/broken"]);
+    let with = |change: fn(&mut Found)| {
+        let mut found = taken();
+        change(&mut found);
+        next(over(NAMESPACE, &found, Some(&record), &unready))
+    };
+    let first = next(over(NAMESPACE, &before, None, &unready));
+    assert_eq!(first, Some(State::Open(Task::KeepRecord)));
+    let second = next(over(NAMESPACE, &before, Some(&record), &unready));
+    assert_eq!(
+        second,
+        Some(State::Open(Task::Stop(before.former[0].clone())))
+    );
+    assert!(matches!(
+        with(|it| it.former[0].pods = 1),
+        Some(State::Waiting(_))
+    ));
+    let admits = with(|it| it.admission.push(admission()));
+    assert_eq!(admits, Some(State::Open(Task::RemoveAdmission)));
+    assert!(matches!(with(|it| it.crds.clear()), Some(State::ByHand(_))));
+    assert!(matches!(with(|it| it.ours.clear()), Some(State::ByHand(_))));
+    assert!(matches!(
+        with(|it| it.ours[0].ready = 0),
+        Some(State::Waiting(_))
+    ));
+    let stopped = with(|it| it.ours = vec![workload("armature", 0, 0, Some(3))]);
+    assert!(
+        matches!(stopped, Some(State::Open(Task::Start(_)))),
+        "given back before"
+    );
+    for (service, injected) in [(SERVICE, false), ("armature-webhook", true)] {
+        let mut found = taken();
+        found.crds = vec![crd(service, injected, "v1api20200601storage")];
+        let next = next(over(NAMESPACE, &found, Some(&record), &unready));
+        assert!(
+            matches!(next, Some(State::Waiting(_))),
+            "{service} {injected}"
+        );
+    }
+    assert_eq!(with(|_| {}), None);
+    let more = names(&["Disk team/broken", "Disk team/another"]);
+    let next = next(over(NAMESPACE, &taken(), Some(&record), &more));
+    let Some(State::Waiting(message)) = next else {
+        panic!("{next:?}");
+    };
+    assert!(
+        message.contains("team/another") && !message.contains("team/broken"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_cluster_is_given_back_step_by_step() {
+    let record = Record::of(&former(), BTreeSet::new());
+    let with = |change: fn(&mut Found)| {
+        let mut found = former();
+        found.ours = vec![workload("armature", 0, 0, Some(2))];
+        change(&mut found);
+        next(back(NAMESPACE, &found, Some(&record)))
+    };
+    assert_eq!(with(|_| {}), None);
+    assert!(matches!(
+        next(back(NAMESPACE, &taken(), None)),
+        Some(State::ByHand(_))
+    ));
+    let running = with(|it| it.ours = vec![workload("armature", 2, 2, None)]);
+    assert!(matches!(running, Some(State::Open(Task::Stop(_)))));
+    let newer = with(|it| it.crds = vec![crd(SERVICE, true, "v1api20990101storage")]);
+    assert!(matches!(newer, Some(State::ByHand(_))), "{newer:?}");
+    for (service, injected) in [("armature-webhook", true), (SERVICE, false)] {
+        let mut found = former();
+        found.crds = vec![crd(service, injected, "v1api20200601storage")];
+        let next = next(back(NAMESPACE, &found, Some(&record)));
+        let names = vec!["resourcegroups.resources.azure.com".to_owned()];
+        assert_eq!(
+            next,
+            Some(State::Open(Task::RestoreConversion(names))),
+            "{service}"
+        );
+    }
+    let unadmitted = with(|it| it.admission.clear());
+    assert_eq!(unadmitted, Some(State::Open(Task::RestoreAdmission)));
+    let stopped = with(|it| it.former = vec![workload("aso", 0, 0, Some(2))]);
+    assert!(matches!(stopped, Some(State::Open(Task::Start(_)))));
+    assert!(matches!(
+        with(|it| it.former[0].ready = 0),
+        Some(State::Waiting(_))
+    ));
+    assert!(matches!(
+        with(|it| it.former.clear()),
+        Some(State::ByHand(_))
+    ));
+}
+
+#[test]
+fn webhooks_are_kept_as_they_can_be_created_again() {
+    let record = Record::of(&former(), BTreeSet::new());
+    let kept: &Value = &record.admission[0];
+    assert_eq!(kept["kind"], "ValidatingWebhookConfiguration");
+    assert_eq!(kept["metadata"], json!({"name": "aso-validating"}));
+    assert_eq!(kept["webhooks"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,125 @@
+//! A check and the steps of a takeover, for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::check::{Check, Row};
+use super::steps::{State, Step, Task};
+
+/// What a check has come to.
+pub fn check(check: &Check) -> String {
+    let mut text = String::new();
+    for workload in &check.former {
+        line(
+            &mut text,
+            "operator",
+            &format!(
+                "{}/{}, {} pods wanted",
+                workload.namespace, workload.name, workload.replicas
+            ),
+        );
+    }
+    line(
+        &mut text,
+        "CRDs",
+        &format!("{} of kinds that Armature has", check.crds),
+    );
+    line(&mut text, "objects", &check.objects.len().to_string());
+    let counted = |of: fn(&Row) -> String| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for row in &check.objects {
+            *counts.entry(of(row)).or_default() += 1;
+        }
+        let counts = counts
+            .into_iter()
+            .map(|(name, count)| format!("{name} ({count})"));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    for (name, of) in [
+        (
+            "versions",
+            (|row| format!("{} {}", row.name.kind, row.version)) as fn(&Row) -> String,
+        ),
+        ("credentials", |row| row.credential.clone()),
+        ("policies", |row| row.policy.clone()),
+        ("first passes", |row| {
+            format!("{:?}", row.action).to_lowercase()
+        }),
+    ] {
+        if !check.objects.is_empty() {
+            line(&mut text, name, &counted(of));
+        }
+    }
+    let writes = check
+        .objects
+        .iter()
+        .filter(|row| row.action.changes_azure())
+        .count();
+    let asked = match check.offline {
+        true => "Azure was not asked".to_owned(),
+        false => format!(
+            "{writes} writes to Azure; {} reads were sent for that",
+            check.requests
+        ),
+    };
+    line(&mut text, "Azure", &asked);
+    text.push('\n');
+    if check.exceptions.is_empty() {
+        text.push_str("Nothing stands against a takeover.\n");
+        return text;
+    }
+    let _ = match check.exceptions.len() {
+        1 => writeln!(text, "One exception:"),
+        count => writeln!(text, "{count} exceptions:"),
+    };
+    for exception in &check.exceptions {
+        let _ = writeln!(text, "  {}: {}", exception.of, exception.message);
+    }
+    text
+}
+
+fn line(text: &mut String, name: &str, value: &str) {
+    // Writing into a String cannot fail.
+    let _ = writeln!(text, "{name:<13} {value}");
+}
+
+/// The steps, and what comes next.
+pub fn steps(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for step in steps {
+        let _ = writeln!(text, "{}", one(step));
+    }
+    text
+}
+
+/// One step.
+pub fn one(step: &Step) -> String {
+    match &step.state {
+        State::Done => format!("[x] {}", step.name),
+        State::Open(task) => format!("[ ] {}\n      to do: {}", step.name, done_by(task)),
+        State::Waiting(what) => format!("[ ] {}\n      waits until {what}", step.name),
+        State::ByHand(what) => format!("[ ] {}\n      by hand: {what}", step.name),
+    }
+}
+
+/// What doing a task means.
+pub fn done_by(task: &Task) -> String {
+    match task {
+        Task::KeepRecord => "write that ConfigMap".to_owned(),
+        Task::Stop(it) => format!(
+            "scale Deployment {}/{} from {} to 0",
+            it.namespace, it.name, it.replicas
+        ),
+        Task::Start(it) => format!(
+            "scale Deployment {}/{} to {}",
+            it.namespace,
+            it.name,
+            it.before.unwrap_or(1)
+        ),
+        Task::RemoveAdmission => "delete them".to_owned(),
+        Task::RestoreAdmission => "create them as they were".to_owned(),
+        Task::RestoreConversion(names) => {
+            format!("point the conversion of {} CRDs at it", names.len())
+        }
+    }
+}
