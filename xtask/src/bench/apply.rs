@@ -12,6 +12,9 @@ use super::served::Served;
 /// Resource groups, each with a virtual network.
 const SETS: usize = 1_000;
 
+/// Before the figures of an operator that serves one version of each kind.
+const LATEST: &str = "crdVersions latest: ";
+
 /// Bars of the operator's own figures, as they are named below.
 const BARS: [(&str, f64); 8] = [
     ("all Ready", 33.0),
@@ -32,6 +35,8 @@ pub async fn figures(context: &Context) -> anyhow::Result<Vec<Figure>> {
     for (name, bar) in BARS {
         samples = samples.at_most(name, bar);
     }
+    let scene = Scene::start(context, &["--crd-versions=latest"]).await?;
+    measure(context, scene, LATEST, &mut samples).await?;
     for beside in &context.beside {
         let scene = Scene::start_other(context, &beside.command).await?;
         measure(context, scene, &format!("{}: ", beside.name), &mut samples).await?;

@@ -86,8 +86,14 @@ impl Kind {
     ) -> anyhow::Result<Self> {
         let crds = Api::<CustomResourceDefinition>::all(scene.client.clone());
         let crd = crds.get(&format!("{plural}.{group}")).await?;
-        let stored = crd.spec.versions.iter().find(|version| version.storage);
+        let mut versions = crd.spec.versions.iter();
+        let stored = versions.clone().find(|version| version.storage);
         let stored = stored.context("a CRD without a stored version")?;
+        // Where one version is served, users write that one.
+        let is_served = versions.any(|it| it.served && it.name == version);
+        let mut others = crd.spec.versions.iter().rev();
+        let other = others.find(|it| it.served && !it.storage);
+        let version = other.filter(|_| !is_served).map_or(version, |it| &it.name);
         let of = |version: &str| {
             let gvk = GroupVersionKind::gvk(group, version, kind);
             ApiResource::from_gvk_with_plural(&gvk, plural)
