@@ -19,15 +19,15 @@
 //!
 //! The first six and the last are pure. What does not live here: flags and files (see [`crate::command`]).
 
-// pub mod discover;
+pub mod discover;
 pub mod draft;
-// pub mod importer;
+pub mod importer;
 pub mod known;
 mod links;
 pub mod manifest;
 mod mend;
 pub mod names;
-// pub mod reader;
+pub mod reader;
 mod steps;
 pub mod text;
 
