@@ -217,11 +217,23 @@ mod tests {
         for (name, keep, lead) in [
             ("Microsoft.Storage/storageAccounts", false, true),
             ("microsoft.storage/storageaccounts/BlobServices", true, true),
-            ("Microsoft.Storage/storageAccounts/blobServices/containers", true, true),
-            ("Microsoft.Storage/storageAccounts/queueServices", false, false),
+            (
+                "Microsoft.Storage/storageAccounts/blobServices/containers",
+                true,
+                true,
+            ),
+            (
+                "Microsoft.Storage/storageAccounts/queueServices",
+                false,
+                false,
+            ),
             ("Microsoft.Storage/storageAccountsX", false, false),
         ] {
-            assert_eq!((blobs.keep(name), blobs.lead(name, &known)), (keep, lead), "{name}");
+            assert_eq!(
+                (blobs.keep(name), blobs.lead(name, &known)),
+                (keep, lead),
+                "{name}"
+            );
         }
         let roles = Types::new(["Microsoft.Authorization/roleAssignments".to_owned()]);
         assert!(roles.lead("Microsoft.Storage/storageAccounts", &known));
@@ -231,6 +243,9 @@ mod tests {
 
     #[test]
     fn paths_are_those_of_urls() {
-        assert_eq!(path("/subscriptions/s/resourceGroups/a b/providers/P.Q/r"), "/subscriptions/s/resourceGroups/a%20b/providers/P.Q/r");
+        assert_eq!(
+            path("/subscriptions/s/resourceGroups/a b/providers/P.Q/r"),
+            "/subscriptions/s/resourceGroups/a%20b/providers/P.Q/r"
+        );
     }
 }

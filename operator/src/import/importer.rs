@@ -176,7 +176,9 @@ impl Visitor<'_> {
 
     /// What the kind's importer says of it.
     async fn ask_kind(&self, draft: Draft) -> Outcome {
-        let Resource { id, kind, version, .. } = &draft.resource;
+        let Resource {
+            id, kind, version, ..
+        } = &draft.resource;
         let points = self.setting.extensions.of(Kind(kind));
         if !points.has_importer() {
             return Outcome::Draft(Box::new(draft));

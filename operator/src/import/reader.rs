@@ -173,10 +173,7 @@ impl Reader {
         let mut tries = 0;
         loop {
             let what = (Sort::Reads, Urgency::Foreground);
-            while !self
-                .budget
-                .take_if_left(&account, what, self.time.now())
-            {
+            while !self.budget.take_if_left(&account, what, self.time.now()) {
                 self.wait(BUSY).await;
             }
             self.sent.fetch_add(1, Ordering::Relaxed);

@@ -8,7 +8,7 @@
 //! | [`run`] | every recorded PUT of our kinds, and what became of it |
 //! | [`comparison`] | one recorded PUT against one rendered request |
 //! | [`replay`] | the operator against recordings that answer |
-//! | [`imports`], [`writable`] | every recorded resource, imported, and what is wrong with it |
+//! | [`imports`] | every recorded resource, imported, and what is wrong with it |
 //! | [`page`] | the result of rendering as a page of the book |
 //! | [`book`] | where pages are kept |
 //! | [`differences`] | the checked-in lists of differences that are known, with reasons |
@@ -26,4 +26,3 @@ pub mod properties;
 pub mod renaming;
 pub mod replay;
 pub mod run;
-pub mod writable;

@@ -2,7 +2,19 @@
 //!
 //! An import must not change Azure, and an empty manifest would not. So there are three questions: would the operator change
 //! anything, does the API server take the manifest, and does its PUT say whatever Azure's answer says and a PUT can say? The
-//! last is asked here by a walk of its own over the answer, which shares nothing with the import but the tables.
+//! last is asked by a walk of its own over the answer, which shares nothing with the import but the tables.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`writable`] | what an answer says that a PUT could say as well, and a body does not |
+//! | [`planned`] | `armature plan` over the manifests, with the recorded answers for Azure |
+//! | [`strict`] | a real API server with the CRDs, and strict validation |
+//! | [`page`] | the result as a page of the book |
+
+pub mod page;
+pub mod planned;
+pub mod strict;
+pub mod writable;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +28,8 @@ use armature_runtime::kind::{KindInfo, VersionInfo};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
+use self::writable::missing;
 use crate::data::Recording;
-use crate::writable::missing;
 
 /// Namespace of all manifests.
 pub const NAMESPACE: &str = "import";
