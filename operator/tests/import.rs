@@ -119,7 +119,7 @@ async fn what_cannot_be_imported_is_told_and_nothing_is_half_written() {
     );
     let told = world.run(&failing, 1).await;
     assert!(
-        told.starts_with("3 imported, 0 skipped, 3 failed;"),
+        told.starts_with("6 imported, 0 skipped, 3 failed;"),
         "{told}"
     );
     for part in [
@@ -147,7 +147,7 @@ async fn what_cannot_be_imported_is_told_and_nothing_is_half_written() {
         .iter()
         .map(|one| one["action"].as_str().unwrap())
         .collect();
-    assert_eq!(actions, ["adopt"; 3], "{plan:#}");
+    assert_eq!(actions, ["adopt"; 6], "{plan:#}");
     // Nothing was imported, so nothing is written.
     let nothing = format!("armature import {GROUP}/providers/No.Body/knows/it -f none");
     world.run(&nothing, 1).await;

@@ -4,8 +4,9 @@ use armature_runtime::engine::status::spec_from_arm;
 use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, OwnerRule, VersionInfo};
 use armature_runtime::shape::arm_json::find;
+use armature_runtime::shape::arm_tree::ArmTree;
 use armature_runtime::shape::path::Path;
-use armature_runtime::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type};
+use armature_runtime::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type, check};
 use serde_json::{Map, Value, json};
 
 use super::mend::mend;
@@ -69,8 +70,16 @@ pub fn draft(resource: Resource) -> Result<Draft, String> {
         return Err("Azure's answer is no object".to_owned());
     };
     let mut spec = read;
+    keep_to_further(version, body, &mut spec);
+    let mut open = Vec::new();
     if let Value::Object(body) = body {
-        add_secrets(version.spec, body, &mut spec, &Path::Root(""));
+        add_secrets(
+            version.spec,
+            body,
+            &mut spec,
+            &Path::Root("spec"),
+            &mut open,
+        );
     }
     prune(version.spec, &mut spec);
     if version.spec.field(AZURE_NAME).is_some() {
@@ -82,11 +91,11 @@ pub fn draft(resource: Resource) -> Result<Draft, String> {
         spec.insert(OWNER.to_owned(), json!({ "armId": owner.as_str() }));
     }
     let mut spec = Value::Object(spec);
-    let left_out = mend(version.spec, &mut spec)?;
+    open.extend(mend(version.spec, &mut spec)?);
     Ok(Draft {
         spec: in_order(version.spec, spec),
         owner,
-        left_out,
+        left_out: open,
         resource: Resource { id, ..resource },
     })
 }
@@ -134,12 +143,32 @@ fn check_place(
     }
 }
 
-/// Puts a reference to a Secret wherever Azure shows that there is a secret.
+/// What an answer has beside the members that can be written is for a large part what only Azure sets: that is no further member.
+fn keep_to_further(version: &'static VersionInfo, body: &Value, spec: &mut Map<String, Value>) {
+    let Value::Object(body) = body else { return };
+    let shown = ArmTree::of(version.status, body);
+    for field in version.spec.fields {
+        let ArmPlace::Further(at) = field.arm else {
+            continue;
+        };
+        let known = at.iter().try_fold(&shown, |tree, name| tree.member(name));
+        if let Some(Value::Object(further)) = spec.get_mut(field.name) {
+            further.retain(|name, _| {
+                let is_known = known.is_some_and(|known| known.member(name).is_some());
+                !is_known && !(at.is_empty() && name == "name")
+            });
+        }
+    }
+}
+
+/// Puts a reference to a Secret wherever Azure shows that there is a secret. Secrets that the kind takes in the manifest itself
+/// are told instead; ids are none, whatever the schema says.
 fn add_secrets(
     shape: &'static StructShape,
     arm: &Map<String, Value>,
     spec: &mut Map<String, Value>,
     path: &Path<'_>,
+    open: &mut Vec<LeftOut>,
 ) {
     for field in shape.fields {
         let below = path.member(field.name);
@@ -150,13 +179,23 @@ fn add_secrets(
                 };
                 if let Some(reference) = secret(ty, shown, &below) {
                     spec.insert(field.name.to_owned(), reference);
+                } else if field.flags.has(Flags::SECRET) {
+                    match open_reference(ty, shown) {
+                        Some(reference) => {
+                            spec.insert(field.name.to_owned(), reference);
+                        }
+                        None => open.push(LeftOut {
+                            path: below.to_string(),
+                            why: OPEN_SECRET.to_owned(),
+                        }),
+                    }
                 } else if let Some(value) = spec.get_mut(field.name) {
-                    add_secrets_in(ty, shown, value, &below);
+                    add_secrets_in(ty, shown, value, &below, open);
                 }
             }
             (ArmPlace::Variant, Type::Struct(variant)) => {
                 if let Some(Value::Object(members)) = spec.get_mut(field.name) {
-                    add_secrets(variant, arm, members, &below);
+                    add_secrets(variant, arm, members, &below, open);
                 }
             }
             _ => {}
@@ -164,22 +203,42 @@ fn add_secrets(
     }
 }
 
-fn add_secrets_in(ty: Type, arm: &Value, spec: &mut Value, path: &Path<'_>) {
+/// Why a value is left out.
+const OPEN_SECRET: &str = "it is a secret that the manifest would show";
+
+/// A reference by the id that Azure shows.
+fn open_reference(ty: Type, shown: &Value) -> Option<Value> {
+    match ty {
+        Type::Struct(shape) if shape.semantic == Semantic::Reference => {
+            let id = shown.as_str().filter(|id| !id.is_empty())?;
+            Some(json!({ "armId": id }))
+        }
+        _ => None,
+    }
+}
+
+fn add_secrets_in(
+    ty: Type,
+    arm: &Value,
+    spec: &mut Value,
+    path: &Path<'_>,
+    open: &mut Vec<LeftOut>,
+) {
     match (ty, arm, spec) {
         (Type::Struct(shape), Value::Object(arm), Value::Object(spec))
             if shape.semantic == Semantic::Plain =>
         {
-            add_secrets(shape, arm, spec, path);
+            add_secrets(shape, arm, spec, path, open);
         }
         (Type::List(list), Value::Array(arm), Value::Array(spec)) if arm.len() == spec.len() => {
             for (index, (arm, spec)) in arm.iter().zip(spec).enumerate() {
-                add_secrets_in(list.item, arm, spec, &path.item(index));
+                add_secrets_in(list.item, arm, spec, &path.item(index), open);
             }
         }
         (Type::Map(map), Value::Object(arm), Value::Object(spec)) => {
             for (name, spec) in spec {
                 if let Some(arm) = arm.get(name) {
-                    add_secrets_in(map.value, arm, spec, &path.member(name));
+                    add_secrets_in(map.value, arm, spec, &path.member(name), open);
                 }
             }
         }
@@ -250,6 +309,7 @@ pub(super) fn key(path: &str) -> String {
 
 /// Takes out what says nothing: empty lists, maps and objects, but for those that have to be there, and what only Azure sets.
 fn prune(shape: &'static StructShape, members: &mut Map<String, Value>) {
+    without_twins(shape, members);
     for field in shape.fields {
         let Some(value) = members.get_mut(field.name) else {
             continue;
@@ -266,6 +326,33 @@ fn prune(shape: &'static StructShape, members: &mut Map<String, Value>) {
         if is_empty || field.flags.has(Flags::READ_ONLY) {
             members.shift_remove(field.name);
         }
+    }
+}
+
+/// Where one ARM path is two fields, an id as text and as a reference, one of them says it: the reference, if it can.
+fn without_twins(shape: &'static StructShape, members: &mut Map<String, Value>) {
+    let is_reference = |field: &&Field| {
+        matches!(field.ty, Type::Struct(inner) if matches!(
+            inner.semantic,
+            Semantic::Reference | Semantic::WellKnownReference
+        ))
+    };
+    for reference in shape.fields.iter().filter(is_reference) {
+        let mut others = shape.fields.iter();
+        let twin = others.find(|other| {
+            let is_other = other.name != reference.name && other.arm == reference.arm;
+            is_other && members.contains_key(other.name)
+        });
+        let (Some(twin), Some(value), Type::Struct(inner)) =
+            (twin, members.get(reference.name), reference.ty)
+        else {
+            continue;
+        };
+        let spare = match check(inner, value, "").is_empty() {
+            true => twin.name,
+            false => reference.name,
+        };
+        members.shift_remove(spare);
     }
 }
 

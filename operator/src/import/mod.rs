@@ -33,3 +33,6 @@ pub mod text;
 
 pub use draft::{Draft, LeftOut, Resource, draft};
 pub use manifest::{Imported, SecretKey, Wanted, manifests};
+
+#[cfg(test)]
+mod tests;
