@@ -1,7 +1,7 @@
 //! Handwritten behaviour of single kinds: one module per group, one file per extension, tests beside it.
 //!
 //! A group's module registers what is in it, and is there with the feature of the group's name. What several groups need
-//! stands beside them ([`state`]). `docs/customizations.md` says for each kind where what it needs is done.
+//! stands beside them ([`state`], [`unmade`]). `docs/customizations.md` says for each kind where what it needs is done.
 //!
 //! Each extension is typed on the hub structs of its kind, so that a change of the hub breaks the build here
 //! and not at run time. What an extension may do is the contract of its trait in
@@ -20,6 +20,8 @@ pub mod communication;
 pub mod containerservice;
 #[cfg(feature = "dataprotection")]
 pub mod dataprotection;
+#[cfg(feature = "dbformysql")]
+pub mod dbformysql;
 #[cfg(feature = "dbforpostgresql")]
 pub mod dbforpostgresql;
 #[cfg(feature = "documentdb")]
@@ -35,6 +37,7 @@ mod state;
 pub mod subscription;
 #[cfg(all(test, feature = "default"))]
 mod testing;
+mod unmade;
 
 use armature_runtime::extension::{RegisterError, Registry};
 
@@ -60,6 +63,7 @@ pub fn registry() -> Result<Registry, RegisterError> {
         "communication" communication
         "containerservice" containerservice
         "dataprotection" dataprotection
+        "dbformysql" dbformysql
         "dbforpostgresql" dbforpostgresql
         "documentdb" documentdb
         "keyvault" keyvault
@@ -115,6 +119,7 @@ mod tests {
             ("config maps", points.has_config_exporter()),
             ("success", points.has_success_handler()),
             ("deletion", points.has_deleter()),
+            ("import", points.has_importer()),
         ];
         let there = all.into_iter().filter(|(_, is_there)| *is_there);
         there.map(|(name, _)| name).collect()
@@ -134,14 +139,17 @@ mod tests {
         found.sort();
         let expected = [
             "apimanagement Product: deletion",
-            "authorization RoleAssignment: modifier",
+            "authorization RoleAssignment: modifier, import",
+            "authorization RoleDefinition: import",
             "communication Domain: pre-check",
             "communication SenderUsername: pre-check",
             "containerservice ManagedCluster: pre-check",
             "containerservice ManagedClustersAgentPool: owner check, pre-check",
             "dataprotection BackupVaultsBackupInstance: post-check",
+            "dbformysql FlexibleServersConfiguration: import",
             "dbforpostgresql FlexibleServer: pre-check",
-            "dbforpostgresql FlexibleServersDatabase: owner check",
+            "dbforpostgresql FlexibleServersConfiguration: import",
+            "dbforpostgresql FlexibleServersDatabase: owner check, import",
             "dbforpostgresql FlexibleServersFirewallRule: owner check",
             "documentdb CassandraDataCenter: owner check",
             "documentdb DatabaseAccount: pre-check",

@@ -8,6 +8,7 @@
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`relations`] | what runs in a cluster, how it hangs together, and what is in the way |
 //! | [`render`] | what manifests would lead to, without a cluster |
+//! | [`import`] | manifests of what exists in Azure |
 //! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
@@ -23,6 +24,7 @@ pub mod config;
 mod crds;
 pub mod explain;
 mod health;
+pub mod import;
 pub mod logging;
 mod manager;
 mod metrics;

@@ -5,7 +5,9 @@ mod azure;
 mod cluster;
 pub mod crds;
 pub mod explain;
+mod folder;
 mod form;
+pub mod import;
 pub mod output;
 pub mod plan;
 mod quantity;
@@ -37,6 +39,8 @@ enum Command {
     Render(render::RenderArguments),
     /// Show what manifests, or what runs in a cluster, would change in Azure; writes nothing.
     Plan(Box<plan::PlanArguments>),
+    /// Write manifests of what exists in Azure; reads only.
+    Import(Box<import::ImportArguments>),
     /// List the kinds that there are.
     Kinds(explain::KindsArguments),
     /// Explain a kind or a property of it.
@@ -61,6 +65,7 @@ impl Cli {
             Command::Crds(arguments) => arguments.run(),
             Command::Render(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
+            Command::Import(arguments) => arguments.run(),
             Command::Kinds(arguments) => arguments.run(),
             Command::Explain(arguments) => arguments.run(),
             Command::Tree(arguments) => arguments.run(),

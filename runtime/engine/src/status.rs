@@ -1,4 +1,4 @@
-//! From ARM's JSON to Kubernetes' words: the status of an object.
+//! From ARM's JSON to Kubernetes' words: the status of an object, and the spec of one that is to take the resource over.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use armature_shapes::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type
 /// a field beats no status; so are lists of more than [`LONGEST_LIST`] items, because etcd takes no object of their
 /// size (ASO behaviour §2.2 does so for one field of subnets). Secrets never enter. `conditions` are the reconciler's and are not set here.
 pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
-    let mut status = from_arm(version.status, arm);
+    let mut status = from_arm(version.status, arm, LONGEST_LIST);
     // `name` stands in the body of every resource: it is no further member of one.
     let rest = version.status.fields.iter();
     for field in rest.filter(|field| matches!(field.arm, ArmPlace::Further([]))) {
@@ -29,24 +29,35 @@ pub fn status_from_arm(version: &VersionInfo, arm: &Value) -> Value {
     status
 }
 
+/// The spec that an ARM resource has in this version's words: what a PUT of this version could say of it. Secrets never enter;
+/// names, owner and what else is between the user and the operator are not in an answer and so not in it.
+pub fn spec_from_arm(version: &VersionInfo, arm: &Value) -> Value {
+    from_arm(version.spec, arm, usize::MAX)
+}
+
 /// Most items of a list in a status: 2,000 ARM ids are half a megabyte, and etcd takes 1.5.
 const LONGEST_LIST: usize = 2000;
 
-fn from_arm(shape: &'static StructShape, arm: &Value) -> Value {
+fn from_arm(shape: &'static StructShape, arm: &Value, longest: usize) -> Value {
     match arm {
-        Value::Object(members) => Value::Object(read_struct(shape, members)),
+        Value::Object(members) => Value::Object(read_struct(shape, members, longest)),
         _ => Value::Object(Map::new()),
     }
 }
 
-fn read_struct(shape: &'static StructShape, arm: &Map<String, Value>) -> Map<String, Value> {
+/// `longest` is the most items that a list may have.
+fn read_struct(
+    shape: &'static StructShape,
+    arm: &Map<String, Value>,
+    longest: usize,
+) -> Map<String, Value> {
     let mut out = Map::new();
     for field in shape.fields {
         let value = match field.arm {
             ArmPlace::Operator => None,
-            ArmPlace::At(at) => find(arm, at).and_then(|value| read_field(field, value)),
-            ArmPlace::Variant => read_variant(shape, field, arm),
-            ArmPlace::Further(at) => read_further(shape, at, field, arm),
+            ArmPlace::At(at) => find(arm, at).and_then(|value| read_field(field, value, longest)),
+            ArmPlace::Variant => read_variant(shape, field, arm, longest),
+            ArmPlace::Further(at) => read_further(shape, at, field, arm, longest),
         };
         if let Some(value) = value {
             out.insert(field.name.to_owned(), value);
@@ -61,6 +72,7 @@ fn read_further(
     at: &[&str],
     field: &Field,
     arm: &Map<String, Value>,
+    longest: usize,
 ) -> Option<Value> {
     let tree = ArmTree::of(shape, arm);
     let mut known = &tree;
@@ -77,7 +89,7 @@ fn read_further(
     let further: Map<_, _> = further
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let read = read_field(field, &Value::Object(further))?;
+    let read = read_field(field, &Value::Object(further), longest)?;
     read.as_object()
         .is_some_and(|further| !further.is_empty())
         .then_some(read)
@@ -88,6 +100,7 @@ fn read_variant(
     shape: &'static StructShape,
     field: &Field,
     arm: &Map<String, Value>,
+    longest: usize,
 ) -> Option<Value> {
     let Type::Struct(variant) = field.ty else {
         return None;
@@ -96,7 +109,7 @@ fn read_variant(
     if chosen_variant(shape, arm)? != field.name {
         return None;
     }
-    let mut members = read_struct(variant, arm);
+    let mut members = read_struct(variant, arm, longest);
     // The variant's own shape does not know the discriminator, so it may have taken it for a further member.
     for field in variant.fields {
         if let (ArmPlace::Further([]), Some(Value::Object(further))) =
@@ -111,14 +124,14 @@ fn read_variant(
     Some(Value::Object(members))
 }
 
-fn read_field(field: &Field, value: &Value) -> Option<Value> {
+fn read_field(field: &Field, value: &Value, longest: usize) -> Option<Value> {
     if field.flags.has(Flags::SECRET) {
         return None;
     }
-    read(field.ty, value)
+    read(field.ty, value, longest)
 }
 
-fn read(ty: Type, value: &Value) -> Option<Value> {
+fn read(ty: Type, value: &Value, longest: usize) -> Option<Value> {
     match ty {
         Type::Bool => value.is_boolean().then(|| value.clone()),
         Type::Integer(_) => armature_shapes::shape::integer(value).map(Value::from),
@@ -128,33 +141,40 @@ fn read(ty: Type, value: &Value) -> Option<Value> {
         Type::Enum(shape) => value
             .as_str()
             .map(|text| Value::from(shape.canonical(text))),
-        Type::Struct(shape) => read_object(shape, value),
+        Type::Struct(shape) => read_object(shape, value, longest),
         Type::List(shape) => match (shape.item, value) {
             (Type::Struct(item), Value::Object(members))
                 if item.semantic == Semantic::ArmIdKeyed =>
             {
                 Some(members.keys().map(|id| arm_id_item(id)).collect())
             }
-            (item, Value::Array(items)) if items.len() <= LONGEST_LIST => {
-                Some(items.iter().filter_map(|value| read(item, value)).collect())
+            (item, Value::Array(items)) if items.len() <= longest => {
+                let items = items.iter();
+                Some(
+                    items
+                        .filter_map(|value| read(item, value, longest))
+                        .collect(),
+                )
             }
             _ => None,
         },
         Type::Map(shape) => {
             let members = value.as_object()?.iter();
             let members = members
-                .filter_map(|(key, value)| Some((key.clone(), read(shape.value, value)?)))
+                .filter_map(|(key, value)| Some((key.clone(), read(shape.value, value, longest)?)))
                 .collect::<Map<_, _>>();
             Some(Value::Object(members))
         }
     }
 }
 
-fn read_object(shape: &'static StructShape, value: &Value) -> Option<Value> {
+fn read_object(shape: &'static StructShape, value: &Value, longest: usize) -> Option<Value> {
     match shape.semantic {
-        Semantic::Plain | Semantic::ArmIdKeyed => {
-            Some(Value::Object(read_struct(shape, value.as_object()?)))
-        }
+        Semantic::Plain | Semantic::ArmIdKeyed => Some(Value::Object(read_struct(
+            shape,
+            value.as_object()?,
+            longest,
+        ))),
         Semantic::Reference | Semantic::WellKnownReference => {
             let id = value.as_str().filter(|id| !id.is_empty())?;
             Some(reference_to(id))
@@ -197,11 +217,11 @@ mod tests {
     fn discriminator_chooses_the_variant() {
         let arm = json!({"properties": {"source": {"kind": "BLOB", "properties": {"uri": "u"}}}});
         assert_eq!(
-            from_arm(VERSION.spec, &arm),
+            spec_from_arm(&VERSION, &arm),
             json!({"source": {"blob": {"uri": "u"}}})
         );
         let arm = json!({"properties": {"source": {"kind": "Other"}}});
-        assert_eq!(from_arm(VERSION.spec, &arm), json!({"source": {}}));
+        assert_eq!(spec_from_arm(&VERSION, &arm), json!({"source": {}}));
     }
 
     #[test]
@@ -211,7 +231,7 @@ mod tests {
             "properties": {"subnet": {"id": "/subnets/1"}, "password": "p", "protectedSettings": {"a": "b"}},
         });
         assert_eq!(
-            from_arm(VERSION.spec, &arm),
+            spec_from_arm(&VERSION, &arm),
             json!({
                 "identity": {
                     "type": "UserAssigned",
@@ -226,9 +246,11 @@ mod tests {
     #[test]
     fn a_list_too_long_for_etcd_is_left_out() {
         let zones = |count: usize| json!({"zones": vec!["1"; count]});
-        let kept = from_arm(VERSION.spec, &zones(LONGEST_LIST));
-        assert_eq!(kept, zones(LONGEST_LIST));
-        assert_eq!(from_arm(VERSION.spec, &zones(LONGEST_LIST + 1)), json!({}));
+        let status = |count| from_arm(VERSION.spec, &zones(count), LONGEST_LIST);
+        assert_eq!(status(LONGEST_LIST), zones(LONGEST_LIST));
+        assert_eq!(status(LONGEST_LIST + 1), json!({}));
+        let spec = spec_from_arm(&VERSION, &zones(LONGEST_LIST + 1));
+        assert_eq!(spec, zones(LONGEST_LIST + 1));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! | [`run`] | every recorded PUT of our kinds, and what became of it |
 //! | [`comparison`] | one recorded PUT against one rendered request |
 //! | [`replay`] | the operator against recordings that answer |
+//! | [`imports`] | every recorded resource, imported, and what is wrong with it |
 //! | [`page`] | the result of rendering as a page of the book |
 //! | [`book`] | where pages are kept |
 //! | [`differences`] | the checked-in lists of differences that are known, with reasons |
@@ -19,6 +20,7 @@ pub mod book;
 pub mod comparison;
 pub mod data;
 pub mod differences;
+pub mod imports;
 pub mod page;
 pub mod properties;
 pub mod renaming;

@@ -33,8 +33,14 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             Self(Output::Terminal(bar))
         } else {
-            Self(Output::Plain(Mutex::new(Instant::now())))
+            Self::plain()
         }
+    }
+
+    /// Plain lines, on a terminal too.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self(Output::Plain(Mutex::new(Instant::now())))
     }
 
     /// Shows nothing.

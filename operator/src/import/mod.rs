@@ -1,0 +1,38 @@
+//! `armature import`: manifests of what exists in Azure.
+//!
+//! What Azure shows of a resource becomes a spec by the same tables by which a spec becomes a request, and nothing in
+//! between knows a service. What a kind does not want to be imported says its
+//! [importer](armature_runtime::extension::Importer).
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`known`] | which kind and version an ARM id is imported as, and what may be below it |
+//! | [`draft`] | from one answer of Azure to a spec |
+//! | [`mend`] | a spec that the API server takes, and what had to go for it |
+//! | [`names`] | names in Kubernetes |
+//! | [`links`] | owners and references by name |
+//! | [`manifest`] | drafts together become manifests |
+//! | [`reader`] | reads within the budget |
+//! | [`discover`] | what there is: the Graph, lists, children |
+//! | [`importer`] | one import, from ids to manifests |
+//! | [`text`] | manifests and reports as text |
+//!
+//! The first six and the last are pure. What does not live here: flags and files (see [`crate::command`]).
+
+pub mod discover;
+pub mod draft;
+pub mod importer;
+pub mod known;
+mod links;
+pub mod manifest;
+mod mend;
+pub mod names;
+pub mod reader;
+mod steps;
+pub mod text;
+
+pub use draft::{Draft, LeftOut, Resource, draft};
+pub use manifest::{Imported, SecretKey, Wanted, manifests};
+
+#[cfg(test)]
+mod tests;

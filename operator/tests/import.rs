@@ -1,0 +1,159 @@
+//! `armature import` as people run it: the program, a real API server with the real operator, and a simulated Azure. The page
+//! in `docs/` shows what it prints; `ARMATURE_WRITE_DOCS=1` writes it there.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod commands;
+
+use armature::worlds::manifests::manifest;
+use armature_simulator::Query;
+use commands::World;
+use serde_json::{Value, json};
+
+const GROUP: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/shop";
+
+async fn shop() -> World {
+    let world = World::start("import.md").await;
+    world.apply_page("shop").await;
+    world
+        .wait_ready(
+            "storage.azure.com",
+            "StorageAccountsBlobService",
+            "shopblobs",
+        )
+        .await;
+    world
+}
+
+/// Methods of the requests to ARM but for reads, and but for questions to the Graph.
+fn writes(world: &World) -> usize {
+    let all = world.azure().requests(&Query::default());
+    let writes = all.iter().filter(|request| {
+        let is_arm = request.path.starts_with("/subscriptions/");
+        is_arm && !["GET", "HEAD"].contains(&request.method.as_str())
+    });
+    writes.count()
+}
+
+fn documents(text: &str) -> Vec<Value> {
+    let (mut documents, mut errors) = (Vec::new(), Vec::new());
+    manifest::parse(&Default::default(), text, &mut documents, &mut errors);
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    documents.into_iter().map(|one| one.value).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_shows_what_it_prints() {
+    let world = shop().await;
+    let before = writes(&world);
+    world
+        .shows("armature import --resource-group shop --namespace team", 0)
+        .await;
+    world
+        .shows(
+            "armature import --resource-group shop --type StorageAccount --label team=shop --policy skip",
+            0,
+        )
+        .await;
+    world
+        .shows("armature import --resource-group shop -f imported", 0)
+        .await;
+    world.shows("armature plan -f imported", 0).await;
+    assert_eq!(writes(&world), before, "an import writes nothing");
+    world.finish_page();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_made_of_manifests_comes_back_as_them() {
+    let world = shop().await;
+    let text = world
+        .run("armature import --resource-group shop -s", 0)
+        .await;
+    let found = documents(&text);
+    let kinds: Vec<&str> = found
+        .iter()
+        .map(|one| one["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds[..3],
+        [
+            "ResourceGroup",
+            "StorageAccount",
+            "StorageAccountsBlobService"
+        ],
+        "{text}"
+    );
+    for (found, made) in found.iter().zip([
+        json!({"azureName": "shop", "location": "westeurope"}),
+        json!({
+            "azureName": "shopdata", "location": "westeurope", "kind": "StorageV2",
+            "sku": {"name": "Standard_LRS"}, "accessTier": "Hot", "owner": {"name": "shop"},
+        }),
+        json!({"owner": {"name": "shopdata"}}),
+    ]) {
+        for (name, value) in made.as_object().unwrap() {
+            assert_eq!(&found["spec"][name], value, "{name}: {text}");
+        }
+        assert!(found.get("status").is_none());
+    }
+    // By id, by asoctl's name for it, and by the lists of ARM, it is the same.
+    let id = format!("armature import azure-resource {GROUP} -w 1");
+    assert_eq!(world.run(&id, 0).await, text);
+    let account = format!("{GROUP}/providers/microsoft.storage/StorageAccounts/shopdata");
+    let of_account = documents(&world.run(&format!("armature import {account}"), 0).await);
+    assert_eq!(of_account.len(), found.len() - 1);
+    assert_eq!(of_account[0]["spec"]["owner"], json!({ "armId": GROUP }));
+    assert_eq!(of_account[1]["spec"]["owner"], json!({"name": "shopdata"}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_imported_is_told_and_nothing_is_half_written() {
+    let world = shop().await;
+    let failing = format!(
+        "armature import nonsense {GROUP}/providers/No.Body/knows/it \
+         {GROUP}/providers/Microsoft.Storage/storageAccounts/nobody {GROUP} -o all.yaml"
+    );
+    let told = world.run(&failing, 1).await;
+    assert!(
+        told.starts_with("6 imported, 0 skipped, 3 failed;"),
+        "{told}"
+    );
+    for part in [
+        "no ARM resource id",
+        "there is no kind for the type No.Body/knows",
+        "Azure has no such resource",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    // The file is there, and stays.
+    world
+        .run(&format!("armature import {GROUP} -o all.yaml"), 1)
+        .await;
+    world
+        .run(
+            &format!("armature import {GROUP} -o all.yaml --overwrite"),
+            0,
+        )
+        .await;
+    let plan = world.run("armature plan -f all.yaml -o json", 0).await;
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    let actions: Vec<&str> = plan["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["action"].as_str().unwrap())
+        .collect();
+    assert_eq!(actions, ["adopt"; 6], "{plan:#}");
+    // Nothing was imported, so nothing is written.
+    let nothing = format!("armature import {GROUP}/providers/No.Body/knows/it -f none");
+    world.run(&nothing, 1).await;
+    world.run("armature plan -f none", 1).await;
+    world.run("armature import", 1).await;
+    world
+        .run("armature import -g shop --type StorageAcount", 1)
+        .await;
+}
