@@ -9,18 +9,22 @@
 //! | [`relations`] | what runs in a cluster, how it hangs together, and what is in the way |
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`explain`] | kinds and properties, from shapes alone |
+//! | [`export`] | the installation as manifests |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
+//! | [`colour`] | who gets colours |
 //! | [`logging`] | where log lines go and how they look |
 //! | [`traces`] | spans for an OpenTelemetry collector |
 //!
 //! What does not live here: anything that reconciles (`armature_runtime`) and anything of one Azure service
 //! (`armature_customizations`).
 
+pub mod colour;
 pub mod command;
 pub mod config;
 mod crds;
 pub mod explain;
+pub mod export;
 mod health;
 pub mod logging;
 mod manager;

@@ -16,6 +16,11 @@ use crate::config::VersionChoice;
 /// Arguments of `armature crds`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  armature crds > crds.yaml                                   All kinds in all versions
+  armature crds --group storage --group resources             Two groups
+  armature crds --crd-pattern 'storage.azure.com/*' --crd-versions latest
+
 The manifests hold no conversion: whoever runs the operator with --crd-management none applies them, and the operator
 points their conversion at itself.")]
 pub struct CrdsArguments {
@@ -46,9 +51,12 @@ pub struct CrdsArguments {
     output: Format,
 }
 
+/// How several manifests are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub enum Format {
+    /// Documents, one after the other.
     Yaml,
+    /// One List.
     Json,
 }
 
@@ -109,7 +117,11 @@ fn is_group(group: &str, wanted: &str) -> bool {
             .is_some_and(|short| short.eq_ignore_ascii_case(wanted))
 }
 
-fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
+/// Several manifests as one text.
+///
+/// # Errors
+/// When one cannot be written so, which is a defect.
+pub fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
     let mut text = String::new();
     match format {
         Format::Yaml => {

@@ -12,6 +12,7 @@
 
 mod chart;
 mod cluster;
+mod export;
 mod flow;
 mod install;
 mod lists;
