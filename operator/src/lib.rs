@@ -7,6 +7,7 @@
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`relations`] | what runs in a cluster, how it hangs together, and what is in the way |
+//! | [`graph`] | the same as a drawing |
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`export`] | the installation as manifests |
@@ -25,6 +26,7 @@ pub mod config;
 mod crds;
 pub mod explain;
 pub mod export;
+pub mod graph;
 mod health;
 pub mod logging;
 mod manager;

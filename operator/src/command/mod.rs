@@ -8,6 +8,7 @@ pub mod crds;
 pub mod explain;
 pub mod export;
 mod form;
+pub mod graph;
 pub mod man;
 pub mod output;
 pub mod plan;
@@ -56,6 +57,8 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Show what runs in a cluster below its owners.
     Tree(relations::TreeArguments),
+    /// Draw owners and references of manifests, or of what runs in a cluster.
+    Graph(graph::GraphArguments),
     /// Tell why an object is not ready, and what to do.
     Why(relations::WhyArguments),
     /// Show which objects of a cluster are ready.
@@ -80,6 +83,7 @@ impl Cli {
             Command::Kinds(arguments) => arguments.run(),
             Command::Explain(arguments) => arguments.run(),
             Command::Tree(arguments) => arguments.run(),
+            Command::Graph(arguments) => arguments.run(),
             Command::Why(arguments) => arguments.run(),
             Command::Status(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(),
