@@ -23,6 +23,7 @@
 pub mod colour;
 pub mod command;
 pub mod config;
+mod crd_report;
 mod crds;
 pub mod explain;
 pub mod export;

@@ -4,6 +4,7 @@ mod azure;
 pub mod called;
 mod cluster;
 pub mod completions;
+mod crd_storage;
 pub mod crds;
 pub mod explain;
 pub mod export;

@@ -12,6 +12,7 @@
 
 mod chart;
 mod cluster;
+mod crds_command;
 mod export;
 mod flow;
 mod install;
