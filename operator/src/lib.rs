@@ -7,22 +7,29 @@
 //! | [`config`] | what an operator is told, checked |
 //! | [`command`] | the command line: flags and environment variables to [`config`] |
 //! | [`relations`] | what runs in a cluster, how it hangs together, and what is in the way |
+//! | [`graph`] | the same as a drawing |
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`import`] | manifests of what exists in Azure |
 //! | [`explain`] | kinds and properties, from shapes alone |
+//! | [`export`] | the installation as manifests |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
+//! | [`colour`] | who gets colours |
 //! | [`logging`] | where log lines go and how they look |
 //! | [`traces`] | spans for an OpenTelemetry collector |
 //!
 //! What does not live here: anything that reconciles (`armature_runtime`) and anything of one Azure service
 //! (`armature_customizations`).
 
+pub mod colour;
 pub mod command;
 pub mod config;
+mod crd_report;
 mod crds;
 pub mod explain;
+pub mod export;
+pub mod graph;
 mod health;
 pub mod import;
 pub mod logging;

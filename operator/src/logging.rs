@@ -1,7 +1,5 @@
 //! Log lines: for people on a terminal, JSON for collectors.
 
-use std::io::IsTerminal;
-
 use tracing::Subscriber;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -9,6 +7,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
+use crate::colour::Colour;
 use crate::traces::Traces;
 
 /// How log lines look and how many there are.
@@ -61,7 +60,7 @@ pub fn initialise(json: bool, verbosity: u8, traces: Option<&Traces>) {
     let style = LogStyle {
         json,
         verbosity,
-        ansi: std::io::stderr().is_terminal(),
+        ansi: Colour::of(&std::io::stderr()) == Colour::Yes,
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| style.default_filter());
     let lines = style.layer(std::io::stderr).with_filter(filter);

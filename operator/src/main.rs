@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use armature::command::{Cli, output};
-use clap::Parser;
+use armature::command::{called, output};
 
 fn main() -> ExitCode {
     // Before anything else: two TLS users in one process must agree on their cryptography.
@@ -14,7 +13,7 @@ fn main() -> ExitCode {
         output::print_error("another cryptography provider is installed already");
         return ExitCode::FAILURE;
     }
-    match Cli::parse().run() {
+    match called::run(std::env::args_os()) {
         Ok(code) => code,
         Err(error) => {
             output::print_error(output::message(&error));

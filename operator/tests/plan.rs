@@ -235,4 +235,20 @@ async fn who_is_signed_in_with_the_azure_cli_may_plan() {
         .await;
     let found: Value = serde_json::from_str(&found).unwrap();
     assert_eq!(actions(&found)[0].1, "blocked", "{found:#}");
+
+    // A Secret among the manifests is a credential, whoever is signed in.
+    let settings = armature_simulator::Settings::default();
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": "aso-credential", "namespace": "shop"},
+        "stringData": {
+            "AZURE_SUBSCRIPTION_ID": settings.subscriptions[0], "AZURE_TENANT_ID": settings.tenant,
+            "AZURE_CLIENT_ID": "00000000-0000-0000-0000-00000000000a", "AZURE_CLIENT_SECRET": "for the simulator",
+        },
+    });
+    world.write("credential.json", &secret.to_string());
+    let line = "armature plan -f shop credential.json -n shop -o json";
+    let found = world.run_with_azure_cli(line, "", 0).await;
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(actions(&found)[0], ("shop", "create", ""), "{found:#}");
 }

@@ -1,4 +1,4 @@
-//! `armature crds`: the CRDs as manifests, without a cluster.
+//! `armature crds`: the CRDs as manifests, without a cluster; `crds status` and `crds migrate` are about those of a cluster.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -7,18 +7,45 @@ use anyhow::bail;
 use armature_runtime::engine::crd::{CrdOptions, ServedVersions, custom_resource_definition};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern};
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
+use super::crd_storage::{MigrateArguments, StatusArguments};
 use super::output;
 use crate::config::VersionChoice;
 
 /// Arguments of `armature crds`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  armature crds > crds.yaml                                   All kinds in all versions
+  armature crds --group storage --group resources             Two groups
+  armature crds --crd-pattern 'storage.azure.com/*' --crd-versions latest
+  armature crds status                                        What is installed, and what an upgrade would change
+
 The manifests hold no conversion: whoever runs the operator with --crd-management none applies them, and the operator
-points their conversion at itself.")]
+points their conversion at itself."
+)]
 pub struct CrdsArguments {
+    #[command(subcommand)]
+    what: Option<CrdsCommand>,
+
+    #[command(flatten)]
+    print: PrintArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum CrdsCommand {
+    /// Tell which versions the CRDs of a cluster store and serve, and what an upgrade would change.
+    Status(StatusArguments),
+    /// Write objects that may be stored at older versions anew, and make their CRDs forget those versions.
+    Migrate(MigrateArguments),
+}
+
+#[derive(Debug, Args)]
+struct PrintArguments {
     /// Only kinds of this API group: storage.azure.com, or storage for short. Can be repeated.
     #[arg(long, value_name = "GROUP")]
     group: Vec<String>,
@@ -46,15 +73,31 @@ pub struct CrdsArguments {
     output: Format,
 }
 
+/// How several manifests are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub enum Format {
+    /// Documents, one after the other.
     Yaml,
+    /// One List.
     Json,
 }
 
 impl CrdsArguments {
-    /// Prints the CRDs.
-    pub fn run(&self) -> anyhow::Result<ExitCode> {
+    /// Prints CRDs, or what there is to say of those of a cluster.
+    ///
+    /// # Errors
+    /// When a pattern or group names nothing, or the cluster cannot be read.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.what {
+            Some(CrdsCommand::Status(arguments)) => arguments.run(),
+            Some(CrdsCommand::Migrate(arguments)) => arguments.run(),
+            None => self.print.run(),
+        }
+    }
+}
+
+impl PrintArguments {
+    fn run(&self) -> anyhow::Result<ExitCode> {
         let kinds = self.kinds(armature_generated::KINDS)?;
         output::print(&format(&self.compose(&kinds), self.output)?)?;
         Ok(ExitCode::SUCCESS)
@@ -109,7 +152,11 @@ fn is_group(group: &str, wanted: &str) -> bool {
             .is_some_and(|short| short.eq_ignore_ascii_case(wanted))
 }
 
-fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
+/// Several manifests as one text.
+///
+/// # Errors
+/// When one cannot be written so, which is a defect.
+pub fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
     let mut text = String::new();
     match format {
         Format::Yaml => {

@@ -2,12 +2,18 @@
 
 mod asking;
 mod azure;
+pub mod called;
 mod cluster;
+pub mod completions;
+mod crd_storage;
 pub mod crds;
 pub mod explain;
+pub mod export;
 mod folder;
 mod form;
+pub mod graph;
 pub mod import;
+pub mod man;
 pub mod output;
 pub mod plan;
 mod quantity;
@@ -21,9 +27,18 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+const EXAMPLES: &str = "\
+Examples:
+  armature plan -f manifests/            What manifests would change in Azure
+  armature status -n shop                What runs, and what is ready
+  armature why StorageAccount/shopdata   What keeps an object from being ready
+  armature explain StorageAccount        What a manifest may say
+  armature run --crd-pattern '*/*' --namespace armature-system";
+
 /// Manages Azure resources from Kubernetes.
 #[derive(Debug, Parser)]
 #[command(name = "armature", version, about, long_about = None, propagate_version = true)]
+#[command(after_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -35,6 +50,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Print the CRDs as manifests; needs no cluster.
     Crds(crds::CrdsArguments),
+    /// Print what is installed, as manifests.
+    Export(export::ExportArguments),
     /// Print the requests to Azure that manifests would lead to; needs no cluster.
     Render(render::RenderArguments),
     /// Show what manifests, or what runs in a cluster, would change in Azure; writes nothing.
@@ -47,12 +64,18 @@ enum Command {
     Explain(explain::ExplainArguments),
     /// Show what runs in a cluster below its owners.
     Tree(relations::TreeArguments),
+    /// Draw owners and references of manifests, or of what runs in a cluster.
+    Graph(graph::GraphArguments),
     /// Tell why an object is not ready, and what to do.
     Why(relations::WhyArguments),
     /// Show which objects of a cluster are ready.
     Status(relations::StatusArguments),
     /// Take a cluster over from Azure Service Operator, or give it back.
     Takeover(takeover::TakeoverArguments),
+    /// Print a script that completes commands in a shell.
+    Completions(completions::CompletionsArguments),
+    /// Print or write pages of the manual.
+    Man(man::ManArguments),
     /// Print the version of this program.
     Version(version::VersionArguments),
 }
@@ -63,15 +86,19 @@ impl Cli {
         match self.command {
             Command::Run(arguments) => arguments.run(),
             Command::Crds(arguments) => arguments.run(),
+            Command::Export(arguments) => arguments.run(),
             Command::Render(arguments) => arguments.run(),
             Command::Plan(arguments) => arguments.run(),
             Command::Import(arguments) => arguments.run(),
             Command::Kinds(arguments) => arguments.run(),
             Command::Explain(arguments) => arguments.run(),
             Command::Tree(arguments) => arguments.run(),
+            Command::Graph(arguments) => arguments.run(),
             Command::Why(arguments) => arguments.run(),
             Command::Status(arguments) => arguments.run(),
             Command::Takeover(arguments) => arguments.run(),
+            Command::Completions(arguments) => arguments.run(),
+            Command::Man(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),
         }
     }
@@ -79,12 +106,45 @@ impl Cli {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{Command, CommandFactory, Parser};
 
     use super::Cli;
 
     #[test]
     fn no_two_flags_of_a_command_are_in_each_others_way() {
         Cli::command().debug_assert();
+    }
+
+    /// The words of an example: what stands behind two spaces, up to two more, a pipe or a redirection.
+    fn words(line: &str) -> Option<Vec<String>> {
+        let line = line.strip_prefix("  ")?;
+        let line = line.split("  ").next()?;
+        let line = &line[line.find("armature ")?..];
+        let line = line.split(['|', '>']).next()?;
+        let words = line.split_whitespace();
+        Some(words.map(|word| word.replace('\'', "")).collect())
+    }
+
+    fn check(command: &Command) {
+        let help = command.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        let name = command.get_name();
+        let examples = help.split_once("Examples:\n").map(|(_, rest)| rest);
+        let examples = examples.unwrap_or_else(|| panic!("{name} has no examples"));
+        let examples = examples.split("\n\n").next().unwrap_or_default();
+        let mut count = 0;
+        for words in examples.lines().filter_map(words) {
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{name}: {words:?}: {error}");
+            }
+            count += 1;
+        }
+        assert!(count > 0, "{name} has no examples");
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn every_command_has_examples_that_can_be_typed() {
+        check(&Cli::command());
     }
 }

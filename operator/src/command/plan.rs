@@ -1,7 +1,6 @@
 //! `armature plan`: what manifests, or a cluster, would change in Azure (see [`crate::plan`]).
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,13 +10,13 @@ use armature_runtime::azure::budget::Limits;
 use armature_runtime::reconcile::time::Time;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::cluster::ClusterArguments;
+use super::cluster::WayArguments;
 use super::quantity::{DEFAULT_BUDGET, budget};
 use super::render::subscription;
 use super::{azure, form, output};
+use crate::colour::Colour;
 use crate::plan::input::Prune;
 use crate::plan::resource::FORMAT;
-use crate::plan::text::Colour;
 use crate::plan::{self, Input, Plan, Setting, Way, markdown, text};
 use crate::render::PLACEHOLDER_SUBSCRIPTION;
 use crate::worlds::applied::Live;
@@ -57,6 +56,10 @@ enum PlanCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature plan show plan.json                As text
+  armature plan show plan.json -o markdown    As a comment on a pull request")]
 struct ShowArguments {
     /// The plan.
     #[arg(value_name = "FILE")]
@@ -83,9 +86,15 @@ struct MakeArguments {
     #[arg(short = 'f', long = "filename", value_name = "PATH", num_args = 1..)]
     paths: Vec<PathBuf>,
 
-    /// Plan what runs in the cluster; with -f, what the manifests change of it.
-    #[arg(long)]
-    cluster: bool,
+    /// Plan what runs in the cluster; with -f, what the manifests change of it. With `=NAME`, in that cluster of the kubeconfig.
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    cluster: Option<String>,
 
     /// Plan the deletion of what runs in the namespaces of the manifests and is in none of them.
     #[arg(long, requires = "cluster", requires = "paths")]
@@ -149,7 +158,7 @@ struct MakeArguments {
     operator_namespace: String,
 
     #[command(flatten)]
-    way: ClusterArguments,
+    way: WayArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -182,13 +191,16 @@ impl PlanArguments {
 impl MakeArguments {
     async fn run(self) -> anyhow::Result<ExitCode> {
         anyhow::ensure!(
-            self.cluster || !self.paths.is_empty(),
+            self.cluster.is_some() || !self.paths.is_empty(),
             "nothing to plan: name manifests with -f, or --cluster for what runs"
         );
         let (documents, errors) = manifest::read(&self.paths);
-        let config = match self.cluster {
-            true => Some(self.way.config().await?),
-            false => None,
+        let config = match self.cluster.as_deref() {
+            Some(name) => {
+                let name = Some(name).filter(|name| !name.is_empty());
+                Some(self.way.config(name).await?)
+            }
+            None => None,
         };
         // Manifests without a namespace go where kubectl would put them; what else runs may be anywhere.
         let placed = self.way.namespace.clone();
@@ -241,7 +253,7 @@ impl MakeArguments {
 impl FormArguments {
     fn print(&self, plan: &Plan) -> anyhow::Result<ExitCode> {
         let text = match self.output {
-            Output::Text => text::text(plan, colour()),
+            Output::Text => text::text(plan, Colour::of(&std::io::stdout())),
             Output::Markdown => markdown::markdown(plan),
             Output::Json => form::json(plan)?,
             Output::Yaml => form::yaml(plan)?,
@@ -274,13 +286,4 @@ fn label(text: &str) -> Result<(String, String), String> {
     let pair = pair.filter(|(name, _)| !name.trim().is_empty());
     pair.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
         .ok_or_else(|| "expected name=value".to_owned())
-}
-
-/// Colours are for people at a terminal who have not said no (<https://no-color.org>).
-fn colour() -> Colour {
-    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    match std::io::stdout().is_terminal() && !is_refused {
-        true => Colour::Yes,
-        false => Colour::No,
-    }
 }

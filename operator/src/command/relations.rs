@@ -69,7 +69,7 @@ Examples:
   armature status                        All objects of all namespaces
   armature status -n shop --watch        One namespace, again and again until Ctrl-C
 
-The exit code is 1 when an object is not ready.")]
+The exit code is 1 when an object is not ready, or not all objects could be read.")]
 pub struct StatusArguments {
     /// Show it again whenever something has changed.
     #[arg(short, long)]
@@ -92,7 +92,7 @@ struct Place {
 impl Place {
     async fn find(way: &ClusterArguments) -> anyhow::Result<Self> {
         let config = way.config().await?;
-        let given = way.namespace.clone();
+        let given = way.namespace().map(str::to_owned);
         let namespace = given
             .clone()
             .unwrap_or_else(|| config.default_namespace.clone());
@@ -104,11 +104,16 @@ impl Place {
     }
 
     async fn relations(&self) -> anyhow::Result<Relations> {
+        Ok(self.relations_and_problems().await?.0)
+    }
+
+    /// With the number of problems, which are told.
+    async fn relations_and_problems(&self) -> anyhow::Result<(Relations, usize)> {
         let (relations, problems) = Relations::read(&self.live, armature_generated::KINDS).await?;
-        for problem in problems {
+        for problem in &problems {
             output::print_error(problem);
         }
-        Ok(relations)
+        Ok((relations, problems.len()))
     }
 
     /// The object that a text names.
@@ -206,7 +211,7 @@ impl StatusArguments {
             let place = Place::find(&self.way).await?;
             let mut last = String::new();
             loop {
-                let relations = place.relations().await?;
+                let (relations, problems) = place.relations_and_problems().await?;
                 let nodes = relations.objects();
                 let shown = self.output.of(&nodes, || {
                     format!("{}\n{}\n", text::status(&nodes), text::summary(&nodes))
@@ -218,7 +223,9 @@ impl StatusArguments {
                     last = shown;
                 }
                 if !self.watch {
-                    return Ok(code(nodes.iter().all(|node| node.is_fine())));
+                    return Ok(code(
+                        problems == 0 && nodes.iter().all(|node| node.is_fine()),
+                    ));
                 }
                 tokio::time::sleep(REFRESH).await;
             }

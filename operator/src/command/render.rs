@@ -11,6 +11,13 @@ use crate::render::{self, PLACEHOLDER_SUBSCRIPTION, RenderedRequest};
 
 /// Arguments of `armature render`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature render -f manifests/              All requests that a folder would lead to
+  armature render -f account.yaml -o yaml    Those of one file
+  helm template shop > shop.yaml && armature render -f shop.yaml -o jsonl
+
+What is wrong goes to standard error, and the exit code is 1; what can be rendered is printed all the same.")]
 pub struct RenderArguments {
     /// Manifests: files, and folders with all .yaml, .yml and .json files below them. Owners and references
     /// are looked for among all of them.

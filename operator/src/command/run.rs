@@ -24,7 +24,11 @@ use crate::config::{
 use crate::operator::Operator;
 use crate::traces::{CollectorUrl, Traces};
 
-const AZURE_VARIABLES: &str = "\
+const HELP: &str = "\
+Examples:
+  armature run --namespace armature-system --crd-pattern 'resources.azure.com/*;storage.azure.com/*'
+  armature run --namespace armature-system --enable-leader-election --metrics-addr :8080
+
 Azure, from the environment:
   AZURE_SUBSCRIPTION_ID             Subscription of the operator's own credential; without it every namespace
                                     or object needs a Secret with a credential
@@ -47,7 +51,7 @@ RUST_LOG sets log levels by module, for example armature_runtime=debug.";
 
 /// Arguments of `armature run`.
 #[derive(Debug, Args)]
-#[command(after_help = AZURE_VARIABLES)]
+#[command(after_help = HELP)]
 pub struct RunArguments {
     /// CRDs to install beside those that are: globs over group/Kind joined by ';', for example
     /// 'resources.azure.com/*;storage.azure.com/*'. With --crd-versions latest, group/version/Kind names further

@@ -50,10 +50,22 @@ enum TakeoverCommand {
     /// Take the cluster over, step by step, each of them verified.
     Run(Box<RunArguments>),
     /// Give the cluster back.
+    #[command(after_help = "\
+Examples:
+  armature takeover undo                 What would be done, step by step
+  armature takeover undo --yes           Do it
+
+The exit code is 1 when something is left to be done.")]
     Undo(StepArguments),
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature takeover check                What the first passes would do to every object
+  armature takeover check -o json        The same with a line for each object: version, credential, policy
+
+The exit code is 1 when something is no ordinary takeover.")]
 struct CheckArguments {
     /// Form of the output.
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
@@ -67,6 +79,12 @@ struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature takeover run                  What would be done, step by step
+  armature takeover run --yes            Do it; where something has to be done by hand it ends, and goes on there next time
+
+The exit code is 1 when something is left to be done.")]
 struct RunArguments {
     /// Go on although the check named exceptions.
     #[arg(long)]
@@ -146,7 +164,7 @@ impl PlaceArguments {
         let config = self.way.config().await?;
         let client = Client::try_from(config).context("cannot connect to Kubernetes")?;
         Ok(Place {
-            live: Live::new(client.clone(), self.way.namespace.clone()),
+            live: Live::new(client.clone(), self.way.namespace().map(str::to_owned)),
             client,
             namespace: self.aso_namespace.clone(),
         })

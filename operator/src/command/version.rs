@@ -6,6 +6,9 @@ use clap::Args;
 
 /// Arguments of `armature version`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  armature version")]
 pub struct VersionArguments {}
 
 impl VersionArguments {

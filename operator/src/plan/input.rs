@@ -7,15 +7,12 @@ use armature_runtime::reconcile::port::KubernetesError;
 use armature_runtime::resource::{Object, ObjectKey};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use serde_json::Value;
 
 use crate::worlds::applied::{Live, merge};
 use crate::worlds::manifests::inventory::Manifests;
 use crate::worlds::manifests::manifest::Document;
 use crate::worlds::manifests::problem::Problem;
-
-/// Kinds of Kubernetes itself that say something about Azure resources.
-const OF_KUBERNETES: [&str; 3] = ["Secret", "ConfigMap", "Namespace"];
+use crate::worlds::manifests::relevant::relevant;
 
 /// What is planned.
 #[derive(Default)]
@@ -63,7 +60,7 @@ impl Input {
         kinds: &[&'static KindInfo],
         now: Timestamp,
     ) -> Result<Gathered, KubernetesError> {
-        let documents = self.relevant(kinds);
+        let documents = relevant(&self.documents, kinds, self.namespace.as_deref());
         let (manifests, problems) = Manifests::with_pauses(&documents, kinds);
         let mut problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let mut running = BTreeMap::new();
@@ -127,38 +124,6 @@ impl Input {
                 gathered.beside.push(object);
             }
         }
-    }
-
-    /// The documents that say something about Azure resources: what else a chart makes is none of ours.
-    fn relevant(&self, kinds: &[&'static KindInfo]) -> Vec<Document> {
-        let groups: BTreeSet<&str> = kinds.iter().map(|kind| kind.group).collect();
-        let is_ours = |document: &&Document| {
-            let text = |member: &str| document.value[member].as_str();
-            match (text("apiVersion"), text("kind")) {
-                (Some("v1"), Some(kind)) => OF_KUBERNETES.contains(&kind),
-                (Some(version), Some(_)) => version.split_once('/').is_some_and(|(group, _)| {
-                    groups.contains(group) || group.ends_with(".azure.com")
-                }),
-                // It is told what it lacks.
-                _ => true,
-            }
-        };
-        let ours = self.documents.iter().filter(is_ours).cloned();
-        ours.map(|document| self.placed(document)).collect()
-    }
-
-    fn placed(&self, mut document: Document) -> Document {
-        let is_namespace = document.value["kind"] == "Namespace";
-        let metadata = document.value.get_mut("metadata");
-        if let (Some(namespace), Some(Value::Object(metadata)), false) =
-            (&self.namespace, metadata, is_namespace)
-        {
-            let own = metadata.entry("namespace").or_insert(Value::Null);
-            if own.is_null() {
-                *own = Value::from(namespace.as_str());
-            }
-        }
-        document
     }
 }
 

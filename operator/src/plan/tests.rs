@@ -6,8 +6,9 @@ use armature_runtime::reconcile::time::Time;
 use serde_json::{Value, json};
 
 use super::markdown::markdown;
-use super::text::{Colour, text};
+use super::text::text;
 use super::*;
+use crate::colour::Colour;
 use crate::render::PLACEHOLDER_SUBSCRIPTION;
 use crate::worlds::manifests::manifest;
 use crate::worlds::manifests::problem::Origin;

@@ -5,18 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::resource::{Action, Name, Plan, Property, Resource};
+use crate::colour::Colour;
 
 /// Longest value on one line.
 const LONGEST: usize = 120;
-
-/// Whether text may have colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
-    /// On a terminal.
-    Yes,
-    /// Elsewhere.
-    No,
-}
 
 /// The whole plan.
 pub fn text(plan: &Plan, colour: Colour) -> String {

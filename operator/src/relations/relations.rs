@@ -139,6 +139,16 @@ impl Relations {
         self.needs.insert(own, needs);
     }
 
+    /// All things, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = (&Id, &Node)> {
+        self.nodes.iter()
+    }
+
+    /// The owner that an object names.
+    pub fn owner(&self, id: &Id) -> Option<&Id> {
+        self.owners.get(id)
+    }
+
     /// The thing of this id.
     pub fn node(&self, id: &Id) -> Option<&Node> {
         self.nodes.get(id)
@@ -205,7 +215,8 @@ impl Relations {
         }
     }
 
-    fn data(&self) -> impl Iterator<Item = &Id> {
+    /// Secrets and ConfigMaps.
+    pub fn data(&self) -> impl Iterator<Item = &Id> {
         self.nodes.keys().filter(|(group, ..)| group.is_empty())
     }
 

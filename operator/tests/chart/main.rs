@@ -12,6 +12,8 @@
 
 mod chart;
 mod cluster;
+mod crds_command;
+mod export;
 mod flow;
 mod install;
 mod lists;

@@ -24,7 +24,7 @@ use super::installed::{INJECTIONS, InstalledCrd};
 use super::labels::CrdLabels;
 use super::names::FIELD_MANAGER;
 use super::versions::CrdVersions;
-use super::written::WrittenObject;
+use super::written::{Written, WrittenObject};
 
 /// CRDs that are written at the same time.
 const CONCURRENT_WRITES: usize = 4;
@@ -85,6 +85,67 @@ pub enum Conversion {
     Elsewhere,
 }
 
+/// The CRDs on a server, of whatever origin.
+///
+/// # Errors
+/// [`CrdError::List`] when they cannot be listed.
+pub async fn installed_crds(client: &Client) -> Result<Vec<InstalledCrd>, CrdError> {
+    let crds: Api<InstalledCrd> = Api::all(client.clone());
+    let mut found = Vec::new();
+    let mut page = ListParams::default().limit(PAGE);
+    loop {
+        let listed = crds.list(&page).await;
+        let listed = listed.map_err(|error| CrdError::List {
+            message: message(&error),
+        })?;
+        found.extend(listed.items);
+        match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => page = page.continue_token(&token),
+            None => return Ok(found),
+        }
+    }
+}
+
+/// By which versions the objects of an installed CRD were written; nothing where we may not see all objects, or where they
+/// cannot be read as they are stored.
+///
+/// # Errors
+/// [`CrdError::Objects`] when they cannot be listed.
+pub async fn written(
+    client: &Client,
+    kind: &KindInfo,
+    crd: &InstalledCrd,
+) -> Result<Option<Written>, CrdError> {
+    // Read as they are stored, without the webhook's help.
+    let mut versions = crd.spec.versions.iter();
+    let Some(storage) = versions.find(|version| version.storage && version.served) else {
+        return Ok(None);
+    };
+    let path = format!("/apis/{}/{}/{}", kind.group, storage.name, kind.plural);
+    let failed = |message: String| {
+        let name = name(kind);
+        CrdError::Objects { name, message }
+    };
+    let mut written = Written::default();
+    let mut page = ListParams::default().limit(OBJECT_PAGE);
+    loop {
+        let request = Request::new(&path).list(&page);
+        let request = request.map_err(|error| failed(error.to_string()))?;
+        let listed: ObjectList<WrittenObject> = match client.request(request).await {
+            Ok(listed) => listed,
+            Err(kube::Error::Api(status)) if status.is_forbidden() => return Ok(None),
+            Err(error) => return Err(failed(message(&error))),
+        };
+        for object in &listed.items {
+            written.add(kind, object);
+        }
+        match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+            Some(token) => page = page.continue_token(&token),
+            None => return Ok(Some(written)),
+        }
+    }
+}
+
 /// Installs CRDs on one API server.
 #[derive(Clone)]
 pub struct CrdInstaller {
@@ -107,19 +168,7 @@ impl CrdInstaller {
 
     /// The CRDs on the server, of whatever origin.
     pub async fn installed(&self) -> Result<Vec<InstalledCrd>, CrdError> {
-        let mut found = Vec::new();
-        let mut page = ListParams::default().limit(PAGE);
-        loop {
-            let listed = self.crds.list(&page).await;
-            let listed = listed.map_err(|error| CrdError::List {
-                message: message(&error),
-            })?;
-            found.extend(listed.items);
-            match listed.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => page = page.continue_token(&token),
-                None => return Ok(found),
-            }
-        }
+        installed_crds(&self.client).await
     }
 
     /// Creates or updates the CRDs of these kinds, each with the versions chosen for it, so that the API server
@@ -199,36 +248,11 @@ impl CrdInstaller {
         kind: &KindInfo,
         crd: &InstalledCrd,
     ) -> Result<BTreeSet<String>, CrdError> {
-        // Read as they are stored, without the webhook's help.
-        let mut versions = crd.spec.versions.iter();
-        let Some(storage) = versions.find(|version| version.storage && version.served) else {
-            return Ok(crd.served().cloned().collect());
-        };
-        let path = format!("/apis/{}/{}/{}", kind.group, storage.name, kind.plural);
-        let failed = |message: String| {
-            let name = name(kind);
-            CrdError::Objects { name, message }
-        };
-        let mut written = BTreeSet::new();
-        let mut page = ListParams::default().limit(OBJECT_PAGE);
-        loop {
-            let request = Request::new(&path).list(&page);
-            let request = request.map_err(|error| failed(error.to_string()))?;
-            let listed: ObjectList<WrittenObject> = match self.client.request(request).await {
-                Ok(listed) => listed,
-                Err(kube::Error::Api(status)) if status.is_forbidden() => {
-                    return Ok(crd.served().cloned().collect());
-                }
-                Err(error) => return Err(failed(message(&error))),
-            };
-            for object in &listed.items {
-                written.extend(object.versions(kind));
-            }
-            match listed.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => page = page.continue_token(&token),
-                None => return Ok(written),
-            }
-        }
+        let written = written(&self.client, kind, crd).await?;
+        Ok(match written {
+            Some(written) => written.versions,
+            None => crd.served().cloned().collect(),
+        })
     }
 
     /// The installed CRDs, of whatever origin, and their changes.

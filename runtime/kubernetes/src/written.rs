@@ -1,5 +1,7 @@
 //! By which versions an object was written: all that is read of it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 
@@ -19,6 +21,28 @@ pub struct WrittenObject {
 struct WrittenSpec {
     #[serde(default)]
     original_version: Option<String>,
+}
+
+/// By which versions the objects of a kind were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How many objects there are.
+    pub objects: usize,
+    /// How many of them each version wrote last.
+    pub last: BTreeMap<String, usize>,
+    /// Those versions, and all by which anybody owns fields.
+    pub versions: BTreeSet<String>,
+}
+
+impl Written {
+    /// Counts an object.
+    pub fn add(&mut self, kind: &KindInfo, object: &WrittenObject) {
+        self.objects += 1;
+        if let Some(last) = &object.spec.original_version {
+            *self.last.entry(last.clone()).or_default() += 1;
+        }
+        self.versions.extend(object.versions(kind));
+    }
 }
 
 impl WrittenObject {
@@ -56,5 +80,11 @@ mod tests {
         .unwrap();
         let versions: Vec<_> = object.versions(&MODEL).collect();
         assert_eq!(versions, ["v20400101", "v1api20200101"]);
+        let mut written = Written::default();
+        written.add(&MODEL, &object);
+        written.add(&MODEL, &object);
+        assert_eq!(written.objects, 2);
+        assert_eq!(written.last, BTreeMap::from([("v20400101".to_owned(), 2)]));
+        assert_eq!(written.versions.len(), 2);
     }
 }

@@ -3,6 +3,7 @@
 //! | module | what lives here |
 //! |---|---|
 //! | [`manifest`] | files and folders become documents |
+//! | [`relevant`] | those of them that say something about Azure resources |
 //! | [`known_kinds`] | the kind and version that a document says it is |
 //! | [`admission`] | a document becomes an object, as an API server would have it |
 //! | [`data`] | Secrets and ConfigMaps, and marks for those that are in no manifest |
@@ -17,3 +18,4 @@ pub mod inventory;
 pub mod known_kinds;
 pub mod manifest;
 pub mod problem;
+pub mod relevant;

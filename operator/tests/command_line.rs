@@ -1,0 +1,245 @@
+//! The command line as people find it: names of the program, completions, pages of the manual and the flags for a cluster, as
+//! the page in `docs/` shows them; `ARMATURE_WRITE_DOCS=1` writes it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+use std::path::Path;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use armature_controlplane::ControlPlane;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_armature");
+
+/// A folder with the links that the page makes.
+fn links() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["armature", "kubectl-armature", "kubectl_complete-armature"] {
+        std::os::unix::fs::symlink(PROGRAM, folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+/// Runs a line as kubectl and a shell would.
+async fn run(links: &TempDir, kubeconfig: &Path, line: &str) -> Output {
+    let line = line.replace("kubectl armature", "kubectl-armature");
+    let mut words = line.split_whitespace();
+    Command::new(links.path().join(words.next().unwrap()))
+        .args(words)
+        .env_clear()
+        .env("KUBECONFIG", kubeconfig)
+        .output()
+        .await
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_shows_what_is_printed() {
+    let plane = ControlPlane::start(Default::default()).await.unwrap();
+    let links = links();
+    install(&plane, &["StorageAccount"]).await;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/command-line.md");
+    let shown = std::fs::read_to_string(&page).unwrap();
+    let mut expected = String::new();
+    let mut rest = shown.as_str();
+    let begin = "```console\n$ ";
+    while let Some((before, block)) = rest.split_once(begin) {
+        let (line, block) = block.split_once('\n').unwrap();
+        let (_, after) = format!("\n{block}")
+            .split_once("\n```\n")
+            .map(|(inner, after)| (inner.to_owned(), after.len()))
+            .unwrap();
+        let output = run(&links, plane.kubeconfig(), line).await;
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        expected.push_str(&format!("{before}{begin}{line}\n{printed}```\n"));
+        rest = &rest[rest.len() - after..];
+    }
+    expected.push_str(rest);
+    if std::env::var_os("ARMATURE_WRITE_DOCS").is_some() {
+        std::fs::write(&page, expected).unwrap();
+    } else {
+        assert_eq!(shown, expected, "ARMATURE_WRITE_DOCS=1 writes the page");
+    }
+}
+
+/// Installs the CRDs of kinds.
+async fn install(plane: &ControlPlane, names: &[&str]) {
+    use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    use kube::api::{Api, PostParams};
+
+    let crds: Api<CustomResourceDefinition> = Api::all(plane.client().await.unwrap());
+    for kind in armature_generated::KINDS {
+        if names.contains(&kind.kind) {
+            let crd = custom_resource_definition(kind, &CrdOptions::default());
+            let crd = serde_json::from_value(crd).unwrap();
+            crds.create(&PostParams::default(), &crd).await.unwrap();
+            let started = Instant::now();
+            let name = format!("{}.{}", kind.plural, kind.group);
+            loop {
+                let found = serde_json::to_value(crds.get(&name).await.unwrap()).unwrap();
+                let conditions = found["status"]["conditions"]
+                    .as_array()
+                    .into_iter()
+                    .flatten();
+                let is_served =
+                    |one: &Value| one["type"] == "Established" && one["status"] == "True";
+                if conditions.clone().any(is_served) {
+                    break;
+                }
+                assert!(started.elapsed() < Duration::from_secs(60), "{found:#}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_is_reached_as_the_flags_of_kubectl_say() {
+    let plane = ControlPlane::start(Default::default()).await.unwrap();
+    let links = links();
+    let folder = tempfile::tempdir().unwrap();
+    install(&plane, &["StorageAccount"]).await;
+
+    // What the kubeconfig has inline, as files.
+    let kubeconfig: Value =
+        serde_saphyr::from_str(&std::fs::read_to_string(plane.kubeconfig()).unwrap()).unwrap();
+    let file = |name: &str, pointer: &str| {
+        let data = kubeconfig.pointer(pointer).and_then(Value::as_str).unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, STANDARD.decode(data).unwrap()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let ca = file("ca.pem", "/clusters/0/cluster/certificate-authority-data");
+    let certificate = file("client.pem", "/users/0/user/client-certificate-data");
+    let key = file("client.key", "/users/0/user/client-key-data");
+    let (url, known) = (plane.url(), plane.kubeconfig().to_owned());
+    let nowhere = folder.path().join("no-kubeconfig");
+    let proof = format!("--client-certificate {certificate} --client-key {key}");
+    let rows = [
+        (&known, String::new(), true, ""),
+        (
+            &known,
+            "--context armature --cluster armature --user admin".to_owned(),
+            true,
+            "",
+        ),
+        (&known, "--cluster another".to_owned(), false, "another"),
+        (&known, "--as eve".to_owned(), false, "\"eve\" cannot list"),
+        (
+            &known,
+            "--as eve --as-group system:masters".to_owned(),
+            true,
+            "",
+        ),
+        (
+            &nowhere,
+            format!("--kubeconfig {}", known.display()),
+            true,
+            "",
+        ),
+        (
+            &nowhere,
+            format!("--server {url} --certificate-authority {ca} {proof}"),
+            true,
+            "",
+        ),
+        (
+            &nowhere,
+            format!("-s {url} --insecure-skip-tls-verify {proof}"),
+            true,
+            "",
+        ),
+        (
+            &nowhere,
+            format!("--server {url} {proof}"),
+            false,
+            "(Connect)",
+        ),
+        (
+            &nowhere,
+            format!("--server {url} --certificate-authority {ca} --token nonsense"),
+            false,
+            "Unauthorized",
+        ),
+    ];
+    for (kubeconfig, flags, is_good, told) in &rows {
+        for command in ["status", "plan --cluster"] {
+            // There `--cluster` takes the name behind a `=`.
+            let line = match command {
+                "status" => format!("armature status {flags}"),
+                _ => format!("armature plan --cluster {flags}")
+                    .replace("plan --cluster --cluster ", "plan --cluster=")
+                    .replace(
+                        "plan --cluster --context armature --cluster ",
+                        "plan --context armature --cluster=",
+                    ),
+            };
+            let output = run(&links, kubeconfig, &line).await;
+            let errors = text(&output.stderr) + &text(&output.stdout);
+            assert_eq!(output.status.success(), *is_good, "{line}: {errors}");
+            assert!(errors.contains(told), "{line}: {errors}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_never_answers_is_given_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let line = format!("armature status --server http://{address} --request-timeout 1s");
+    let started = Instant::now();
+    let output = run(&links(), Path::new("no-kubeconfig"), &line).await;
+    assert!(!output.status.success());
+    assert!(
+        started.elapsed() < Duration::from_secs(60),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[tokio::test]
+async fn bash_completes_by_the_script() {
+    let links = links();
+    let script = run(&links, Path::new(""), "armature completions bash").await;
+    let path = links.path().join("completions");
+    std::fs::write(&path, script.stdout).unwrap();
+    let complete = format!(
+        "source {}; COMP_WORDS=(armature pl); COMP_CWORD=1; _armature armature pl armature; echo \"${{COMPREPLY[@]}}\"",
+        path.display()
+    );
+    let output = Command::new("bash").args(["-c", &complete]).output().await;
+    assert_eq!(text(&output.unwrap().stdout), "plan\n");
+}
+
+#[tokio::test]
+async fn pages_of_the_manual_are_written() {
+    let (links, folder) = (links(), tempfile::tempdir().unwrap());
+    let line = format!(
+        "armature man --output-folder {}/man1",
+        folder.path().display()
+    );
+    let output = run(&links, Path::new(""), &line).await;
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for (name, title) in [
+        ("armature.1", ".TH armature 1"),
+        ("armature-plan.1", ".TH armature-plan 1"),
+    ] {
+        let page = std::fs::read_to_string(folder.path().join("man1").join(name)).unwrap();
+        assert!(page.contains(title), "{page}");
+    }
+    let output = run(&links, Path::new(""), "armature man nothing").await;
+    assert!(text(&output.stderr).contains("there is no command 'nothing'"));
+}
