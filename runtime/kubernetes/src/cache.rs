@@ -1,6 +1,8 @@
 //! The objects of all watched kinds in memory, and who refers to whom.
 //!
-//! One map for all kinds behind one lock: entries are text and shared pointers, every hold is short.
+//! One map for all kinds behind one lock: entries are compressed text and shared pointers, every hold is short.
+
+mod packed;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{Hash, Hasher};
@@ -12,6 +14,7 @@ use armature_reconcile::port::DataKind;
 use armature_shapes::id::RemoteId;
 use armature_shapes::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
 use armature_shapes::resource::{Kind, Object, ObjectKey};
+use packed::{Packed, Sample};
 use serde_json::value::RawValue;
 
 use super::filter::{is_ready, is_settled, needs_reconcile, releases_dependents};
@@ -42,20 +45,28 @@ struct State {
     protecting: HashSet<ObjectKey>,
     /// How many objects have an ARM id, by its hash: most often one.
     ids: HashMap<u64, u32>,
+    /// What the next objects of a kind are compressed against.
+    samples: HashMap<Kind, Sample>,
 }
 
 struct Entry {
-    object: Arc<Object>,
+    object: Packed,
     places: Box<[Arc<Place>]>,
+}
+
+impl Entry {
+    /// The object, of which the key is known.
+    fn object(&self, key: &ObjectKey) -> Arc<Object> {
+        Arc::new(self.object.unpack(key.kind))
+    }
 }
 
 impl ObjectCache {
     /// The object, if it is known.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
-        self.read()
-            .objects
-            .get(key)
-            .map(|entry| Arc::clone(&entry.object))
+        let state = self.read();
+        let entry = state.objects.get(key);
+        entry.map(|entry| entry.object(key))
     }
 
     /// Whether all objects of the kind are known, so that an unknown one does not exist.
@@ -82,20 +93,20 @@ impl ObjectCache {
     /// All objects that are known.
     pub fn all(&self) -> Vec<Arc<Object>> {
         let state = self.read();
-        let entries = state.objects.values();
-        entries.map(|entry| Arc::clone(&entry.object)).collect()
+        let entries = state.objects.iter();
+        entries.map(|(key, entry)| entry.object(key)).collect()
     }
 
     /// Keys of all objects that are known, and whether somebody waits for the object.
     pub fn by_urgency(&self) -> Vec<(ObjectKey, Urgency)> {
         let state = self.read();
         let entries = state.objects.iter();
-        let urgency = |entry: &Entry| match is_settled(&entry.object) {
+        let urgency = |object: &Object| match is_settled(object) {
             true => Urgency::Background,
             false => Urgency::Foreground,
         };
         entries
-            .map(|(key, entry)| (key.as_ref().clone(), urgency(entry)))
+            .map(|(key, entry)| (key.as_ref().clone(), urgency(&entry.object(key))))
             .collect()
     }
 
@@ -208,7 +219,7 @@ impl ObjectCache {
         let users = state.users.get(&(namespace.to_owned(), target));
         let users = users.into_iter().flatten();
         users
-            .filter_map(|key| Some(Arc::clone(&state.objects.get(key)?.object)))
+            .filter_map(|key| Some(state.objects.get(key)?.object(key)))
             .collect()
     }
 
@@ -237,13 +248,13 @@ impl ObjectCache {
     pub fn protecting(&self, namespaces: &[String]) -> Vec<Arc<Object>> {
         let state = self.read();
         let own = state.protecting.iter();
-        let own = own.filter_map(|key| state.objects.get(key));
+        let own = own.filter_map(|key| state.objects.get_key_value(key));
         // Most clusters protect nothing in this way, and are not gone through.
         let everything = (!namespaces.is_empty()).then_some(&state.objects);
         let followers = everything.into_iter().flatten();
         let followers = followers.filter(|(key, _)| namespaces.contains(&key.namespace));
-        own.chain(followers.map(|(_, entry)| entry))
-            .map(|entry| Arc::clone(&entry.object))
+        own.chain(followers)
+            .map(|(key, entry)| entry.object(key))
             .collect()
     }
 
@@ -256,7 +267,7 @@ impl ObjectCache {
         self.read()
             .objects
             .iter()
-            .filter(|(key, entry)| key.namespace == namespace && predicate(&entry.object))
+            .filter(|(key, entry)| key.namespace == namespace && predicate(&entry.object(key)))
             .map(|(key, _)| key.as_ref().clone())
             .collect()
     }
@@ -274,10 +285,7 @@ impl ObjectCache {
 impl State {
     fn apply(&mut self, object: Object) -> Vec<ObjectKey> {
         let key = object.key();
-        let before = self
-            .objects
-            .get(&key)
-            .map(|entry| Arc::clone(&entry.object));
+        let before = self.objects.get(&key).map(|entry| entry.object(&key));
         if before
             .as_ref()
             .is_some_and(|before| is_not_newer(&object, before))
@@ -291,10 +299,11 @@ impl State {
         if releases_dependents(before.as_deref(), &object) {
             wake.extend(self.waiting_for(&key));
         }
-        if before.is_some_and(|before| gives_up_its_resource(&before, &object)) {
+        let gives_up = |before: &Arc<Object>| gives_up_its_resource(before, &object);
+        if before.as_ref().is_some_and(gives_up) {
             wake.extend(self.heirs(&object));
         }
-        self.index(&key, object);
+        self.index(&key, before.as_deref(), &object);
         wake
     }
 
@@ -304,7 +313,7 @@ impl State {
             .filter(|user| {
                 self.objects
                     .get(user.as_ref())
-                    .is_some_and(|entry| !is_ready(&entry.object))
+                    .is_some_and(|entry| !is_ready(&entry.object(user)))
             })
             .map(|user| user.as_ref().clone())
             .collect()
@@ -328,10 +337,10 @@ impl State {
             .objects
             .iter()
             .filter(|(key, _)| key.as_ref() != except);
-        let objects = entries.map(|(_, entry)| &entry.object);
+        let objects = entries.filter(|(key, _)| key.kind == except.kind);
+        let objects = objects.map(|(key, entry)| entry.object(key));
         objects
             .filter(|object| id_of(object).as_ref() == Some(id))
-            .cloned()
             .collect()
     }
 
@@ -358,28 +367,30 @@ impl State {
         }
     }
 
-    fn index(&mut self, key: &ObjectKey, object: Object) {
+    fn index(&mut self, key: &ObjectKey, before: Option<&Object>, object: &Object) {
         let annotations = object.metadata.annotations.as_ref();
         if annotations.is_some_and(|annotations| annotations.contains_key(PROTECT)) {
             self.protecting.insert(key.clone());
         } else {
             self.protecting.remove(key);
         }
-        if let Some(known) = self.objects.get(key).map(|entry| Arc::clone(&entry.object)) {
-            self.count_id(&known, false);
+        if let Some(before) = before {
+            self.count_id(before, false);
         }
-        self.count_id(&object, true);
+        self.count_id(object, true);
+        let sample = self.samples.entry(key.kind).or_default();
+        let packed = Packed::pack(object, sample);
         // Most changes are of status and annotations: what the object refers to need not be read again.
         if let Some(entry) = self.objects.get_mut(key)
-            && refers_alike(&entry.object, &object)
+            && before.is_some_and(|before| refers_alike(before, object))
         {
-            entry.object = Arc::new(object);
+            entry.object = packed;
             return;
         }
         self.unlink(key);
         let known = self.objects.get_key_value(key);
         let key = known.map_or_else(|| Arc::new(key.clone()), |(known, _)| Arc::clone(known));
-        let targets = targets(&object).into_iter();
+        let targets = targets(object).into_iter();
         let places: Box<[Arc<Place>]> = targets
             .map(|target| self.place((key.namespace.clone(), target)))
             .collect();
@@ -387,7 +398,7 @@ impl State {
             let users = self.users.entry(Arc::clone(place)).or_default();
             users.push(Arc::clone(&key));
         }
-        let object = Arc::new(object);
+        let object = packed;
         self.objects.insert(key, Entry { object, places });
     }
 
@@ -417,8 +428,9 @@ impl State {
         let Some(entry) = self.objects.remove(key) else {
             return Vec::new();
         };
-        let mut wake = self.heirs(&entry.object);
-        self.count_id(&entry.object, false);
+        let object = entry.object(key);
+        let mut wake = self.heirs(&object);
+        self.count_id(&object, false);
         wake.extend(self.going_with(key));
         wake
     }
@@ -427,7 +439,10 @@ impl State {
     fn going_with(&self, key: &ObjectKey) -> Vec<ObjectKey> {
         let users = self.users_of(key).filter(|user| {
             let entry = self.objects.get(user.as_ref());
-            entry.is_some_and(|entry| entry.object.metadata.deletion_timestamp.is_some())
+            entry.is_some_and(|entry| {
+                let object = entry.object(user);
+                object.metadata.deletion_timestamp.is_some()
+            })
         });
         users.map(|user| user.as_ref().clone()).collect()
     }
