@@ -10,9 +10,11 @@ use armature_runtime::shape::path::Path;
 use armature_runtime::shape::{ArmPlace, Semantic, StructShape, Type};
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, LeftOut, Resource, UNNAMED};
+use super::draft::{Draft, Resource};
+use super::left_out::LeftOut;
 use super::links::Links;
 use super::names::{Name, names as names_of};
+use super::secrets::UNNAMED;
 
 /// How manifests are to be.
 #[derive(Clone, Debug, Default)]
@@ -238,7 +240,7 @@ fn name_secret(
     let secret = match (shape.semantic, &key) {
         // All of its keys are taken, so it holds nothing else.
         (Semantic::SecretMapReference, _) | (_, None) => {
-            let place = super::draft::key(&path.to_string()).to_lowercase();
+            let place = super::secrets::key(&path.to_string()).to_lowercase();
             format!("{base}-{}", place.replace(['.', '_'], "-"))
         }
         _ => base.to_owned(),

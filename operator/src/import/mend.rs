@@ -6,7 +6,8 @@ use armature_runtime::shape::path::Path;
 use armature_runtime::shape::{Problem, ProblemKind, StructShape, Type, check};
 use serde_json::{Value, json};
 
-use super::draft::{LeftOut, key, secret};
+use super::left_out::LeftOut;
+use super::secrets::{key, secret};
 use super::steps::{Step, at, field, steps, take_out};
 
 /// Takes out whatever the schema refuses, and puts references to Secrets where it wants some.

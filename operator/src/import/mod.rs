@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`known`] | which kind and version an ARM id is imported as, and what may be below it |
 //! | [`draft`] | from one answer of Azure to a spec |
-//! | [`mend`] | a spec that the API server takes, and what had to go for it |
+//! | [`secrets`] | references to Secrets where Azure has secrets |
+//! | [`mend`], [`left_out`] | a spec that the API server takes, and what had to go for it |
 //! | [`names`] | names in Kubernetes |
 //! | [`links`] | owners and references by name |
 //! | [`manifest`] | drafts together become manifests |
@@ -17,21 +18,24 @@
 //! | [`importer`] | one import, from ids to manifests |
 //! | [`text`] | manifests and reports as text |
 //!
-//! The first six and the last are pure. What does not live here: flags and files (see [`crate::command`]).
+//! But for the three before the last, all are pure. What does not live here: flags and files (see [`crate::command`]).
 
 pub mod discover;
 pub mod draft;
 pub mod importer;
 pub mod known;
+mod left_out;
 mod links;
 pub mod manifest;
 mod mend;
 pub mod names;
 pub mod reader;
+mod secrets;
 mod steps;
 pub mod text;
 
-pub use draft::{Draft, LeftOut, Resource, draft};
+pub use draft::{Draft, Resource, draft};
+pub use left_out::LeftOut;
 pub use manifest::{Imported, SecretKey, Wanted, manifests};
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const THROTTLED: Duration = Duration::from_secs(5);
 /// How often a request is sent that gets no usable answer.
 const TRIES: u32 = 4;
 
-/// Codes of a 400 by which Azure says that it has no such list here (ASO behaviour §6).
+/// Codes of a 400 by which Azure says that it has no such list here. Azure Service Operator's import takes the same for that.
 const NO_SUCH_LIST: [&str; 7] = [
     "BadRequest",
     "NoRegisteredProviderFound",
