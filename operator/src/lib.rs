@@ -11,6 +11,7 @@
 //! | [`render`] | what manifests would lead to, without a cluster |
 //! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`export`] | the installation as manifests |
+//! | [`descriptions`] | Azure's own words for properties |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`colour`] | who gets colours |
@@ -25,6 +26,7 @@ pub mod command;
 pub mod config;
 mod crd_report;
 mod crds;
+pub mod descriptions;
 pub mod explain;
 pub mod export;
 pub mod graph;
