@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::curate::{curate, curate_anyway};
 use crate::curation::{CurateError, GroupConfig, SourceRules};
 use crate::discover::{DiscoverError, DiscoveredResource, check_kinds, discover, overlaid};
-use crate::emit::{EmitError, GroupKinds, Notes, emit, umbrella};
+use crate::emit::{EmitError, GroupKinds, Notes, descriptions, emit, umbrella};
 use crate::hub::{Hubs, hubs};
 use crate::inherit::{Known, inherit};
 use crate::load::{LoadError, SpecRoot, SpecSet, load};
@@ -191,6 +191,7 @@ fn group_files(
 ) -> Result<GroupFiles, GeneratorError> {
     let start = Instant::now();
     let mut group = curated_group(specs, config)?;
+    let described = descriptions(&group);
     if !options.descriptions {
         drop_descriptions(&mut group);
     }
@@ -198,8 +199,9 @@ fn group_files(
     let Finished {
         hubs,
         sharing,
-        files,
+        mut files,
     } = finish(&group, &options.notes)?;
+    files.extend(described);
     let rust = || {
         let rust = files
             .iter()

@@ -115,6 +115,8 @@ pub struct OperatorConfig {
     pub crd_versions: VersionChoice,
     /// Labels on the CRDs that are installed.
     pub crd_labels: CrdLabels,
+    /// Whether the CRDs that are installed have Azure's descriptions in their schemas.
+    pub crd_descriptions: bool,
     /// Where the conversion webhook listens.
     pub webhook_listen: SocketAddr,
     /// How the API server reaches it.

@@ -12,6 +12,7 @@
 //! | [`import`] | manifests of what exists in Azure |
 //! | [`explain`] | kinds and properties, from shapes alone |
 //! | [`export`] | the installation as manifests |
+//! | [`descriptions`] | Azure's own words for properties |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
@@ -27,6 +28,7 @@ pub mod command;
 pub mod config;
 mod crd_report;
 mod crds;
+pub mod descriptions;
 pub mod explain;
 pub mod export;
 pub mod graph;

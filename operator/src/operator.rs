@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{MetricsReaders, OperatorConfig, migrates_storage};
 use crate::crds::CrdKeeper;
+use crate::descriptions::describe;
 use crate::health::Readiness;
 use crate::manager::Manager;
 use crate::metrics::{self, Endpoint};
@@ -194,6 +195,10 @@ impl Operator {
         );
         self.tasks.spawn(serving);
         let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
+        let installer = match config.crd_descriptions {
+            true => installer.with_descriptions(describe),
+            false => installer,
+        };
         self.keep_crds(config, clients, installer, certificates, replica)
             .await
     }

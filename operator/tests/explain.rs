@@ -55,3 +55,12 @@ fn mistakes_are_told_with_what_was_meant() {
     let page: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(page["armType"], "Microsoft.Storage/storageAccounts");
 }
+
+#[test]
+fn crds_have_descriptions_where_they_are_asked_for() {
+    let line = "armature crds --crd-pattern storage.azure.com/StorageAccount -o json";
+    let (plain, _) = printed(line, true);
+    let (described, _) = printed(&format!("{line} --descriptions"), true);
+    let tier = "\"description\": \"Required for storage accounts where kind = BlobStorage.";
+    assert!(!plain.contains(tier) && described.contains(tier));
+}

@@ -6,6 +6,7 @@
 //! has a page in the reference ([`reference`]). What is written are facts; Azure's prose is left out.
 
 mod crates;
+mod descriptions;
 mod error;
 pub(crate) mod facts;
 mod format;
@@ -22,6 +23,7 @@ use camino::Utf8PathBuf;
 use rayon::prelude::*;
 
 pub use crates::{CHART_FILES, umbrella};
+pub use descriptions::descriptions;
 pub use error::EmitError;
 pub use format::FormatError;
 use module::{Module, ModuleKind, root_files};

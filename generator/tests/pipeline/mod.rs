@@ -91,6 +91,7 @@ fn a_spec_becomes_a_crate_and_a_page() {
             "generated/all/Cargo.toml",
             "generated/all/src/lib.rs",
             "generated/test/Cargo.toml",
+            "generated/test/descriptions.txt",
             "generated/test/src/hub/mod.rs",
             "generated/test/src/hub/thing.rs",
             "generated/test/src/hub/thing_spec.rs",

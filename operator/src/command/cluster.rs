@@ -127,7 +127,7 @@ impl WayArguments {
     /// # Errors
     /// When there is no kubeconfig, or it has no such context, cluster or user.
     pub async fn config(&self, cluster: Option<&str>) -> anyhow::Result<kube::Config> {
-        let mut config = match self.from_kubeconfig(cluster).await {
+        let mut config = match self.read_config(cluster).await {
             Ok(config) => config,
             // Who names a server needs no kubeconfig.
             Err(error) => match (&self.server, self.names_kubeconfig(cluster)) {
@@ -144,7 +144,7 @@ impl WayArguments {
         self.kubeconfig.is_some() || cluster.is_some() || names.iter().any(|name| name.is_some())
     }
 
-    async fn from_kubeconfig(&self, cluster: Option<&str>) -> anyhow::Result<kube::Config> {
+    async fn read_config(&self, cluster: Option<&str>) -> anyhow::Result<kube::Config> {
         let options = KubeConfigOptions {
             context: self.context.clone(),
             cluster: cluster.map(str::to_owned),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::crd_storage::{MigrateArguments, StatusArguments};
 use super::output;
 use crate::config::VersionChoice;
+use crate::descriptions::describe;
 
 /// Arguments of `armature crds`.
 #[derive(Debug, Args)]
@@ -67,6 +68,11 @@ struct PrintArguments {
         hide_default_value = true
     )]
     crd_labels: CrdLabels,
+
+    /// Put Azure's descriptions of properties into the schemas, for kubectl explain. They nearly double the CRDs, in the API
+    /// server's memory too.
+    #[arg(long)]
+    descriptions: bool,
 
     /// Output format: several YAML documents, or one JSON List.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
@@ -138,7 +144,13 @@ impl PrintArguments {
         };
         kinds
             .iter()
-            .map(|kind| custom_resource_definition(kind, &options(kind)))
+            .map(|kind| {
+                let mut crd = custom_resource_definition(kind, &options(kind));
+                if self.descriptions {
+                    describe(kind, &mut crd);
+                }
+                crd
+            })
             .collect()
     }
 }

@@ -78,6 +78,11 @@ pub struct RunArguments {
     )]
     crd_labels: CrdLabels,
 
+    /// Put Azure's descriptions of properties into the CRDs that the operator installs, for kubectl explain. The API server's memory
+    /// pays for them; `armature explain` has them without.
+    #[arg(long)]
+    crd_descriptions: bool,
+
     /// What this process does: manage objects, keep CRDs and serve their conversion, or both. Where several operators
     /// share a cluster, one has webhooks and the others watchers.
     #[arg(
@@ -316,6 +321,7 @@ impl RunArguments {
             crd_pattern: self.crd_pattern,
             crd_versions: self.crd_versions,
             crd_labels: self.crd_labels,
+            crd_descriptions: self.crd_descriptions,
             webhook_listen: self
                 .webhook_listen
                 .unwrap_or(SocketAddr::new(any, self.webhook_port)),

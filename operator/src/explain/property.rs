@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::find::Topic;
 use super::wording;
+use crate::descriptions::Descriptions;
 
 /// A property for people and programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,6 +24,9 @@ pub struct PropertyPage {
     /// Type in words.
     #[serde(rename = "type")]
     pub ty: String,
+    /// Azure's own description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Known values.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub values: &'static [&'static str],
@@ -106,6 +110,9 @@ impl PropertyPage {
             version: version.name,
             path: path.join("."),
             ty: field.map_or("object".to_owned(), |field| wording::of_type(field.ty)),
+            description: Descriptions::of(kind.group)
+                .text(kind.kind, version.name, path)
+                .map(str::to_owned),
             values: field.map_or(&[], |field| wording::values(field.ty)),
             required: field.is_some_and(|field| field.flags.has(Flags::REQUIRED)),
             rules: field.map(wording::rules).unwrap_or_default(),

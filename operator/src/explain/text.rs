@@ -6,6 +6,9 @@ use super::find::newest;
 use super::kind::{KindPage, owner};
 use super::property::{Member, PropertyPage};
 
+/// Length of a line of prose.
+const LINE: usize = 100;
+
 /// Widest first column of a table.
 const WIDEST: usize = 48;
 
@@ -112,11 +115,33 @@ pub fn property(page: &PropertyPage) -> String {
     };
     line("IN VERSIONS", &versions);
     line("NOT IN", &page.lacking.join(", "));
+    if let Some(description) = &page.description {
+        text.push_str(&format!("\nAZURE SAYS\n{}", wrapped(description)));
+    }
     if !page.members.is_empty() {
         text.push_str("\nMEMBERS\n");
         text.push_str(&members(&page.members));
     }
     text
+}
+
+/// A text in lines of a terminal.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let is_full = |line: &String| line.chars().count() + 1 + word.chars().count() > LINE;
+        if lines
+            .last()
+            .is_some_and(|line| !line.is_empty() && is_full(line))
+        {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "  " } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 fn members(members: &[Member]) -> String {

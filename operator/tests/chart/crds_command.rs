@@ -103,3 +103,29 @@ async fn an_older_release_is_shown_and_tidied_up() {
     );
     new.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_installs_descriptions_where_it_is_told_to() {
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+    let cluster = Cluster::start().await;
+    cluster.apply(&namespace(NAMESPACE)).await;
+    let crds: kube::api::Api<CustomResourceDefinition> =
+        kube::api::Api::all(cluster.client.clone());
+    for is_described in [true, false] {
+        let config = OperatorConfig {
+            crd_descriptions: is_described,
+            shutdown_delay: Duration::ZERO,
+            ..config(&cluster).await
+        };
+        let operator = Operator::start(config).await.unwrap();
+        cluster
+            .until("the CRD is as it was asked for", async |_| {
+                let found = crds.get("storageaccounts.storage.azure.com").await;
+                let found = found.map(|crd| serde_json::to_string(&crd).unwrap());
+                found.is_ok_and(|text| text.contains("where kind = BlobStorage") == is_described)
+            })
+            .await;
+        operator.stop().await;
+    }
+}

@@ -97,6 +97,7 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         crd_pattern: "storage.azure.com/StorageAccount".parse().unwrap(),
         crd_versions: VersionChoice::All,
         crd_labels: "".parse().unwrap(),
+        crd_descriptions: false,
         webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: "webhook".to_owned(),

@@ -153,7 +153,11 @@ pub struct CrdInstaller {
     crds: Api<InstalledCrd>,
     endpoint: WebhookEndpoint,
     labels: CrdLabels,
+    describe: Option<Describe>,
 }
+
+/// Puts texts for people into the schemas of a kind's CRD.
+pub type Describe = fn(&KindInfo, &mut Value);
 
 impl CrdInstaller {
     /// An installer whose CRDs convert through the webhook at this endpoint, and that carry these labels.
@@ -163,6 +167,16 @@ impl CrdInstaller {
             client,
             endpoint,
             labels,
+            describe: None,
+        }
+    }
+
+    /// The same with CRDs that have texts for people in their schemas.
+    #[must_use]
+    pub fn with_descriptions(self, describe: Describe) -> Self {
+        Self {
+            describe: Some(describe),
+            ..self
         }
     }
 
@@ -276,7 +290,11 @@ impl CrdInstaller {
             labels: self.labels.0.clone(),
             operator_version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        custom_resource_definition(kind, &options)
+        let mut crd = custom_resource_definition(kind, &options);
+        if let Some(describe) = self.describe {
+            describe(kind, &mut crd);
+        }
+        crd
     }
 
     async fn write(

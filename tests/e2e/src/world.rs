@@ -277,6 +277,7 @@ pub async fn operator_config(
         crd_pattern: "*/*;storage.azure.com/v20260401/StorageAccount".parse()?,
         crd_versions: VersionChoice::All,
         crd_labels: "tests=labelled".parse()?,
+        crd_descriptions: false,
         webhook_listen: SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0),
         webhook_reach: WebhookReach::Loopback,
         webhook_secret: WEBHOOK_SECRET.to_owned(),
