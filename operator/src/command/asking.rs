@@ -1,8 +1,9 @@
-//! How a command asks Azure what the operator would do: the flags that `armature plan` and others have in common.
+//! How a command asks Azure: the flags that all have who do, and what the operator would do.
 
 use std::path::PathBuf;
 
 use armature_progress::Progress;
+use armature_runtime::azure::ClientSettings;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::reconcile::time::Time;
 use clap::Args;
@@ -15,30 +16,14 @@ use crate::render::PLACEHOLDER_SUBSCRIPTION;
 
 /// Flags for the way to Azure.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Azure")]
-pub struct AskingArguments {
-    /// Ask nobody in Azure: schemas, owners and references alone.
-    #[arg(long)]
-    pub offline: bool,
-
-    /// Subscription to work in, where the credential is of `az login`: a GUID, or /subscriptions/GUID.
-    #[arg(
-        long,
-        env = "AZURE_SUBSCRIPTION_ID",
-        value_name = "ID",
-        default_value = PLACEHOLDER_SUBSCRIPTION,
-        hide_default_value = true,
-        value_parser = subscription
-    )]
-    pub subscription: String,
-
+pub struct AzureArguments {
     /// Folder with a file for each AZURE_… variable of the credential.
     #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
-    pub credential_folder: Option<PathBuf>,
+    credential_folder: Option<PathBuf>,
 
     /// PEM file of certificate authorities to trust for Azure beside the system's.
     #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
-    pub arm_ca_file: Option<PathBuf>,
+    arm_ca_file: Option<PathBuf>,
 
     /// Requests to Azure for each subscription and credential, as `armature run` has it.
     #[arg(
@@ -49,25 +34,57 @@ pub struct AskingArguments {
         value_name = "BUDGET"
     )]
     pub arm_budget: Limits,
+}
+
+/// The same for what the operator would do.
+#[derive(Clone, Debug, Args)]
+pub struct AskingArguments {
+    /// Subscription to work in, where the credential is of `az login`: a GUID, or /subscriptions/GUID.
+    #[arg(
+        long,
+        env = "AZURE_SUBSCRIPTION_ID",
+        value_name = "ID",
+        default_value = PLACEHOLDER_SUBSCRIPTION,
+        hide_default_value = true,
+        value_parser = subscription
+    )]
+    subscription: String,
+
+    #[command(flatten)]
+    azure: AzureArguments,
 
     /// Resources that are asked for at a time.
     #[arg(long, default_value_t = 16, value_name = "N")]
-    pub parallel: usize,
+    parallel: usize,
+}
+
+impl AzureArguments {
+    /// The way to Azure of somebody at a terminal, to a subscription where one is given.
+    ///
+    /// # Errors
+    /// When the credential makes no sense.
+    pub fn settings(&self, subscription: Option<&str>) -> anyhow::Result<ClientSettings> {
+        let (folder, ca_file) = (self.credential_folder.clone(), self.arm_ca_file.clone());
+        azure::of_person(subscription, folder, ca_file)
+    }
 }
 
 impl AskingArguments {
-    /// What a plan needs beside what is planned, for the operator in a namespace.
+    /// What a plan needs beside what is planned, for the operator in a namespace; offline, nobody is asked.
     ///
     /// # Errors
-    /// When the environment's credential makes no sense.
-    pub fn setting(&self, operator_namespace: &str) -> anyhow::Result<Setting<'static>> {
-        let way = match self.offline {
+    /// When the credential makes no sense.
+    pub fn setting(
+        &self,
+        offline: bool,
+        operator_namespace: &str,
+    ) -> anyhow::Result<Setting<'static>> {
+        let way = match offline {
             true => Way::Offline(self.subscription.clone()),
             false => {
                 let is_given = self.subscription != PLACEHOLDER_SUBSCRIPTION;
                 let given = is_given.then_some(self.subscription.as_str());
-                let (folder, ca_file) = (self.credential_folder.clone(), self.arm_ca_file.clone());
-                Way::Azure(Box::new(azure::of_person(given, folder, ca_file)?))
+                Way::Azure(Box::new(self.azure.settings(given)?))
             }
         };
         Ok(Setting {
@@ -75,7 +92,7 @@ impl AskingArguments {
             extensions: armature_customizations::registry()?,
             way,
             operator_namespace: operator_namespace.to_owned(),
-            limits: self.arm_budget,
+            limits: self.azure.arm_budget,
             parallel: self.parallel.max(1),
             time: Time::default(),
             progress: Progress::new(),

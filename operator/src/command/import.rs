@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use armature_progress::Progress;
-use armature_runtime::azure::budget::{Budget, Limits};
+use armature_runtime::azure::budget::Budget;
 use armature_runtime::azure::credential::{SecretData, SecretReader};
 use armature_runtime::azure::{Client, Transport};
 use armature_runtime::id::ResourceId;
@@ -16,9 +16,9 @@ use armature_runtime::shape::nearest;
 use async_trait::async_trait;
 use clap::{Args, Subcommand};
 
-use super::quantity::{DEFAULT_BUDGET, budget};
+use super::asking::AzureArguments;
 use super::render::subscription;
-use super::{azure, folder, output};
+use super::{folder, output};
 use crate::import::discover::Types;
 use crate::import::importer::{self, Report, Setting};
 use crate::import::known::Known;
@@ -30,7 +30,8 @@ Examples:
   armature import --resource-group shop -f shop/                 A resource group with all that is in it, a file for each
   armature import --resource-group shop -o shop.yaml -n team     The same as one file, for a namespace
   armature import /subscriptions/…/storageAccounts/shopdata      One resource with all that is in it
-  armature import --subscription ID --type StorageAccount        Of a whole subscription what is of a type
+  armature import --subscription 11111111-2222-3333-4444-555555555555 --type StorageAccount
+                                                                 Of a whole subscription what is of a type
   armature import --resource-group shop --policy skip -f shop/   For objects that only look, until their policy is changed
   armature plan -f shop/                                         What would change in Azure: nothing
 
@@ -111,23 +112,8 @@ struct MakeArguments {
     #[arg(short, long)]
     simple_logging: bool,
 
-    /// Folder with a file for each AZURE_… variable of the credential.
-    #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
-    credential_folder: Option<PathBuf>,
-
-    /// PEM file of certificate authorities to trust for Azure beside the system's.
-    #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
-    arm_ca_file: Option<PathBuf>,
-
-    /// Requests to Azure for each subscription and credential, as `armature run` has it.
-    #[arg(
-        long,
-        env = "ARMATURE_ARM_BUDGET",
-        default_value = DEFAULT_BUDGET,
-        value_parser = budget,
-        value_name = "BUDGET"
-    )]
-    arm_budget: Limits,
+    #[command(flatten)]
+    azure: AzureArguments,
 }
 
 impl ImportArguments {
@@ -191,10 +177,9 @@ impl MakeArguments {
     }
 
     async fn reader(&self) -> anyhow::Result<Reader> {
-        let (credentials, ca_file) = (self.credential_folder.clone(), self.arm_ca_file.clone());
-        let settings = azure::of_person(self.subscription.as_deref(), credentials, ca_file)?;
+        let settings = self.azure.settings(self.subscription.as_deref())?;
         let client: Arc<dyn Transport> = Arc::new(Client::new(settings, Arc::new(NoSecrets))?);
-        let budget = Budget::new(self.arm_budget);
+        let budget = Budget::new(self.azure.arm_budget);
         Ok(Reader::new(client, budget, Time::default()).await)
     }
 

@@ -5,20 +5,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use armature_progress::Progress;
-use armature_runtime::azure::budget::Limits;
-use armature_runtime::reconcile::time::Time;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::asking::AskingArguments;
 use super::cluster::WayArguments;
-use super::quantity::{DEFAULT_BUDGET, budget};
-use super::render::subscription;
-use super::{azure, form, output};
+use super::{form, output};
 use crate::colour::Colour;
 use crate::plan::input::Prune;
 use crate::plan::resource::FORMAT;
-use crate::plan::{self, Input, Plan, Setting, Way, markdown, text};
-use crate::render::PLACEHOLDER_SUBSCRIPTION;
+use crate::plan::{self, Input, Plan, markdown, text};
 use crate::worlds::applied::Live;
 use crate::worlds::manifests::manifest;
 
@@ -115,38 +110,8 @@ struct MakeArguments {
     #[command(flatten)]
     form: FormArguments,
 
-    /// Subscription to work in, where the credential is of `az login`: a GUID, or /subscriptions/GUID.
-    #[arg(
-        long,
-        env = "AZURE_SUBSCRIPTION_ID",
-        value_name = "ID",
-        default_value = PLACEHOLDER_SUBSCRIPTION,
-        hide_default_value = true,
-        value_parser = subscription
-    )]
-    subscription: String,
-
-    /// Folder with a file for each AZURE_… variable of the credential.
-    #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
-    credential_folder: Option<PathBuf>,
-
-    /// PEM file of certificate authorities to trust for Azure beside the system's.
-    #[arg(long, env = "ARMATURE_ARM_CA_FILE", value_name = "FILE")]
-    arm_ca_file: Option<PathBuf>,
-
-    /// Requests to Azure for each subscription and credential, as `armature run` has it.
-    #[arg(
-        long,
-        env = "ARMATURE_ARM_BUDGET",
-        default_value = DEFAULT_BUDGET,
-        value_parser = budget,
-        value_name = "BUDGET"
-    )]
-    arm_budget: Limits,
-
-    /// Resources that are asked for at a time.
-    #[arg(long, default_value_t = 16, value_name = "N")]
-    parallel: usize,
+    #[command(flatten)]
+    asking: AskingArguments,
 
     /// Namespace of the operator that would carry it out.
     #[arg(
@@ -217,7 +182,13 @@ impl MakeArguments {
                 labels: self.selector.iter().cloned().collect::<BTreeMap<_, _>>(),
             }),
         };
-        let mut plan = plan::plan(&input, &self.setting()?).await?;
+        let mut plan = plan::plan(
+            &input,
+            &self
+                .asking
+                .setting(self.offline, &self.operator_namespace)?,
+        )
+        .await?;
         let errors = errors.iter().map(ToString::to_string);
         plan.problems.splice(0..0, errors);
         if let Some(file) = &self.out {
@@ -225,28 +196,6 @@ impl MakeArguments {
                 .with_context(|| format!("cannot write the plan to {}", file.display()))?;
         }
         self.form.print(&plan)
-    }
-
-    fn setting(&self) -> anyhow::Result<Setting<'static>> {
-        let way = match self.offline {
-            true => Way::Offline(self.subscription.clone()),
-            false => {
-                let is_given = self.subscription != PLACEHOLDER_SUBSCRIPTION;
-                let given = is_given.then_some(self.subscription.as_str());
-                let (folder, ca_file) = (self.credential_folder.clone(), self.arm_ca_file.clone());
-                Way::Azure(Box::new(azure::of_person(given, folder, ca_file)?))
-            }
-        };
-        Ok(Setting {
-            kinds: armature_generated::KINDS,
-            extensions: armature_customizations::registry()?,
-            way,
-            operator_namespace: self.operator_namespace.clone(),
-            limits: self.arm_budget,
-            parallel: self.parallel.max(1),
-            time: Time::default(),
-            progress: Progress::new(),
-        })
     }
 }
 

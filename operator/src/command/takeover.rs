@@ -75,7 +75,7 @@ struct CheckArguments {
     place: PlaceArguments,
 
     #[command(flatten)]
-    asking: AskingArguments,
+    looking: LookingArguments,
 }
 
 #[derive(Debug, Args)]
@@ -92,6 +92,17 @@ struct RunArguments {
 
     #[command(flatten)]
     steps: StepArguments,
+
+    #[command(flatten)]
+    looking: LookingArguments,
+}
+
+/// How the check asks Azure.
+#[derive(Debug, Args)]
+struct LookingArguments {
+    /// Do not ask Azure: schemas, owners and references alone.
+    #[arg(long)]
+    offline: bool,
 
     #[command(flatten)]
     asking: AskingArguments,
@@ -177,7 +188,7 @@ impl Place {
         Ok(objects)
     }
 
-    async fn check(&self, asking: &AskingArguments) -> anyhow::Result<Check> {
+    async fn check(&self, looking: &LookingArguments) -> anyhow::Result<Check> {
         let found = Found::read(&self.client).await?;
         let objects = self.objects().await?;
         let namespaces = Namespaces::read(&self.live, &objects).await?;
@@ -187,7 +198,8 @@ impl Place {
             live: Some(self.live.clone()),
             prune: None,
         };
-        let plan = plan::plan(&input, &asking.setting(&self.namespace)?).await?;
+        let setting = looking.asking.setting(looking.offline, &self.namespace)?;
+        let plan = plan::plan(&input, &setting).await?;
         Ok(check::check(&found, &objects, &namespaces, &plan))
     }
 
@@ -224,7 +236,7 @@ struct Look {
 
 impl CheckArguments {
     async fn run(self) -> anyhow::Result<ExitCode> {
-        let check = self.place.find().await?.check(&self.asking).await?;
+        let check = self.place.find().await?.check(&self.looking).await?;
         output::print(&self.output.of(&check, || text::check(&check))?)?;
         Ok(match check.exceptions.is_empty() {
             true => ExitCode::SUCCESS,
@@ -241,7 +253,7 @@ impl RunArguments {
             .await?
             .is_some();
         if !has_begun && !self.accept_exceptions {
-            let check = place.check(&self.asking).await?;
+            let check = place.check(&self.looking).await?;
             if !check.exceptions.is_empty() {
                 output::print(&text::check(&check))?;
                 output::print(
