@@ -9,9 +9,9 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use serde_json::{Map, Value, json};
 
-use super::found::{ADMISSION, Found, Workload, admission_api};
+use super::found::{ADMISSION, BEFORE, Found, Workload, admission_api};
 use super::record::Record;
-use super::steps::{BEFORE, Task};
+use super::steps::Task;
 
 /// Does a task. What is done already is no error.
 ///

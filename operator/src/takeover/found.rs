@@ -24,6 +24,9 @@ const OURS: &str = "app.kubernetes.io/name=armature";
 /// The Secret with the credential of the whole operator.
 pub const CREDENTIAL: &str = "aso-controller-settings";
 
+/// Annotation of a Deployment that was stopped: how many pods it had.
+pub const BEFORE: &str = "armature.azure.com/replicas-before-takeover";
+
 /// Both kinds of webhooks for admission.
 pub const ADMISSION: [&str; 2] = [
     "ValidatingWebhookConfiguration",
@@ -224,7 +227,7 @@ async fn workload(client: &Client, deployment: &Deployment) -> anyhow::Result<Wo
     };
     let status = deployment.status.as_ref();
     let annotations = metadata.annotations.as_ref();
-    let before = annotations.and_then(|annotations| annotations.get(super::steps::BEFORE));
+    let before = annotations.and_then(|annotations| annotations.get(BEFORE));
     Ok(Workload {
         namespace,
         name: metadata.name.clone().unwrap_or_default(),

@@ -8,9 +8,6 @@ use serde::Serialize;
 use super::found::{CREDENTIAL, Found, Workload, converts_there};
 use super::record::{NAME, Record};
 
-/// Annotation of a Deployment that was stopped: how many pods it had.
-pub const BEFORE: &str = "armature.azure.com/replicas-before-takeover";
-
 /// Names that a sentence lists.
 const SHOWN: usize = 5;
 

@@ -25,31 +25,7 @@ pub fn check(check: &Check) -> String {
         &format!("{} of kinds that Armature has", check.crds),
     );
     line(&mut text, "objects", &check.objects.len().to_string());
-    let counted = |of: fn(&Row) -> String| {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for row in &check.objects {
-            *counts.entry(of(row)).or_default() += 1;
-        }
-        let counts = counts
-            .into_iter()
-            .map(|(name, count)| format!("{name} ({count})"));
-        counts.collect::<Vec<_>>().join(", ")
-    };
-    for (name, of) in [
-        (
-            "versions",
-            (|row| format!("{} {}", row.name.kind, row.version)) as fn(&Row) -> String,
-        ),
-        ("credentials", |row| row.credential.clone()),
-        ("policies", |row| row.policy.clone()),
-        ("first passes", |row| {
-            format!("{:?}", row.action).to_lowercase()
-        }),
-    ] {
-        if !check.objects.is_empty() {
-            line(&mut text, name, &counted(of));
-        }
-    }
+    of_objects(&mut text, check);
     let writes = check
         .objects
         .iter()
@@ -76,6 +52,33 @@ pub fn check(check: &Check) -> String {
         let _ = writeln!(text, "  {}: {}", exception.of, exception.message);
     }
     text
+}
+
+/// How many objects are of which version, credential and policy, and what becomes of them.
+fn of_objects(text: &mut String, check: &Check) {
+    let columns: [(&str, fn(&Row) -> String); 4] = [
+        ("versions", |row| {
+            format!("{} {}", row.name.kind, row.version)
+        }),
+        ("credentials", |row| row.credential.clone()),
+        ("policies", |row| row.policy.clone()),
+        ("first passes", |row| {
+            format!("{:?}", row.action).to_lowercase()
+        }),
+    ];
+    for (name, of) in columns {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for row in &check.objects {
+            *counts.entry(of(row)).or_default() += 1;
+        }
+        let counts = counts
+            .into_iter()
+            .map(|(word, count)| format!("{word} ({count})"));
+        let counts: Vec<String> = counts.collect();
+        if !counts.is_empty() {
+            line(text, name, &counts.join(", "));
+        }
+    }
 }
 
 fn line(text: &mut String, name: &str, value: &str) {
