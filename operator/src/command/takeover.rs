@@ -56,7 +56,7 @@ Examples:
   armature takeover undo --yes           Do it
 
 The exit code is 1 when something is left to be done.")]
-    Undo(StepArguments),
+    Undo(Box<StepArguments>),
 }
 
 #[derive(Debug, Args)]

@@ -54,9 +54,12 @@ pub fn check(check: &Check) -> String {
     text
 }
 
+/// A name, and what an object has under it.
+type Column = (&'static str, fn(&Row) -> String);
+
 /// How many objects are of which version, credential and policy, and what becomes of them.
 fn of_objects(text: &mut String, check: &Check) {
-    let columns: [(&str, fn(&Row) -> String); 4] = [
+    let columns: [Column; 4] = [
         ("versions", |row| {
             format!("{} {}", row.name.kind, row.version)
         }),
