@@ -50,7 +50,7 @@ struct State {
 }
 
 struct Entry {
-    object: Packed,
+    object: Arc<Packed>,
     places: Box<[Arc<Place>]>,
 }
 
@@ -61,12 +61,31 @@ impl Entry {
     }
 }
 
+/// An object that is unpacked when it is asked for: not while others wait for the lock, and not all at once, which would
+/// take the memory that packing saves.
+struct Handle {
+    key: Arc<ObjectKey>,
+    object: Arc<Packed>,
+}
+
+impl Handle {
+    fn of((key, entry): (&Arc<ObjectKey>, &Entry)) -> Self {
+        Self {
+            key: Arc::clone(key),
+            object: Arc::clone(&entry.object),
+        }
+    }
+
+    fn object(&self) -> Object {
+        self.object.unpack(self.key.kind)
+    }
+}
+
 impl ObjectCache {
     /// The object, if it is known.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
-        let state = self.read();
-        let entry = state.objects.get(key);
-        entry.map(|entry| entry.object(key))
+        let packed = Arc::clone(&self.read().objects.get(key)?.object);
+        Some(Arc::new(packed.unpack(key.kind)))
     }
 
     /// Whether all objects of the kind are known, so that an unknown one does not exist.
@@ -90,23 +109,28 @@ impl ObjectCache {
         users.map(|user| user.as_ref().clone()).collect()
     }
 
-    /// All objects that are known.
-    pub fn all(&self) -> Vec<Arc<Object>> {
+    /// All objects that are known, one after the other.
+    pub fn all(&self) -> impl Iterator<Item = Arc<Object>> + use<> {
+        let handles = self.handles(|_| true).into_iter();
+        handles.map(|handle| Arc::new(handle.object()))
+    }
+
+    fn handles(&self, wanted: impl Fn(&ObjectKey) -> bool) -> Vec<Handle> {
         let state = self.read();
         let entries = state.objects.iter();
-        entries.map(|(key, entry)| entry.object(key)).collect()
+        let wanted = entries.filter(|(key, _)| wanted(key));
+        wanted.map(Handle::of).collect()
     }
 
     /// Keys of all objects that are known, and whether somebody waits for the object.
     pub fn by_urgency(&self) -> Vec<(ObjectKey, Urgency)> {
-        let state = self.read();
-        let entries = state.objects.iter();
         let urgency = |object: &Object| match is_settled(object) {
             true => Urgency::Background,
             false => Urgency::Foreground,
         };
-        entries
-            .map(|(key, entry)| (key.as_ref().clone(), urgency(&entry.object(key))))
+        let handles = self.handles(|_| true).into_iter();
+        handles
+            .map(|handle| (handle.key.as_ref().clone(), urgency(&handle.object())))
             .collect()
     }
 
@@ -245,7 +269,7 @@ impl ObjectCache {
     }
 
     /// Objects that say something of their protection, and all those of namespaces that do.
-    pub fn protecting(&self, namespaces: &[String]) -> Vec<Arc<Object>> {
+    pub fn protecting(&self, namespaces: &[String]) -> impl Iterator<Item = Arc<Object>> + use<> {
         let state = self.read();
         let own = state.protecting.iter();
         let own = own.filter_map(|key| state.objects.get_key_value(key));
@@ -253,9 +277,9 @@ impl ObjectCache {
         let everything = (!namespaces.is_empty()).then_some(&state.objects);
         let followers = everything.into_iter().flatten();
         let followers = followers.filter(|(key, _)| namespaces.contains(&key.namespace));
-        own.chain(followers)
-            .map(|(key, entry)| entry.object(key))
-            .collect()
+        let handles: Vec<Handle> = own.chain(followers).map(Handle::of).collect();
+        let handles = handles.into_iter();
+        handles.map(|handle| Arc::new(handle.object()))
     }
 
     /// Objects of a namespace for which the predicate holds.
@@ -264,11 +288,10 @@ impl ObjectCache {
         namespace: &str,
         predicate: impl Fn(&Object) -> bool,
     ) -> Vec<ObjectKey> {
-        self.read()
-            .objects
-            .iter()
-            .filter(|(key, entry)| key.namespace == namespace && predicate(&entry.object(key)))
-            .map(|(key, _)| key.as_ref().clone())
+        let handles = self.handles(|key| key.namespace == namespace).into_iter();
+        handles
+            .filter(|handle| predicate(&handle.object()))
+            .map(|handle| handle.key.as_ref().clone())
             .collect()
     }
 
@@ -379,7 +402,7 @@ impl State {
         }
         self.count_id(object, true);
         let sample = self.samples.entry(key.kind).or_default();
-        let packed = Packed::pack(object, sample);
+        let packed = Arc::new(Packed::pack(object, sample));
         // Most changes are of status and annotations: what the object refers to need not be read again.
         if let Some(entry) = self.objects.get_mut(key)
             && before.is_some_and(|before| refers_alike(before, object))

@@ -13,8 +13,8 @@ impl Inventory for Cluster {
         self.cache.not_known().is_none()
     }
 
-    fn all(&self) -> Vec<Arc<Object>> {
-        self.cache.all()
+    fn all(&self) -> Box<dyn Iterator<Item = Arc<Object>> + '_> {
+        Box::new(self.cache.all())
     }
 
     fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {

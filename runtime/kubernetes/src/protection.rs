@@ -31,7 +31,7 @@ pub(super) fn protection_below(
             && claim::resource_id(object).is_some_and(|id| is_below(id, &ids))
             && is_protected(own, &namespaces.get(&key.namespace).unwrap_or_default())
     };
-    let mut candidates = cache.protecting(&namespaces.protecting()).into_iter();
+    let mut candidates = cache.protecting(&namespaces.protecting());
     let found = candidates.find(is_one);
     found.map_or(Protection::None, |object| {
         Protection::Of(object.key().to_string())

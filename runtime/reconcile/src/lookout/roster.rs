@@ -21,8 +21,8 @@ pub trait Inventory: Send + Sync {
     /// Whether all of them are known.
     fn is_complete(&self) -> bool;
 
-    /// All that are known.
-    fn all(&self) -> Vec<Arc<Object>>;
+    /// All that are known, one after the other: they may take much memory at once.
+    fn all(&self) -> Box<dyn Iterator<Item = Arc<Object>> + '_>;
 
     /// One of them.
     fn get(&self, key: &ObjectKey) -> Option<Arc<Object>>;
@@ -52,8 +52,8 @@ impl IdMark {
 /// An object that stands for something in a subscription.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The object.
-    pub object: Arc<Object>,
+    /// The object. Its text is not kept: there may be tens of thousands, and a look takes its time.
+    pub key: ObjectKey,
     /// Its ARM id.
     pub id: IdMark,
     /// Whether its syncs may be left out when the Graph shows it.
@@ -109,7 +109,7 @@ impl Roster {
         roster
     }
 
-    fn add(&mut self, object: &Arc<Object>, namespace: &Namespace) {
+    fn add(&mut self, object: &Object, namespace: &Namespace) {
         let Remote::Arm { arm_type, .. } = object.kind.0.remote else {
             return;
         };
@@ -130,7 +130,7 @@ impl Roster {
             .subscriptions
             .insert(subscription.to_ascii_lowercase());
         group.entries.push(Entry {
-            object: Arc::clone(object),
+            key: object.key(),
             id: IdMark::of(id),
             may_rest: !namespace.has_period && may_rest(object),
         });

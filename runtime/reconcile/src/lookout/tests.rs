@@ -154,8 +154,9 @@ impl Inventory for World {
         true
     }
 
-    fn all(&self) -> Vec<Arc<Object>> {
-        self.objects.lock().unwrap().clone()
+    fn all(&self) -> Box<dyn Iterator<Item = Arc<Object>> + '_> {
+        let objects = self.objects.lock().unwrap().clone();
+        Box::new(objects.into_iter())
     }
 
     fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {

@@ -223,18 +223,17 @@ impl Watch {
         if latest.is_empty() {
             return;
         }
-        for Entry { object, id, .. } in &round.group.entries {
+        for Entry { key, id, .. } in &round.group.entries {
             let Some(changed) = latest.get(id) else {
                 continue;
             };
-            let key = object.key();
             round.coverage.see_also(round.principal, *id);
-            let pass = round.parts.readers.latest_pass(&key);
+            let pass = round.parts.readers.latest_pass(key);
             let verdict = round.coverage.judge(*id, *changed, pass);
             tracing::debug!(%key, %changed, ?verdict, "Azure Resource Graph tells of a change");
             *figures.hints.entry(verdict).or_default() += 1;
             if verdict == Verdict::Read {
-                round.parts.readers.read(key);
+                round.parts.readers.read(key.clone());
             }
         }
     }
