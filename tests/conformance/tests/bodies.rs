@@ -12,7 +12,7 @@ use armature_runtime::engine::compare::{Comparison, Desired, DigestKey, Edit, Re
 use armature_runtime::engine::payload::{PayloadError, Resolved, arm_body};
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::kind::VersionInfo;
-use armature_runtime::shape::{Flags, Semantic, StructShape, Type};
+use armature_runtime::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type};
 use armature_runtime::testing::arbitrary::Arbitrary;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -125,14 +125,34 @@ fn what_is_read_back_as_a_spec_makes_the_same_body() {
     }
 }
 
-/// The spec with every list backwards that is a set to Azure: all but those in free JSON.
+/// The spec with every list backwards that is a set to Azure: all but those in free JSON, and those of a variant that calls
+/// itself by a name that no variant has, of which no more is known than of free JSON.
 fn backwards(shape: &StructShape, spec: &Value) -> Value {
     let members = spec.as_object().into_iter().flatten();
     let turned = members.map(|(name, value)| {
-        let value = shape.field(name).map(|field| turned(field.ty, value));
+        let turned = |field: &Field| match field.arm {
+            ArmPlace::Variant if !has_known_name(shape, field, value) => value.clone(),
+            _ => turned(field.ty, value),
+        };
+        let value = shape.field(name).map(turned);
         (name.clone(), value.unwrap_or(Value::Null))
     });
     Value::Object(turned.collect())
+}
+
+/// Whether the variant's discriminator, where the spec has it, names that variant.
+fn has_known_name(shape: &StructShape, field: &Field, variant: &Value) -> bool {
+    let (Some(one_of), Type::Struct(fields)) = (&shape.one_of, field.ty) else {
+        return true;
+    };
+    let is_discriminator =
+        |field: &&Field| matches!(field.arm, ArmPlace::At([name]) if *name == one_of.discriminator);
+    let discriminator = fields.fields.iter().find(is_discriminator);
+    let Some(name) = discriminator.and_then(|field| variant[field.name].as_str()) else {
+        return true;
+    };
+    let mut variants = one_of.variants.iter();
+    variants.any(|variant| variant.field == field.name && variant.value.eq_ignore_ascii_case(name))
 }
 
 fn turned(ty: Type, value: &Value) -> Value {

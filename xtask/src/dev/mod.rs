@@ -103,7 +103,7 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
         ..Options::default()
     })
     .await?;
-    println!("export KUBECONFIG={}", plane.kubeconfig().display());
+    println!("an API server runs, by {}", plane.kubeconfig().display());
     let flags = [
         format!("--latency={}", arguments.latency),
         "--retry-after=1".to_owned(),
@@ -132,6 +132,10 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
         pending: samples,
         applied: Vec::new(),
         table: Table::new(),
+        invitation: Some(format!(
+            "kinds are installed: export KUBECONFIG={}",
+            plane.kubeconfig().display()
+        )),
     };
     let deadline = arguments
         .exit_when_ready
@@ -174,6 +178,8 @@ struct Stage {
     pending: Vec<Sample>,
     applied: Vec<Applied>,
     table: Table,
+    /// Said once the API server takes objects: before, somebody's own would be refused.
+    invitation: Option<String>,
 }
 
 impl Stage {
@@ -223,6 +229,11 @@ impl Stage {
             }
         }
         self.pending = left;
+        if !self.applied.is_empty()
+            && let Some(invitation) = self.invitation.take()
+        {
+            self.table.note(&invitation);
+        }
         Ok(())
     }
 }
