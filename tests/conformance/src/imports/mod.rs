@@ -6,11 +6,13 @@
 //!
 //! | module | what lives here |
 //! |---|---|
+//! | [`defaults`] | what Azure's spec files say to be the default of a property |
 //! | [`writable`] | what an answer says that a PUT could say as well, and a body does not |
 //! | [`planned`] | `armature plan` over the manifests, with the recorded answers for Azure |
 //! | [`strict`] | a real API server with the CRDs, and strict validation |
 //! | [`page`] | the result as a page of the book |
 
+pub mod defaults;
 pub mod page;
 pub mod planned;
 pub mod strict;
@@ -18,6 +20,8 @@ pub mod writable;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature::descriptions::Descriptions;
+use armature::import::defaults::leave_out;
 use armature::import::{self, Draft, Imported, Resource, Wanted};
 use armature_generated::KINDS;
 use armature_runtime::engine::collect::{ReferenceTarget, inputs};
@@ -28,6 +32,7 @@ use armature_runtime::kind::{KindInfo, VersionInfo};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
+use self::defaults::SpecDefaults;
 use self::writable::missing;
 use crate::data::Recording;
 
@@ -49,6 +54,8 @@ pub struct Outcome {
     pub id: String,
     /// What is wrong, each as `what: where`, without values.
     pub problems: BTreeSet<String>,
+    /// Places of values that the manifest does not have, and that Azure's spec says to be the default there.
+    pub defaults: BTreeSet<String>,
 }
 
 /// One recording, imported as a whole.
@@ -65,7 +72,7 @@ pub struct Import {
 }
 
 /// Imports what a recording shows: of each resource the last good answer, in the api-version that it was asked for in.
-pub fn import(recording: &Recording) -> Import {
+pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
     let answers = answers(recording);
     let mut outcomes = BTreeMap::new();
     let mut drafts: Vec<Draft> = Vec::new();
@@ -80,6 +87,7 @@ pub fn import(recording: &Recording) -> Import {
             version: version.name,
             id: id.as_str().to_owned(),
             problems: BTreeSet::new(),
+            defaults: BTreeSet::new(),
         };
         let resource = Resource {
             id: id.clone(),
@@ -88,7 +96,10 @@ pub fn import(recording: &Recording) -> Import {
             body: body.clone(),
         };
         match import::draft(resource) {
-            Ok(draft) => drafts.push(draft),
+            Ok(mut draft) => {
+                leave_out(&mut draft, &Descriptions::shared(kind.group));
+                drafts.push(draft);
+            }
             Err(why) => {
                 outcome.problems.insert(format!("not imported: {why}"));
             }
@@ -113,9 +124,14 @@ pub fn import(recording: &Recording) -> Import {
         let key = one.id.as_str().to_lowercase();
         if let (Some(outcome), Some((version, answer))) = (outcomes.get_mut(&key), bodies.get(&key))
         {
-            outcome
-                .problems
-                .extend(problems(one, version, answer, &imported));
+            let found = problems(one, version, answer, &imported);
+            outcome.problems.extend(found.problems);
+            for (place, values) in found.missing {
+                match defaults.are(&place, &values, &one.id.arm_type(), version.sources) {
+                    true => outcome.defaults.insert(place),
+                    false => outcome.problems.insert(format!("not in the PUT: {place}")),
+                };
+            }
         }
     }
     Import {
@@ -159,29 +175,36 @@ fn of(
     Some((id, kind, version))
 }
 
+/// What one manifest came to.
+#[derive(Default)]
+struct Found {
+    problems: BTreeSet<String>,
+    /// What the PUT does not have, by place.
+    missing: BTreeMap<String, Vec<Value>>,
+}
+
 fn problems(
     imported: &Imported,
     version: &'static VersionInfo,
     answer: &Value,
     all: &[Imported],
-) -> BTreeSet<String> {
-    let mut problems = BTreeSet::new();
+) -> Found {
+    let mut found = Found::default();
     let spec = &imported.manifest["spec"];
     let resolved = resolved(version, spec, all);
     let body = match arm_body(version, imported.id.name(), spec, &resolved) {
         Ok(body) => body,
         Err(error) => {
-            problems.insert(format!("no PUT: {error}"));
-            return problems;
+            found.problems.insert(format!("no PUT: {error}"));
+            return found;
         }
     };
     for difference in Comparison::new(version.spec, &body, answer).differences() {
-        problems.insert(format!("would change: {}", difference.schema_path));
+        let problem = format!("would change: {}", difference.schema_path);
+        found.problems.insert(problem);
     }
-    for place in missing(version, answer, &body) {
-        problems.insert(format!("not in the PUT: {place}"));
-    }
-    problems
+    found.missing = missing(version, answer, &body);
+    found
 }
 
 /// What the operator would find for all that a spec names.
