@@ -107,25 +107,23 @@ mod tests {
 
     #[test]
     fn defaults_are_found_by_both_paths() {
-        let (kind, version) = ("VirtualNetworksSubnet", "v1api20240301");
-        let group = Descriptions::of("network.azure.com");
+        let (kind, version) = ("StorageAccount", "v1api20230101");
+        let group = Descriptions::of("storage.azure.com");
         let of_spec = |text: &str| group.default_of(kind, version, &path(text)).cloned();
-        assert_eq!(
-            of_spec("spec.privateEndpointNetworkPolicies"),
-            Some(json!("Disabled"))
-        );
-        assert_eq!(of_spec("spec.addressPrefix"), None);
-        assert_eq!(of_spec("status.privateEndpointNetworkPolicies"), None);
+        let expected = Some(json!("AzureServices"));
+        assert_eq!(of_spec("spec.networkAcls.bypass"), expected);
+        let within = of_spec("spec.networkAcls.ipRules.action");
+        assert_eq!(within, Some(json!("Allow")), "within a list");
+        assert_eq!(of_spec("spec.accessTier"), None);
+        assert_eq!(of_spec("status.networkAcls.bypass"), None);
 
         let mut kinds = KINDS.iter();
-        let known = kinds.find(|known| known.kind == kind).expect("the kind");
-        let shape = known.version(version).expect("the version").spec;
+        let known = kinds.find(|known| known.kind == kind);
+        let shape = known.and_then(|known| known.version(version)).unwrap().spec;
         let at_arm = |text: &str| group.defaults(kind, version).at_arm(shape, text).cloned();
-        assert_eq!(
-            at_arm("properties.privateEndpointNetworkPolicies"),
-            Some(json!("Disabled"))
-        );
-        assert_eq!(at_arm("properties.addressPrefix"), None);
+        assert_eq!(at_arm("properties.networkAcls.bypass"), expected);
+        assert_eq!(at_arm("properties.networkAcls.ipRules[].action"), within);
+        assert_eq!(at_arm("properties.accessTier"), None);
         assert_eq!(at_arm("properties"), None);
     }
 

@@ -49,7 +49,8 @@ impl SpecDefaults {
             .iter()
             .filter_map(|place| self.default(place, 0))
             .collect();
-        !values.is_empty() && values.iter().all(|value| defaults.contains(value))
+        let is_default = |value: &Value| defaults.iter().any(|default| is_same(value, default));
+        !values.is_empty() && values.iter().all(is_default)
     }
 
     fn each(&self, places: &[Place], step: impl Fn(&Place) -> Vec<Place>) -> Vec<Place> {
@@ -217,6 +218,14 @@ impl Place {
     }
 }
 
+/// Whether two values are the same. Azure answers words in a casing of its own.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one.as_str(), other.as_str()) {
+        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+        _ => one == other,
+    }
+}
+
 /// The place that a reference in a file leads to.
 fn resolve(file: &str, reference: &str) -> Option<Place> {
     let (relative, pointer) = reference.split_once('#')?;
@@ -295,7 +304,7 @@ mod tests {
         for (path, value, expected) in [
             ("size", json!(3), true),
             ("size", json!(4), false),
-            ("tier", json!("Hot"), true),
+            ("tier", json!("hot"), true),
             ("rules[].action", json!("Allow"), true),
             ("rules[].note", json!("x"), false),
             ("source.hot", json!(true), true),
