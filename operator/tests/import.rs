@@ -112,7 +112,10 @@ async fn what_was_made_of_manifests_comes_back_as_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn defaults_are_left_out_and_nothing_changes() {
-    let world = World::start("import.md").await;
+    let mut world = World::start_without_operator("import.md").await;
+    let crds =
+        "resources.azure.com/ResourceGroup;storage.azure.com/StorageAccount*;keyvault.azure.com/*";
+    world.start_operator("armature-system", crds);
     world.apply_page("shop").await;
     let settings = json!({
         "tenantId": "11111111-2222-3333-4444-555555555555",
