@@ -106,15 +106,7 @@ pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
         }
         outcomes.insert(id.as_str().to_lowercase(), outcome);
     }
-    let bodies: BTreeMap<String, (&'static VersionInfo, Value)> = drafts
-        .iter()
-        .map(|draft| {
-            let Resource {
-                id, version, body, ..
-            } = &draft.resource;
-            (id.as_str().to_lowercase(), (*version, body.clone()))
-        })
-        .collect();
+    let bodies = bodies(&drafts);
     let wanted = Wanted {
         namespace: Some(NAMESPACE.to_owned()),
         ..Wanted::default()
@@ -124,14 +116,13 @@ pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
         let key = one.id.as_str().to_lowercase();
         if let (Some(outcome), Some((version, answer))) = (outcomes.get_mut(&key), bodies.get(&key))
         {
-            let found = problems(one, version, answer, &imported);
-            outcome.problems.extend(found.problems);
-            for (place, values) in found.missing {
-                match defaults.are(&place, &values, &one.id.arm_type(), version.sources) {
-                    true => outcome.defaults.insert(place),
-                    false => outcome.problems.insert(format!("not in the PUT: {place}")),
-                };
-            }
+            judge(
+                outcome,
+                one,
+                problems(one, version, answer, &imported),
+                version,
+                defaults,
+            );
         }
     }
     Import {
@@ -139,6 +130,35 @@ pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
         outcomes: outcomes.into_values().collect(),
         imported,
         answers,
+    }
+}
+
+/// The answers that drafts were made of, by id in lower case.
+fn bodies(drafts: &[Draft]) -> BTreeMap<String, (&'static VersionInfo, Value)> {
+    let resources = drafts.iter().map(|draft| &draft.resource);
+    resources
+        .map(|resource| {
+            let id = resource.id.as_str().to_lowercase();
+            (id, (resource.version, resource.body.clone()))
+        })
+        .collect()
+}
+
+/// What is missing in the PUT is a problem, unless Azure would set it by itself.
+fn judge(
+    outcome: &mut Outcome,
+    imported: &Imported,
+    found: Found,
+    version: &VersionInfo,
+    defaults: &SpecDefaults,
+) {
+    outcome.problems.extend(found.problems);
+    let arm_type = imported.id.arm_type();
+    for (place, values) in found.missing {
+        match defaults.are(&place, &values, &arm_type, version.sources) {
+            true => outcome.defaults.insert(place),
+            false => outcome.problems.insert(format!("not in the PUT: {place}")),
+        };
     }
 }
 
