@@ -165,14 +165,8 @@ mod tests {
                 rules(json!([{"name": "b"}, {"name": "A", "properties": {"priority": 1}}])),
                 rules(json!([whole, {"name": "b", "properties": {"priority": 2}}])),
                 vec![
-                    (
-                        "properties.rules[\"a\"].properties.prefixes",
-                        Some(json!(["x"])),
-                    ),
-                    (
-                        "properties.rules[\"b\"].properties.priority",
-                        Some(json!(2)),
-                    ),
+                    ("properties.rules.a.properties.prefixes", Some(json!(["x"]))),
+                    ("properties.rules.b.properties.priority", Some(json!(2))),
                 ],
             ),
             (
