@@ -86,7 +86,7 @@ async fn it_names_the_server_the_cause_and_what_to_do() {
             let told = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(1), "{command} {flag}: {told}");
             let origin = format!(
-                "the Kubernetes API server {address}, which is that of the context work of the kubeconfig {}",
+                "the Kubernetes API server {address}, named by the context work of the kubeconfig {}",
                 kubeconfig.display()
             );
             for part in [&origin, cause, advice] {

@@ -15,7 +15,7 @@ use tower::util::MapResultLayer;
 
 /// Why an API server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot use the Kubernetes API server {server}, which is that of {origin}: {cause}; {}", cause.advice())]
+#[error("cannot use the Kubernetes API server {server}, named by {origin}: {cause}; {}", cause.advice())]
 pub struct Unreachable {
     /// Its address.
     pub server: String,
@@ -269,7 +269,7 @@ mod tests {
         let refused = explained(Ok(answer(401)), &of).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "cannot use the Kubernetes API server https://k:6443, which is that of the kubeconfig /k: it does not know who \
+            "cannot use the Kubernetes API server https://k:6443, named by the kubeconfig /k: it does not know who \
              asks (401); sign in again as the kubeconfig wants it, or name someone else with --context, --user or --token"
         );
         assert_eq!(explained(Ok(answer(403)), &of).unwrap().status(), 403);
