@@ -111,6 +111,58 @@ async fn what_was_made_of_manifests_comes_back_as_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn defaults_are_left_out_and_nothing_changes() {
+    let mut world = World::start_without_operator("import.md").await;
+    let crds =
+        "resources.azure.com/ResourceGroup;storage.azure.com/StorageAccount*;keyvault.azure.com/*";
+    world.start_operator("armature-system", crds);
+    world.apply_page("shop").await;
+    let settings = json!({
+        "tenantId": "11111111-2222-3333-4444-555555555555",
+        "sku": {"family": "A", "name": "standard"},
+        "enableRbacAuthorization": true, "enableSoftDelete": true, "softDeleteRetentionInDays": 7,
+    });
+    let vault = json!({
+        "apiVersion": "keyvault.azure.com/v1api20230701", "kind": "Vault",
+        "metadata": {"name": "shopvault"},
+        "spec": {"location": "westeurope", "owner": {"name": "shop"}, "properties": settings},
+    });
+    world.apply(&vault).await;
+    world
+        .wait_ready("keyvault.azure.com", "Vault", "shopvault")
+        .await;
+    let line = "armature import -g shop --type Vault";
+    let whole = world.run(&format!("{line} --with-defaults"), 0).await;
+    let found = documents(&whole)[0]["spec"]["properties"].clone();
+    for (name, value) in settings.as_object().unwrap() {
+        assert_eq!(&found[name], value, "{name}: {whole}");
+    }
+    // Azure's spec says that soft delete is on, and that it keeps things for 90 days.
+    let short = world.run(line, 0).await;
+    let found = documents(&short)[0]["spec"]["properties"].clone();
+    assert_eq!(found.get("enableSoftDelete"), None, "{short}");
+    assert_eq!(found["softDeleteRetentionInDays"], 7);
+    assert_eq!(found["enableRbacAuthorization"], true);
+
+    for (file, text) in [("whole.yaml", &whole), ("short.yaml", &short)] {
+        world.write(file, text);
+        let plan = world
+            .run(&format!("armature plan -f {file} -o json"), 0)
+            .await;
+        let plan: Value = serde_json::from_str(&plan).unwrap();
+        let vault = &plan["resources"][0];
+        assert_eq!(vault["action"], "adopt", "{plan:#}");
+        let left_out = vault["leftOut"].as_array().cloned().unwrap_or_default();
+        let soft_delete =
+            json!({"path": "properties.enableSoftDelete", "value": true, "isDefault": true});
+        let is_told = left_out.contains(&soft_delete);
+        assert_eq!(is_told, file == "short.yaml", "{plan:#}");
+        let is_plain = left_out.iter().all(|one| one["isDefault"] == true);
+        assert!(is_plain, "all that it leaves out is a default: {plan:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_imported_is_told_and_nothing_is_half_written() {
     let world = shop().await;
     let failing = format!(

@@ -42,6 +42,14 @@ fn actions(plan: &Value) -> Vec<(&str, &str, &str)> {
         .collect()
 }
 
+/// What the PUT of the account leaves out at a path.
+fn left_out(plan: &Value, path: &str) -> Value {
+    let left_out = plan["resources"][1]["leftOut"].as_array();
+    let mut left_out = left_out.into_iter().flatten();
+    let found = left_out.find(|one| one["path"] == path);
+    found.map_or(Value::Null, |one| one["value"].clone())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_what_it_prints() {
     let world = World::start("plan.md").await;
@@ -110,12 +118,19 @@ async fn each_action_is_told_and_nothing_is_written() {
     // Manifests alone, where nobody knows of a PUT: taken over without a write.
     let found = plan(&world, "-f shop -n shop --detailed-exitcode", 0).await;
     assert_eq!(actions(&found), same("adopt"), "{found:#}");
+    assert_eq!(left_out(&found, "properties.minimumTlsVersion"), "TLS1_2");
 
     // Drift, and an edit that takes something out.
     let account = format!("{GROUP}/providers/Microsoft.Storage/storageAccounts/shopdata");
-    world.drift(&account, &json!({"properties": {"accessTier": "Cool"}}));
+    world.drift(
+        &account,
+        &json!({"properties": {"accessTier": "Cool"}, "tags": {"by": "portal"}}),
+    );
     let found = plan(&world, "--cluster --detailed-exitcode", 2).await;
     assert_eq!(actions(&found)[1], ("shopdata", "update", ""));
+    // The PUT against the drift would take along what somebody has set beside it.
+    assert_eq!(left_out(&found, "tags.by"), "portal");
+    assert_eq!(left_out(&found, "properties.accessTier"), Value::Null);
     let property = json!({"path": "properties.accessTier", "old": "Cool", "new": "Hot"});
     assert_eq!(found["resources"][1]["properties"], json!([property]));
     world.drift(&account, &json!({"properties": {"accessTier": "Hot"}}));

@@ -9,8 +9,13 @@
 
 mod commands;
 
+use std::time::Duration;
+
 use commands::World;
+use kube::api::DeleteParams;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::time::timeout;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_what_is_printed() {
@@ -57,4 +62,50 @@ async fn the_page_shows_what_is_printed() {
     world
         .run("armature why StorageAccount/nobody -n shop", 1)
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watch_tells_each_change_when_it_happens() {
+    let world = World::start("why.md").await;
+    world.apply_page("lost").await;
+    let storage = "storage.azure.com";
+    world
+        .wait_for(
+            storage,
+            "StorageAccountsBlobService",
+            "lostblobs",
+            "WaitingForOwner",
+        )
+        .await;
+    let mut watch = world.spawn("armature status -n shop --watch");
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let mut told = Vec::new();
+    let mut until = async |wanted: &str| {
+        let words: Vec<&str> = wanted.split(' ').collect();
+        loop {
+            let line = timeout(Duration::from_secs(60), lines.next_line()).await;
+            let line = line.unwrap_or_else(|_| panic!("no line {wanted}: {told:#?}"));
+            let line = line.unwrap().unwrap();
+            let is_it = line.split_whitespace().eq(words.iter().copied());
+            told.push(line);
+            if is_it {
+                break;
+            }
+        }
+    };
+    until("NAMESPACE KIND NAME READY REASON").await;
+    until("shop StorageAccountsBlobService lostblobs False WaitingForOwner").await;
+    until("0 of 2 ready").await;
+    let group = json!({
+        "apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup",
+        "metadata": {"name": "lost"}, "spec": {"location": "westeurope"},
+    });
+    world.apply(&group).await;
+    until("shop StorageAccountsBlobService lostblobs True Succeeded").await;
+    let accounts = world.objects(storage, "StorageAccount");
+    let parameters = DeleteParams::default();
+    accounts.delete("lostdata", &parameters).await.unwrap();
+    until("shop StorageAccount lostdata - deleted").await;
+    let heads = told.iter().filter(|line| line.starts_with("NAMESPACE"));
+    assert_eq!(heads.count(), 1, "after the table only lines: {told:#?}");
 }

@@ -30,6 +30,8 @@ pub(super) fn compare(
         // History and hub, of no version's own surface.
         was: _,
         stashed: _,
+        // Azure's own, whatever a manifest says.
+        default: _,
         description: _,
         origin: _,
     } = new;

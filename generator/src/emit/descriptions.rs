@@ -1,4 +1,4 @@
-//! Azure's own descriptions of properties, as a text file for each group beside its crate: not in Rust, because prose is most of the
+//! Azure's own descriptions of properties, and their defaults, as a text file for each group beside its crate: not in Rust, because prose is most of the
 //! size of a CRD and nobody needs it to reconcile. The operator's build compresses all of them into one asset.
 //!
 //! A file has a line for each thing, and lines are numbered from 0 by their first letter:
@@ -7,19 +7,21 @@
 //! |---|---|
 //! | `G group` | the API group |
 //! | `T text` | a description |
-//! | `O name:text:object …` | an object's properties, each with the numbers of its description and of the object that it holds; either may be empty |
+//! | `D value` | a default, as JSON |
+//! | `O name:text:object=default …` | an object's properties, each with the numbers of its description, of the object that it holds and of its default; the first two may be empty, and the last is left out where there is none |
 //! | `R kind versions spec status` | a resource's versions, joined by commas, and the numbers of its objects; `-` for none |
 //!
-//! Each text and object stands there once, however many versions have it.
+//! Each text, default and object stands there once, however many versions have it.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
 
 use camino::Utf8PathBuf;
 use indexmap::IndexSet;
+use serde_json::Value;
 
 use super::{WRITER, folder};
-use crate::model::{Group, Property, TypeDef, TypeId, TypeTable};
+use crate::model::{Group, Property, TypeDef, TypeId, TypeRef, TypeTable};
 
 /// Path and text of a group's file; nothing where nothing is described.
 pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
@@ -35,15 +37,18 @@ pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
             resources.push_str(&format!("R {} {names} {spec} {status}\n", resource.kind));
         }
     }
-    if known.texts.is_empty() {
+    if known.texts.is_empty() && known.defaults.is_empty() {
         return None;
     }
     let mut file = format!(
-        "# Azure's own descriptions of properties, by `{WRITER}`.\nG {}\n",
+        "# Azure's own descriptions of properties, and their defaults, by `{WRITER}`.\nG {}\n",
         group.api_group
     );
     for text in &known.texts {
         file.push_str(&format!("T {text}\n"));
+    }
+    for default in &known.defaults {
+        file.push_str(&format!("D {default}\n"));
     }
     for object in &known.objects {
         file.push_str(&format!("O{object}\n"));
@@ -56,6 +61,7 @@ pub fn descriptions(group: &Group) -> Option<(Utf8PathBuf, String)> {
 #[derive(Default)]
 struct Known {
     texts: IndexSet<String>,
+    defaults: IndexSet<String>,
     objects: IndexSet<String>,
 }
 
@@ -77,10 +83,13 @@ impl Known {
                     let below = property.ty.named();
                     let below = below.and_then(|id| self.object(types, id, done));
                     let text = self.text(property);
-                    if text.is_some() || below.is_some() {
+                    let default = default(types, property);
+                    let default = default.map(|it| number(&mut self.defaults, it.to_string()));
+                    if text.is_some() || below.is_some() || default.is_some() {
                         let [text, below] = [text, below]
                             .map(|at| at.map_or_else(String::new, |at| at.to_string()));
-                        line.push_str(&format!(" {}:{text}:{below}", property.name));
+                        let default = default.map_or_else(String::new, |at| format!("={at}"));
+                        line.push_str(&format!(" {}:{text}:{below}{default}", property.name));
                     }
                 }
                 (!line.is_empty()).then(|| number(&mut self.objects, line))
@@ -98,14 +107,37 @@ impl Known {
     }
 }
 
+/// The default of a property, where it is a value that the property can have: curation may have made it something else, and some
+/// specs write `"true"` of a boolean. Of a secret it would be none that anybody sets.
+fn default<'p>(types: &TypeTable, property: &'p Property) -> Option<&'p Value> {
+    let value = property.default.as_ref().filter(|_| !property.secret)?;
+    let fits = match &property.ty {
+        TypeRef::String => value.is_string(),
+        TypeRef::Bool => value.is_boolean(),
+        TypeRef::Integer(_) => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        TypeRef::Number => value.is_number(),
+        TypeRef::Named(id) => match types.get(id) {
+            Some(TypeDef::Enum(known)) => value.as_str().is_some_and(|value| {
+                let mut values = known.values.iter();
+                values.any(|one| one.eq_ignore_ascii_case(value))
+            }),
+            _ => false,
+        },
+        _ => false,
+    };
+    fits.then_some(value)
+}
+
 fn number<T: Hash + Eq>(known: &mut IndexSet<T>, value: T) -> usize {
     known.insert_full(value).0
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::model::{ObjectType, TypeRef};
+    use crate::model::{EnumType, ObjectType};
 
     fn described(name: &str, ty: TypeRef, text: &str) -> Property {
         Property {
@@ -145,6 +177,58 @@ mod tests {
         assert_eq!(number, Some(1));
         assert_eq!(known.texts, IndexSet::from(["The name.".to_owned()]));
         let objects = [" name:0:", " sku::0 others:0:0"].map(str::to_owned);
+        assert_eq!(known.objects, IndexSet::from(objects));
+    }
+
+    #[test]
+    fn a_default_is_one_that_the_property_can_have() {
+        let tier = TypeId::of_schema("Tier");
+        let known = EnumType {
+            values: vec!["Hot".to_owned()],
+            ..EnumType::default()
+        };
+        let types = TypeTable::from([(tier.clone(), TypeDef::Enum(known))]);
+        let named = || TypeRef::Named(tier.clone());
+        for (ty, value, expected) in [
+            (TypeRef::String, json!("a"), true),
+            (TypeRef::String, json!(1), false),
+            (TypeRef::Bool, json!(false), true),
+            (TypeRef::Bool, json!("false"), false),
+            (named(), json!("hot"), true),
+            (named(), json!("Cold"), false),
+            (TypeRef::List(Box::new(TypeRef::String)), json!("a"), false),
+        ] {
+            let mut property = Property::new("p", &["p"], ty);
+            property.default = Some(value);
+            let found = default(&types, &property).is_some();
+            assert_eq!(found, expected, "{property:?}");
+            property.secret = true;
+            assert_eq!(default(&types, &property), None);
+        }
+    }
+
+    #[test]
+    fn a_default_stands_beside_the_property() {
+        let id = TypeId::of_schema("Spec");
+        let defaulted = |name: &str, value| Property {
+            default: Some(value),
+            ..Property::new(name, &[name], TypeRef::String)
+        };
+        let spec = ObjectType {
+            properties: vec![
+                defaulted("a", json!("x y")),
+                Property {
+                    description: Some("B.".to_owned()),
+                    ..defaulted("b", json!("x y"))
+                },
+            ],
+            ..ObjectType::default()
+        };
+        let types = TypeTable::from([(id.clone(), TypeDef::Object(spec))]);
+        let mut known = Known::default();
+        known.object(&types, &id, &mut BTreeMap::new());
+        assert_eq!(known.defaults, IndexSet::from(["\"x y\"".to_owned()]));
+        let objects = [" a::=0 b:0:=0".to_owned()];
         assert_eq!(known.objects, IndexSet::from(objects));
     }
 }

@@ -208,6 +208,7 @@ fn merge_forms(group: &Forms<'_>, members: usize) -> Property {
         rules: keep(&|form| &form.rules),
         item_rules: keep(&|form| &form.item_rules),
         was: None,
+        default: None,
         description: None,
         origin: Origin::default(),
         ..newest.clone()

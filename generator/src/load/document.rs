@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use crate::model::Rules;
 
@@ -179,6 +180,8 @@ pub struct Schema {
     pub identifiers: Vec<String>,
     /// Constraints.
     pub rules: Rules,
+    /// What Azure takes where nothing is sent.
+    pub default: Option<Value>,
     /// Prose.
     pub description: Option<String>,
 }
@@ -220,6 +223,7 @@ impl Schema {
             mutability: Vec::new(),
             identifiers: Vec::new(),
             rules: Rules::default(),
+            default: None,
             description: None,
         }
     }

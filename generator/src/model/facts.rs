@@ -48,6 +48,7 @@ pub fn property(property: &Property) -> String {
         absent,
         was: _,
         stashed,
+        default: _,
         description: _,
         origin: _,
     } = property;

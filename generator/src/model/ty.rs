@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::{LeftOut, Origin, TypeId};
 
 /// All types of one api-version, or of hubs. `BTreeMap`, so that no pass depends on insertion order.
@@ -87,6 +89,8 @@ pub struct Property {
     pub was: Option<String>,
     /// In hub types: the storage version has no property of this name and type. Set by the hub pass.
     pub stashed: bool,
+    /// What Azure takes where the spec has nothing, by its own word: a text, a number or a boolean. On the spec side alone.
+    pub default: Option<Value>,
     /// The spec's text.
     pub description: Option<String>,
     /// Where it comes from and what made it what it is, for explanations.
@@ -118,6 +122,7 @@ impl Property {
             absent: Absent::Nothing,
             was: None,
             stashed: false,
+            default: None,
             description: None,
             origin: Origin::default(),
         }

@@ -1,6 +1,8 @@
 //! Objects: their properties, and what specs say of each.
 
 use super::bounds::DEEPEST;
+use serde_json::Value;
+
 use super::build::{Builder, Place, Position, definition};
 use super::embedded::{DERIVED, NAMED_BY_AZURE};
 use super::error::TypesError;
@@ -23,6 +25,7 @@ pub(super) struct Facts {
     flatten: bool,
     mutability: Vec<String>,
     identifiers: Vec<String>,
+    default: Option<Value>,
     description: Option<String>,
     inherited: Vec<&'static str>,
     inherited_from: Option<ApiVersion>,
@@ -229,6 +232,7 @@ impl<'a> Builder<'a, '_> {
                 Rules::default()
             },
             identifiers: facts.identifiers,
+            default: facts.default.filter(|value| spec && is_plain(value)),
             description: facts.description,
             origin: Origin {
                 source: schema.source.to_string(),
@@ -278,6 +282,9 @@ impl<'a> Builder<'a, '_> {
             if facts.identifiers.is_empty() {
                 facts.identifiers = said.identifiers().to_vec();
             }
+            if facts.default.is_none() {
+                facts.default.clone_from(&schema.default);
+            }
             if facts.description.is_none() {
                 facts.description.clone_from(&schema.description);
             }
@@ -288,6 +295,11 @@ impl<'a> Builder<'a, '_> {
         }
         facts
     }
+}
+
+/// Whether a default can be told apart from one that says nothing.
+fn is_plain(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
 }
 
 /// A member that has no place on a side.

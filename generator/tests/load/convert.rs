@@ -192,7 +192,7 @@ impl Converter<'_> {
         let is_reference = schema.get("$ref").is_some();
         // A reference replaces what stands beside it; only Azure's facts about the place count.
         let counts = |name: &str| {
-            let facts = ["$ref", "description", "readOnly"];
+            let facts = ["$ref", "default", "description", "readOnly"];
             !is_reference || facts.contains(&name) || name.starts_with("x-")
         };
         for (name, member) in members(schema).filter(|(name, _)| counts(name)) {

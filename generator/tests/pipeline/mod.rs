@@ -61,10 +61,14 @@ impl Progress for Names {
 }
 
 fn specs() -> (tempfile::TempDir, SpecRoot) {
+    specs_of(SPEC)
+}
+
+fn specs_of(text: &str) -> (tempfile::TempDir, SpecRoot) {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("specification/test/stable/2023-01-01");
     std::fs::create_dir_all(&path).expect("folder");
-    std::fs::write(path.join("test.json"), SPEC).expect("file");
+    std::fs::write(path.join("test.json"), text).expect("file");
     let root = folder.path().to_str().expect("path in UTF-8").to_owned();
     (folder, SpecRoot::new(root))
 }
@@ -196,6 +200,42 @@ fn descriptions_are_in_the_types_only_when_asked_for() {
         ),
         "{with}"
     );
+}
+
+/// Of the property, else of what it refers to; of what the manifest can say alone, and only a value that the type has.
+#[test]
+fn defaults_are_kept_beside_descriptions() {
+    let location = r#""location": {"#;
+    let more = r##""rules": { "type": "array", "items": { "$ref": "#/definitions/Rule" } },
+        "tier": { "$ref": "#/definitions/Tier" },
+        "own": { "$ref": "#/definitions/Tier", "default": "Cool" },
+        "hot": { "type": "boolean", "default": "true" },
+        "made": { "type": "integer", "default": 1, "readOnly": true },
+        "location": { "default": "westus","##;
+    let definitions = r#""definitions": {
+    "Tier": { "type": "string", "enum": ["Hot", "Cool"], "default": "Hot" },
+    "Rule": { "type": "object", "properties": { "days": { "type": "integer", "default": 7 } } },"#;
+    let text = SPEC
+        .replace(location, more)
+        .replace(r#""definitions": {"#, definitions);
+    let (_folder, specs) = specs_of(&text);
+    let generated = generate(&specs, &[config(CONFIG)], Options::default(), &NoProgress);
+    let files = generated.expect("generates").files;
+    let found = &files[camino::Utf8Path::new("generated/test/descriptions.txt")];
+    let expected = "\
+# Azure's own descriptions of properties, and their defaults, by `cargo xtask gen`.
+G test.azure.com
+T Where it \"is\".
+D \"westus\"
+D \"Cool\"
+D 7
+D \"Hot\"
+O days::=2
+O location:0:=0 own::=1 rules::0 tier::=3
+O location:0:
+R Thing v20230101 1 2
+";
+    assert_eq!(found, expected);
 }
 
 #[test]

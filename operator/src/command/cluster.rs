@@ -8,6 +8,8 @@ use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use serde_json::json;
 
+use super::reach;
+
 /// Flags for the way to a cluster.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ClusterArguments {
@@ -115,6 +117,14 @@ impl ClusterArguments {
         self.way.config(self.cluster.as_deref()).await
     }
 
+    /// A client for it, whose errors say what is wrong with the way.
+    ///
+    /// # Errors
+    /// When TLS or credentials cannot be used.
+    pub fn connect(&self, config: kube::Config) -> anyhow::Result<kube::Client> {
+        self.way.connect(config)
+    }
+
     /// The namespace that was asked for.
     pub fn namespace(&self) -> Option<&str> {
         self.way.namespace.as_deref()
@@ -137,6 +147,34 @@ impl WayArguments {
         };
         self.put_over(&mut config)?;
         Ok(config)
+    }
+
+    /// A client for a way, whose errors say what is wrong with it.
+    ///
+    /// # Errors
+    /// When TLS or credentials cannot be used.
+    pub fn connect(&self, config: kube::Config) -> anyhow::Result<kube::Client> {
+        reach::client(config, &self.origin()).context("cannot connect to Kubernetes")
+    }
+
+    /// Who names the server.
+    fn origin(&self) -> String {
+        if self.server.is_some() {
+            return "--server".to_owned();
+        }
+        let named = self
+            .kubeconfig
+            .as_ref()
+            .map(|path| path.display().to_string());
+        let named = named.or_else(|| std::env::var("KUBECONFIG").ok());
+        let file = match named.filter(|named| !named.is_empty()) {
+            Some(named) => format!("the kubeconfig {named}"),
+            None => "the kubeconfig ~/.kube/config, or of this pod".to_owned(),
+        };
+        match &self.context {
+            Some(context) => format!("the context {context} of {file}"),
+            None => file,
+        }
     }
 
     fn names_kubeconfig(&self, cluster: Option<&str>) -> bool {

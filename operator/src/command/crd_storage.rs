@@ -83,7 +83,7 @@ async fn find(
 
 async fn connect(way: &ClusterArguments) -> anyhow::Result<Client> {
     let config = way.config().await?;
-    Client::try_from(config).context("cannot connect to Kubernetes")
+    way.connect(config)
 }
 
 fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {

@@ -102,7 +102,7 @@ impl GraphArguments {
     async fn of_cluster(&self, name: &str) -> anyhow::Result<(Relations, Vec<String>)> {
         let name = Some(name).filter(|name| !name.is_empty());
         let config = self.way.config(name).await?;
-        let client = kube::Client::try_from(config).context("cannot connect to Kubernetes")?;
+        let client = self.way.connect(config)?;
         let live = Live::new(client, self.way.namespace.clone());
         Ok(Relations::read(&live, armature_generated::KINDS).await?)
     }

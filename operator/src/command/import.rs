@@ -104,6 +104,10 @@ struct MakeArguments {
     #[arg(long, value_name = "POLICY", value_parser = ["manage", "skip", "detach-on-delete"])]
     policy: Option<String>,
 
+    /// Write values, too, that equal the defaults of Azure's specs.
+    #[arg(long)]
+    with_defaults: bool,
+
     /// Resources that are read at a time.
     #[arg(short, long, default_value_t = 8, value_name = "N")]
     workers: usize,
@@ -151,6 +155,7 @@ impl MakeArguments {
             extensions: armature_customizations::registry()?,
             reader,
             types,
+            with_defaults: self.with_defaults,
             wanted: Wanted {
                 namespace: self.namespace.clone(),
                 labels: self.labels.iter().cloned().collect::<BTreeMap<_, _>>(),

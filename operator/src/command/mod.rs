@@ -17,9 +17,11 @@ pub mod man;
 pub mod output;
 pub mod plan;
 mod quantity;
+mod reach;
 pub mod relations;
 pub mod render;
 pub mod run;
+pub mod status;
 pub mod takeover;
 pub mod version;
 
@@ -69,7 +71,7 @@ enum Command {
     /// Tell why an object is not ready, and what to do.
     Why(relations::WhyArguments),
     /// Show which objects of a cluster are ready.
-    Status(relations::StatusArguments),
+    Status(status::StatusArguments),
     /// Take a cluster over from Azure Service Operator, or give it back.
     Takeover(takeover::TakeoverArguments),
     /// Print a script that completes commands in a shell.

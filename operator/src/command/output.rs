@@ -11,15 +11,22 @@ use anyhow::Context;
 /// # Errors
 /// When the text cannot be written for another reason, such as a full disk.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    print_while_read(text).map(|_| ())
+}
+
+/// Prints a text as [`print`] does, and tells whether somebody still reads it.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_while_read(text: &str) -> anyhow::Result<bool> {
     let mut output = io::stdout().lock();
     let written = output
         .write_all(text.as_bytes())
         .and_then(|()| output.flush());
     match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error).context("cannot write to standard output"),
     }
 }
 
@@ -33,7 +40,11 @@ pub fn print_error(problem: impl Display) {
 pub fn message(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain() {
-        let cause = cause.to_string();
+        // Around a sentence of ours, kube says only that it is a service's.
+        let cause = match cause.downcast_ref() {
+            Some(kube::Error::Service(held)) => held.to_string(),
+            _ => cause.to_string(),
+        };
         if message.contains(&cause) {
             continue;
         }

@@ -171,7 +171,7 @@ impl MakeArguments {
         let placed = self.way.namespace.clone();
         let placed = placed.or_else(|| Some(config.as_ref()?.default_namespace.clone()));
         let live = config
-            .map(|config| kube::Client::try_from(config).context("cannot connect to Kubernetes"))
+            .map(|config| self.way.connect(config))
             .transpose()?
             .map(|client| Live::new(client, self.way.namespace.clone()));
         let input = Input {

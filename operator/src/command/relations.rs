@@ -1,8 +1,6 @@
-//! `armature tree`, `armature why` and `armature status`: what runs in a cluster (see [`crate::relations`]).
+//! `armature tree` and `armature why`: what runs in a cluster (see [`crate::relations`]).
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -15,12 +13,6 @@ use crate::explain::Topic;
 use crate::relations::relations::Id;
 use crate::relations::{Node, Relations, Why, text};
 use crate::worlds::applied::Live;
-
-/// How often --watch looks.
-const REFRESH: Duration = Duration::from_secs(2);
-
-/// Clears a terminal and goes to its top.
-const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
 /// Arguments of `armature tree`.
 #[derive(Debug, Args)]
@@ -62,41 +54,20 @@ pub struct WhyArguments {
     way: ClusterArguments,
 }
 
-/// Arguments of `armature status`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  armature status                        All objects of all namespaces
-  armature status -n shop --watch        One namespace, again and again until Ctrl-C
-
-The exit code is 1 when an object is not ready, or not all objects could be read.")]
-pub struct StatusArguments {
-    /// Show it again whenever something has changed.
-    #[arg(short, long)]
-    watch: bool,
-
-    /// Form of the output.
-    #[arg(short, long, value_enum, default_value_t = Form::Text)]
-    output: Form,
-
-    #[command(flatten)]
-    way: ClusterArguments,
-}
-
 /// A cluster, and the namespace of objects that are named.
-struct Place {
+pub(super) struct Place {
     live: Live,
     namespace: String,
 }
 
 impl Place {
-    async fn find(way: &ClusterArguments) -> anyhow::Result<Self> {
+    pub(super) async fn find(way: &ClusterArguments) -> anyhow::Result<Self> {
         let config = way.config().await?;
         let given = way.namespace().map(str::to_owned);
         let namespace = given
             .clone()
             .unwrap_or_else(|| config.default_namespace.clone());
-        let client = kube::Client::try_from(config).context("cannot connect to Kubernetes")?;
+        let client = way.connect(config)?;
         Ok(Self {
             live: Live::new(client, given),
             namespace,
@@ -108,7 +79,7 @@ impl Place {
     }
 
     /// With the number of problems, which are told.
-    async fn relations_and_problems(&self) -> anyhow::Result<(Relations, usize)> {
+    pub(super) async fn relations_and_problems(&self) -> anyhow::Result<(Relations, usize)> {
         let (relations, problems) = Relations::read(&self.live, armature_generated::KINDS).await?;
         for problem in &problems {
             output::print_error(problem);
@@ -138,7 +109,7 @@ fn missing(id: &Id) -> anyhow::Error {
     anyhow::anyhow!("there is no {kind} {namespace}/{name}; -n names another namespace")
 }
 
-fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+pub(super) fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -201,39 +172,7 @@ impl WhyArguments {
     }
 }
 
-impl StatusArguments {
-    /// Prints a table of all objects.
-    ///
-    /// # Errors
-    /// When the cluster cannot be read.
-    pub fn run(self) -> anyhow::Result<ExitCode> {
-        run(async {
-            let place = Place::find(&self.way).await?;
-            let mut last = String::new();
-            loop {
-                let (relations, problems) = place.relations_and_problems().await?;
-                let nodes = relations.objects();
-                let shown = self.output.of(&nodes, || {
-                    format!("{}\n{}\n", text::status(&nodes), text::summary(&nodes))
-                })?;
-                if shown != last {
-                    let is_drawn = self.watch && std::io::stdout().is_terminal();
-                    let clear = if is_drawn { CLEAR } else { "" };
-                    output::print(&format!("{clear}{shown}"))?;
-                    last = shown;
-                }
-                if !self.watch {
-                    return Ok(code(
-                        problems == 0 && nodes.iter().all(|node| node.is_fine()),
-                    ));
-                }
-                tokio::time::sleep(REFRESH).await;
-            }
-        })
-    }
-}
-
-fn code(is_good: bool) -> ExitCode {
+pub(super) fn code(is_good: bool) -> ExitCode {
     match is_good {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,

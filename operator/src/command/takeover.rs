@@ -173,7 +173,7 @@ impl TakeoverArguments {
 impl PlaceArguments {
     async fn find(&self) -> anyhow::Result<Place> {
         let config = self.way.config().await?;
-        let client = Client::try_from(config).context("cannot connect to Kubernetes")?;
+        let client = self.way.connect(config)?;
         Ok(Place {
             live: Live::new(client.clone(), self.way.namespace().map(str::to_owned)),
             client,

@@ -1,13 +1,19 @@
-//! Azure's own descriptions of properties. They are one compressed asset of this program, made by its build from the files
+//! Azure's own descriptions of properties, and [their defaults](defaults). They are one compressed asset of this program, made by its build from the files
 //! `generated/*/descriptions.txt` (the generator's `emit::descriptions` says how these are written), and nobody pays for them who
 //! does not ask.
 
+pub mod defaults;
+
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use armature_runtime::kind::KindInfo;
 use flate2::read::DeflateDecoder;
 use serde_json::Value;
+
+/// What was asked for. It is kept because a plan or an import asks for a few groups again and again.
+static READ: LazyLock<Mutex<BTreeMap<String, Arc<Descriptions>>>> = LazyLock::new(Mutex::default);
 
 static ASSET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptions.bin"));
 
@@ -15,17 +21,19 @@ static ASSET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptions.bin
 #[derive(Debug, Default)]
 pub struct Descriptions {
     texts: Vec<String>,
+    defaults: Vec<Value>,
     objects: Vec<Vec<Entry>>,
     /// Objects of spec and status, by kind and version.
     resources: BTreeMap<(String, String), [Option<usize>; 2]>,
 }
 
-/// A property: its name, and positions of its description and of the object that it holds.
+/// A property: its name, and positions of its description, of the object that it holds and of its default.
 #[derive(Debug)]
 struct Entry {
     name: String,
     text: Option<usize>,
     object: Option<usize>,
+    default: Option<usize>,
 }
 
 impl Descriptions {
@@ -42,11 +50,26 @@ impl Descriptions {
         }
     }
 
-    fn read(text: &str) -> Self {
+    /// As [`Self::of`], and read once however often they are asked for.
+    pub fn shared(api_group: &str) -> Arc<Self> {
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.entry(api_group.to_owned());
+        known
+            .or_insert_with(|| Arc::new(Self::of(api_group)))
+            .clone()
+    }
+
+    /// Reads the text of a group.
+    pub(crate) fn read(text: &str) -> Self {
         let mut found = Self::default();
         for line in text.lines() {
             match line.split_at_checked(1) {
                 Some(("T", text)) => found.texts.push(text.trim_start().to_owned()),
+                // What cannot be read keeps its number, and is nobody's value.
+                Some(("D", value)) => {
+                    let value = serde_json::from_str(value);
+                    found.defaults.push(value.unwrap_or_default());
+                }
                 Some(("O", entries)) => {
                     let entries = entries.split_whitespace().filter_map(entry);
                     found.objects.push(entries.collect());
@@ -75,19 +98,28 @@ impl Descriptions {
 
     /// The description of a property of a version, by its path from `spec` or `status` down.
     pub fn text(&self, kind: &str, version: &str, path: &[String]) -> Option<&str> {
+        let entry = self.entry(kind, version, path)?;
+        self.texts.get(entry.text?).map(String::as_str)
+    }
+
+    fn entry(&self, kind: &str, version: &str, path: &[String]) -> Option<&Entry> {
         let (side, names) = path.split_first()?;
         let [spec, status] = self.sides(kind, version);
         let mut object = match side.as_str() {
             "status" => status,
             _ => spec,
         };
-        let mut text = None;
+        let mut found = None;
         for name in names {
-            let mut entries = self.objects.get(object?)?.iter();
-            let entry = entries.find(|entry| entry.name == *name)?;
-            (text, object) = (entry.text, entry.object);
+            let entry = self.member(object?, name)?;
+            (found, object) = (Some(entry), entry.object);
         }
-        self.texts.get(text?).map(String::as_str)
+        found
+    }
+
+    fn member(&self, object: usize, name: &str) -> Option<&Entry> {
+        let mut entries = self.objects.get(object)?.iter();
+        entries.find(|entry| entry.name == name)
     }
 
     /// Puts descriptions into the schemas of a CRD.
@@ -145,14 +177,16 @@ fn innermost(mut schema: &mut Value) -> &mut Value {
     schema
 }
 
-/// `name:text:object`, of which the numbers may be missing.
+/// `name:text:object=default`, of which the numbers may be missing.
 fn entry(word: &str) -> Option<Entry> {
     let mut parts = word.rsplitn(3, ':');
     let (object, text, name) = (parts.next()?, parts.next()?, parts.next()?);
+    let (object, default) = object.split_once('=').unwrap_or((object, ""));
     Some(Entry {
         name: name.to_owned(),
         text: text.parse().ok(),
         object: object.parse().ok(),
+        default: default.parse().ok(),
     })
 }
 

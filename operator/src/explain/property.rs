@@ -4,6 +4,7 @@ use anyhow::{Context, bail};
 use armature_runtime::kind::VersionInfo;
 use armature_runtime::shape::{ArmPlace, Field, Flags, Semantic, StructShape, Type, nearest};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::find::Topic;
 use super::wording;
@@ -30,6 +31,9 @@ pub struct PropertyPage {
     /// Known values.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub values: &'static [&'static str],
+    /// What Azure takes where nothing is sent, by its own word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
     /// Whether it must be there.
     pub required: bool,
     /// Constraints.
@@ -104,15 +108,19 @@ impl PropertyPage {
                 .collect::<Vec<_>>()
         };
         let shape = way.shape;
+        let descriptions = Descriptions::shared(kind.group);
         Ok(Self {
             group: kind.group,
             kind: kind.kind,
             version: version.name,
             path: path.join("."),
             ty: field.map_or("object".to_owned(), |field| wording::of_type(field.ty)),
-            description: Descriptions::of(kind.group)
+            description: descriptions
                 .text(kind.kind, version.name, path)
                 .map(str::to_owned),
+            default: descriptions
+                .default_of(kind.kind, version.name, path)
+                .cloned(),
             values: field.map_or(&[], |field| wording::values(field.ty)),
             required: field.is_some_and(|field| field.flags.has(Flags::REQUIRED)),
             rules: field.map(wording::rules).unwrap_or_default(),

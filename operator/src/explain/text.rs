@@ -1,6 +1,7 @@
 //! Kinds and properties for a terminal.
 
 use armature_runtime::kind::KindInfo;
+use serde_json::Value;
 
 use super::find::newest;
 use super::kind::{KindPage, owner};
@@ -101,6 +102,8 @@ pub fn property(page: &PropertyPage) -> String {
     line("VERSION", page.version);
     line("TYPE", &page.ty);
     line("VALUES", &page.values.join(", "));
+    let default = page.default.as_ref();
+    line("DEFAULT", &default.map(shown).unwrap_or_default());
     line("RULES", &page.rules.join("; "));
     line("REQUIRED", if page.required { "yes" } else { "no" });
     line("NOTES", &page.facts.join("; "));
@@ -123,6 +126,14 @@ pub fn property(page: &PropertyPage) -> String {
         text.push_str(&members(&page.members));
     }
     text
+}
+
+/// A value as people write it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
 }
 
 /// A text in lines of a terminal.

@@ -18,11 +18,13 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 use tokio_util::sync::CancellationToken;
 
+use super::defaults::leave_out;
 use super::discover::{Finder, Found, Types};
 use super::draft::{Draft, Resource, draft};
 use super::known::{Known, version};
 use super::manifest::{Imported, Wanted, manifests};
 use super::reader::{Reader, Refused};
+use crate::descriptions::Descriptions;
 use crate::transports::reading::Reading;
 use crate::worlds::manifests::cluster::Cluster;
 
@@ -36,6 +38,8 @@ pub struct Setting<'a> {
     pub reader: Reader,
     /// Which types are wanted.
     pub types: Types,
+    /// Whether manifests have values, too, that equal the defaults of Azure's specs.
+    pub with_defaults: bool,
     /// How manifests are to be.
     pub wanted: Wanted,
     /// Resources that are read at a time.
@@ -169,8 +173,19 @@ impl Visitor<'_> {
             body,
         };
         match draft(resource) {
-            Ok(draft) => self.ask_kind(draft).await,
+            Ok(draft) => self.without_defaults(self.ask_kind(draft).await),
             Err(why) => Outcome::Failed(why),
+        }
+    }
+
+    fn without_defaults(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Draft(mut draft) if !self.setting.with_defaults => {
+                let descriptions = Descriptions::shared(draft.resource.kind.group);
+                leave_out(&mut draft, &descriptions);
+                Outcome::Draft(draft)
+            }
+            outcome => outcome,
         }
     }
 

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`known`] | which kind and version an ARM id is imported as, and what may be below it |
 //! | [`draft`] | from one answer of Azure to a spec |
+//! | [`defaults`] | a spec without what Azure sets by itself |
 //! | [`secrets`] | references to Secrets where Azure has secrets |
 //! | [`mend`], [`left_out`] | a spec that the API server takes, and what had to go for it |
 //! | [`names`] | names in Kubernetes |
@@ -20,6 +21,7 @@
 //!
 //! But for the three before the last, all are pure. What does not live here: flags and files (see [`crate::command`]).
 
+pub mod defaults;
 pub mod discover;
 pub mod draft;
 pub mod importer;

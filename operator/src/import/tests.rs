@@ -173,6 +173,7 @@ async fn imported(id: &str, there: &[(&str, Value)], types: &[&str]) -> Report {
         extensions: armature_customizations::registry().unwrap(),
         reader: Reader::new(Arc::new(azure), Budget::default(), Time::times(1000)).await,
         types: Types::new(types.iter().map(|name| (*name).to_owned())),
+        with_defaults: true,
         wanted: Wanted::default(),
         parallel: 3,
         progress: Progress::silent(),

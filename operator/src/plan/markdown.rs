@@ -1,7 +1,7 @@
 //! A plan as Markdown, for a comment on a pull request.
 
 use super::resource::{Action, Plan, Property, Resource};
-use super::text::{tree, values, verdict};
+use super::text::{left_out_value, tree, values, verdict};
 
 /// The whole plan: the summary, a table, and the properties of each resource folded away.
 pub fn markdown(plan: &Plan) -> String {
@@ -31,6 +31,7 @@ pub fn markdown(plan: &Plan) -> String {
     }
     for (_, position) in &shown {
         details(&mut text, &plan.resources[*position]);
+        left_out(&mut text, &plan.resources[*position]);
     }
     if !plan.problems.is_empty() {
         text.push_str("\n**Problems**\n\n");
@@ -53,6 +54,21 @@ fn details(text: &mut String, one: &Resource) {
     for property in &one.properties {
         let mark = mark(property);
         text.push_str(&format!("{mark} {}: {}\n", property.path, values(property)));
+    }
+    text.push_str("```\n\n</details>\n");
+}
+
+fn left_out(text: &mut String, one: &Resource) {
+    let Some((said, left_out)) = one.told_left_out() else {
+        return;
+    };
+    let (count, name) = (left_out.len(), &one.name);
+    let noun = if count == 1 { "value" } else { "values" };
+    text.push_str(&format!(
+        "\n<details><summary>{name}: {count} {noun} left out</summary>\n\n{said}\n\n```text\n"
+    ));
+    for one in left_out {
+        text.push_str(&format!("{}: {}\n", one.path, left_out_value(one)));
     }
     text.push_str("```\n\n</details>\n");
 }

@@ -11,12 +11,14 @@
 //! | [`order`] | what has to come before what |
 //! | [`look`] | the passes of one object |
 //! | [`outcome`] | what a foreseen step means for the resource |
+//! | [`left_out`] | what a PUT leaves out of what Azure has |
 //! | [`resource`] | a plan and its parts, as they are written and read |
 //! | [`text`], [`markdown`] | a plan for people |
 //!
 //! What does not live here: flags and files (see [`crate::command`]), and any decision about a resource.
 
 pub mod input;
+pub mod left_out;
 pub mod look;
 pub mod markdown;
 pub mod order;
@@ -27,7 +29,7 @@ pub mod text;
 
 pub use input::Input;
 pub use planner::{Setting, Way, plan};
-pub use resource::{Action, Name, Plan, Property, Resource};
+pub use resource::{Action, LeftOut, Name, Plan, Property, Resource};
 
 #[cfg(test)]
 mod tests;

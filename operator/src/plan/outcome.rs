@@ -253,7 +253,6 @@ pub fn went_along(again: Look) -> Option<Outcome> {
 
 #[cfg(test)]
 mod tests {
-    use armature_runtime::azure::CredentialKey;
     use armature_runtime::engine::compare::Difference;
     use armature_runtime::reconcile::backoff::{Requeue, RetryClass};
     use armature_runtime::reconcile::condition::Verdict;
@@ -265,11 +264,7 @@ mod tests {
 
     fn look(next: Next, absent: Option<Absent>) -> Look {
         Look {
-            foresight: Ok(Foresight {
-                next,
-                id: None,
-                credential: CredentialKey::Global,
-            }),
+            foresight: Ok(Foresight::of(next)),
             notes: Notes {
                 absent,
                 assumed: Vec::new(),

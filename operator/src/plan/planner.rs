@@ -18,6 +18,7 @@ use futures::{StreamExt, stream};
 use serde_json::Value;
 
 use super::input::{Gathered, Input, title};
+use super::left_out::{beside_the_told, left_out};
 use super::look::{Azure, Look, Looker, settings};
 use super::order::{Order, exported};
 use super::outcome::{Beside, Outcome, outcome, went_along};
@@ -277,6 +278,7 @@ impl Planner<'_> {
                 .as_ref()
                 .and_then(|owner| Some(found.get(owner)?.action)),
         };
+        let left_out = look.as_ref().map(|look| left_out(key.kind.0, look));
         let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
         let outcome = match look {
             Some(look) => outcome(look, beside),
@@ -290,6 +292,7 @@ impl Planner<'_> {
             owner: owner.as_ref().map(name),
             reason: outcome.reason,
             message: outcome.message,
+            left_out: beside_the_told(left_out.unwrap_or_default(), &outcome.properties),
             properties: outcome.properties,
             assumed: assumed.unwrap_or_default(),
         }

@@ -70,6 +70,9 @@ pub struct Resource {
     /// What would change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<Property>,
+    /// What Azure has and the PUT leaves out: the one that would be sent, else the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Secrets and ConfigMaps that were taken for there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
@@ -125,6 +128,16 @@ impl Action {
             self,
             Self::Create | Self::Update | Self::Replace | Self::Send | Self::Delete
         )
+    }
+
+    /// Before what a PUT leaves out, where people should know: nothing is sent to a resource without a change, and to one that
+    /// goes.
+    pub fn leaves_out(self) -> Option<&'static str> {
+        match self {
+            Self::Update | Self::Replace => Some("Azure has, and the PUT leaves out:"),
+            Self::Adopt => Some("Azure has, and the next PUT would leave out:"),
+            _ => None,
+        }
     }
 
     /// A mark at the beginning of a line.
@@ -199,9 +212,36 @@ pub struct Property {
     pub create_only: bool,
 }
 
+/// A value that Azure has and the manifest does not name, although it could.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// Path in ARM's JSON.
+    pub path: String,
+    /// What Azure has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// It is a secret, or may be one: the value is not shown.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden: bool,
+    /// Azure's spec says that this is the value where none is sent.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_default: bool,
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+impl Resource {
+    /// What people should know of what a PUT leaves out: all but what stays as it is by Azure's own default.
+    pub fn told_left_out(&self) -> Option<(&'static str, Vec<&LeftOut>)> {
+        let said = self.action.leaves_out()?;
+        let told = self.left_out.iter().filter(|one| !one.is_default);
+        let told: Vec<&LeftOut> = told.collect();
+        (!told.is_empty()).then_some((said, told))
+    }
 }
 
 impl Plan {

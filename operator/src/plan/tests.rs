@@ -165,6 +165,7 @@ fn some(action: Action, own: &str, owner: Option<&str>) -> Resource {
         reason: None,
         message: None,
         properties: Vec::new(),
+        left_out: Vec::new(),
         assumed: Vec::new(),
     }
 }
@@ -251,9 +252,94 @@ fn markdown_leaves_out_what_does_not_change() {
     assert_eq!(markdown(&plan), expected);
 }
 
+fn leaving_out(action: Action) -> Resource {
+    let one = |path: &str, value: Option<Value>| LeftOut {
+        path: path.to_owned(),
+        hidden: value.is_none(),
+        value,
+        is_default: path == "default",
+    };
+    Resource {
+        left_out: vec![
+            one("properties.size", Some(json!(3))),
+            one("key", None),
+            one("default", Some(json!("a"))),
+        ],
+        ..some(action, "two", None)
+    }
+}
+
+#[test]
+fn what_a_put_leaves_out_is_told_where_one_is_sent_or_will_be() {
+    let told = |action| text(&of(vec![leaving_out(action)]), Colour::No);
+    let list = "
+        properties.size  3
+        key              (not shown)
+problem";
+    for (action, said) in [
+        (Action::Update, Some("the PUT leaves out:")),
+        (Action::Replace, Some("the PUT leaves out:")),
+        (Action::Adopt, Some("the next PUT would leave out:")),
+        (Action::Unchanged, None),
+    ] {
+        let text = told(action);
+        match said {
+            Some(said) => {
+                let expected = format!("      Azure has, and {said}{list}");
+                assert!(text.contains(&expected), "{text}");
+            }
+            None => assert!(!text.contains("properties.size"), "{text}"),
+        }
+    }
+    let folded = "
+<details><summary>K n/two: 2 values left out</summary>
+
+Azure has, and the next PUT would leave out:
+
+```text
+properties.size: 3
+key: (not shown)
+```
+
+</details>
+";
+    let markdown = markdown(&of(vec![leaving_out(Action::Adopt)]));
+    assert!(markdown.contains(folded), "{markdown}");
+}
+
+#[test]
+fn many_values_are_told_in_part() {
+    let mut resource = leaving_out(Action::Adopt);
+    let one = resource.left_out[0].clone();
+    resource.left_out = vec![one; 15];
+    let text = text(&of(vec![resource]), Colour::No);
+    assert!(
+        text.contains("        and 3 more, which -o json tells\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_told_as_a_change_is_not_told_again() {
+    let told = changed().properties;
+    let one = |path: &str| LeftOut {
+        path: path.to_owned(),
+        value: None,
+        hidden: true,
+        is_default: false,
+    };
+    let left_out = ["tags.x", "tags.xy", "location.below"].map(one).to_vec();
+    let rest = left_out::beside_the_told(left_out, &told);
+    assert_eq!(rest, [one("tags.xy")]);
+}
+
 #[test]
 fn a_plan_is_read_as_it_was_written() {
-    let plan = of(vec![changed(), some(Action::Held, "x", None)]);
+    let plan = of(vec![
+        leaving_out(Action::Update),
+        changed(),
+        some(Action::Held, "x", None),
+    ]);
     let text = serde_json::to_string(&plan).expect("JSON");
     assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan);
 }

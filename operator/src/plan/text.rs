@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::resource::{Action, Name, Plan, Property, Resource};
+use super::resource::{Action, LeftOut, Name, Plan, Property, Resource};
 use crate::colour::Colour;
 
 /// Longest value on one line.
 const LONGEST: usize = 120;
+
+/// Most values of a resource that are told to be left out.
+const MOST_LEFT_OUT: usize = 12;
 
 /// The whole plan.
 pub fn text(plan: &Plan, colour: Colour) -> String {
@@ -69,10 +72,35 @@ fn resource(text: &mut String, plan: &Plan, depth: usize, position: usize, colou
     for one in &one.assumed {
         line(&format!("{one} is taken to be there"));
     }
-    let width = one.properties.iter().map(|one| one.path.chars().count());
-    let width = width.filter(|width| *width <= 60).max().unwrap_or(0);
+    let width = width_of(one.properties.iter().map(|one| one.path.as_str()));
     for one in &one.properties {
         line(format!("{:<width$}  {}", one.path, values(one)).trim_end());
+    }
+    if let Some((said, left_out)) = one.told_left_out() {
+        line(said);
+        let shown = &left_out[..left_out.len().min(MOST_LEFT_OUT)];
+        let width = width_of(shown.iter().map(|one| one.path.as_str()));
+        for one in shown {
+            line(format!("  {:<width$}  {}", one.path, left_out_value(one)).trim_end());
+        }
+        if left_out.len() > shown.len() {
+            let more = left_out.len() - shown.len();
+            line(&format!("  and {more} more, which -o json tells"));
+        }
+    }
+}
+
+/// Width of a column of paths: that of the longest, but for those that would push all values away.
+fn width_of<'p>(paths: impl Iterator<Item = &'p str>) -> usize {
+    let widths = paths.map(|path| path.chars().count());
+    widths.filter(|width| *width <= 60).max().unwrap_or(0)
+}
+
+/// What Azure has.
+pub fn left_out_value(one: &LeftOut) -> String {
+    match &one.value {
+        Some(value) => shown(value),
+        None => "(not shown)".to_owned(),
     }
 }
 

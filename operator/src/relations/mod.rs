@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`node`] | an object, a Secret or a ConfigMap, and the state that it is in |
 //! | [`relations`] | who owns, refers to, reads and writes what |
+//! | [`followed`] | what there is, kept up to date by watches |
 //! | [`why`] | the chain from an object to the one thing that is in the way |
 //! | [`advice`] | what to do about it |
 //! | [`text`] | all of it for a terminal |
@@ -11,6 +12,7 @@
 //! What does not live here: how a state comes about; it is what the operator wrote into the objects.
 
 pub mod advice;
+pub mod followed;
 pub mod node;
 #[allow(clippy::module_inception, reason = "it is what the folder is about")]
 pub mod relations;

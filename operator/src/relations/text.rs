@@ -67,6 +67,20 @@ pub fn status(nodes: &[&Node]) -> String {
     crate::explain::text::table(&rows)
 }
 
+/// A line for each object that has changed, and for each that is gone, in the columns of [`status`].
+pub fn status_changes(changed: &[&Node], gone: &[&Node]) -> String {
+    let row = |node: &Node, ready: &str, reason: &str| {
+        [&node.namespace, &node.kind, &node.name, ready, reason].map(str::to_owned)
+    };
+    let changed = changed.iter().map(|node| match &node.ready {
+        ready if ready.status.is_empty() => row(node, "-", ""),
+        ready => row(node, &ready.status, &ready.reason),
+    });
+    let gone = gone.iter().map(|node| row(node, "-", "deleted"));
+    let rows: Vec<[String; 5]> = changed.chain(gone).collect();
+    crate::explain::text::table(&rows)
+}
+
 /// One line about all objects.
 pub fn summary(nodes: &[&Node]) -> String {
     let ready = nodes.iter().filter(|node| node.is_fine()).count();

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -120,6 +120,15 @@ impl World {
     pub async fn run(&self, line: &str, code: i32) -> String {
         let command = program(&self.folder, &self.plane, &self.azure);
         self.output(command, line, code).await
+    }
+
+    /// Starts a line that runs until it is dropped.
+    pub fn spawn(&self, line: &str) -> Child {
+        let mut command = program(&self.folder, &self.plane, &self.azure);
+        let mut words = line.split_whitespace();
+        assert_eq!(words.next(), Some("armature"));
+        command.args(words).stdout(Stdio::piped());
+        command.kill_on_drop(true).spawn().unwrap()
     }
 
     async fn output(&self, mut command: Command, line: &str, code: i32) -> String {
@@ -289,6 +298,12 @@ impl World {
     /// Changes a resource in Azure behind the operator's back.
     pub fn drift(&self, id: &str, patch: &Value) {
         self.azure().drift(id, patch).unwrap();
+    }
+
+    /// The objects of a kind in its newest version.
+    pub fn objects(&self, group: &str, kind: &str) -> Api<DynamicObject> {
+        let version = kind_info(group, kind).served_unasked().next_back().unwrap();
+        self.api(group, version.name, kind)
     }
 
     fn api(&self, group: &str, version: &str, kind: &str) -> Api<DynamicObject> {

@@ -1,5 +1,6 @@
 //! kube's errors in the words of the driver's port.
 
+use std::error::Error;
 use std::future::Future;
 use std::time::Duration;
 
@@ -41,6 +42,42 @@ fn translate(operation: &'static str, object: String, error: &kube::Error) -> Ku
 pub fn message(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => status.message.clone(),
+        kube::Error::Service(error) => with_causes(error.as_ref()),
         other => other.to_string(),
+    }
+}
+
+/// What kept a request from arriving: its first words say only that it did not.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+        next = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("client error (Connect)")]
+    struct Connect(#[source] std::io::Error);
+
+    #[test]
+    fn what_kept_a_request_from_arriving_is_told_with_its_causes() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let error = kube::Error::Service(Box::new(Connect(refused)));
+        assert_eq!(
+            message(&error),
+            "client error (Connect): connection refused"
+        );
+        let plain = kube::Error::Service("no way".into());
+        assert_eq!(message(&plain), "no way");
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use armature_conformance::imports::defaults::SpecDefaults;
 use armature_conformance::imports::page::{self, KnownProblem};
 use armature_conformance::imports::writable::missing;
 use armature_conformance::imports::{self, Import, Outcome, planned, strict};
@@ -18,7 +19,9 @@ fn recorded() -> Option<Vec<Import>> {
         return None;
     };
     let recordings = data::recordings(&folder).expect("recordings");
-    Some(recordings.iter().map(imports::import).collect())
+    let defaults = SpecDefaults::new(&folder);
+    let imports = recordings.iter();
+    Some(imports.map(|it| imports::import(it, &defaults)).collect())
 }
 
 #[tokio::test(flavor = "multi_thread")]

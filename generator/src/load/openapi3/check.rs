@@ -117,7 +117,7 @@ static SCHEMA: Kind = Kind {
         ("oneOf", List, &SCHEMA),
         ("anyOf", List, &SCHEMA),
     ],
-    unread: &["not", "example", "default", "externalDocs"],
+    unread: &["not", "example", "externalDocs"],
 };
 
 fn parse<T: DeserializeOwned>(value: Value) -> Result<(), serde_json::Error> {

@@ -67,6 +67,7 @@ impl Schemas {
         raw = RawSchema {
             read_only: data.read_only,
             write_only: data.write_only,
+            default: data.default,
             description: data.description,
             ty: any.typ,
             format: any.format,

@@ -104,6 +104,7 @@ impl Lowering {
                 min_items: raw.min_items,
                 max_items: raw.max_items,
             },
+            default: raw.default,
             description: raw.description,
             ..Schema::empty(source)
         };

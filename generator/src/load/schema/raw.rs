@@ -23,6 +23,7 @@ pub(in crate::load) struct RawSchema {
     #[serde(rename = "additionalProperties")]
     pub additional: Option<RawAdditional>,
     pub items: Option<Box<RawSchema>>,
+    pub default: Option<Value>,
     #[serde(rename = "enum")]
     pub values: Option<Vec<Value>>,
     pub discriminator: Option<String>,

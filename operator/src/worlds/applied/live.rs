@@ -8,10 +8,12 @@ use armature_runtime::kubernetes::{StoredObject, read_digest_key};
 use armature_runtime::reconcile::annotations::Annotations;
 use armature_runtime::reconcile::port::{DataKind, KubernetesError};
 use armature_runtime::resource::{Kind, Object};
-use futures::{StreamExt, stream};
+use futures::{Stream, StreamExt, stream};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use kube::Client;
 use kube::api::{Api, ListParams};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Event, watcher};
 
 /// Lists that are read at a time.
 const AT_A_TIME: usize = 16;
@@ -70,6 +72,51 @@ impl Live {
         let groups = self.client.list_api_groups().await;
         let groups = groups.map_err(|error| other("list", "the installed API groups", &error))?;
         Ok(groups.groups.into_iter().map(|group| group.name).collect())
+    }
+
+    /// The kinds that are installed in the version that objects are stored in.
+    ///
+    /// # Errors
+    /// When the API server does not tell what is installed.
+    pub async fn installed(
+        &self,
+        kinds: &[&'static KindInfo],
+    ) -> Result<Vec<Kind>, KubernetesError> {
+        let failed = |error| other("list", "the installed kinds", &error);
+        let groups = self.client.list_api_groups().await.map_err(failed)?;
+        let versions = groups.groups.into_iter().flat_map(|group| group.versions);
+        let served: BTreeSet<String> = versions.map(|version| version.group_version).collect();
+        let stored = |kind: &KindInfo| format!("{}/{}", kind.group, kind.hub.storage_version);
+        let wanted = kinds.iter().map(|kind| stored(kind));
+        let wanted: BTreeSet<String> = wanted.filter(|it| served.contains(it)).collect();
+        let lists = wanted.into_iter().map(|version| async {
+            let list = self.client.list_api_group_resources(&version).await;
+            list.map(|list| (version, list.resources))
+        });
+        let mut lists = stream::iter(lists).buffer_unordered(AT_A_TIME);
+        let mut plurals = BTreeSet::new();
+        while let Some(listed) = lists.next().await {
+            let (version, resources) = listed.map_err(failed)?;
+            plurals.extend(resources.into_iter().map(|one| (version.clone(), one.name)));
+        }
+        let is_there =
+            |kind: &&&'static KindInfo| plurals.contains(&(stored(kind), kind.plural.to_owned()));
+        let there = kinds.iter().filter(is_there);
+        Ok(there.map(|kind| Kind(kind)).collect())
+    }
+
+    /// The objects of a kind from now on, through a client for watches.
+    pub fn follow(
+        &self,
+        client: &Client,
+        kind: Kind,
+    ) -> impl Stream<Item = watcher::Result<Event<StoredObject>>> + Send + use<> {
+        let api: Api<StoredObject> = match &self.namespace {
+            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &kind),
+            None => Api::all_with(client.clone(), &kind),
+        };
+        let config = watcher::Config::default().page_size(PAGE);
+        watcher(api, config).default_backoff()
     }
 
     async fn list(&self, kind: Kind) -> Result<Vec<Object>, KubernetesError> {
@@ -164,6 +211,8 @@ impl Live {
 fn other(operation: &'static str, object: &str, error: &kube::Error) -> KubernetesError {
     let message = match error {
         kube::Error::Api(status) => status.message.clone(),
+        // What it holds is a sentence of its own.
+        kube::Error::Service(error) => error.to_string(),
         other => other.to_string(),
     };
     KubernetesError::Other {

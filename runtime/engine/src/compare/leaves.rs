@@ -24,6 +24,8 @@ pub(super) struct Leaf<'a> {
     pub observed: Option<Cow<'a, Value>>,
     /// Whether the values must stay out of messages.
     pub hidden: bool,
+    /// Whether it is a secret, or something else that ARM does not return. Its values are hidden as well.
+    pub unseen: bool,
 }
 
 /// Members of the body that name the resource. They are in the URL and cannot drift.
@@ -36,6 +38,20 @@ type Take<'t> = &'t mut dyn FnMut(Leaf<'_>);
 
 /// Calls `take` for every value that desired names, except secrets and what ARM never returns.
 pub(super) fn visit(
+    shape: &'static StructShape,
+    desired: &Value,
+    observed: &Value,
+    take: Take<'_>,
+) {
+    visit_all(shape, desired, observed, &mut |leaf| {
+        if !leaf.unseen {
+            take(leaf);
+        }
+    });
+}
+
+/// Calls `take` for every value that desired names.
+pub(super) fn visit_all(
     shape: &'static StructShape,
     desired: &Value,
     observed: &Value,
@@ -88,7 +104,9 @@ fn visit_object(
         match tree.member(name) {
             _ if value.is_null() => {}
             // A value and its twin from a Secret share a path; the more secretive one decides.
-            Some(tree) if tree.fields.iter().any(|field| is_unseen(field)) => {}
+            Some(tree) if tree.fields.iter().any(|field| is_unseen(field)) => {
+                take(unseen(&below, value, there));
+            }
             Some(ArmTree { fields, .. }) if !fields.is_empty() => {
                 visit_value(fields[0].ty, fields[0], value, there, &below, take);
             }
@@ -99,6 +117,7 @@ fn visit_object(
                 desired: Some(Cow::Borrowed(value)),
                 observed: there.map(Cow::Borrowed),
                 hidden: false,
+                unseen: false,
             }),
             Some(tree) => {
                 if let Value::Object(value) = value {
@@ -107,7 +126,7 @@ fn visit_object(
                 }
             }
             None => match tree.further.map(|field| (field, field.ty)) {
-                Some((field, _)) if is_unseen(field) => {}
+                Some((field, _)) if is_unseen(field) => take(unseen(&below, value, there)),
                 Some((field, Type::Map(map))) => {
                     visit_value(map.value, field, value, there, &path.key(name), take);
                 }
@@ -119,9 +138,22 @@ fn visit_object(
                     desired: Some(Cow::Borrowed(value)),
                     observed: there.map(Cow::Borrowed),
                     hidden: true,
+                    unseen: false,
                 }),
             },
         }
+    }
+}
+
+fn unseen<'a>(path: &Path<'_>, desired: &'a Value, observed: Option<&'a Value>) -> Leaf<'a> {
+    Leaf {
+        path: path.to_string(),
+        schema_path: path.schema_path(),
+        rule: Rule::Plain,
+        desired: Some(Cow::Borrowed(desired)),
+        observed: observed.map(Cow::Borrowed),
+        hidden: true,
+        unseen: true,
     }
 }
 
@@ -161,6 +193,7 @@ fn visit_value(
                 desired: Some(Cow::Owned(keys_of(ids))),
                 observed: observed.and_then(keys).map(Cow::Owned),
                 hidden: false,
+                unseen: false,
             });
         }
         (Type::List(list), Value::Array(items)) if is_object(list.item) && !items.is_empty() => {
@@ -187,6 +220,7 @@ fn visit_value(
                 desired: Some(Cow::Borrowed(desired)),
                 observed: observed.map(Cow::Borrowed),
                 hidden: false,
+                unseen: false,
             });
         }
     }
@@ -270,6 +304,7 @@ fn superfluous(path: &Path<'_>) -> Leaf<'static> {
         desired: None,
         observed: Some(Cow::Owned(Value::from("an item more"))),
         hidden: false,
+        unseen: false,
     }
 }
 
@@ -322,7 +357,8 @@ fn matching(
         let mut same = true;
         let (root, there) = (Path::Root(""), Some(&observed[place]));
         visit_value(item, field, &desired[wanted], there, &root, &mut |leaf| {
-            same &= super::equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref());
+            same &= leaf.unseen
+                || super::equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref());
         });
         same
     };

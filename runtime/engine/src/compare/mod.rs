@@ -14,6 +14,7 @@ mod equal;
 mod former;
 mod keyed;
 mod leaves;
+mod left_out;
 mod look;
 mod marks;
 pub mod overlay;
@@ -29,6 +30,7 @@ use self::leaves::{Leaf, visit};
 
 pub use earlier::EarlierRecord;
 pub use keyed::{DigestKey, Keyed};
+pub use left_out::LeftOut;
 pub use look::Place;
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};

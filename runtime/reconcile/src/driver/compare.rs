@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
-    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, Place, Record, Settled, edit,
+    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
 };
 use armature_shapes::names;
 use serde_json::{Map, Value};
@@ -89,6 +89,19 @@ impl Pass<'_> {
             differences,
             marks: comparison.marks(),
         })
+    }
+
+    /// What Azure has and a PUT of what is desired would leave out; nothing where there is no body to send.
+    pub(super) async fn left_out(&self) -> Result<Vec<LeftOut>, KubernetesError> {
+        if !matches!(self.findings.payload.body, Some(Ok(_))) {
+            return Ok(Vec::new());
+        }
+        let work = self.work().await?;
+        let whole = compare::Comparison {
+            desired: &work.body,
+            ..work.comparison(self)
+        };
+        Ok(whole.left_out(self.version().status))
     }
 
     fn compared(&self, work: &Work) -> (Verdict, Vec<compare::Difference>) {

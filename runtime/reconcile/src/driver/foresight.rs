@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use armature_azure::CredentialKey;
+use armature_engine::compare::LeftOut;
 use armature_shapes::id::RemoteId;
 use armature_shapes::resource::ObjectKey;
 
@@ -34,6 +35,10 @@ pub struct Foresight {
     pub id: Option<RemoteId>,
     /// Whose credential it would do it with.
     pub credential: CredentialKey,
+    /// Name of the version that it would do it in, where the object can be read.
+    pub version: Option<&'static str>,
+    /// What Azure has and a PUT leaves out: the one that would be sent, or the next one where there is nothing to send now.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The step at which a pass was stopped.
@@ -96,28 +101,40 @@ impl Reconciler {
             let is_recorded = *is_recorded.get_or_insert_with(|| pass.is_recorded());
             let next = pass.foresee(is_recorded).await?;
             if !is_again(&next) {
+                let left_out = match next {
+                    Next::Put { exists: true, .. }
+                    | Next::Nothing {
+                        only_reads: false, ..
+                    } => pass.left_out().await?,
+                    _ => Vec::new(),
+                };
                 return Ok(Foresight {
-                    next,
                     id: pass.id().cloned(),
                     credential: pass.findings.credential().clone(),
+                    version: Some(pass.version().name),
+                    left_out,
+                    ..Foresight::of(next)
                 });
             }
         }
-        Ok(Foresight {
-            next: Next::Absent,
-            id: None,
-            credential: CredentialKey::Global,
-        })
+        Ok(Foresight::of(Next::Absent))
     }
 }
 
 impl Foresight {
-    fn ended(failure: &Failure) -> Self {
+    /// A step of which nothing more is known.
+    pub fn of(next: Next) -> Self {
         Self {
-            next: Next::Ended(Finish::failed(failure)),
+            next,
             id: None,
             credential: CredentialKey::Global,
+            version: None,
+            left_out: Vec::new(),
         }
+    }
+
+    fn ended(failure: &Failure) -> Self {
+        Self::of(Next::Ended(Finish::failed(failure)))
     }
 }
 

@@ -6,11 +6,13 @@
 //!
 //! | module | what lives here |
 //! |---|---|
+//! | [`defaults`] | what Azure's spec files say to be the default of a property |
 //! | [`writable`] | what an answer says that a PUT could say as well, and a body does not |
 //! | [`planned`] | `armature plan` over the manifests, with the recorded answers for Azure |
 //! | [`strict`] | a real API server with the CRDs, and strict validation |
 //! | [`page`] | the result as a page of the book |
 
+pub mod defaults;
 pub mod page;
 pub mod planned;
 pub mod strict;
@@ -18,6 +20,8 @@ pub mod writable;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature::descriptions::Descriptions;
+use armature::import::defaults::leave_out;
 use armature::import::{self, Draft, Imported, Resource, Wanted};
 use armature_generated::KINDS;
 use armature_runtime::engine::collect::{ReferenceTarget, inputs};
@@ -28,6 +32,7 @@ use armature_runtime::kind::{KindInfo, VersionInfo};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
+use self::defaults::SpecDefaults;
 use self::writable::missing;
 use crate::data::Recording;
 
@@ -49,6 +54,8 @@ pub struct Outcome {
     pub id: String,
     /// What is wrong, each as `what: where`, without values.
     pub problems: BTreeSet<String>,
+    /// Places of values that the manifest does not have, and that Azure's spec says to be the default there.
+    pub defaults: BTreeSet<String>,
 }
 
 /// One recording, imported as a whole.
@@ -65,7 +72,7 @@ pub struct Import {
 }
 
 /// Imports what a recording shows: of each resource the last good answer, in the api-version that it was asked for in.
-pub fn import(recording: &Recording) -> Import {
+pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
     let answers = answers(recording);
     let mut outcomes = BTreeMap::new();
     let mut drafts: Vec<Draft> = Vec::new();
@@ -80,6 +87,7 @@ pub fn import(recording: &Recording) -> Import {
             version: version.name,
             id: id.as_str().to_owned(),
             problems: BTreeSet::new(),
+            defaults: BTreeSet::new(),
         };
         let resource = Resource {
             id: id.clone(),
@@ -88,22 +96,17 @@ pub fn import(recording: &Recording) -> Import {
             body: body.clone(),
         };
         match import::draft(resource) {
-            Ok(draft) => drafts.push(draft),
+            Ok(mut draft) => {
+                leave_out(&mut draft, &Descriptions::shared(kind.group));
+                drafts.push(draft);
+            }
             Err(why) => {
                 outcome.problems.insert(format!("not imported: {why}"));
             }
         }
         outcomes.insert(id.as_str().to_lowercase(), outcome);
     }
-    let bodies: BTreeMap<String, (&'static VersionInfo, Value)> = drafts
-        .iter()
-        .map(|draft| {
-            let Resource {
-                id, version, body, ..
-            } = &draft.resource;
-            (id.as_str().to_lowercase(), (*version, body.clone()))
-        })
-        .collect();
+    let bodies = bodies(&drafts);
     let wanted = Wanted {
         namespace: Some(NAMESPACE.to_owned()),
         ..Wanted::default()
@@ -113,9 +116,13 @@ pub fn import(recording: &Recording) -> Import {
         let key = one.id.as_str().to_lowercase();
         if let (Some(outcome), Some((version, answer))) = (outcomes.get_mut(&key), bodies.get(&key))
         {
-            outcome
-                .problems
-                .extend(problems(one, version, answer, &imported));
+            judge(
+                outcome,
+                one,
+                problems(one, version, answer, &imported),
+                version,
+                defaults,
+            );
         }
     }
     Import {
@@ -123,6 +130,35 @@ pub fn import(recording: &Recording) -> Import {
         outcomes: outcomes.into_values().collect(),
         imported,
         answers,
+    }
+}
+
+/// The answers that drafts were made of, by id in lower case.
+fn bodies(drafts: &[Draft]) -> BTreeMap<String, (&'static VersionInfo, Value)> {
+    let resources = drafts.iter().map(|draft| &draft.resource);
+    resources
+        .map(|resource| {
+            let id = resource.id.as_str().to_lowercase();
+            (id, (resource.version, resource.body.clone()))
+        })
+        .collect()
+}
+
+/// What is missing in the PUT is a problem, unless Azure would set it by itself.
+fn judge(
+    outcome: &mut Outcome,
+    imported: &Imported,
+    found: Found,
+    version: &VersionInfo,
+    defaults: &SpecDefaults,
+) {
+    outcome.problems.extend(found.problems);
+    let arm_type = imported.id.arm_type();
+    for (place, values) in found.missing {
+        match defaults.are(&place, &values, &arm_type, version.sources) {
+            true => outcome.defaults.insert(place),
+            false => outcome.problems.insert(format!("not in the PUT: {place}")),
+        };
     }
 }
 
@@ -159,29 +195,36 @@ fn of(
     Some((id, kind, version))
 }
 
+/// What one manifest came to.
+#[derive(Default)]
+struct Found {
+    problems: BTreeSet<String>,
+    /// What the PUT does not have, by place.
+    missing: BTreeMap<String, Vec<Value>>,
+}
+
 fn problems(
     imported: &Imported,
     version: &'static VersionInfo,
     answer: &Value,
     all: &[Imported],
-) -> BTreeSet<String> {
-    let mut problems = BTreeSet::new();
+) -> Found {
+    let mut found = Found::default();
     let spec = &imported.manifest["spec"];
     let resolved = resolved(version, spec, all);
     let body = match arm_body(version, imported.id.name(), spec, &resolved) {
         Ok(body) => body,
         Err(error) => {
-            problems.insert(format!("no PUT: {error}"));
-            return problems;
+            found.problems.insert(format!("no PUT: {error}"));
+            return found;
         }
     };
     for difference in Comparison::new(version.spec, &body, answer).differences() {
-        problems.insert(format!("would change: {}", difference.schema_path));
+        let problem = format!("would change: {}", difference.schema_path);
+        found.problems.insert(problem);
     }
-    for place in missing(version, answer, &body) {
-        problems.insert(format!("not in the PUT: {place}"));
-    }
-    problems
+    found.missing = missing(version, answer, &body);
+    found
 }
 
 /// What the operator would find for all that a spec names.

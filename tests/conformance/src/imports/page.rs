@@ -22,7 +22,9 @@ A resource *passes* when all of these hold:
   that manifests name are taken for there.
 - A real API server takes the manifest with strict validation.
 - The body of its PUT holds every value of the answer that a PUT can have: a walk over the answer that shares nothing with the
-  import but the schemas looks for each. Lists of children that a PUT carries along by itself are left out.
+  import but the schemas looks for each. Lists of children that a PUT carries along by itself are left out. A value may be missing
+  where Azure's spec files state it to be the default, which a walk over these files finds out that shares nothing with the
+  generator.
 ";
 
 /// A problem that is known.
@@ -92,6 +94,7 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
         let reason = reason.map_or("not known", |one| one.reason.as_str());
         let _ = writeln!(page, "| {group} {kind} | {count} | {problem} | {reason} |");
     }
+    page.push_str(&defaults(outcomes));
     page.push_str(
         "\n## Groups\n\n| group | kinds | resources | passed | share |\n|---|--:|--:|--:|--:|\n",
     );
@@ -114,4 +117,25 @@ pub fn page(outcomes: &[Outcome], known: &[KnownProblem]) -> String {
         );
     }
     page
+}
+
+/// What manifests leave out.
+fn defaults(outcomes: &[Outcome]) -> String {
+    let mut counts: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for outcome in outcomes {
+        for place in &outcome.defaults {
+            let key = (outcome.group.as_str(), outcome.kind, place.as_str());
+            *counts.entry(key).or_default() += 1;
+        }
+    }
+    let mut text = "\n## Left out as defaults\n".to_owned();
+    if counts.is_empty() {
+        text.push_str("\nNothing.\n");
+        return text;
+    }
+    text.push_str("\n| kind | resources | value |\n|---|--:|---|\n");
+    for ((group, kind, place), count) in counts {
+        let _ = writeln!(text, "| {group} {kind} | {count} | `{place}` |");
+    }
+    text
 }

@@ -1,6 +1,6 @@
 //! What an answer of Azure says that a PUT could say as well, and a body does not.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use armature_runtime::kind::VersionInfo;
 use armature_runtime::shape::arm_json::member;
@@ -12,9 +12,14 @@ use serde_json::{Map, Value};
 /// Members of an answer that name the resource.
 const IDENTITY: [&str; 3] = ["id", "name", "type"];
 
-/// Places in the schema where the answer has a value that can be written, and the body has it not or has another one.
-pub fn missing(version: &VersionInfo, answer: &Value, body: &Value) -> BTreeSet<String> {
-    let mut places = BTreeSet::new();
+/// Places in the schema where the answer has a value that can be written, and the body has it not or has another one: with
+/// the answer's values where the body has none, else with null.
+pub fn missing(
+    version: &VersionInfo,
+    answer: &Value,
+    body: &Value,
+) -> BTreeMap<String, Vec<Value>> {
+    let mut places = BTreeMap::new();
     if let (Value::Object(answer), body) = (answer, body.as_object()) {
         within(version.spec, answer, body, &Path::Root(""), &mut places);
     }
@@ -28,7 +33,7 @@ pub fn missing(version: &VersionInfo, answer: &Value, body: &Value) -> BTreeSet<
     places
 }
 
-type Places<'p> = &'p mut BTreeSet<String>;
+type Places<'p> = &'p mut BTreeMap<String, Vec<Value>>;
 
 fn within(
     shape: &'static StructShape,
@@ -54,7 +59,7 @@ fn members(
             // No field, so no PUT can say it.
             None => {}
             Some(tree) if tree.discriminator && tree.fields.is_empty() => {
-                check(is_alike(value, there), &below, places);
+                check(is_alike(value, there), value, there, &below, places);
             }
             Some(tree) if !tree.fields.is_empty() => {
                 let mut fields = tree.fields.iter();
@@ -87,17 +92,17 @@ fn at(ty: Type, value: &Value, there: Option<&Value>, path: &Path<'_>, places: P
         }
         (Type::Struct(shape), _) => match shape.semantic {
             Semantic::Reference | Semantic::WellKnownReference => {
-                check(is_alike(value, there), path, places);
+                check(is_alike(value, there), value, there, path, places);
             }
             Semantic::ConfigMapReference => {}
             // Nobody is shown the value.
-            _ => check(there.is_some(), path, places),
+            _ => check(there.is_some(), &Value::Null, there, path, places),
         },
         (Type::List(list), Value::Object(ids)) if is_arm_id_keyed(list.item) => {
             let there = there.and_then(Value::as_object);
             for id in ids.keys() {
                 let is_there = there.is_some_and(|there| member(there, id).is_some());
-                check(is_there, &path.key(id), places);
+                check(is_there, &Value::Null, None, &path.key(id), places);
             }
         }
         (Type::List(list), Value::Array(items)) => match there.and_then(Value::as_array) {
@@ -106,7 +111,7 @@ fn at(ty: Type, value: &Value, there: Option<&Value>, path: &Path<'_>, places: P
                     at(list.item, item, Some(there), &path.item(index), places);
                 }
             }
-            _ => check(false, path, places),
+            _ => check(false, &Value::Null, there, path, places),
         },
         (Type::Map(map), Value::Object(answer)) => {
             let there = there.and_then(Value::as_object);
@@ -117,16 +122,26 @@ fn at(ty: Type, value: &Value, there: Option<&Value>, path: &Path<'_>, places: P
         }
         (Type::Integer(_), _) => {
             let is_same = integer(value).is_some() && integer(value) == there.and_then(integer);
-            check(is_same, path, places);
+            check(is_same, value, there, path, places);
         }
-        (Type::Enum(_), _) => check(is_alike(value, there), path, places),
-        _ => check(there == Some(value), path, places),
+        (Type::Enum(_), _) => check(is_alike(value, there), value, there, path, places),
+        _ => check(there == Some(value), value, there, path, places),
     }
 }
 
-fn check(is_there: bool, path: &Path<'_>, places: Places<'_>) {
+fn check(
+    is_there: bool,
+    value: &Value,
+    there: Option<&Value>,
+    path: &Path<'_>,
+    places: Places<'_>,
+) {
     if !is_there {
-        places.insert(path.schema_path());
+        let values = places.entry(path.schema_path()).or_default();
+        values.push(match there {
+            None => value.clone(),
+            Some(_) => Value::Null,
+        });
     }
 }
 

@@ -1,0 +1,54 @@
+//! What a PUT leaves out of what Azure has, and which of it is what Azure would set by itself.
+
+use armature_runtime::engine::compare;
+use armature_runtime::kind::KindInfo;
+use armature_runtime::reconcile::driver::foresight::Foresight;
+use serde_json::Value;
+
+use super::look::Look;
+use super::resource::{LeftOut, Property};
+use crate::descriptions::Descriptions;
+use crate::descriptions::defaults::is_default;
+
+/// What the PUT of a look leaves out.
+pub fn left_out(kind: &'static KindInfo, look: &Look) -> Vec<LeftOut> {
+    let Ok(Foresight {
+        left_out, version, ..
+    }) = &look.foresight
+    else {
+        return Vec::new();
+    };
+    let version = version.and_then(|version| kind.version(version));
+    let (Some(version), false) = (version, left_out.is_empty()) else {
+        return Vec::new();
+    };
+    let descriptions = Descriptions::shared(kind.group);
+    let defaults = descriptions.defaults(kind.kind, version.name);
+    let marked = left_out.iter().map(|one| {
+        let default = defaults.at_arm(version.spec, &one.schema_path);
+        marked(one, default)
+    });
+    marked.collect()
+}
+
+fn marked(one: &compare::LeftOut, default: Option<&Value>) -> LeftOut {
+    let value = one.value.as_ref();
+    LeftOut {
+        path: one.path.clone(),
+        value: value.cloned(),
+        hidden: value.is_none(),
+        is_default: matches!((value, default), (Some(value), Some(default)) if is_default(value, default)),
+    }
+}
+
+/// Without what is told already as a change: what was taken out of the manifest, and items that it lacks.
+pub fn beside_the_told(left_out: Vec<LeftOut>, told: &[Property]) -> Vec<LeftOut> {
+    let is_told = |one: &LeftOut| {
+        let mut told = told.iter();
+        told.any(|property| {
+            let rest = one.path.strip_prefix(property.path.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
+    };
+    left_out.into_iter().filter(|one| !is_told(one)).collect()
+}
