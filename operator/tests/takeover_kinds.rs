@@ -1,0 +1,139 @@
+//! A cluster with an object of every kind, as Azure Service Operator leaves it, is taken over without a write, and given back.
+//!
+//! A first operator brings the samples to an end, so Azure has what it would have of them. Then everything in the cluster becomes
+//! what it is under Azure Service Operator: CRDs with its versions, its schemas and its conversion, its annotations, labels and
+//! conditions.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
+mod aso;
+mod commands;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use armature_simulator::Query;
+use aso::{NAMESPACE, SERVICE, crds, every_kind};
+use commands::World;
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+/// Kinds of Azure Service Operator that Armature does not have, with reasons. Their objects stay as they are.
+const UNKNOWN: [(&str, &str); 8] = [
+    ("dbformysql.azure.com/User", "no resource of Azure Resource Manager"),
+    ("dbforpostgresql.azure.com/User", "no resource of Azure Resource Manager"),
+    ("sql.azure.com/User", "no resource of Azure Resource Manager"),
+    ("entra.azure.com/SecurityGroup", "no resource of Azure Resource Manager"),
+    ("network.frontdoor.azure.com/WebApplicationFirewallPolicy", "see the page What is not here"),
+    ("redhatopenshift.azure.com/HcpOpenShiftCluster", "in no public spec"),
+    ("redhatopenshift.azure.com/HcpOpenShiftClustersExternalAuth", "in no public spec"),
+    ("redhatopenshift.azure.com/HcpOpenShiftClustersNodePool", "in no public spec"),
+];
+
+/// Objects whose first pass is no adoption without a write, by group, kind, namespace and name, with reasons.
+const WRITTEN: [(&str, &str); 0] = [];
+
+/// Writes that Azure was sent, but for questions: a POST asks for keys.
+fn writes(world: &World) -> Vec<String> {
+    let requests = world.azure().requests(&Query::default());
+    let writes = requests
+        .iter()
+        .filter(|request| ["PUT", "PATCH", "DELETE"].contains(&request.method.as_str()));
+    writes
+        .map(|request| format!("{} {}", request.method, request.path))
+        .collect()
+}
+
+fn tell(started: Instant, what: &str) {
+    println!("{:6.1} s  {what}", started.elapsed().as_secs_f64());
+}
+
+/// Everything as Azure Service Operator leaves it.
+async fn leave(world: &mut World, shapes: &BTreeMap<(String, String), Value>, started: Instant) {
+    let client = world.client().clone();
+    let namespace = json!({"metadata": {"name": NAMESPACE}});
+    aso::create(&client, "", "v1", "Namespace", None, &namespace).await;
+    world.start_operator(NAMESPACE, "*/*");
+    let folders = every_kind::folders();
+    let kinds: BTreeSet<(&str, &str)> = folders.iter().flat_map(every_kind::Folder::kinds).collect();
+    for (group, kind) in shapes.keys() {
+        let name = format!("{group}/{kind}");
+        let is_unknown = UNKNOWN.iter().any(|(unknown, _)| *unknown == name);
+        let is_sampled = kinds.contains(&(group.as_str(), kind.as_str()));
+        assert!(is_unknown != is_sampled, "{name} needs a sample, or a reason");
+    }
+    let applied = folders.iter().map(|folder| folder.apply(&client, world.azure()));
+    futures::stream::iter(applied).buffer_unordered(4).collect::<Vec<()>>().await;
+    tell(started, "samples are applied");
+    let left = every_kind::wait_ready(&client, world.azure(), true).await;
+    assert!(left.is_empty(), "not ready:\n{}", left.join("\n"));
+    tell(started, "samples are ready");
+    world.stop_operator().await;
+    let installed = shapes.iter().map(|((group, _), shape)| crds::install(&client, group, shape));
+    futures::stream::iter(installed).buffer_unordered(4).collect::<Vec<()>>().await;
+    tell(started, "CRDs are those of Azure Service Operator");
+    every_kind::rewrite(&client).await;
+    every_kind::forget_first_operator(&client).await;
+    aso::leave_operator(&client).await;
+    tell(started, "objects are those of Azure Service Operator");
+}
+
+/// What the check says that is no ordinary takeover, without what is listed with a reason.
+fn exceptions(check: &Value) -> Vec<String> {
+    let exceptions = check["exceptions"].as_array().unwrap().iter();
+    let exceptions = exceptions.map(|one| format!("{}: {}", one["of"], one["message"]));
+    exceptions.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_is_taken_over_without_a_write_and_given_back() {
+    let Some(shapes) = crds::shapes() else {
+        eprintln!("skipped: there are no CRD shapes in ../shared/azure or $ARMATURE_AZURE_DATA");
+        return;
+    };
+    let started = Instant::now();
+    let mut world = World::start_without_operator("takeover.md").await;
+    let client = world.client().clone();
+    leave(&mut world, &shapes, started).await;
+    let before = every_kind::objects(&client).await;
+    world.azure().clear_requests();
+
+    let check = world.run("armature takeover check -o json", 1).await;
+    let check: Value = serde_json::from_str(&check).unwrap();
+    tell(started, "the check has told of every object");
+    assert_eq!(check["objects"].as_array().unwrap().len(), before.len());
+    let told = exceptions(&check);
+    assert_eq!(told.len(), UNKNOWN.len() + WRITTEN.len(), "{}", told.join("\n"));
+
+    world.run("armature takeover run --yes --accept-exceptions", 1).await;
+    let labels = json!({"app.kubernetes.io/name": "armature"});
+    aso::deploy(&client, "armature", &labels, "armature:1").await;
+    world.start_operator(NAMESPACE, "*/*");
+    world.run("armature takeover run --yes --accept-exceptions --timeout 300", 0).await;
+    tell(started, "Armature converts the objects");
+    let left = every_kind::wait_ready(&client, world.azure(), false).await;
+    assert!(left.is_empty(), "not taken over:\n{}", left.join("\n"));
+    tell(started, "every object has been looked at");
+    let written = writes(&world);
+    assert_eq!(written.len(), WRITTEN.len(), "{}", written.join("\n"));
+
+    world.stop_operator().await;
+    world.run("armature takeover undo --yes --timeout 300", 0).await;
+    tell(started, "the cluster is given back");
+    assert_eq!(writes(&world).len(), WRITTEN.len());
+    for ((group, _), shape) in &shapes {
+        let crd = aso::crd(&client, &crds::name_of(group, shape)).await;
+        let service = crd.pointer("/spec/conversion/webhook/clientConfig/service/name");
+        assert_eq!(service, Some(&json!(SERVICE)), "{}", crds::name_of(group, shape));
+    }
+    let after = every_kind::objects(&client).await;
+    assert!(before.keys().eq(after.keys()));
+    for (name, object) in &before {
+        let after = every_kind::lasting(&after[name]);
+        assert_eq!(every_kind::lasting(object), after, "{name}");
+    }
+}
