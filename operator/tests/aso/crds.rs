@@ -36,13 +36,14 @@ pub fn name_of(group: &str, shape: &Value) -> String {
 fn schema(paths: &Map<String, Value>) -> Value {
     let mut root = json!({"type": "object"});
     for (path, shape) in paths {
-        let (parents, last) = path.rsplit_once('.').unwrap_or(("", path));
-        let parent = place(&mut root, parents);
+        let path = segments(path);
+        let (last, above) = path.split_last().unwrap();
+        let parent = place(&mut root, above);
         if shape["required"] == true {
             let required = parent.entry("required").or_insert_with(|| json!([]));
-            required.as_array_mut().unwrap().push(last.into());
+            required.as_array_mut().unwrap().push(json!(last));
         }
-        let words = place(&mut root, path);
+        let words = place(&mut root, &path);
         for (word, value) in shape.as_object().unwrap() {
             match word.as_str() {
                 "required" => {}
@@ -59,10 +60,21 @@ fn schema(paths: &Map<String, Value>) -> Value {
     root
 }
 
+/// Names of properties with a dot in them, which paths do not mark.
+const DOTTED: [&str; 1] = ["odata.type"];
+
+/// The segments of a path.
+fn segments(path: &str) -> Vec<&str> {
+    let dotted = DOTTED.iter().find_map(|name| path.strip_suffix(name));
+    let above = dotted.unwrap_or(path).split('.');
+    let segments = above.chain(dotted.map(|above| &path[above.len()..]));
+    segments.filter(|segment| !segment.is_empty()).collect()
+}
+
 /// The place of a path in a schema, made where it is not there.
-fn place<'a>(root: &'a mut Value, path: &str) -> &'a mut Map<String, Value> {
+fn place<'a>(root: &'a mut Value, path: &[&str]) -> &'a mut Map<String, Value> {
     let mut at = root;
-    for segment in path.split('.').filter(|segment| !segment.is_empty()) {
+    for segment in path {
         let name = segment.trim_end_matches(['[', ']', '{', '}']);
         at = &mut at["properties"][name];
         for letter in segment.chars() {
@@ -154,4 +166,18 @@ pub async fn install(client: &Client, group: &str, shape: &Value) {
             api.replace(&name, &parameters, &crd).await.unwrap()
         }
     };
+}
+
+/// Names of the Services at which CRDs convert, by names of CRDs.
+pub async fn services(client: &Client) -> BTreeMap<String, Value> {
+    let (of, kind) = ("apiextensions.k8s.io", "CustomResourceDefinition");
+    let api = super::resource(client, of, "v1", kind, None);
+    let listed = api.list(&Default::default()).await.unwrap();
+    let service = |data: &Value| {
+        let service = data.pointer("/spec/conversion/webhook/clientConfig/service/name");
+        service.cloned().unwrap_or_default()
+    };
+    let crds = listed.into_iter();
+    crds.map(|crd| (crd.metadata.name.unwrap(), service(&crd.data)))
+        .collect()
 }

@@ -178,15 +178,19 @@ fn names_in(value: &Value, names: &mut BTreeSet<String>) {
 
 /// Does what the owners of private link services do.
 pub fn approve(azure: &Simulator) {
-    let ids = azure.ids().into_iter();
-    for endpoint in ids.filter(|id| id.to_lowercase().contains("/privateendpoints/")) {
-        // There is nothing to approve where none is asked.
-        let _ = azure.decide_connections(&ConnectionDecision {
+    let is_pending = |id: &String| {
+        let is_endpoint = id.to_lowercase().contains("/privateendpoints/");
+        let body = azure.resource(id).filter(|_| is_endpoint);
+        body.is_some_and(|body| body.to_string().contains("\"Pending\""))
+    };
+    for endpoint in azure.ids().into_iter().filter(is_pending) {
+        let decision = ConnectionDecision {
             endpoint,
             connection: None,
             status: "Approved".to_owned(),
             description: None,
-        });
+        };
+        azure.decide_connections(&decision).unwrap();
     }
 }
 

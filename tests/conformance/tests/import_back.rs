@@ -31,10 +31,22 @@ const CASES_THROUGH_AZURE: u32 = 8;
 /// The value of every Secret.
 const SECRET: &str = "hunter2";
 /// Words of refusals that say nothing about an import, with reasons.
-const REFUSALS: [(&str, &str); 1] = [(
-    "InvalidResourceName",
-    "the rules of the name are those of the kind's newest version",
-)];
+const REFUSALS: [(&str, &str); 2] = [
+    ("InvalidResourceName", "the rules of the name are those of the kind's newest version"),
+    ("UpdateRunTargetingEmptyFleet", "a run needs members that a manifest alone does not make"),
+    ("keyExpirationPeriodInDays", "the least number of days is in no spec"),
+];
+/// Ends of places of which Azure has its own idea, though the specs let a request say it, with reasons.
+const AZURES_OWN: [(&str, &str); 8] = [
+    ("/etag", "it is another one after each write"),
+    ("/type", "it follows from the id"),
+    ("/properties/provisioningState", "it tells of the last operation"),
+    ("/identity/principalId", "Azure makes the identity"),
+    ("/identity/tenantId", "the same"),
+    ("/privateLinkServiceConnectionState", "the owner of the private link service decides"),
+    ("/serviceUri", "it has a secret, and is shown to nobody"),
+    ("/serverKeyType", "the spec says that it is never shown"),
+];
 /// What extensions stand on, and what references of any form lead to.
 const SOMETHING: &str = "/subscriptions/s/resourceGroups/g/providers/P.Q/things";
 
@@ -108,14 +120,19 @@ fn id(kind: &KindInfo, name: &str) -> Option<ResourceId> {
     ResourceId::parse(&format!("{path}/{last}/{name}")).ok()
 }
 
-/// Without secrets that stand in the manifest itself: an import tells of them, and does not show them.
-fn without_open_secrets(shape: &'static StructShape, value: &mut Value) {
+/// Without secrets that stand in the manifest itself: an import tells of them, and does not show them. Without what Azure never
+/// shows, too.
+fn without_hidden(shape: &'static StructShape, value: &mut Value) {
     let Value::Object(members) = value else {
         return;
     };
     members.retain(|name, _| {
-        let field = shape.field(name);
-        field.is_none_or(|field| !field.flags.has(Flags::SECRET) || is_reference(field.ty))
+        let Some(field) = shape.field(name) else {
+            return true;
+        };
+        let is_open = field.flags.has(Flags::SECRET) && !is_reference(field.ty);
+        let is_required = field.flags.has(Flags::REQUIRED);
+        !is_open && (is_required || !field.flags.has(Flags::WRITE_ONLY))
     });
     for (name, value) in members {
         if let Some(field) = shape.field(name) {
@@ -126,7 +143,7 @@ fn without_open_secrets(shape: &'static StructShape, value: &mut Value) {
 
 fn within(ty: Type, value: &mut Value) {
     match (ty, value) {
-        (Type::Struct(shape), value) => without_open_secrets(shape, value),
+        (Type::Struct(shape), value) => without_hidden(shape, value),
         (Type::List(list), Value::Array(items)) => {
             for item in items {
                 within(list.item, item);
@@ -185,7 +202,7 @@ fn manifest(
     size: usize,
 ) -> Option<(ResourceId, String, Value)> {
     let mut spec = Arbitrary::valid(seed, size).object(version.spec);
-    without_open_secrets(version.spec, &mut spec);
+    without_hidden(version.spec, &mut spec);
     let name = name(kind, version, &spec)?;
     // Rules that let a name through which no id can have are Azure's own.
     let id = id(kind, &name).filter(|id| id.name() == name)?;
@@ -295,33 +312,32 @@ impl Azure {
         }
     }
 
-    /// What Azure shows after a PUT, of a resource that it did not have.
+    /// What Azure shows of a resource after it was made.
     fn made(&self, id: &ResourceId, version: &VersionInfo, body: &Value) -> Answer {
         self.prepare(id);
         let body = body.to_string().into_bytes();
-        let put = self.send(Method::PUT, id.as_str(), version.api_version, body);
-        put?;
-        let shown = self.send(Method::GET, id.as_str(), version.api_version, Vec::new());
-        self.simulator.remove(id.as_str()).unwrap();
-        shown
+        self.send(Method::PUT, id.as_str(), version.api_version, body)?;
+        self.send(Method::GET, id.as_str(), version.api_version, Vec::new())
     }
 }
 
 /// What is lost of a request: the first place that another one lacks, or where it has something else. What it has beside that is
 /// Azure's own.
 fn lost(sent: &Value, again: &Value, place: &str) -> Option<String> {
+    if AZURES_OWN.iter().any(|(end, _)| place.ends_with(end)) {
+        return None;
+    }
     match (sent, again) {
         (Value::Object(sent), Value::Object(again)) => sent.iter().find_map(|(name, value)| {
             let place = format!("{place}/{name}");
-            match again.get(name) {
-                Some(again) => lost(value, again, &place),
-                None => Some(format!("{place} is gone: {value}")),
-            }
+            lost(value, again.get(name).unwrap_or(&Value::Null), &place)
         }),
         (Value::Array(sent), Value::Array(again)) if sent.len() == again.len() => {
             let mut pairs = sent.iter().zip(again).enumerate();
             pairs.find_map(|(index, (sent, again))| lost(sent, again, &format!("{place}/{index}")))
         }
+        // Some of it may be Azure's own.
+        (Value::Object(_), Value::Null) => lost(sent, &json!({}), place),
         _ if sent == again => None,
         _ => Some(format!("{place}: {sent} came back as {again}")),
     }
@@ -346,7 +362,6 @@ fn without_secrets(value: &Value) -> Value {
 
 /// One manifest on its way through Azure and back. `None` where it says nothing.
 fn through_azure(
-    azure: &Azure,
     (kind, version): (&'static KindInfo, &'static VersionInfo),
     (seed, size): (u64, usize),
 ) -> Result<Option<()>, String> {
@@ -354,10 +369,11 @@ fn through_azure(
         return Ok(None);
     };
     let sent = body(version, &name, &spec)?;
-    let shown = match azure.made(&id, version, &sent) {
+    let shown = match Azure::new().made(&id, version, &sent) {
         Ok(shown) => shown,
-        Err((status, why)) if REFUSALS.iter().any(|known| why.contains(known.0)) => {
-            assert!((400..500).contains(&status), "{status}: {why}");
+        Err((_, why)) if REFUSALS.iter().any(|known| why.contains(known.0)) => return Ok(None),
+        // A list or a map without items is not sent, and may be one that Azure wants.
+        Err((_, why)) if why.contains("required and missing") && telling(&spec) != spec => {
             return Ok(None);
         }
         Err((status, why)) => return Err(format!("{id}: {status} {why}\n{sent}")),
@@ -384,12 +400,12 @@ fn through_azure(
 #[test]
 fn what_azure_was_sent_is_imported_as_that_manifest() {
     let mut silent = Vec::new();
-    for (kind, version) in versions() {
-        let azure = Azure::new();
+    // What Azure does not show cannot be imported.
+    for (kind, version) in versions().filter(|(_, version)| version.verbs.get) {
         let told = Cell::new(0);
         let what = format!("{} {} through Azure", kind.kind, version.name);
         for_all(&what, CASES_THROUGH_AZURE, |seed, size| {
-            let came_back = through_azure(&azure, (kind, version), (seed, size))?;
+            let came_back = through_azure((kind, version), (seed, size))?;
             told.set(told.get() + usize::from(came_back.is_some()));
             Ok(())
         });
