@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use armature::render::manifest;
+use armature_generated::KINDS;
 use armature_runtime::engine::collect;
 use armature_runtime::kind::KindInfo;
 use armature_simulator::{ConnectionDecision, Settings, Simulator};
@@ -203,9 +204,9 @@ fn stored(client: &Client, info: &KindInfo, namespace: Option<&str>) -> Api<Dyna
     }
 }
 
-/// Every object of every kind as it is stored, by group, kind, namespace and name.
-pub async fn objects(client: &Client) -> BTreeMap<String, Value> {
-    let lists = armature_generated::KINDS.iter().map(|info| async move {
+/// Every object of these kinds as it is stored, by group, kind, namespace and name.
+pub async fn objects(client: &Client, kinds: &[&'static KindInfo]) -> BTreeMap<String, Value> {
+    let lists = kinds.iter().map(|info| async move {
         let list = stored(client, info, None).list(&ListParams::default()).await?;
         let objects = list.items.into_iter().map(|object| {
             let mut object = serde_json::to_value(object).unwrap();
@@ -239,7 +240,7 @@ pub fn is_untouched(object: &Value) -> bool {
 
 /// Makes the objects what they are under Azure Service Operator: its annotations alone, its one condition, and its release.
 pub async fn rewrite(client: &Client) {
-    let objects = objects(client).await;
+    let objects = objects(client, KINDS).await;
     let rewritten = objects.values().map(|object| async move {
         let info = info_of(object).unwrap();
         let api = stored(client, info, object["metadata"]["namespace"].as_str());
@@ -299,7 +300,7 @@ pub async fn wait_ready(client: &Client, azure: &Simulator, first: bool) -> Vec<
         if first {
             approve(azure);
         }
-        let all = objects(client).await;
+        let all = objects(client, KINDS).await;
         let left = all.iter().filter(|(_, object)| {
             let is_done = first || !is_untouched(object);
             !is_done || ready(object)["status"] != "True"

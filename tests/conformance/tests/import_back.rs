@@ -26,26 +26,31 @@ use serde_json::{Map, Value, json};
 
 /// Values per version.
 const CASES: u32 = 24;
-/// The same with an Azure in between, which takes longer.
-const CASES_THROUGH_AZURE: u32 = 8;
+/// The same with an Azure in between.
+const CASES_THROUGH_AZURE: u32 = 24;
 /// The value of every Secret.
 const SECRET: &str = "hunter2";
 /// Words of refusals that say nothing about an import, with reasons.
 const REFUSALS: [(&str, &str); 2] = [
     ("InvalidResourceName", "the rules of the name are those of the kind's newest version"),
-    ("UpdateRunTargetingEmptyFleet", "a run needs members that a manifest alone does not make"),
     ("keyExpirationPeriodInDays", "the least number of days is in no spec"),
 ];
 /// Ends of places of which Azure has its own idea, though the specs let a request say it, with reasons.
-const AZURES_OWN: [(&str, &str); 8] = [
+const AZURES_OWN: [(&str, &str); 9] = [
     ("/etag", "it is another one after each write"),
     ("/type", "it follows from the id"),
     ("/properties/provisioningState", "it tells of the last operation"),
     ("/identity/principalId", "Azure makes the identity"),
     ("/identity/tenantId", "the same"),
+    ("/vaultUri", "it follows from the name"),
+    ("/workspaceResourceId", "the spec says that it is a secret"),
     ("/privateLinkServiceConnectionState", "the owner of the private link service decides"),
     ("/serviceUri", "it has a secret, and is shown to nobody"),
-    ("/serverKeyType", "the spec says that it is never shown"),
+];
+/// Kinds that do not come back, with reasons.
+const NOT_BACK: [(&str, &str); 2] = [
+    ("FleetsUpdateRun", "a run needs members of the fleet, which a manifest alone does not make"),
+    ("ServersKey", "the spec says that what it requires is never shown"),
 ];
 /// What extensions stand on, and what references of any form lead to.
 const SOMETHING: &str = "/subscriptions/s/resourceGroups/g/providers/P.Q/things";
@@ -385,9 +390,7 @@ fn through_azure(
         body: shown.clone(),
     };
     let draft = draft(resource).map_err(|why| format!("{why}: {shown}"))?;
-    if let Some(left_out) = draft.left_out.first() {
-        return Err(format!("{}: {}\n{shown}", left_out.path, left_out.why));
-    }
+    // What was left out was never sent, or is lost.
     let again = body(version, &name, &draft.spec)?;
     let [sent, again] = [sent, again].map(|body| telling(&without_secrets(&body)));
     match lost(&sent, &again, "") {
@@ -401,7 +404,10 @@ fn through_azure(
 fn what_azure_was_sent_is_imported_as_that_manifest() {
     let mut silent = Vec::new();
     // What Azure does not show cannot be imported.
-    for (kind, version) in versions().filter(|(_, version)| version.verbs.get) {
+    let is_shown = |(kind, version): &(&KindInfo, &VersionInfo)| {
+        version.verbs.get && NOT_BACK.iter().all(|(known, _)| *known != kind.kind)
+    };
+    for (kind, version) in versions().filter(is_shown) {
         let told = Cell::new(0);
         let what = format!("{} {} through Azure", kind.kind, version.name);
         for_all(&what, CASES_THROUGH_AZURE, |seed, size| {
