@@ -36,9 +36,10 @@ const REFUSALS: [(&str, &str); 2] = [
     ("keyExpirationPeriodInDays", "the least number of days is in no spec"),
 ];
 /// Ends of places of which Azure has its own idea, though the specs let a request say it, with reasons.
-const AZURES_OWN: [(&str, &str); 9] = [
+const AZURES_OWN: [(&str, &str); 10] = [
     ("/etag", "it is another one after each write"),
     ("/type", "it follows from the id"),
+    ("/properties/options", "throughput is a resource of its own, and is shown there"),
     ("/properties/provisioningState", "it tells of the last operation"),
     ("/identity/principalId", "Azure makes the identity"),
     ("/identity/tenantId", "the same"),
