@@ -5,14 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::port::KubernetesError;
 use armature_runtime::resource::{Object, ObjectKey};
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
+use crate::worlds::applied::dry_run::Verdict;
 use crate::worlds::applied::{Live, merge};
 use crate::worlds::manifests::inventory::Manifests;
 use crate::worlds::manifests::manifest::Document;
 use crate::worlds::manifests::problem::Problem;
 use crate::worlds::manifests::relevant::relevant;
+
+/// Manifests that the API server is asked about at a time.
+const AT_A_TIME: usize = 16;
 
 /// What is planned.
 #[derive(Default)]
@@ -48,6 +53,8 @@ pub struct Gathered {
     pub refused: BTreeMap<String, Vec<Problem>>,
     /// What is wrong beside the objects.
     pub problems: Vec<String>,
+    /// What the plan could not find out.
+    pub notes: Vec<String>,
 }
 
 impl Input {
@@ -79,6 +86,7 @@ impl Input {
             beside: Vec::new(),
             refused: BTreeMap::new(),
             problems,
+            notes: Vec::new(),
         };
         if self.documents.is_empty() {
             gathered.planned = running.into_values().collect();
@@ -95,6 +103,9 @@ impl Input {
             }
         }
         self.divide(running.into_values(), &mut gathered, now);
+        if let Some(live) = &self.live {
+            ask_admission(live, &documents, &mut gathered).await;
+        }
         Ok(gathered)
     }
 
@@ -125,6 +136,47 @@ impl Input {
             }
         }
     }
+}
+
+/// Asks the API server what it would say to the manifests that have nothing wrong about themselves.
+async fn ask_admission(live: &Live, documents: &[Document], gathered: &mut Gathered) {
+    let sound = gathered.manifests.resources().iter().filter_map(|resource| {
+        let key = resource.object.key();
+        // The items of a list have one origin.
+        let is_this = |document: &&Document| {
+            let text = |member: &str| document.value[member].as_str();
+            document.origin == resource.origin
+                && text("kind") == Some(key.kind.0.kind)
+                && document.value["metadata"]["name"] == key.name.as_str()
+                && text("apiVersion").is_some_and(|version| version.starts_with(key.kind.0.group))
+        };
+        let document = documents.iter().find(is_this)?;
+        resource.problems.is_empty().then_some((resource, document))
+    });
+    let asked = sound.map(|(resource, document)| async move {
+        let key = resource.object.key();
+        (resource, live.dry_run(&key, &document.value).await)
+    });
+    let mut answers = stream::iter(asked).buffered(AT_A_TIME);
+    let (mut refused, mut unknown, mut first) = (Vec::new(), 0, None);
+    while let Some((resource, verdict)) = answers.next().await {
+        match verdict {
+            Verdict::Taken => {}
+            Verdict::Refused(why) => {
+                let problem = resource.problem("", format!("the API server refuses it: {why}"));
+                refused.push((title(&resource.object.key()), vec![problem]));
+            }
+            Verdict::Unknown(why) => {
+                unknown += 1;
+                first.get_or_insert(why);
+            }
+        }
+    }
+    drop(answers);
+    gathered.refused.extend(refused);
+    gathered.notes.extend(first.map(|why| {
+        format!("whether the API server admits {unknown} of the manifests is not known: {why}")
+    }));
 }
 
 /// An object that an API server makes now: whoever runs already is older.

@@ -67,6 +67,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
     let mut gathered = input.gather(setting.kinds, now).await?;
     let refused = std::mem::take(&mut gathered.refused);
     let mut problems = std::mem::take(&mut gathered.problems);
+    let notes = std::mem::take(&mut gathered.notes);
     let (planned, going) = (gathered.planned.clone(), gathered.going.clone());
     let digest_key = digest_key(input, setting, &mut problems).await;
     let world = world(input, setting, gathered, digest_key).await?;
@@ -104,6 +105,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         },
         resources,
         problems,
+        notes,
     })
 }
 
