@@ -213,7 +213,7 @@ async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
     let binding = json!({"metadata": {"name": "tiers"}, "spec": {"policyName": "tiers", "validationActions": ["Deny"]}});
     let of = (of.0, of.1, "ValidatingAdmissionPolicyBinding");
     create(&world, of, &binding).await;
-    world.edit("shop/account.yaml", "name: shopdata}", "name: moredata}");
+    world.edit("shop/account.yaml", "name: shopdata}\nspec:\n  location", "name: moredata}\nspec:\n  location");
     let line = "-f shop/account.yaml --cluster -n shop";
     let started = std::time::Instant::now();
     let found = loop {
@@ -224,7 +224,7 @@ async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
             break found;
         }
     };
-    assert_eq!(actions(&found)[0], ("moredata", "blocked", "Invalid"), "{found:#}");
+    assert_eq!(actions(&found)[0], ("moredata", "blocked", "Refused"), "{found:#}");
     let message = found["resources"][0]["message"].as_str().unwrap();
     assert!(message.contains("this team keeps its data cool"), "{message}");
     world.edit("shop/account.yaml", "accessTier: Hot", "accessTier: Cool");

@@ -51,6 +51,8 @@ pub struct Gathered {
     pub beside: Vec<Object>,
     /// Why an API server would not take a manifest, by object.
     pub refused: BTreeMap<String, Vec<Problem>>,
+    /// Why the API server of the cluster would not take a manifest, by object.
+    pub denied: BTreeMap<String, String>,
     /// What is wrong beside the objects.
     pub problems: Vec<String>,
     /// What the plan could not find out.
@@ -85,6 +87,7 @@ impl Input {
             going: Vec::new(),
             beside: Vec::new(),
             refused: BTreeMap::new(),
+            denied: BTreeMap::new(),
             problems,
             notes: Vec::new(),
         };
@@ -158,13 +161,12 @@ async fn ask_admission(live: &Live, documents: &[Document], gathered: &mut Gathe
         (resource, live.dry_run(&key, &document.value).await)
     });
     let mut answers = stream::iter(asked).buffered(AT_A_TIME);
-    let (mut refused, mut unknown, mut first) = (Vec::new(), 0, None);
+    let (mut denied, mut unknown, mut first) = (BTreeMap::new(), 0, None);
     while let Some((resource, verdict)) = answers.next().await {
         match verdict {
             Verdict::Taken => {}
             Verdict::Refused(why) => {
-                let problem = resource.problem("", format!("the API server refuses it: {why}"));
-                refused.push((title(&resource.object.key()), vec![problem]));
+                denied.insert(title(&resource.object.key()), why);
             }
             Verdict::Unknown(why) => {
                 unknown += 1;
@@ -173,7 +175,7 @@ async fn ask_admission(live: &Live, documents: &[Document], gathered: &mut Gathe
         }
     }
     drop(answers);
-    gathered.refused.extend(refused);
+    gathered.denied = denied;
     gathered.notes.extend(first.map(|why| {
         format!("whether the API server admits {unknown} of the manifests is not known: {why}")
     }));
