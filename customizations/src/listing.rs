@@ -22,14 +22,25 @@ const CLUSTERS: &[&str] = &[
 
 /// ARM types in lower case.
 const LISTINGS: [(&str, Listing); 5] = [
-    ("microsoft.authorization/roleassignments", Listing::WithAllBelow { query: "" }),
+    (
+        "microsoft.authorization/roleassignments",
+        Listing::WithAllBelow { query: "" },
+    ),
     // Roles are the subscription's, wherever they hold; those that Azure has made are hundreds.
     (
         "microsoft.authorization/roledefinitions",
-        Listing::WithAllBelow { query: "$filter=type%20eq%20'CustomRole'" },
+        Listing::WithAllBelow {
+            query: "$filter=type%20eq%20'CustomRole'",
+        },
     ),
-    ("microsoft.kubernetesconfiguration/extensions", Listing::On(CLUSTERS)),
-    ("microsoft.kubernetesconfiguration/fluxconfigurations", Listing::On(CLUSTERS)),
+    (
+        "microsoft.kubernetesconfiguration/extensions",
+        Listing::On(CLUSTERS),
+    ),
+    (
+        "microsoft.kubernetesconfiguration/fluxconfigurations",
+        Listing::On(CLUSTERS),
+    ),
     // Quotas are those of a location, which is no resource, and always there.
     ("microsoft.quota/quotas", Listing::On(&[])),
 ];
@@ -38,7 +49,9 @@ const LISTINGS: [(&str, Listing); 5] = [
 pub fn listing(arm_type: &str) -> Option<Listing> {
     let name = arm_type.to_lowercase();
     let mut known = LISTINGS.iter();
-    known.find(|(known, _)| *known == name).map(|(_, listing)| *listing)
+    known
+        .find(|(known, _)| *known == name)
+        .map(|(_, listing)| *listing)
 }
 
 #[cfg(all(test, feature = "default"))]
@@ -52,7 +65,13 @@ mod tests {
     fn every_listing_is_of_an_extension_type() {
         for (name, _) in LISTINGS {
             let is_extension = KINDS.iter().any(|kind| {
-                let of_scope = matches!(kind.remote, Remote::Arm { scope: Scope::Extension, .. });
+                let of_scope = matches!(
+                    kind.remote,
+                    Remote::Arm {
+                        scope: Scope::Extension,
+                        ..
+                    }
+                );
                 of_scope && kind.remote_type().eq_ignore_ascii_case(name)
             });
             assert!(is_extension, "{name}");

@@ -234,7 +234,11 @@ async fn kubectl(links: &TempDir, words: &[&str]) -> Option<String> {
         .output()
         .await
         .ok()?;
-    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{words:?}: {}",
+        text(&output.stderr)
+    );
     Some(text(&output.stdout))
 }
 
@@ -246,7 +250,9 @@ async fn kubectl_itself_runs_and_completes_the_plugin() {
         return;
     };
     assert!(version.starts_with("armature "), "{version}");
-    let commands = kubectl(&links, &["__complete", "armature", "pl"]).await.unwrap();
+    let commands = kubectl(&links, &["__complete", "armature", "pl"])
+        .await
+        .unwrap();
     assert!(commands.starts_with("plan\tShow what"), "{commands}");
     assert!(commands.ends_with("\n:4\n"), "{commands}");
     let line = ["__complete", "armature", "plan", "--output", "m"];

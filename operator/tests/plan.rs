@@ -198,8 +198,14 @@ async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
     let world = World::start("plan.md").await;
     world.apply_page("shop").await;
     let storage = "storage.azure.com";
-    world.wait_ready(storage, "StorageAccountsBlobService", "shopblobs").await;
-    let of = ("admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy");
+    world
+        .wait_ready(storage, "StorageAccountsBlobService", "shopblobs")
+        .await;
+    let of = (
+        "admissionregistration.k8s.io",
+        "v1",
+        "ValidatingAdmissionPolicy",
+    );
     let policy = json!({
         "metadata": {"name": "tiers"},
         "spec": {
@@ -213,20 +219,33 @@ async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
     let binding = json!({"metadata": {"name": "tiers"}, "spec": {"policyName": "tiers", "validationActions": ["Deny"]}});
     let of = (of.0, of.1, "ValidatingAdmissionPolicyBinding");
     create(&world, of, &binding).await;
-    world.edit("shop/account.yaml", "name: shopdata}\nspec:\n  location", "name: moredata}\nspec:\n  location");
+    world.edit(
+        "shop/account.yaml",
+        "name: shopdata}\nspec:\n  location",
+        "name: moredata}\nspec:\n  location",
+    );
     let line = "-f shop/account.yaml --cluster -n shop";
     let started = std::time::Instant::now();
     let found = loop {
         // The API server takes some seconds until a policy counts.
-        let text = world.run_any(&format!("armature plan {line} -o json")).await;
+        let text = world
+            .run_any(&format!("armature plan {line} -o json"))
+            .await;
         let found: Value = serde_json::from_str(&text).unwrap();
         if actions(&found)[0].1 == "blocked" || started.elapsed().as_secs() > 60 {
             break found;
         }
     };
-    assert_eq!(actions(&found)[0], ("moredata", "blocked", "Refused"), "{found:#}");
+    assert_eq!(
+        actions(&found)[0],
+        ("moredata", "blocked", "Refused"),
+        "{found:#}"
+    );
     let message = found["resources"][0]["message"].as_str().unwrap();
-    assert!(message.contains("this team keeps its data cool"), "{message}");
+    assert!(
+        message.contains("this team keeps its data cool"),
+        "{message}"
+    );
     world.edit("shop/account.yaml", "accessTier: Hot", "accessTier: Cool");
     let found = plan(&world, line, 0).await;
     assert_eq!(actions(&found)[0], ("moredata", "create", ""), "{found:#}");
@@ -245,7 +264,10 @@ async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
     let found = plan(&world, &format!("{line} --as eve"), 0).await;
     assert_eq!(actions(&found)[0], ("moredata", "create", ""), "{found:#}");
     let note = found["notes"][0].as_str().unwrap();
-    assert!(note.contains("User \"eve\" cannot patch resource"), "{note}");
+    assert!(
+        note.contains("User \"eve\" cannot patch resource"),
+        "{note}"
+    );
 
     // Nothing of all that was stored.
     let status = world.run("armature status -n shop -o json", 0).await;

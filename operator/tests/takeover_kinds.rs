@@ -25,14 +25,38 @@ use serde_json::{Value, json};
 
 /// Kinds of Azure Service Operator that Armature does not have, with reasons. Their objects stay as they are.
 const UNKNOWN: [(&str, &str); 8] = [
-    ("dbformysql.azure.com/User", "no resource of Azure Resource Manager"),
-    ("dbforpostgresql.azure.com/User", "no resource of Azure Resource Manager"),
-    ("sql.azure.com/User", "no resource of Azure Resource Manager"),
-    ("entra.azure.com/SecurityGroup", "no resource of Azure Resource Manager"),
-    ("network.frontdoor.azure.com/WebApplicationFirewallPolicy", "see the page What is not here"),
-    ("redhatopenshift.azure.com/HcpOpenShiftCluster", "in no public spec"),
-    ("redhatopenshift.azure.com/HcpOpenShiftClustersExternalAuth", "in no public spec"),
-    ("redhatopenshift.azure.com/HcpOpenShiftClustersNodePool", "in no public spec"),
+    (
+        "dbformysql.azure.com/User",
+        "no resource of Azure Resource Manager",
+    ),
+    (
+        "dbforpostgresql.azure.com/User",
+        "no resource of Azure Resource Manager",
+    ),
+    (
+        "sql.azure.com/User",
+        "no resource of Azure Resource Manager",
+    ),
+    (
+        "entra.azure.com/SecurityGroup",
+        "no resource of Azure Resource Manager",
+    ),
+    (
+        "network.frontdoor.azure.com/WebApplicationFirewallPolicy",
+        "its version is not among the pinned specs",
+    ),
+    (
+        "redhatopenshift.azure.com/HcpOpenShiftCluster",
+        "its version is in no public spec",
+    ),
+    (
+        "redhatopenshift.azure.com/HcpOpenShiftClustersExternalAuth",
+        "its version is in no public spec",
+    ),
+    (
+        "redhatopenshift.azure.com/HcpOpenShiftClustersNodePool",
+        "its version is in no public spec",
+    ),
 ];
 
 /// Writes that Azure was sent, but for questions: a POST asks for keys.
@@ -57,22 +81,36 @@ async fn leave(world: &mut World, shapes: &BTreeMap<(String, String), Value>, st
     aso::create(&client, "", "v1", "Namespace", None, &namespace).await;
     world.start_operator(NAMESPACE, "*/*");
     let folders = every_kind::folders();
-    let kinds: BTreeSet<(&str, &str)> = folders.iter().flat_map(every_kind::Folder::kinds).collect();
+    let kinds: BTreeSet<(&str, &str)> =
+        folders.iter().flat_map(every_kind::Folder::kinds).collect();
     for (group, kind) in shapes.keys() {
         let name = format!("{group}/{kind}");
         let is_unknown = UNKNOWN.iter().any(|(unknown, _)| *unknown == name);
         let is_sampled = kinds.contains(&(group.as_str(), kind.as_str()));
-        assert!(is_unknown != is_sampled, "{name} needs a sample, or a reason");
+        assert!(
+            is_unknown != is_sampled,
+            "{name} needs a sample, or a reason"
+        );
     }
-    let applied = folders.iter().map(|folder| folder.apply(&client, world.azure()));
-    futures::stream::iter(applied).buffer_unordered(4).collect::<Vec<()>>().await;
+    let applied = folders
+        .iter()
+        .map(|folder| folder.apply(&client, world.azure()));
+    futures::stream::iter(applied)
+        .buffer_unordered(4)
+        .collect::<Vec<()>>()
+        .await;
     tell(started, "samples are applied");
     let left = every_kind::wait_ready(&client, world.azure(), true).await;
     assert!(left.is_empty(), "not ready:\n{}", left.join("\n"));
     tell(started, "samples are ready");
     world.stop_operator().await;
-    let installed = shapes.iter().map(|((group, _), shape)| crds::install(&client, group, shape));
-    futures::stream::iter(installed).buffer_unordered(4).collect::<Vec<()>>().await;
+    let installed = shapes
+        .iter()
+        .map(|((group, _), shape)| crds::install(&client, group, shape));
+    futures::stream::iter(installed)
+        .buffer_unordered(4)
+        .collect::<Vec<()>>()
+        .await;
     tell(started, "CRDs are those of Azure Service Operator");
     every_kind::rewrite(&client).await;
     every_kind::forget_first_operator(&client).await;
@@ -87,6 +125,15 @@ fn exceptions(check: &Value) -> Vec<String> {
     exceptions.collect()
 }
 
+#[test]
+fn the_page_lists_what_is_not_taken_over() {
+    let page = include_str!("../../docs/takeover.md");
+    for (kind, why) in UNKNOWN {
+        let is_row = |line: &&str| line.contains(&format!("`{kind}`")) && line.contains(why);
+        assert!(page.lines().any(|line| is_row(&line)), "{kind}: {why}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_kind_is_taken_over_without_a_write_and_given_back() {
     let Some(shapes) = crds::shapes() else {
@@ -98,6 +145,14 @@ async fn every_kind_is_taken_over_without_a_write_and_given_back() {
     let client = world.client().clone();
     leave(&mut world, &shapes, started).await;
     let before = every_kind::objects(&client, KINDS).await;
+    tell(
+        started,
+        &format!(
+            "{} objects of {} kinds",
+            before.len(),
+            shapes.len() - UNKNOWN.len()
+        ),
+    );
     world.azure().clear_requests();
 
     let check = world.run("armature takeover check -o json", 1).await;
@@ -107,11 +162,18 @@ async fn every_kind_is_taken_over_without_a_write_and_given_back() {
     let told = exceptions(&check);
     assert_eq!(told.len(), UNKNOWN.len(), "{}", told.join("\n"));
 
-    world.run("armature takeover run --yes --accept-exceptions", 1).await;
+    world
+        .run("armature takeover run --yes --accept-exceptions", 1)
+        .await;
     let labels = json!({"app.kubernetes.io/name": "armature"});
     aso::deploy(&client, "armature", &labels, "armature:1").await;
     world.start_operator(NAMESPACE, "*/*");
-    world.run("armature takeover run --yes --accept-exceptions --timeout 300", 0).await;
+    world
+        .run(
+            "armature takeover run --yes --accept-exceptions --timeout 300",
+            0,
+        )
+        .await;
     tell(started, "Armature converts the objects");
     let left = every_kind::wait_ready(&client, world.azure(), false).await;
     assert!(left.is_empty(), "not taken over:\n{}", left.join("\n"));
@@ -123,7 +185,9 @@ async fn every_kind_is_taken_over_without_a_write_and_given_back() {
     assert_same(&before, &after);
 
     world.stop_operator().await;
-    world.run("armature takeover undo --yes --timeout 300", 0).await;
+    world
+        .run("armature takeover undo --yes --timeout 300", 0)
+        .await;
     tell(started, "the cluster is given back");
     assert_eq!(writes(&world), [""; 0]);
     let services = crds::services(&client).await;
@@ -143,7 +207,10 @@ async fn every_kind_is_taken_over_without_a_write_and_given_back() {
 /// Objects are what they were for Azure Service Operator.
 fn assert_same(before: &BTreeMap<String, Value>, now: &BTreeMap<String, Value>) {
     for (name, object) in now {
-        let (before, now) = (every_kind::lasting(&before[name]), every_kind::lasting(object));
+        let (before, now) = (
+            every_kind::lasting(&before[name]),
+            every_kind::lasting(object),
+        );
         assert_eq!(before, now, "{name}");
     }
 }

@@ -249,7 +249,10 @@ impl Finder<'_> {
 
 /// Whether an extension stands on a resource, or on anything below it.
 fn is_within_or_on(extension: &ResourceId, scope: &ResourceId) -> bool {
-    let (extension, scope) = (extension.as_str().to_lowercase(), scope.as_str().to_lowercase());
+    let (extension, scope) = (
+        extension.as_str().to_lowercase(),
+        scope.as_str().to_lowercase(),
+    );
     is_within(&extension, &scope)
 }
 

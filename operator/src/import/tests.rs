@@ -284,9 +284,17 @@ async fn lists_that_tell_nothing_are_not_read() {
     ];
     let (report, asked) = imported_asking(GROUP, &there, &[]).await;
     let kinds: Vec<&str> = report.imported.iter().map(|one| one.name.kind).collect();
-    let expected = ["ResourceGroup", "StorageAccount", "StorageAccount", "RoleAssignment"];
+    let expected = [
+        "ResourceGroup",
+        "StorageAccount",
+        "StorageAccount",
+        "RoleAssignment",
+    ];
     assert_eq!(kinds, expected, "{:?}", report.failed);
-    assert_eq!(report.imported[3].manifest["spec"]["owner"]["name"], "other");
+    assert_eq!(
+        report.imported[3].manifest["spec"]["owner"]["name"],
+        "other"
+    );
     // One list of the group tells of roles, no account has extensions of clusters, and any may have settings for diagnostics.
     for (list, times) in [
         ("Microsoft.Authorization/roleAssignments", 0),

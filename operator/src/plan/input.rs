@@ -143,19 +143,24 @@ impl Input {
 
 /// Asks the API server what it would say to the manifests that have nothing wrong about themselves.
 async fn ask_admission(live: &Live, documents: &[Document], gathered: &mut Gathered) {
-    let sound = gathered.manifests.resources().iter().filter_map(|resource| {
-        let key = resource.object.key();
-        // The items of a list have one origin.
-        let is_this = |document: &&Document| {
-            let text = |member: &str| document.value[member].as_str();
-            document.origin == resource.origin
-                && text("kind") == Some(key.kind.0.kind)
-                && document.value["metadata"]["name"] == key.name.as_str()
-                && text("apiVersion").is_some_and(|version| version.starts_with(key.kind.0.group))
-        };
-        let document = documents.iter().find(is_this)?;
-        resource.problems.is_empty().then_some((resource, document))
-    });
+    let sound = gathered
+        .manifests
+        .resources()
+        .iter()
+        .filter_map(|resource| {
+            let key = resource.object.key();
+            // The items of a list have one origin.
+            let is_this = |document: &&Document| {
+                let text = |member: &str| document.value[member].as_str();
+                document.origin == resource.origin
+                    && text("kind") == Some(key.kind.0.kind)
+                    && document.value["metadata"]["name"] == key.name.as_str()
+                    && text("apiVersion")
+                        .is_some_and(|version| version.starts_with(key.kind.0.group))
+            };
+            let document = documents.iter().find(is_this)?;
+            resource.problems.is_empty().then_some((resource, document))
+        });
     let asked = sound.map(|(resource, document)| async move {
         let key = resource.object.key();
         (resource, live.dry_run(&key, &document.value).await)

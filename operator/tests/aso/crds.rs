@@ -159,7 +159,10 @@ pub async fn install(client: &Client, group: &str, shape: &Value) {
     let name = name_of(group, shape);
     let parameters = PostParams::default();
     match api.get_opt(&name).await.unwrap() {
-        None => api.create(&parameters, &super::dynamic(&crd)).await.unwrap(),
+        None => api
+            .create(&parameters, &super::dynamic(&crd))
+            .await
+            .unwrap(),
         Some(known) => {
             crd["metadata"]["resourceVersion"] = json!(known.metadata.resource_version);
             let crd = super::dynamic(&crd);

@@ -44,7 +44,9 @@ pub fn folders() -> Vec<Folder> {
     paths.retain(|path| path.is_dir());
     paths.sort();
     let folders = paths.into_iter().enumerate();
-    folders.map(|(number, path)| folder(number, &path)).collect()
+    folders
+        .map(|(number, path)| folder(number, &path))
+        .collect()
 }
 
 fn folder(number: usize, path: &Path) -> Folder {
@@ -101,7 +103,11 @@ impl Folder {
             "AZURE_CLIENT_ID": "00000000-0000-0000-0000-00000000000a",
             "AZURE_CLIENT_SECRET": "for the simulator",
         });
-        for object in [credential].iter().chain(&self.inputs()).chain(&self.samples) {
+        for object in [credential]
+            .iter()
+            .chain(&self.inputs())
+            .chain(&self.samples)
+        {
             self.apply_one(client, object).await;
         }
     }
@@ -140,7 +146,10 @@ impl Folder {
             names_in(&sample["spec"]["operatorSpec"], &mut there);
             let version = info.version(type_of(sample).1).unwrap();
             let inputs = collect::inputs(version.spec, &sample["spec"]);
-            for (kind, keys) in [("Secret", &inputs.secrets), ("ConfigMap", &inputs.config_maps)] {
+            for (kind, keys) in [
+                ("Secret", &inputs.secrets),
+                ("ConfigMap", &inputs.config_maps),
+            ] {
                 for used in keys {
                     let entry = needed.entry((kind, used.target.name.clone()));
                     entry.or_default().insert(used.target.key.clone());
@@ -153,7 +162,11 @@ impl Folder {
         needed.retain(|(_, name), _| !there.contains(name));
         let missing = needed.into_iter().map(|((kind, name), keys)| {
             let mut object = data(kind, &name);
-            let member = if kind == "Secret" { "stringData" } else { "data" };
+            let member = if kind == "Secret" {
+                "stringData"
+            } else {
+                "data"
+            };
             object[member] = keys.into_iter().map(|key| (key, json!(ID))).collect();
             object
         });
@@ -207,7 +220,9 @@ fn stored(client: &Client, info: &KindInfo, namespace: Option<&str>) -> Api<Dyna
 /// Every object of these kinds as it is stored, by group, kind, namespace and name.
 pub async fn objects(client: &Client, kinds: &[&'static KindInfo]) -> BTreeMap<String, Value> {
     let lists = kinds.iter().map(|info| async move {
-        let list = stored(client, info, None).list(&ListParams::default()).await?;
+        let list = stored(client, info, None)
+            .list(&ListParams::default())
+            .await?;
         let objects = list.items.into_iter().map(|object| {
             let mut object = serde_json::to_value(object).unwrap();
             object["apiVersion"] = json!(format!("{}/{}", info.group, info.hub.storage_version));
@@ -226,7 +241,10 @@ pub async fn objects(client: &Client, kinds: &[&'static KindInfo]) -> BTreeMap<S
 
 /// The `Ready` condition of an object.
 pub fn ready(object: &Value) -> &Value {
-    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    let conditions = object["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten();
     conditions
         .into_iter()
         .find(|condition| condition["type"] == "Ready")
@@ -265,7 +283,9 @@ fn as_former(object: &mut Value) {
     metadata.remove("managedFields");
     let labels = metadata.entry("labels").or_insert_with(|| json!({}));
     labels["serviceoperator.azure.com/last-reconciled-version"] = json!(RELEASE);
-    let annotations = metadata.get_mut("annotations").and_then(Value::as_object_mut);
+    let annotations = metadata
+        .get_mut("annotations")
+        .and_then(Value::as_object_mut);
     let annotations = annotations.unwrap();
     annotations.retain(|name, _| !name.starts_with("armature.azure.com/"));
     let generation_of = "serviceoperator.azure.com/latest-reconciled-generation";
@@ -320,6 +340,8 @@ pub async fn forget_first_operator(client: &Client) {
     for (group, version, kind) in [("", "v1", "Secret"), ("coordination.k8s.io", "v1", "Lease")] {
         let api = super::resource(client, group, version, kind, Some(NAMESPACE));
         let parameters = (Default::default(), ListParams::default());
-        api.delete_collection(&parameters.0, &parameters.1).await.unwrap();
+        api.delete_collection(&parameters.0, &parameters.1)
+            .await
+            .unwrap();
     }
 }

@@ -32,26 +32,47 @@ const CASES_THROUGH_AZURE: u32 = 24;
 const SECRET: &str = "hunter2";
 /// Words of refusals that say nothing about an import, with reasons.
 const REFUSALS: [(&str, &str); 2] = [
-    ("InvalidResourceName", "the rules of the name are those of the kind's newest version"),
-    ("keyExpirationPeriodInDays", "the least number of days is in no spec"),
+    (
+        "InvalidResourceName",
+        "the rules of the name are those of the kind's newest version",
+    ),
+    (
+        "keyExpirationPeriodInDays",
+        "the least number of days is in no spec",
+    ),
 ];
 /// Ends of places of which Azure has its own idea, though the specs let a request say it, with reasons.
 const AZURES_OWN: [(&str, &str); 10] = [
     ("/etag", "it is another one after each write"),
     ("/type", "it follows from the id"),
-    ("/properties/options", "throughput is a resource of its own, and is shown there"),
-    ("/properties/provisioningState", "it tells of the last operation"),
+    (
+        "/properties/options",
+        "throughput is a resource of its own, and is shown there",
+    ),
+    (
+        "/properties/provisioningState",
+        "it tells of the last operation",
+    ),
     ("/identity/principalId", "Azure makes the identity"),
     ("/identity/tenantId", "the same"),
     ("/vaultUri", "it follows from the name"),
     ("/workspaceResourceId", "the spec says that it is a secret"),
-    ("/privateLinkServiceConnectionState", "the owner of the private link service decides"),
+    (
+        "/privateLinkServiceConnectionState",
+        "the owner of the private link service decides",
+    ),
     ("/serviceUri", "it has a secret, and is shown to nobody"),
 ];
 /// Kinds that do not come back, with reasons.
 const NOT_BACK: [(&str, &str); 2] = [
-    ("FleetsUpdateRun", "a run needs members of the fleet, which a manifest alone does not make"),
-    ("ServersKey", "the spec says that what it requires is never shown"),
+    (
+        "FleetsUpdateRun",
+        "a run needs members of the fleet, which a manifest alone does not make",
+    ),
+    (
+        "ServersKey",
+        "the spec says that what it requires is never shown",
+    ),
 ];
 /// What extensions stand on, and what references of any form lead to.
 const SOMETHING: &str = "/subscriptions/s/resourceGroups/g/providers/P.Q/things";
@@ -396,7 +417,9 @@ fn through_azure(
     let [sent, again] = [sent, again].map(|body| telling(&without_secrets(&body)));
     match lost(&sent, &again, "") {
         None => Ok(Some(())),
-        Some(lost) => Err(format!("{lost}\nsent  {sent}\nshown {shown}\nagain {again}")),
+        Some(lost) => Err(format!(
+            "{lost}\nsent  {sent}\nshown {shown}\nagain {again}"
+        )),
     }
 }
 
@@ -420,5 +443,9 @@ fn what_azure_was_sent_is_imported_as_that_manifest() {
             silent.push(format!("{} {}", kind.kind, version.name));
         }
     }
-    assert_eq!(silent, Vec::<String>::new(), "versions of which nothing was sent");
+    assert_eq!(
+        silent,
+        Vec::<String>::new(),
+        "versions of which nothing was sent"
+    );
 }

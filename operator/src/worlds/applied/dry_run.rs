@@ -77,10 +77,22 @@ mod tests {
     #[test]
     fn only_what_is_about_the_manifest_refuses_it() {
         for (code, message, is_refused) in [
-            (422, "ValidatingAdmissionPolicy 'regions' with binding 'all' denied request: no", true),
-            (403, "admission webhook \"policy.example\" denied the request: no", true),
+            (
+                422,
+                "ValidatingAdmissionPolicy 'regions' with binding 'all' denied request: no",
+                true,
+            ),
+            (
+                403,
+                "admission webhook \"policy.example\" denied the request: no",
+                true,
+            ),
             (403, "accounts is forbidden: exceeded quota: few", true),
-            (400, "admission webhook \"policy.example\" does not support dry run", false),
+            (
+                400,
+                "admission webhook \"policy.example\" does not support dry run",
+                false,
+            ),
             (
                 403,
                 "storageaccounts.storage.azure.com \"a\" is forbidden: User \"eve\" cannot patch resource \"storageaccounts\"",
@@ -89,10 +101,18 @@ mod tests {
             (401, "Unauthorized", false),
             (404, "namespaces \"new\" not found", false),
             (429, "too many requests", false),
-            (500, "failed calling webhook \"policy.example\": refused", false),
+            (
+                500,
+                "failed calling webhook \"policy.example\": refused",
+                false,
+            ),
         ] {
             let found = verdict(code, message);
-            assert_eq!(matches!(found, Verdict::Refused(_)), is_refused, "{code} {message}");
+            assert_eq!(
+                matches!(found, Verdict::Refused(_)),
+                is_refused,
+                "{code} {message}"
+            );
             assert_ne!(found, Verdict::Taken);
         }
     }
