@@ -18,7 +18,8 @@ use std::time::Instant;
 
 use armature_generated::KINDS;
 use armature_simulator::Query;
-use aso::{NAMESPACE, SERVICE, crds, every_kind};
+use aso::every_kind::{self, Folder};
+use aso::{NAMESPACE, SERVICE, crds};
 use commands::World;
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -79,14 +80,19 @@ async fn leave(world: &mut World, shapes: &BTreeMap<(String, String), Value>, st
     let client = world.client().clone();
     let namespace = json!({"metadata": {"name": NAMESPACE}});
     aso::create(&client, "", "v1", "Namespace", None, &namespace).await;
-    world.start_operator(NAMESPACE, "*/*");
     let folders = every_kind::folders();
-    let kinds: BTreeSet<(&str, &str)> =
-        folders.iter().flat_map(every_kind::Folder::kinds).collect();
+    let mut used: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut pattern = "*/*".to_owned();
+    for (group, kind, version) in folders.iter().flat_map(Folder::versions) {
+        pattern.push_str(&format!(";{group}/{version}/{kind}"));
+        let key = (group.to_owned(), kind.to_owned());
+        used.entry(key).or_default().insert(version.to_owned());
+    }
+    world.start_operator_with(NAMESPACE, &pattern, &["--crd-versions=latest"]);
     for (group, kind) in shapes.keys() {
         let name = format!("{group}/{kind}");
         let is_unknown = UNKNOWN.iter().any(|(unknown, _)| *unknown == name);
-        let is_sampled = kinds.contains(&(group.as_str(), kind.as_str()));
+        let is_sampled = used.contains_key(&(group.clone(), kind.clone()));
         assert!(
             is_unknown != is_sampled,
             "{name} needs a sample, or a reason"
@@ -104,9 +110,12 @@ async fn leave(world: &mut World, shapes: &BTreeMap<(String, String), Value>, st
     assert!(left.is_empty(), "not ready:\n{}", left.join("\n"));
     tell(started, "samples are ready");
     world.stop_operator().await;
-    let installed = shapes
-        .iter()
-        .map(|((group, _), shape)| crds::install(&client, group, shape));
+    let installed = shapes.iter().map(|(key, shape)| {
+        // Of a kind without objects no version is used.
+        let used = used.get(key).cloned().unwrap_or_default();
+        let client = &client;
+        async move { crds::install(client, &key.0, shape, Some(&used)).await }
+    });
     futures::stream::iter(installed)
         .buffer_unordered(4)
         .collect::<Vec<()>>()

@@ -1,6 +1,6 @@
 //! CRDs as it installs them, made of what is known of their schemas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use kube::Client;
@@ -105,7 +105,13 @@ fn storage_version(group: &str, shape: &Value) -> String {
 }
 
 /// A CRD as it installs it: each version, and for each another one to store it, one of which is used.
-fn custom_resource_definition(group: &str, shape: &Value) -> Value {
+///
+/// Where only some versions are in use, the others come without their schemas: the API server takes long over each of them.
+fn custom_resource_definition(
+    group: &str,
+    shape: &Value,
+    used: Option<&BTreeSet<String>>,
+) -> Value {
     let storage = storage_version(group, shape);
     let columns = &shape["printerColumns"];
     let version = |name: &str, schema: Value| {
@@ -125,8 +131,12 @@ fn custom_resource_definition(group: &str, shape: &Value) -> Value {
             let paths = other.map_or(paths, |other| &shape["versions"][other]);
             let stored =
                 json!({"type": "object", "properties": {"spec": anything, "status": anything}});
+            let served = match used.is_none_or(|used| used.contains(name)) {
+                true => schema(paths.as_object().unwrap()),
+                false => stored.clone(),
+            };
             [
-                version(name, schema(paths.as_object().unwrap())),
+                version(name, served),
                 version(&format!("{name}storage"), stored),
             ]
         });
@@ -151,9 +161,9 @@ fn custom_resource_definition(group: &str, shape: &Value) -> Value {
     })
 }
 
-/// Installs the CRD of a kind; one that is there becomes what it installs.
-pub async fn install(client: &Client, group: &str, shape: &Value) {
-    let mut crd = custom_resource_definition(group, shape);
+/// Installs the CRD of a kind; one that is there becomes what it installs. Versions that are not used come without their schemas.
+pub async fn install(client: &Client, group: &str, shape: &Value, used: Option<&BTreeSet<String>>) {
+    let mut crd = custom_resource_definition(group, shape, used);
     let (of, kind) = ("apiextensions.k8s.io", "CustomResourceDefinition");
     let api = super::resource(client, of, "v1", kind, None);
     let name = name_of(group, shape);

@@ -85,10 +85,16 @@ fn name_of(object: &Value) -> &str {
 }
 
 impl Folder {
-    /// Group and kind of what stands for something in Azure.
-    pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
-        let samples = self.samples.iter();
-        samples.filter_map(|sample| info_of(sample).map(|info| (info.group, info.kind)))
+    /// Group, kind and version of what stands for something in Azure.
+    pub fn versions(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let samples = self
+            .samples
+            .iter()
+            .filter(|sample| info_of(sample).is_some());
+        samples.map(|sample| {
+            let (group, version, kind) = type_of(sample);
+            (group, kind, version)
+        })
     }
 
     /// Applies everything, with a namespace, a credential, and what the samples take for granted.

@@ -123,7 +123,7 @@ pub async fn leave(client: &Client, shapes: &BTreeMap<String, Value>, operator: 
     let namespace = json!({"metadata": {"name": NAMESPACE}});
     create(client, "", "v1", "Namespace", None, &namespace).await;
     for (kind, group, _) in KINDS {
-        crds::install(client, group, &shapes[kind]).await;
+        crds::install(client, group, &shapes[kind], None).await;
     }
     let mut owner = Value::Null;
     for (index, mut object) in stored().into_iter().enumerate() {

@@ -87,10 +87,16 @@ impl World {
 
     /// Starts an operator in a namespace, for these CRDs.
     pub fn start_operator(&mut self, namespace: &str, crds: &str) {
+        self.start_operator_with(namespace, crds, &[]);
+    }
+
+    /// The same with further flags.
+    pub fn start_operator_with(&mut self, namespace: &str, crds: &str, flags: &[&str]) {
         let mut command = program(&self.folder, &self.plane, &self.azure);
         let webhook: SocketAddr = (Ipv4Addr::LOCALHOST, free_port().unwrap()).into();
         command
             .args(["run", "--health-addr=0", "--crd-pattern", crds])
+            .args(flags)
             .arg(format!("--webhook-listen={webhook}"))
             .arg(format!("--webhook-url=https://{webhook}/convert"))
             .env("POD_NAMESPACE", namespace)
