@@ -1,7 +1,7 @@
 //! Handwritten behaviour of single kinds: one module per group, one file per extension, tests beside it.
 //!
 //! A group's module registers what is in it, and is there with the feature of the group's name. What several groups need
-//! stands beside them ([`state`], [`unmade`]). `docs/customizations.md` says for each kind where what it needs is done.
+//! stands beside them ([`state`], [`unmade`]), and so does where an import finds what stands on other resources ([`listing`]). `docs/customizations.md` says for each kind where what it needs is done.
 //!
 //! Each extension is typed on the hub structs of its kind, so that a change of the hub breaks the build here
 //! and not at run time. What an extension may do is the contract of its trait in
@@ -30,6 +30,7 @@ pub mod documentdb;
 pub mod keyvault;
 #[cfg(feature = "kusto")]
 pub mod kusto;
+pub mod listing;
 #[cfg(feature = "network")]
 pub mod network;
 mod state;

@@ -224,6 +224,44 @@ async fn bash_completes_by_the_script() {
     assert_eq!(text(&output.unwrap().stdout), "plan\n");
 }
 
+/// What kubectl prints of a line when it finds the links in its path; `None` where there is no kubectl.
+async fn kubectl(links: &TempDir, words: &[&str]) -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(links.path().to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("kubectl")
+        .args(words)
+        .env("PATH", std::env::join_paths(folders).unwrap())
+        .output()
+        .await
+        .ok()?;
+    assert!(
+        output.status.success(),
+        "{words:?}: {}",
+        text(&output.stderr)
+    );
+    Some(text(&output.stdout))
+}
+
+#[tokio::test]
+async fn kubectl_itself_runs_and_completes_the_plugin() {
+    let links = links();
+    let Some(version) = kubectl(&links, &["armature", "version"]).await else {
+        eprintln!("skipped: there is no kubectl in PATH");
+        return;
+    };
+    assert!(version.starts_with("armature "), "{version}");
+    let commands = kubectl(&links, &["__complete", "armature", "pl"])
+        .await
+        .unwrap();
+    assert!(commands.starts_with("plan\tShow what"), "{commands}");
+    assert!(commands.ends_with("\n:4\n"), "{commands}");
+    let line = ["__complete", "armature", "plan", "--output", "m"];
+    assert_eq!(kubectl(&links, &line).await.unwrap(), "markdown\n:4\n");
+    let line = ["__complete", "armature", "tree", "--kubec"];
+    let flags = kubectl(&links, &line).await.unwrap();
+    assert!(flags.starts_with("--kubeconfig\t"), "{flags}");
+}
+
 #[tokio::test]
 async fn pages_of_the_manual_are_written() {
     let (links, folder) = (links(), tempfile::tempdir().unwrap());

@@ -163,6 +163,60 @@ async fn defaults_are_left_out_and_nothing_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_subscription_is_read_without_lists_that_tell_nothing() {
+    let world = World::start_without_operator("import.md").await;
+    let azure = world.azure();
+    let subscription = "/subscriptions/00000000-0000-0000-0000-000000000001";
+    let placed = |id: String| {
+        azure
+            .place(&id, json!({"location": "westeurope", "properties": {}}))
+            .unwrap();
+        id
+    };
+    for group in 0..5 {
+        let group = placed(format!("{subscription}/resourceGroups/group{group}"));
+        for number in 0..3 {
+            let group = format!("{group}/providers");
+            placed(format!(
+                "{group}/Microsoft.Network/routeTables/table{number}"
+            ));
+            placed(format!(
+                "{group}/Microsoft.ManagedIdentity/userAssignedIdentities/who{number}"
+            ));
+            let network = placed(format!(
+                "{group}/Microsoft.Network/virtualNetworks/net{number}"
+            ));
+            placed(format!("{network}/subnets/front"));
+        }
+    }
+    let line = "armature import --subscription 00000000-0000-0000-0000-000000000001 -f all";
+    let told = world.run(line, 0).await;
+    assert!(
+        told.starts_with("65 imported, 0 skipped, 0 failed;"),
+        "{told}"
+    );
+    let requests = azure.requests(&Query::default());
+    let reads = requests
+        .iter()
+        .filter(|request| !request.path.contains("/oauth2/"));
+    let of_lists = |part: &str| requests.iter().filter(|it| it.path.ends_with(part)).count();
+    // What there is is one page of the Graph, and lists of what stands on all are one for the subscription.
+    for (list, times) in [
+        ("/resourcegraph/resources", 0),
+        ("/Microsoft.ResourceGraph/resources", 2),
+        ("/roleAssignments", 1),
+        ("/roleDefinitions", 1),
+        ("/fluxConfigurations", 0),
+        ("/quotas", 0),
+        ("/diagnosticSettings", 66),
+    ] {
+        assert_eq!(of_lists(list), times, "{list}");
+    }
+    // Each is read, and asked what may be on it and below it.
+    assert!(reads.count() < 65 * 6, "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_imported_is_told_and_nothing_is_half_written() {
     let world = shop().await;
     let failing = format!(

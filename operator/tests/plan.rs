@@ -11,6 +11,8 @@ mod commands;
 
 use armature_simulator::Query;
 use commands::World;
+use kube::api::{Api, ApiResource, DynamicObject, PostParams};
+use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
 
 const GROUP: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/shop";
@@ -197,6 +199,95 @@ spec:
   administratorLogin: admin1
   administratorLoginPassword: {name: login, key: password}
 ";
+
+async fn create(world: &World, (group, version, kind): (&str, &str, &str), object: &Value) {
+    let gvk = GroupVersionKind::gvk(group, version, kind);
+    let api: Api<DynamicObject> =
+        Api::all_with(world.client().clone(), &ApiResource::from_gvk(&gvk));
+    let object = serde_json::from_value(object.clone()).unwrap();
+    api.create(&PostParams::default(), &object).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
+    let world = World::start("plan.md").await;
+    world.apply_page("shop").await;
+    let storage = "storage.azure.com";
+    world
+        .wait_ready(storage, "StorageAccountsBlobService", "shopblobs")
+        .await;
+    let of = (
+        "admissionregistration.k8s.io",
+        "v1",
+        "ValidatingAdmissionPolicy",
+    );
+    let policy = json!({
+        "metadata": {"name": "tiers"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{
+                "apiGroups": [storage], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": ["storageaccounts"],
+            }]},
+            "validations": [{"expression": "object.spec.accessTier == 'Cool'", "message": "this team keeps its data cool"}],
+        },
+    });
+    create(&world, of, &policy).await;
+    let binding = json!({"metadata": {"name": "tiers"}, "spec": {"policyName": "tiers", "validationActions": ["Deny"]}});
+    let of = (of.0, of.1, "ValidatingAdmissionPolicyBinding");
+    create(&world, of, &binding).await;
+    world.edit(
+        "shop/account.yaml",
+        "name: shopdata}\nspec:\n  location",
+        "name: moredata}\nspec:\n  location",
+    );
+    let line = "-f shop/account.yaml --cluster -n shop";
+    let started = std::time::Instant::now();
+    let found = loop {
+        // The API server takes some seconds until a policy counts.
+        let text = world
+            .run_any(&format!("armature plan {line} -o json"))
+            .await;
+        let found: Value = serde_json::from_str(&text).unwrap();
+        if actions(&found)[0].1 == "blocked" || started.elapsed().as_secs() > 60 {
+            break found;
+        }
+    };
+    assert_eq!(
+        actions(&found)[0],
+        ("moredata", "blocked", "Refused"),
+        "{found:#}"
+    );
+    let message = found["resources"][0]["message"].as_str().unwrap();
+    assert!(
+        message.contains("this team keeps its data cool"),
+        "{message}"
+    );
+    world.edit("shop/account.yaml", "accessTier: Hot", "accessTier: Cool");
+    let found = plan(&world, line, 0).await;
+    assert_eq!(actions(&found)[0], ("moredata", "create", ""), "{found:#}");
+    assert_eq!(found.get("notes"), None);
+
+    // Who may only read gets the plan all the same.
+    let all = ["get", "list", "watch"];
+    let of = ("rbac.authorization.k8s.io", "v1", "ClusterRole");
+    let role = json!({"metadata": {"name": "look"}, "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": all}]});
+    create(&world, of, &role).await;
+    let bound = json!({
+        "metadata": {"name": "look"}, "roleRef": {"apiGroup": of.0, "kind": of.2, "name": "look"},
+        "subjects": [{"apiGroup": of.0, "kind": "User", "name": "eve"}],
+    });
+    create(&world, (of.0, of.1, "ClusterRoleBinding"), &bound).await;
+    let found = plan(&world, &format!("{line} --as eve"), 0).await;
+    assert_eq!(actions(&found)[0], ("moredata", "create", ""), "{found:#}");
+    let note = found["notes"][0].as_str().unwrap();
+    assert!(
+        note.contains("User \"eve\" cannot patch resource"),
+        "{note}"
+    );
+
+    // Nothing of all that was stored.
+    let status = world.run("armature status -n shop -o json", 0).await;
+    assert!(!status.contains("moredata"), "{status}");
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_objects_take_a_request_each() {

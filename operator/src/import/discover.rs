@@ -1,5 +1,9 @@
 //! What there is: in a subscription, in a resource group, below a resource and on it.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use armature_customizations::listing::{Listing, listing};
 use armature_runtime::azure::graph::{Query, Table};
 use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, NameRule};
@@ -74,15 +78,35 @@ pub struct Finder<'a> {
     pub types: &'a Types,
     /// Reads.
     pub reader: &'a Reader,
+    /// What Azure has said about lists.
+    pub refusals: Refusals,
+}
+
+/// Types of resources in lower case, and types that do not stand on any of them.
+#[derive(Debug, Default)]
+pub struct Refusals(Mutex<HashSet<(String, &'static str)>>);
+
+impl Refusals {
+    fn add(&self, on: &str, kind: &'static KindInfo) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert((on.to_lowercase(), kind.remote_type()));
+    }
+
+    fn has(&self, on: &str, kind: &'static KindInfo) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains(&(on.to_lowercase(), kind.remote_type()))
+    }
 }
 
 impl Finder<'_> {
-    /// What is directly below a subscription, a resource group or a resource, or on it.
-    pub async fn below(&self, id: &ResourceId) -> Found {
+    /// What is directly below a subscription, a resource group or a resource, or on it. What was named is where lists begin that
+    /// tell of everything below, too.
+    pub async fn below(&self, id: &ResourceId, is_named: bool) -> Found {
         let mut found = Found::default();
         let arm_type = id.arm_type();
         let is_group = arm_type.eq_ignore_ascii_case(GROUP);
-        if is_group || id.as_str().matches('/').count() == 2 {
+        let is_scope = is_group || id.as_str().matches('/').count() == 2;
+        if is_scope && is_named {
             self.within(id, is_group, &mut found).await;
         }
         for kind in self.known.below(&arm_type) {
@@ -93,7 +117,7 @@ impl Finder<'_> {
         let stands_on_another = self.known.of(id).is_some_and(is_extension);
         for kind in self.known.extensions() {
             if !stands_on_another && self.types.lead(kind.remote_type(), self.known) {
-                self.on(id, kind, &mut found).await;
+                self.on(id, kind, is_named, &mut found).await;
             }
         }
         found
@@ -164,7 +188,7 @@ impl Finder<'_> {
                     position <= before || is_below(child, &list)
                 });
             }
-            Err(Refused::Gone | Refused::NoSuchList(_)) => {
+            Err(Refused::Gone | Refused::NoSuchList(_) | Refused::NotOfType(_)) => {
                 // There is one at most, and it can be asked for.
                 if let NameRule::Fixed(name) = kind.name {
                     found.add([format!("{list}/{name}").as_str()]);
@@ -175,17 +199,61 @@ impl Finder<'_> {
     }
 
     /// Resources of a kind that stand on another.
-    async fn on(&self, id: &ResourceId, kind: &'static KindInfo, found: &mut Found) {
+    async fn on(
+        &self,
+        id: &ResourceId,
+        kind: &'static KindInfo,
+        is_named: bool,
+        found: &mut Found,
+    ) {
         let Some(version) = version(kind) else { return };
+        let (arm_type, listing) = (id.arm_type(), listing(kind.remote_type()));
+        let (is_asked, query) = match listing {
+            Some(Listing::WithAllBelow { query }) => (is_named, query),
+            Some(Listing::On(types)) => {
+                let mut types = types.iter();
+                (types.any(|name| name.eq_ignore_ascii_case(&arm_type)), "")
+            }
+            None => (!self.refusals.has(&arm_type, kind), ""),
+        };
+        if !is_asked {
+            return;
+        }
         let list = format!("{id}/providers/{}", kind.remote_type());
         let url = format!("{}?api-version={}", path(&list), version.api_version);
+        let url = match query {
+            "" => url,
+            query => format!("{url}&{query}"),
+        };
         // Few resources take all kinds of extensions, and the error of one that does not says nothing to anybody.
-        if let Ok(items) = self.reader.list(&url).await {
-            // Those of what is above and below are in the list too.
-            let ids = ids_of(&items).filter_map(|id| ResourceId::parse(id).ok());
-            found.ids.extend(ids.filter(|child| is_below(child, &list)));
+        match self.reader.list(&url).await {
+            Ok(items) => {
+                let ids = ids_of(&items).filter_map(|id| ResourceId::parse(id).ok());
+                // Those of what is above are in the list too, and those of what is below in some.
+                let is_wanted = |child: &ResourceId| match listing {
+                    Some(Listing::WithAllBelow { .. }) => is_within_or_on(child, id),
+                    _ => is_below(child, &list),
+                };
+                found.ids.extend(ids.filter(is_wanted));
+            }
+            Err(Refused::NotOfType(_)) => self.refusals.add(&arm_type, kind),
+            Err(Refused::Gone | Refused::NoSuchList(_)) => {}
+            // It would have told of more than one resource.
+            Err(why) if matches!(listing, Some(Listing::WithAllBelow { .. })) => {
+                found.unread(list, &why);
+            }
+            Err(_) => {}
         }
     }
+}
+
+/// Whether an extension stands on a resource, or on anything below it.
+fn is_within_or_on(extension: &ResourceId, scope: &ResourceId) -> bool {
+    let (extension, scope) = (
+        extension.as_str().to_lowercase(),
+        scope.as_str().to_lowercase(),
+    );
+    is_within(&extension, &scope)
 }
 
 /// Whether an id is that of a list and a name.

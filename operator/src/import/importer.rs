@@ -19,7 +19,7 @@ use serde_json::value::to_raw_value;
 use tokio_util::sync::CancellationToken;
 
 use super::defaults::leave_out;
-use super::discover::{Finder, Found, Types};
+use super::discover::{Finder, Found, Refusals, Types};
 use super::draft::{Draft, Resource, draft};
 use super::known::{Known, version};
 use super::manifest::{Imported, Wanted, manifests};
@@ -84,6 +84,7 @@ pub async fn import(ids: Vec<ResourceId>, setting: &Setting<'_>) -> Report {
             known: &known,
             types: &setting.types,
             reader: &setting.reader,
+            refusals: Refusals::default(),
         },
         known: &known,
         setting,
@@ -143,7 +144,7 @@ impl Visitor<'_> {
             outcome => outcome,
         };
         let found = match outcome {
-            Outcome::Draft(_) | Outcome::Passed => self.finder.below(&id).await,
+            Outcome::Draft(_) | Outcome::Passed => self.finder.below(&id, is_named).await,
             Outcome::Skipped(_) | Outcome::Failed(_) => Found::default(),
         };
         Visited { id, outcome, found }

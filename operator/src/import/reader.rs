@@ -20,15 +20,20 @@ const THROTTLED: Duration = Duration::from_secs(5);
 /// How often a request is sent that gets no usable answer.
 const TRIES: u32 = 4;
 
-/// Codes of a 400 by which Azure says that it has no such list here. Azure Service Operator's import takes the same for that.
-const NO_SUCH_LIST: [&str; 7] = [
+/// Codes of a 400 by which Azure says that it has no such list here. Azure Service Operator's import takes the same for that, and
+/// for those below.
+const NO_SUCH_LIST: [&str; 4] = [
     "BadRequest",
-    "NoRegisteredProviderFound",
     "RequestUrlInvalid",
-    "ResourceTypeNotSupported",
-    "UnsupportedResourceType",
     "UnsupportedFeature",
     "ValidationFailed",
+];
+
+/// Codes of a 400 by which Azure says that no resource of this type has such a list.
+const NOT_OF_TYPE: [&str; 3] = [
+    "NoRegisteredProviderFound",
+    "ResourceTypeNotSupported",
+    "UnsupportedResourceType",
 ];
 
 /// Why something could not be read.
@@ -40,6 +45,9 @@ pub enum Refused {
     /// There is no such list.
     #[error("{0}")]
     NoSuchList(String),
+    /// There is no such list at any resource of this type.
+    #[error("{0}")]
+    NotOfType(String),
     /// This credential may not.
     #[error("the credential may not read it: {0}")]
     Forbidden(String),
@@ -211,6 +219,7 @@ fn refused(response: &Response) -> Refused {
         _ if absence::is_gone(response) => Refused::Gone,
         401 | 403 => Refused::Forbidden(text),
         404 | 405 => Refused::NoSuchList(text),
+        400 if NOT_OF_TYPE.iter().any(|code| error.has_code(code)) => Refused::NotOfType(text),
         400 if NO_SUCH_LIST.iter().any(|code| error.has_code(code)) => Refused::NoSuchList(text),
         _ => Refused::Other(text),
     }

@@ -163,22 +163,32 @@ fn what_is_no_object_of_its_kind_says_why() {
 
 /// What an import of an id comes to, where Azure has these answers, by path.
 async fn imported(id: &str, there: &[(&str, Value)], types: &[&str]) -> Report {
+    imported_asking(id, there, types).await.0
+}
+
+/// The same, and what was asked for in vain.
+async fn imported_asking(
+    id: &str,
+    there: &[(&str, Value)],
+    types: &[&str],
+) -> (Report, Vec<String>) {
     let there: BTreeMap<String, Value> = there
         .iter()
         .map(|(path, body)| (format!("{GROUP}{path}").to_lowercase(), body.clone()))
         .collect();
-    let azure = Recording::new("s", Arc::new(there), None);
+    let azure = Arc::new(Recording::new("s", Arc::new(there), None));
     let setting = Setting {
         kinds: armature_generated::KINDS,
         extensions: armature_customizations::registry().unwrap(),
-        reader: Reader::new(Arc::new(azure), Budget::default(), Time::times(1000)).await,
+        reader: Reader::new(azure.clone(), Budget::default(), Time::times(1000)).await,
         types: Types::new(types.iter().map(|name| (*name).to_owned())),
         with_defaults: true,
         wanted: Wanted::default(),
         parallel: 3,
         progress: Progress::silent(),
     };
-    import(vec![ResourceId::parse(id).unwrap()], &setting).await
+    let report = import(vec![ResourceId::parse(id).unwrap()], &setting).await;
+    (report, azure.assumed_absent())
 }
 
 fn list(ids: &[&str]) -> Value {
@@ -250,4 +260,51 @@ async fn without_the_graph_lists_tell_what_there_is_and_kinds_say_what_nobody_ma
     assert_eq!(names, ["FlexibleServersDatabase"]);
     let owner = &report.imported[0].manifest["spec"]["owner"];
     assert_eq!(owner, &json!({"armId": format!("{GROUP}{SERVER}")}));
+}
+
+#[tokio::test]
+async fn lists_that_tell_nothing_are_not_read() {
+    let account = |name: &str| format!("/providers/Microsoft.Storage/storageAccounts/{name}");
+    let (one, other) = (account("one"), account("other"));
+    let roles = "/providers/Microsoft.Authorization/roleAssignments";
+    let assignment = format!("{other}{roles}/11111111-1111-4111-8111-111111111111");
+    let storage = json!({"location": "l", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}});
+    let there = [
+        ("", json!({"location": "l", "name": "g"})),
+        ("/resources", list(&[&one, &other])),
+        (&one, storage.clone()),
+        (&other, storage),
+        (roles, list(&[&assignment])),
+        (
+            &assignment,
+            json!({"properties": {
+                "scope": format!("{GROUP}{other}"), "principalId": "22222222-2222-4222-8222-222222222222",
+                "roleDefinitionId": "/providers/Microsoft.Authorization/roleDefinitions/reader",
+            }}),
+        ),
+    ];
+    let (report, asked) = imported_asking(GROUP, &there, &[]).await;
+    let kinds: Vec<&str> = report.imported.iter().map(|one| one.name.kind).collect();
+    let expected = [
+        "ResourceGroup",
+        "StorageAccount",
+        "StorageAccount",
+        "RoleAssignment",
+    ];
+    assert_eq!(kinds, expected, "{:?}", report.failed);
+    assert_eq!(
+        report.imported[3].manifest["spec"]["owner"]["name"],
+        "other"
+    );
+    // One list of the group tells of roles, no account has extensions of clusters, and any may have settings for diagnostics.
+    for (list, times) in [
+        ("Microsoft.Authorization/roleAssignments", 0),
+        ("Microsoft.Authorization/roleDefinitions", 1),
+        ("Microsoft.KubernetesConfiguration/extensions", 0),
+        ("Microsoft.Quota/quotas", 0),
+        ("Microsoft.Insights/diagnosticSettings", 3),
+    ] {
+        let of_list = asked.iter().filter(|url| url.contains(list));
+        assert_eq!(of_list.count(), times, "{list}: {asked:#?}");
+    }
 }

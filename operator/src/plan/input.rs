@@ -5,14 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::reconcile::port::KubernetesError;
 use armature_runtime::resource::{Object, ObjectKey};
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
+use crate::worlds::applied::dry_run::Verdict;
 use crate::worlds::applied::{Live, merge};
 use crate::worlds::manifests::inventory::Manifests;
 use crate::worlds::manifests::manifest::Document;
 use crate::worlds::manifests::problem::Problem;
 use crate::worlds::manifests::relevant::relevant;
+
+/// Manifests that the API server is asked about at a time.
+const AT_A_TIME: usize = 16;
 
 /// What is planned.
 #[derive(Default)]
@@ -46,8 +51,12 @@ pub struct Gathered {
     pub beside: Vec<Object>,
     /// Why an API server would not take a manifest, by object.
     pub refused: BTreeMap<String, Vec<Problem>>,
+    /// Why the API server of the cluster would not take a manifest, by object.
+    pub denied: BTreeMap<String, String>,
     /// What is wrong beside the objects.
     pub problems: Vec<String>,
+    /// What the plan could not find out.
+    pub notes: Vec<String>,
 }
 
 impl Input {
@@ -78,7 +87,9 @@ impl Input {
             going: Vec::new(),
             beside: Vec::new(),
             refused: BTreeMap::new(),
+            denied: BTreeMap::new(),
             problems,
+            notes: Vec::new(),
         };
         if self.documents.is_empty() {
             gathered.planned = running.into_values().collect();
@@ -95,6 +106,9 @@ impl Input {
             }
         }
         self.divide(running.into_values(), &mut gathered, now);
+        if let Some(live) = &self.live {
+            ask_admission(live, &documents, &mut gathered).await;
+        }
         Ok(gathered)
     }
 
@@ -125,6 +139,51 @@ impl Input {
             }
         }
     }
+}
+
+/// Asks the API server what it would say to the manifests that have nothing wrong about themselves.
+async fn ask_admission(live: &Live, documents: &[Document], gathered: &mut Gathered) {
+    let sound = gathered
+        .manifests
+        .resources()
+        .iter()
+        .filter_map(|resource| {
+            let key = resource.object.key();
+            // The items of a list have one origin.
+            let is_this = |document: &&Document| {
+                let text = |member: &str| document.value[member].as_str();
+                document.origin == resource.origin
+                    && text("kind") == Some(key.kind.0.kind)
+                    && document.value["metadata"]["name"] == key.name.as_str()
+                    && text("apiVersion")
+                        .is_some_and(|version| version.starts_with(key.kind.0.group))
+            };
+            let document = documents.iter().find(is_this)?;
+            resource.problems.is_empty().then_some((resource, document))
+        });
+    let asked = sound.map(|(resource, document)| async move {
+        let key = resource.object.key();
+        (resource, live.dry_run(&key, &document.value).await)
+    });
+    let mut answers = stream::iter(asked).buffered(AT_A_TIME);
+    let (mut denied, mut unknown, mut first) = (BTreeMap::new(), 0, None);
+    while let Some((resource, verdict)) = answers.next().await {
+        match verdict {
+            Verdict::Taken => {}
+            Verdict::Refused(why) => {
+                denied.insert(title(&resource.object.key()), why);
+            }
+            Verdict::Unknown(why) => {
+                unknown += 1;
+                first.get_or_insert(why);
+            }
+        }
+    }
+    drop(answers);
+    gathered.denied = denied;
+    gathered.notes.extend(first.map(|why| {
+        format!("whether the API server admits {unknown} of the manifests is not known: {why}")
+    }));
 }
 
 /// An object that an API server makes now: whoever runs already is older.

@@ -39,6 +39,12 @@ pub fn markdown(plan: &Plan) -> String {
             text.push_str(&format!("- {}\n", cell(problem)));
         }
     }
+    if !plan.notes.is_empty() {
+        text.push_str("\n**Notes**\n\n");
+        for note in &plan.notes {
+            text.push_str(&format!("- {}\n", cell(note)));
+        }
+    }
     text
 }
 

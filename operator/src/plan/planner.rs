@@ -68,6 +68,8 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
     let mut gathered = input.gather(setting.kinds, now).await?;
     let refused = std::mem::take(&mut gathered.refused);
     let mut problems = std::mem::take(&mut gathered.problems);
+    let notes = std::mem::take(&mut gathered.notes);
+    let denied = std::mem::take(&mut gathered.denied);
     let (planned, going) = (gathered.planned.clone(), gathered.going.clone());
     let digest_key = digest_key(input, setting, &mut problems).await;
     let world = world(input, setting, gathered, digest_key).await?;
@@ -91,6 +93,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         },
         setting,
         refused,
+        denied,
         has_cluster: input.live.is_some(),
         keys: planned.iter().chain(&going).map(Object::key).collect(),
     };
@@ -105,6 +108,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         },
         resources,
         problems,
+        notes,
     })
 }
 
@@ -156,6 +160,7 @@ struct Planner<'a> {
     looker: Looker,
     setting: &'a Setting<'a>,
     refused: BTreeMap<String, Vec<Problem>>,
+    denied: BTreeMap<String, String>,
     has_cluster: bool,
     /// All that the plan is about.
     keys: HashSet<ObjectKey>,
@@ -281,7 +286,7 @@ impl Planner<'_> {
         let left_out = look.as_ref().map(|look| left_out(key.kind.0, look));
         let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
         let outcome = match look {
-            Some(look) => outcome(look, beside),
+            Some(look) => self.admitted(&key, outcome(look, beside)),
             None => self.invalid(&key),
         };
         self.teach(object, &outcome);
@@ -307,6 +312,17 @@ impl Planner<'_> {
             })
             .collect();
         Outcome::blocked("Invalid", texts.join("; "))
+    }
+
+    /// What the API server of the cluster says to the manifest, where the pass has nothing against it: what cannot change is told
+    /// better by the pass.
+    fn admitted(&self, key: &ObjectKey, outcome: Outcome) -> Outcome {
+        match (self.denied.get(&title(key)), outcome.action) {
+            (None, _) | (_, Action::Replace | Action::Blocked) => outcome,
+            (Some(why), _) => {
+                Outcome::blocked("Refused", format!("the API server refuses it: {why}"))
+            }
+        }
     }
 
     /// Tells the world what those find that build on the object.

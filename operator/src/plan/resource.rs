@@ -25,6 +25,9 @@ pub struct Plan {
     /// What is wrong beside the resources: files that cannot be read, kinds that cannot be listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
+    /// What could not be found out, and is nobody's mistake.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Which object.

@@ -178,6 +178,7 @@ fn of(resources: Vec<Resource>) -> Plan {
         requests: 0,
         resources,
         problems: vec!["a | b".to_owned()],
+        notes: Vec::new(),
     }
 }
 

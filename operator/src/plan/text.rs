@@ -22,6 +22,9 @@ pub fn text(plan: &Plan, colour: Colour) -> String {
     for problem in &plan.problems {
         text.push_str(&format!("problem: {problem}\n"));
     }
+    for note in &plan.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
     if !text.is_empty() {
         text.push('\n');
     }

@@ -1,14 +1,23 @@
 //! A cluster as Azure Service Operator leaves it: its Deployment, its webhook for admission, CRDs with the versions and
 //! schemas that it serves, and objects that it has brought to an end.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`crds`] | its CRDs, made of what is known of their schemas |
+//! | [`every_kind`] | the samples of every kind, and what it makes of their objects |
+
+#![allow(dead_code, reason = "each test program uses what it needs")]
+
+pub mod crds;
+pub mod every_kind;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use armature_runtime::kind::KindInfo;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Its namespace.
 pub const NAMESPACE: &str = "azureserviceoperator-system";
@@ -90,145 +99,31 @@ fn stored() -> [Value; 2] {
 
 /// The schemas of what it serves, by kind, where they are on this machine.
 pub fn shapes() -> Option<BTreeMap<String, Value>> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/azure");
-    let folder = std::env::var_os("ARMATURE_AZURE_DATA").map_or(beside, PathBuf::from);
-    let read = |(kind, group, _): (&str, &str, &str)| {
-        let text = std::fs::read_to_string(folder.join(format!("crd-shapes/{group}.json"))).ok()?;
-        let mut kinds: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
-        Some((kind.to_owned(), kinds.remove(kind).unwrap()))
-    };
-    KINDS.into_iter().map(read).collect()
+    let mut all = crds::shapes()?;
+    let kinds = KINDS.into_iter().map(|(kind, group, _)| {
+        let shape = all.remove(&(group.to_owned(), kind.to_owned()));
+        (kind.to_owned(), shape.unwrap())
+    });
+    Some(kinds.collect())
+}
+
+/// The kind of that name, where Armature has it.
+pub fn kind(group: &str, kind: &str) -> Option<&'static KindInfo> {
+    let mut kinds = armature_generated::KINDS.iter().copied();
+    kinds.find(|it| it.group == group && it.kind == kind)
 }
 
 fn info(index: usize) -> &'static KindInfo {
-    let (kind, group, _) = KINDS[index];
-    let mut kinds = armature_generated::KINDS.iter();
-    kinds
-        .find(|it| it.group == group && it.kind == kind)
-        .unwrap()
-}
-
-/// Builds the schema of a version from its paths: `spec.list[].map{}.name`.
-fn schema(paths: &Map<String, Value>) -> Value {
-    let mut root = json!({"type": "object"});
-    for (path, shape) in paths {
-        let (parents, last) = path.rsplit_once('.').unwrap_or(("", path));
-        let parent = place(&mut root, parents);
-        if shape["required"] == true {
-            let required = parent.entry("required").or_insert_with(|| json!([]));
-            required.as_array_mut().unwrap().push(last.into());
-        }
-        let words = place(&mut root, path);
-        for (word, value) in shape.as_object().unwrap() {
-            match word.as_str() {
-                "required" => {}
-                "anything" => {
-                    let preserve = "x-kubernetes-preserve-unknown-fields";
-                    words.insert(preserve.to_owned(), json!(true));
-                }
-                word => {
-                    words.insert(word.to_owned(), value.clone());
-                }
-            }
-        }
-    }
-    root
-}
-
-/// The place of a path in a schema, made where it is not there.
-fn place<'a>(root: &'a mut Value, path: &str) -> &'a mut Map<String, Value> {
-    let mut at = root;
-    for segment in path.split('.').filter(|segment| !segment.is_empty()) {
-        let name = segment.trim_end_matches(['[', ']', '{', '}']);
-        at = &mut at["properties"][name];
-        for letter in segment.chars() {
-            match letter {
-                '[' => at = &mut at["items"],
-                '{' => at = &mut at["additionalProperties"],
-                _ => {}
-            }
-        }
-    }
-    if at.is_null() {
-        *at = json!({});
-    }
-    at.as_object_mut().unwrap()
-}
-
-/// A CRD as it installs it: each version, and for each another one to store it, one of which is used.
-fn custom_resource_definition(index: usize, shape: &Value) -> Value {
-    let storage = info(index).hub.storage_version;
-    let columns = &shape["printerColumns"];
-    let version = |name: &str, schema: Value| {
-        json!({
-            "name": name, "served": true, "storage": name == storage, "additionalPrinterColumns": columns,
-            "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}},
-        })
-    };
-    let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let versions = shape["versions"]
-        .as_object()
-        .unwrap()
-        .iter()
-        .flat_map(|(name, paths)| {
-            // Some are the same under another name.
-            let other = paths["same-as"].as_str();
-            let paths = other.map_or(paths, |other| &shape["versions"][other]);
-            let stored =
-                json!({"type": "object", "properties": {"spec": anything, "status": anything}});
-            [
-                version(name, schema(paths.as_object().unwrap())),
-                version(&format!("{name}storage"), stored),
-            ]
-        });
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": STORED[index],
-            "annotations": {
-                "cert-manager.io/inject-ca-from": format!("{NAMESPACE}/azureserviceoperator-serving-cert"),
-                "controller-gen.kubebuilder.io/version": "v0.18.0",
-            },
-            "labels": {"app.kubernetes.io/name": "azure-service-operator", "app.kubernetes.io/version": "v2.20.0"},
-        },
-        "spec": {
-            "group": KINDS[index].1, "names": shape["names"], "scope": "Namespaced", "preserveUnknownFields": false,
-            "versions": versions.collect::<Vec<_>>(),
-            "conversion": {"strategy": "Webhook", "webhook": {
-                "conversionReviewVersions": ["v1"],
-                "clientConfig": {"service": {"name": SERVICE, "namespace": NAMESPACE, "path": "/convert", "port": 443}},
-            }},
-        },
-    })
+    let (name, group, _) = KINDS[index];
+    kind(group, name).unwrap()
 }
 
 /// Leaves all of it in a cluster. The first object is of the operator in this namespace.
 pub async fn leave(client: &Client, shapes: &BTreeMap<String, Value>, operator: &str) {
-    create(
-        client,
-        "",
-        "v1",
-        "Namespace",
-        None,
-        &json!({"metadata": {"name": NAMESPACE}}),
-    )
-    .await;
-    let credential = json!({"metadata": {"name": "aso-controller-settings"}});
-    create(client, "", "v1", "Secret", Some(NAMESPACE), &credential).await;
-    let labels = json!({"control-plane": "controller-manager"});
-    let image = "mcr.microsoft.com/k8s/azureserviceoperator:v2.20.0";
-    deploy(client, DEPLOYMENT, &labels, image).await;
-    for (index, (kind, _, _)) in KINDS.into_iter().enumerate() {
-        let crd = custom_resource_definition(index, &shapes[kind]);
-        create(
-            client,
-            "apiextensions.k8s.io",
-            "v1",
-            "CustomResourceDefinition",
-            None,
-            &crd,
-        )
-        .await;
+    let namespace = json!({"metadata": {"name": NAMESPACE}});
+    create(client, "", "v1", "Namespace", None, &namespace).await;
+    for (kind, group, _) in KINDS {
+        crds::install(client, group, &shapes[kind], None).await;
     }
     let mut owner = Value::Null;
     for (index, mut object) in stored().into_iter().enumerate() {
@@ -251,6 +146,17 @@ pub async fn leave(client: &Client, shapes: &BTreeMap<String, Value>, operator: 
             .unwrap();
         owner = serde_json::to_value(created).unwrap();
     }
+    leave_operator(client).await;
+}
+
+/// Leaves what it is made of itself in its namespace, which exists. From then on nobody can write a resource group: its webhook
+/// is not there to admit it.
+pub async fn leave_operator(client: &Client) {
+    let credential = json!({"metadata": {"name": "aso-controller-settings"}});
+    create(client, "", "v1", "Secret", Some(NAMESPACE), &credential).await;
+    let labels = json!({"control-plane": "controller-manager"});
+    let image = "mcr.microsoft.com/k8s/azureserviceoperator:v2.20.0";
+    deploy(client, DEPLOYMENT, &labels, image).await;
     let webhook = json!({
         "metadata": {"name": "azureserviceoperator-validating-webhook-configuration"},
         "webhooks": [{
@@ -327,7 +233,8 @@ pub async fn deploy(client: &Client, name: &str, labels: &Value, image: &str) {
         .unwrap();
 }
 
-fn resource(
+/// The way to the objects of a type.
+pub fn resource(
     client: &Client,
     group: &str,
     version: &str,
@@ -341,11 +248,13 @@ fn resource(
     }
 }
 
-fn dynamic(object: &Value) -> DynamicObject {
+/// An object of any type.
+pub fn dynamic(object: &Value) -> DynamicObject {
     serde_json::from_value(object.clone()).unwrap()
 }
 
-async fn create(
+/// Creates an object.
+pub async fn create(
     client: &Client,
     group: &str,
     version: &str,

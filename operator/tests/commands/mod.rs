@@ -87,10 +87,16 @@ impl World {
 
     /// Starts an operator in a namespace, for these CRDs.
     pub fn start_operator(&mut self, namespace: &str, crds: &str) {
+        self.start_operator_with(namespace, crds, &[]);
+    }
+
+    /// The same with further flags.
+    pub fn start_operator_with(&mut self, namespace: &str, crds: &str, flags: &[&str]) {
         let mut command = program(&self.folder, &self.plane, &self.azure);
         let webhook: SocketAddr = (Ipv4Addr::LOCALHOST, free_port().unwrap()).into();
         command
             .args(["run", "--health-addr=0", "--crd-pattern", crds])
+            .args(flags)
             .arg(format!("--webhook-listen={webhook}"))
             .arg(format!("--webhook-url=https://{webhook}/convert"))
             .env("POD_NAMESPACE", namespace)
@@ -122,6 +128,13 @@ impl World {
         self.output(command, line, code).await
     }
 
+    /// The same, whatever the exit code.
+    pub async fn run_any(&self, line: &str) -> String {
+        let command = program(&self.folder, &self.plane, &self.azure);
+        let output = finished(command, line).await;
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// Starts a line that runs until it is dropped.
     pub fn spawn(&self, line: &str) -> Child {
         let mut command = program(&self.folder, &self.plane, &self.azure);
@@ -131,14 +144,12 @@ impl World {
         command.kill_on_drop(true).spawn().unwrap()
     }
 
-    async fn output(&self, mut command: Command, line: &str, code: i32) -> String {
-        let mut words = line.split_whitespace();
-        assert_eq!(words.next(), Some("armature"));
+    async fn output(&self, command: Command, line: &str, code: i32) -> String {
         let Output {
             status,
             stdout,
             stderr,
-        } = command.args(words).output().await.unwrap();
+        } = finished(command, line).await;
         let (shown, errors) = (String::from_utf8(stdout), String::from_utf8(stderr));
         let (shown, errors) = (shown.unwrap(), errors.unwrap());
         assert_eq!(status.code(), Some(code), "{line}\n{shown}\n{errors}");
@@ -346,6 +357,13 @@ fn program(folder: &TempDir, plane: &ControlPlane, azure: &Running) -> Command {
             "https://management.azure.com",
         );
     command
+}
+
+/// What a line has come to.
+async fn finished(mut command: Command, line: &str) -> Output {
+    let mut words = line.split_whitespace();
+    assert_eq!(words.next(), Some("armature"));
+    command.args(words).output().await.unwrap()
 }
 
 /// The files that a page shows: a comment `<!-- file: NAME -->` before a block.

@@ -46,6 +46,10 @@ impl Live {
         Self { client, namespace }
     }
 
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// The objects of all kinds that are installed, and sentences about those that cannot be listed.
     ///
     /// # Errors

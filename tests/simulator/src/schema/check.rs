@@ -139,7 +139,7 @@ impl Checker {
             let here = join(path, name);
             let read_only = known.map_or(Step::Unknown, |cursor| cursor.step(name));
             match wanted.step(name) {
-                Step::Discriminator => {}
+                Step::Discriminator | Step::Further => {}
                 Step::Leaf(fields) => self.any_of(&fields, value, &here),
                 Step::Inner(inner) => match value {
                     Value::Object(below) => {

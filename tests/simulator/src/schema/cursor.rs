@@ -20,6 +20,8 @@ pub enum Step {
     Leaf(Vec<&'static Field>),
     /// An object on the way to further fields.
     Inner(Cursor),
+    /// No field has it, and the object takes members of any name.
+    Further,
 }
 
 /// A discriminated object whose discriminator selects no variant.
@@ -46,10 +48,10 @@ impl Cursor {
         misses: &mut Vec<NoVariant>,
     ) {
         for field in shape.fields {
-            if let ArmPlace::At(path) = field.arm
-                && !path.is_empty()
-            {
-                self.fields.push((field, path));
+            match field.arm {
+                ArmPlace::At(path) if !path.is_empty() => self.fields.push((field, path)),
+                ArmPlace::Further(path) => self.fields.push((field, path)),
+                _ => {}
             }
         }
         let variants = shape
@@ -91,7 +93,7 @@ impl Cursor {
         let mut inner = Vec::new();
         for (field, path) in &self.fields {
             match path {
-                [name] if *name == member => leaves.push(*field),
+                [name] if *name == member && !is_further(field) => leaves.push(*field),
                 [name, rest @ ..] if *name == member => inner.push((*field, rest)),
                 _ => {}
             }
@@ -118,7 +120,11 @@ impl Cursor {
         if self.discriminators.contains(&member) {
             return Step::Discriminator;
         }
-        Step::Unknown
+        // What is left of a path is none where its members are.
+        match self.fields.iter().any(|(_, path)| path.is_empty()) {
+            true => Step::Further,
+            false => Step::Unknown,
+        }
     }
 
     /// The fields that can match, each with its path below this object.
@@ -137,4 +143,9 @@ impl Cursor {
         names.dedup();
         names
     }
+}
+
+/// Whether a field has the members that no other field has.
+fn is_further(field: &Field) -> bool {
+    matches!(field.arm, ArmPlace::Further(_))
 }

@@ -47,7 +47,7 @@ pub fn carry_read_only(version: &VersionInfo, previous: &Value, body: &mut Value
 fn carry(wanted: &Cursor, known: &Cursor, old: &Map<String, Value>, new: &mut Map<String, Value>) {
     for (name, value) in old {
         match (wanted.step(name), known.step(name)) {
-            (Step::Unknown, Step::Leaf(_) | Step::Inner(_)) => {
+            (Step::Unknown | Step::Further, Step::Leaf(_) | Step::Inner(_)) => {
                 new.entry(name.clone()).or_insert_with(|| value.clone());
             }
             (Step::Inner(wanted), Step::Inner(known)) => {
@@ -112,7 +112,7 @@ enum Keep {
 fn walk(cursor: &Cursor, members: &mut Map<String, Value>, keep: Keep) {
     members.retain(|name, value| match cursor.step(name) {
         Step::Unknown => keep == Keep::Returned,
-        Step::Discriminator => true,
+        Step::Discriminator | Step::Further => true,
         Step::Inner(inner) => {
             if let Value::Object(below) = value {
                 walk(&inner, below, keep);
