@@ -66,6 +66,14 @@ impl DevArguments {
             false => Profile::Dev,
         }
     }
+
+    /// Nobody watches a run that ends by itself.
+    fn pause(&self) -> Duration {
+        match self.exit_when_ready {
+            true => Duration::ZERO,
+            false => PAUSE,
+        }
+    }
 }
 
 /// Runs `dev`.
@@ -121,14 +129,7 @@ async fn start_and_watch(arguments: &DevArguments) -> anyhow::Result<ExitCode> {
         client,
         azure,
         operator,
-        story: Story::new(
-            &samples,
-            if arguments.exit_when_ready {
-                Duration::ZERO
-            } else {
-                PAUSE
-            },
-        ),
+        story: Story::new(&samples, arguments.pause()),
         pending: samples,
         applied: Vec::new(),
         table: Table::new(),
