@@ -1,5 +1,5 @@
-//! The command line as people find it: names of the program, completions, pages of the manual and the flags for a cluster, as
-//! the page in `docs/` shows them; `ARMATURE_WRITE_DOCS=1` writes it.
+//! The command line as people find it: names of the program, completions, pages of the manual, the installation, CRDs and the flags
+//! for a cluster, as the pages in `docs/` show them; `ARMATURE_WRITE_DOCS=1` writes them.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,14 +28,13 @@ fn links() -> TempDir {
     folder
 }
 
-/// Runs a line as kubectl and a shell would.
+/// Runs a line in a shell, the plugin as kubectl does.
 async fn run(links: &TempDir, kubeconfig: &Path, line: &str) -> Output {
-    let line = line.replace("kubectl armature", "kubectl-armature");
-    let mut words = line.split_whitespace();
-    Command::new(links.path().join(words.next().unwrap()))
-        .args(words)
+    Command::new("/bin/sh")
+        .args(["-c", &line.replace("kubectl armature", "kubectl-armature")])
         .env_clear()
         .env("KUBECONFIG", kubeconfig)
+        .env("PATH", format!("{}:/usr/bin:/bin", links.path().display()))
         .output()
         .await
         .unwrap()
@@ -46,32 +45,40 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_shows_what_is_printed() {
+async fn the_pages_show_what_is_printed() {
     let plane = ControlPlane::start(Default::default()).await.unwrap();
     let links = links();
     install(&plane, &["StorageAccount"]).await;
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/command-line.md");
-    let shown = std::fs::read_to_string(&page).unwrap();
-    let mut expected = String::new();
-    let mut rest = shown.as_str();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    for page in ["command-line.md", "install.md", "running.md"] {
+        let page = docs.join(page);
+        let shown = std::fs::read_to_string(&page).unwrap();
+        let printed = as_printed(&shown, &links, plane.kubeconfig()).await;
+        if std::env::var_os("ARMATURE_WRITE_DOCS").is_some() {
+            std::fs::write(&page, printed).unwrap();
+        } else {
+            assert_eq!(shown, printed, "ARMATURE_WRITE_DOCS=1 writes the page");
+        }
+    }
+}
+
+/// A page with what its lines print now.
+async fn as_printed(shown: &str, links: &TempDir, kubeconfig: &Path) -> String {
     let begin = "```console\n$ ";
+    let mut page = String::new();
+    let mut rest = shown;
     while let Some((before, block)) = rest.split_once(begin) {
         let (line, block) = block.split_once('\n').unwrap();
         let (_, after) = format!("\n{block}")
             .split_once("\n```\n")
             .map(|(inner, after)| (inner.to_owned(), after.len()))
             .unwrap();
-        let output = run(&links, plane.kubeconfig(), line).await;
+        let output = run(links, kubeconfig, line).await;
         let printed = text(&output.stdout) + &text(&output.stderr);
-        expected.push_str(&format!("{before}{begin}{line}\n{printed}```\n"));
+        page.push_str(&format!("{before}{begin}{line}\n{printed}```\n"));
         rest = &rest[rest.len() - after..];
     }
-    expected.push_str(rest);
-    if std::env::var_os("ARMATURE_WRITE_DOCS").is_some() {
-        std::fs::write(&page, expected).unwrap();
-    } else {
-        assert_eq!(shown, expected, "ARMATURE_WRITE_DOCS=1 writes the page");
-    }
+    page + rest
 }
 
 /// Installs the CRDs of kinds.

@@ -7,6 +7,7 @@ use anyhow::bail;
 use armature_runtime::engine::crd::{CrdOptions, ServedVersions, custom_resource_definition};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern};
+use armature_runtime::shape::nearest;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
@@ -118,11 +119,7 @@ impl PrintArguments {
         let groups: BTreeSet<&str> = all.iter().map(|kind| kind.group).collect();
         for wanted in &self.group {
             if !groups.iter().any(|group| is_group(group, wanted)) {
-                let known: Vec<&str> = groups.into_iter().collect();
-                bail!(
-                    "there is no API group `{wanted}`; there are {}",
-                    known.join(", ")
-                );
+                bail!(unknown_group(wanted, &groups));
             }
         }
         if !self.group.is_empty() {
@@ -152,6 +149,13 @@ impl PrintArguments {
                 crd
             })
             .collect()
+    }
+}
+
+fn unknown_group(wanted: &str, groups: &BTreeSet<&str>) -> String {
+    match nearest(wanted, groups.iter().copied()) {
+        Some(near) => format!("there is no API group `{wanted}`; did you mean `{near}`?"),
+        None => format!("there is no API group `{wanted}`; `armature kinds` lists them"),
     }
 }
 
@@ -195,6 +199,19 @@ mod tests {
         assert!(is_group("storage.azure.com", "storage"));
         assert!(is_group("storage.azure.com", "Storage.azure.com"));
         assert!(!is_group("storage.azure.com", "stor"));
+    }
+
+    #[test]
+    fn a_group_that_is_not_known_is_told_with_what_is_meant() {
+        let groups = BTreeSet::from(["resources.azure.com", "storage.azure.com"]);
+        for (wanted, told) in [
+            ("resource", "did you mean `resources.azure.com`?"),
+            ("Storage.azur.com", "did you mean `storage.azure.com`?"),
+            ("xyz", "`armature kinds` lists them"),
+        ] {
+            let message = unknown_group(wanted, &groups);
+            assert!(message.ends_with(told), "{message}");
+        }
     }
 
     #[test]
