@@ -33,7 +33,7 @@ pub async fn figures(context: &Context, scene: &Scene) -> anyhow::Result<Vec<Fig
     let addresses = addresses.context("only this operator's webhook can be asked")?;
     let url = format!("https://{}/convert", addresses.webhook);
     let mut reviews = Vec::new();
-    for object in samples(context)? {
+    for object in samples(context, &crds)? {
         let stored = stored_version(&crds, &object)?;
         let served = object["apiVersion"].clone();
         let there = Review::new(&object, &json!(stored));
@@ -117,15 +117,20 @@ fn stored_version(crds: &[CustomResourceDefinition], object: &Value) -> anyhow::
     Ok(format!("{group}/{}", stored.name))
 }
 
-/// The manifests of the samples.
-fn samples(context: &Context) -> anyhow::Result<Vec<Value>> {
+/// The manifests of the samples; Secrets and others that the API server has itself are nobody's to convert.
+fn samples(context: &Context, crds: &[CustomResourceDefinition]) -> anyhow::Result<Vec<Value>> {
+    let is_of_crds = |document: &Value| {
+        let version = document["apiVersion"].as_str().unwrap_or_default();
+        let group = version.split_once('/').map(|(group, _)| group);
+        crds.iter().any(|crd| group == Some(&crd.spec.group))
+    };
     let folder = context.root.join("samples");
     let mut found = Vec::new();
     for file in workspace::files_below(&folder)? {
         let text = workspace::read(&folder.join(&file))?;
         let documents: Vec<Value> = serde_saphyr::from_multiple(&text)
             .with_context(|| format!("samples/{file} is no YAML"))?;
-        found.extend(documents.into_iter().filter(Value::is_object));
+        found.extend(documents.into_iter().filter(is_of_crds));
     }
     Ok(found)
 }
