@@ -1,5 +1,9 @@
 //! A server over TLS whose certificate may change while it runs.
 
+mod linger;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +13,7 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs::default_provider;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -91,6 +96,19 @@ async fn serve(
         .await
         .map_err(|_| "TLS handshake timed out".to_owned())?
         .map_err(|error| format!("TLS handshake: {error}"))?;
+    let (stream, returned) = linger::lend(stream);
+    let ended = answer(stream, router, stop).await;
+    if let Ok(mut stream) = returned.await {
+        linger::close(stream.get_mut().0).await;
+    }
+    ended
+}
+
+/// Answers what comes over a connection until either side ends it, or until told to stop.
+async fn answer<S>(stream: S, router: Router, stop: CancellationToken) -> Result<(), String>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let builder = auto::Builder::new(TokioExecutor::new());
     let service = TowerToHyperService::new(router);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
