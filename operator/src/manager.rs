@@ -7,6 +7,7 @@ use std::time::Duration;
 use armature_runtime::azure;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::kubernetes::{Clients, Cluster, Watches};
+use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::fence::{Fence, FencedTransport};
@@ -14,7 +15,7 @@ use armature_runtime::reconcile::lookout::{Lookout, Parts, Terms};
 use armature_runtime::reconcile::queue::{Look, Queue, QueueSettings};
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
-use armature_runtime::reconcile::{azure_name, young};
+use armature_runtime::reconcile::young::Silence;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
@@ -85,7 +86,7 @@ impl Manager {
                 random_name: azure_name::random,
                 longest_hold_before_put: config.longest_hold_before_put,
                 longest_hold_before_delete: config.longest_hold_before_delete,
-                longest_silence: young::LONGEST_SILENCE,
+                silence: Silence::LONGEST,
             },
             cancellation,
         };

@@ -14,6 +14,7 @@ use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::port::KubernetesError;
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
+use armature_runtime::reconcile::young::Silence;
 use armature_runtime::resource::ObjectKey;
 use tokio_util::sync::CancellationToken;
 
@@ -141,6 +142,6 @@ pub fn settings(operator_namespace: &str) -> Settings {
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),
-        longest_silence: Duration::ZERO,
+        silence: Silence::NONE,
     }
 }

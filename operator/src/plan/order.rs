@@ -86,7 +86,7 @@ fn needs(objects: &[Object]) -> Vec<Vec<usize>> {
     let found = |position: usize, target: &Target| {
         let namespace = objects[position].key().namespace;
         match target {
-            Target::Object { group, kind, name } => {
+            Target::Object { group, kind, name } | Target::Owner { group, kind, name } => {
                 let key = (group.as_str(), kind.as_str(), namespace, name.clone());
                 by_name.get(&key).copied()
             }

@@ -109,17 +109,15 @@ impl Relations {
         let mut needs = Vec::new();
         for target in targets(object) {
             let (need, id) = match target {
+                Target::Owner { group, kind, name } => {
+                    (Need::Owner, (group, kind, own.2.clone(), name))
+                }
                 Target::Object { group, kind, name } => {
                     let id = (group, kind, own.2.clone(), name);
-                    let is_owner = owner.as_ref() == Some(&id);
-                    (
-                        if is_owner {
-                            Need::Owner
-                        } else {
-                            Need::Reference
-                        },
-                        id,
-                    )
+                    if owner.as_ref() == Some(&id) {
+                        continue;
+                    }
+                    (Need::Reference, id)
                 }
                 Target::Data { kind, name } => {
                     let id = (String::new(), format!("{kind:?}"), own.2.clone(), name);

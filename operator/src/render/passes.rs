@@ -11,6 +11,7 @@ use armature_runtime::reconcile::driver::{Reconciler, Settings};
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::Clock;
+use armature_runtime::reconcile::young::Silence;
 use armature_runtime::resource::{Object, ObjectKey};
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -203,7 +204,7 @@ impl<'a> Passes<'a> {
                 random_name: azure_name::pretended,
                 longest_hold_before_put: Duration::ZERO,
                 longest_hold_before_delete: Duration::ZERO,
-                longest_silence: Duration::ZERO,
+                silence: Silence::NONE,
             },
             cancellation: CancellationToken::new(),
         }

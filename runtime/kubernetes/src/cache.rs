@@ -17,7 +17,7 @@ use armature_shapes::resource::{Kind, Object, ObjectKey};
 use packed::{Packed, Sample};
 use serde_json::value::RawValue;
 
-use super::filter::{is_ready, is_settled, needs_reconcile, releases_dependents};
+use super::filter::{Released, is_ready, is_settled, needs_reconcile, released};
 use super::references::{Target, targets};
 
 /// The cache. Every change returns the keys that must be reconciled because of it.
@@ -319,8 +319,10 @@ impl State {
         if needs_reconcile(before.as_deref(), &object) {
             wake.push(key.clone());
         }
-        if releases_dependents(before.as_deref(), &object) {
-            wake.extend(self.waiting_for(&key));
+        match released(before.as_deref(), &object) {
+            Released::Nobody => {}
+            Released::References => wake.extend(self.waiting(self.referring_to(&key))),
+            Released::Everybody => wake.extend(self.waiting(self.users_of(&key))),
         }
         let gives_up = |before: &Arc<Object>| gives_up_its_resource(before, &object);
         if before.as_ref().is_some_and(gives_up) {
@@ -330,9 +332,9 @@ impl State {
         wake
     }
 
-    /// Objects that refer to this one and are not ready.
-    fn waiting_for(&self, key: &ObjectKey) -> Vec<ObjectKey> {
-        self.users_of(key)
+    /// Those of the objects that are not ready.
+    fn waiting<'a>(&self, users: impl Iterator<Item = &'a Arc<ObjectKey>>) -> Vec<ObjectKey> {
+        users
             .filter(|user| {
                 self.objects
                     .get(user.as_ref())
@@ -342,7 +344,19 @@ impl State {
             .collect()
     }
 
+    /// Objects that name this one as their owner or refer to it.
     fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
+        let owned = Target::Owner {
+            group: key.kind.group.to_owned(),
+            kind: key.kind.0.kind.to_owned(),
+            name: key.name.clone(),
+        };
+        let owned = self.users.get(&(key.namespace.clone(), owned));
+        self.referring_to(key).chain(owned.into_iter().flatten())
+    }
+
+    /// Objects that refer to this one, not as their owner.
+    fn referring_to(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
         let target = Target::Object {
             group: key.kind.group.to_owned(),
             kind: key.kind.0.kind.to_owned(),

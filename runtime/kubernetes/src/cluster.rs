@@ -18,7 +18,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, Patch, PatchParams, ValidationDirective};
 use serde_json::{Map, Value, json};
 
 use super::cache::ObjectCache;
@@ -350,10 +350,12 @@ impl KubernetesPort for Cluster {
     }
 }
 
-/// How the operator patches objects.
+/// How the operator patches objects. Nobody reads the warnings about unknown fields, which the API server decodes each object
+/// once more for.
 pub(super) fn patch_parameters() -> PatchParams {
     PatchParams {
         field_manager: Some(FIELD_MANAGER.to_owned()),
+        field_validation: Some(ValidationDirective::Ignore),
         ..PatchParams::default()
     }
 }

@@ -102,12 +102,30 @@ fn is_handed_over(before: &Object, after: &Object) -> bool {
     owner.is_some() && annotation(after, OPERATOR_NAMESPACE) != owner
 }
 
-/// Whether objects that wait for this one can go on: it became ready, or it has its ARM id now.
-pub fn releases_dependents(before: Option<&Object>, after: &Object) -> bool {
-    let became_ready = || is_ready(after) && !before.is_some_and(is_ready);
+/// Which objects that wait for this one can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// None.
+    Nobody,
+    /// Those that refer to it: it has its ARM id now. What it owns waits until it is ready.
+    References,
+    /// All: it became ready, or is ready at another place.
+    Everybody,
+}
+
+/// Who can go on because of a change of this object.
+pub fn released(before: Option<&Object>, after: &Object) -> Released {
     let id = annotation(after, RESOURCE_ID);
-    (id.is_some() && before.and_then(|before| annotation(before, RESOURCE_ID)) != id)
-        || became_ready()
+    let has_new_id =
+        id.is_some() && before.and_then(|before| annotation(before, RESOURCE_ID)) != id;
+    let became_ready = || !before.is_some_and(is_ready);
+    if is_ready(after) && (has_new_id || became_ready()) {
+        Released::Everybody
+    } else if has_new_id {
+        Released::References
+    } else {
+        Released::Nobody
+    }
 }
 
 /// Whether a policy moved to or from `skip`, or to or from a word that means nothing; other policies do not change what a
@@ -429,30 +447,33 @@ mod tests {
 
     #[test]
     fn what_lets_dependents_go_on() {
+        use Released::{Everybody, Nobody, References};
         let plain = object(|_| {});
+        let ready_at = |id: &str| {
+            let mut object = ready("True");
+            object.metadata.annotations = annotated(RESOURCE_ID, id).metadata.annotations;
+            object
+        };
+        let id = || annotated(RESOURCE_ID, "/a");
         let cases = [
-            ("ready", &plain, ready("True"), true),
-            ("not ready", &plain, ready("False"), false),
-            ("still ready", &ready("True"), ready("True"), false),
-            ("ready again", &ready("False"), ready("True"), true),
-            ("an id", &plain, annotated(RESOURCE_ID, "/a"), true),
+            ("ready", Some(&plain), ready("True"), Everybody),
+            ("ready when first seen", None, ready("True"), Everybody),
+            ("not ready", Some(&plain), ready("False"), Nobody),
+            ("still ready", Some(&ready("True")), ready("True"), Nobody),
             (
-                "the same id",
-                &annotated(RESOURCE_ID, "/a"),
-                annotated(RESOURCE_ID, "/a"),
-                false,
+                "ready again",
+                Some(&ready("False")),
+                ready("True"),
+                Everybody,
             ),
+            ("an id", Some(&plain), id(), References),
+            ("an id when first seen", None, id(), References),
+            ("the same id", Some(&id()), id(), Nobody),
+            ("ready with its id", Some(&id()), ready_at("/a"), Everybody),
+            ("moved", Some(&ready_at("/a")), ready_at("/b"), Everybody),
         ];
         for (name, before, after, expected) in cases {
-            assert_eq!(
-                releases_dependents(Some(before), &after),
-                expected,
-                "{name}"
-            );
+            assert_eq!(released(before, &after), expected, "{name}");
         }
-        assert!(
-            releases_dependents(None, &ready("True")),
-            "ready when first seen"
-        );
     }
 }

@@ -23,6 +23,15 @@ pub enum Target {
         /// Name.
         name: String,
     },
+    /// Another custom resource, as the owner.
+    Owner {
+        /// API group.
+        group: String,
+        /// Kind.
+        kind: String,
+        /// Name.
+        name: String,
+    },
     /// A Secret or ConfigMap.
     Data {
         /// Which of the two.
@@ -153,7 +162,7 @@ fn owner(object: &Object, spec: &Value) -> Option<Target> {
         OwnerRule::Kind { group, kind } => (group, kind),
         OwnerRule::Any => (text("group")?, text("kind")?),
     };
-    Some(Target::Object {
+    Some(Target::Owner {
         group: group.to_owned(),
         kind: kind.to_owned(),
         name: text("name")?.to_owned(),

@@ -1,8 +1,10 @@
 //! The cache: what wakes whom, and what is known.
 
 use armature_shapes::id::ResourceId;
+use armature_shapes::kind::KindInfo;
 use armature_shapes::names::{FINALIZER, RESOURCE_ID};
 use armature_shapes::testing::gadget::MODEL;
+use armature_shapes::testing::kinds;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Value, json};
 
@@ -115,6 +117,36 @@ fn waiting_objects_wake_when_the_one_they_wait_for_has_its_id() {
         json["metadata"]["annotations"] = json!({ RESOURCE_ID: "/x" });
     });
     assert_eq!(names(cache.apply_written(&claimed)), ["waiting"]);
+}
+
+/// Until its owner is ready, a look at a child is of no use.
+#[test]
+fn children_wake_when_their_owner_is_ready() {
+    let cache = ObjectCache::default();
+    let of = |kind: &'static KindInfo, version: u64, change: &dyn Fn(&mut Object)| {
+        let mut object = object("g", version, |_| {});
+        object.kind = Kind(kind);
+        change(&mut object);
+        object
+    };
+    let child = of(&kinds::STORE, 1, &|child| {
+        child.metadata.name = Some("child".to_owned());
+        child.spec = RawValue::from_string(r#"{"owner":{"name":"g"}}"#.to_owned()).ok();
+    });
+    cache.apply(child);
+    cache.apply(of(&kinds::GROUP, 1, &|_| {}));
+    let claim = |group: &mut Object| {
+        let id = (RESOURCE_ID.to_owned(), "/x".to_owned());
+        group.metadata.annotations = Some([id].into());
+    };
+    let claimed = of(&kinds::GROUP, 2, &claim);
+    assert_eq!(names(cache.apply_written(&claimed)), Vec::<String>::new());
+    let ready = of(&kinds::GROUP, 3, &|group| {
+        claim(group);
+        let text = r#"{"conditions":[{"type":"Ready","status":"True"}]}"#;
+        group.status = RawValue::from_string(text.to_owned()).ok();
+    });
+    assert_eq!(names(cache.apply_written(&ready)), ["child"]);
 }
 
 /// What Azure cannot delete is looked at once an hour; its owner's end is when it goes.

@@ -93,9 +93,11 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
         (None, StoredOperation::Delete | StoredOperation::Unreadable) => {
             Break(Action::ForgetOperation)
         }
-        (Some(Poll::Running(after)), _) => Break(progress("waiting for Azure", wait(*after))),
+        (Some(Poll::Running(after)), _) => Break(progress("waiting for Azure", wait(view, *after))),
         (Some(Poll::Unreported(after)), operation) if operation != StoredOperation::None => {
-            hold(view, Held::Put, || end("waiting for Azure", wait(*after)))?;
+            hold(view, Held::Put, || {
+                end("waiting for Azure", wait(view, *after))
+            })?;
             Break(Action::ForgetOperation)
         }
         (Some(Poll::Doubtful(failure)), operation) if operation != StoredOperation::None => {
@@ -158,7 +160,7 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
         return settle(view, observed);
     }
     if let Some(put) = &observed.put {
-        return Break(put_outcome(observed, put));
+        return Break(put_outcome(view, observed, put));
     }
     let resource = get(view, observed)?;
     match resource {
@@ -236,7 +238,7 @@ fn prepare(view: &ResourceView, observed: &Observed, prerequisite: &Prerequisite
     let message = prerequisite.message.as_str();
     match &observed.prerequisite {
         None => unless_paused(view, Action::Prepare(prerequisite.clone())),
-        Some(Write::Running(after)) => progress(message, wait(*after)),
+        Some(Write::Running(after)) => progress(message, wait(view, *after)),
         // Azure may take a moment until it shows.
         Some(Write::Completed) => progress(message, Requeue::Backoff(RetryClass::Poll)),
         Some(Write::Failed(failure)) => Action::Finish(
@@ -307,7 +309,7 @@ fn put(message: &str) -> Action {
 /// Error code of a PUT to a provider that the subscription does not use yet.
 const NOT_REGISTERED: &str = "MissingSubscriptionRegistration";
 
-fn put_outcome(observed: &Observed, put: &Write) -> Action {
+fn put_outcome(view: &ResourceView, observed: &Observed, put: &Write) -> Action {
     match put {
         Write::Running(after) => {
             let message = match &observed.comparison {
@@ -318,7 +320,7 @@ fn put_outcome(observed: &Observed, put: &Write) -> Action {
                 }
                 _ => "waiting for Azure".to_owned(),
             };
-            progress(message, wait(*after))
+            progress(message, wait(view, *after))
         }
         Write::Failed(failure)
             if failure.reason == NOT_REGISTERED && observed.registration.is_none() =>

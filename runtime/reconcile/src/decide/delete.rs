@@ -41,7 +41,7 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     }
     monitor(view, observed)?;
     if let Some(outcome) = &observed.delete {
-        return Continue(delete_outcome(outcome));
+        return Continue(delete_outcome(view, outcome));
     }
     if view.verbs.delete {
         match begin(view, observed)? {
@@ -107,15 +107,15 @@ fn monitor(view: &ResourceView, observed: &Observed) -> Step<()> {
         }
         (Some(Poll::Running(after)), StoredOperation::Put) => Break(progress(
             "waiting for the running PUT to end before the DELETE",
-            wait(*after),
+            wait(view, *after),
         )),
-        (Some(Poll::Running(after)), _) => Break(running(*after)),
+        (Some(Poll::Running(after)), _) => Break(running(view, *after)),
         (Some(Poll::Unreported(after)), operation) if operation != StoredOperation::None => {
             let what = match operation {
                 StoredOperation::Put => "waiting for the running PUT to end before the DELETE",
                 _ => "waiting for Azure",
             };
-            hold(view, Held::Delete, || end(what, wait(*after)))?;
+            hold(view, Held::Delete, || end(what, wait(view, *after)))?;
             Break(Action::ForgetOperation)
         }
         (Some(Poll::Doubtful(failure)), operation) if operation != StoredOperation::None => {
@@ -181,16 +181,16 @@ fn unsupported(observed: &Observed) -> Step<Action> {
     }
 }
 
-fn delete_outcome(outcome: &Write) -> Action {
+fn delete_outcome(view: &ResourceView, outcome: &Write) -> Action {
     match outcome {
         Write::Completed => Action::RemoveFinalizer,
-        Write::Running(after) => running(*after),
+        Write::Running(after) => running(view, *after),
         Write::Failed(failure) => fail(failure),
     }
 }
 
-fn running(after: Option<std::time::Duration>) -> Action {
-    progress("waiting for Azure", wait(after))
+fn running(view: &ResourceView, after: Option<std::time::Duration>) -> Action {
+    progress("waiting for Azure", wait(view, after))
 }
 
 /// Item 5.

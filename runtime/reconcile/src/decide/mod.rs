@@ -24,6 +24,7 @@ use super::condition::{Verdict, reason};
 use super::observed::{Holder, Identity, Observed};
 use super::outcome::Failure;
 use super::view::{Manager, ResourceView};
+use super::young;
 
 /// How long to wait for the first list of all objects to be complete.
 const UNTIL_LISTED: Duration = Duration::from_secs(1);
@@ -134,14 +135,19 @@ fn known<T>(
     }
 }
 
-/// Shortest time between two looks at an operation, whatever Azure says.
+/// Shortest time between two looks at an operation, whatever Azure says, once the object is not young any more.
 const SHORTEST_WAIT: Duration = Duration::from_secs(2);
 
-/// A running operation: ask again when Azure said so, else with growing delays.
-fn wait(after: Option<Duration>) -> Requeue {
-    after.map_or(Requeue::Backoff(RetryClass::Poll), |after| {
-        Requeue::After(after.max(SHORTEST_WAIT))
-    })
+/// A running operation: ask again when Azure said so, else with growing delays. Of a young object most operations end soon,
+/// and so does the one that Azure wants to be asked about at once.
+fn wait(view: &ResourceView, after: Option<Duration>) -> Requeue {
+    match after {
+        None => Requeue::Backoff(RetryClass::Poll),
+        Some(after) if view.is_looked_at_often && after < SHORTEST_WAIT => {
+            Requeue::After(young::SOON)
+        }
+        Some(after) => Requeue::After(after.max(SHORTEST_WAIT)),
+    }
 }
 
 /// The write, unless operations that Azure had accepted failed and it is not yet time for another: then what the condition

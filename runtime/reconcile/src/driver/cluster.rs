@@ -18,10 +18,10 @@ use crate::claim;
 use crate::condition::{self, Verdict, reason};
 use crate::extension::Next;
 use crate::observed::{Identity, OwnerState};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Write};
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
-use crate::young;
+use crate::young::Youth;
 
 /// How often an object that changed is read again for a write that must not be lost.
 const READ_AGAIN: usize = 3;
@@ -282,8 +282,8 @@ impl Pass<'_> {
         if let Some(requeue) = self.silently(&finish).filter(|_| !is_outdated) {
             return Ok(requeue);
         }
-        let pending = &self.pending;
-        if pending.takes_ownership || pending.forgets_operation || is_outdated {
+        let owes_owner = self.pending.takes_ownership && !self.leaves_owner_to_claim(&finish);
+        if owes_owner || self.pending.forgets_operation || is_outdated {
             self.patch(first.unwrap_or_default()).await?;
         }
         if let Some(event) = finish.event {
@@ -304,23 +304,50 @@ impl Pass<'_> {
         Ok(finish.requeue.in_period(sync))
     }
 
-    /// When to look again, where the object is young and need not say yet how it is. What the pass found out is found out
-    /// again; only the end of an operation is not.
+    /// Whether the claim will say whose the object is.
+    fn leaves_owner_to_claim(&self, finish: &Finish) -> bool {
+        let silence = self.reconciler.settings.silence;
+        let now = self.reconciler.clock.now();
+        silence.of_owner(&self.object, now, finish.requeue)
+    }
+
+    /// How young the object is, while it may be silent.
+    pub(super) fn youth(&self) -> Option<Youth> {
+        let silence = self.reconciler.settings.silence;
+        silence.youth(&self.object, self.first_look, self.reconciler.clock.now())
+    }
+
+    /// When to look again, where the object need not say yet how it is. What the pass found out is found out again; only the
+    /// end of an operation is not.
     fn silently(&self, finish: &Finish) -> Option<Requeue> {
-        let conditions = self.forms.status().get("conditions");
-        let spoken = condition::ready(conditions.unwrap_or(&Value::Null));
-        let has_spoken = match self.is_deleting() {
-            // That it is being deleted, Kubernetes says as well.
-            true => spoken.is_some_and(|(_, why)| why == reason::DELETING),
-            false => spoken.is_some(),
-        };
-        if has_spoken || self.pending.forgets_operation {
+        if self.pending.forgets_operation {
             return None;
         }
-        let longest = self.reconciler.settings.longest_silence;
-        let now = self.reconciler.clock.now();
-        let left = young::silence(&self.object, self.first_look, now, longest)?;
-        young::keep_silent(finish, left)
+        let conditions = self.forms.status().get("conditions");
+        let spoken = condition::ready(conditions.unwrap_or(&Value::Null));
+        let youth = match (spoken, self.is_deleting()) {
+            (None, _) => self.youth()?,
+            (Some((_, reason::DELETING)), true) => return None,
+            // That it is being deleted, Kubernetes says as well.
+            (Some(_), true) => self.youth()?,
+            (Some((status, _)), false) => {
+                let seen = self.forms.status().get("observedGeneration");
+                let is_current =
+                    status == "True" && seen.and_then(Value::as_i64) == Some(self.generation);
+                if is_current || !self.has_begun() {
+                    return None;
+                }
+                self.reconciler.settings.silence.of_begun()
+            }
+        };
+        youth.keep_silent(finish)
+    }
+
+    /// Whether this pass began what Azure is working on.
+    fn has_begun(&self) -> bool {
+        let writes = &self.findings.writes;
+        let is_running = |write: &Option<Write>| matches!(write, Some(Write::Running(_)));
+        is_running(&writes.put) || is_running(&writes.prerequisite)
     }
 
     /// Writes the status where it changed. Without a verdict the object is paused.

@@ -77,6 +77,7 @@ use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use super::queue::Look;
 use super::time::Clock;
+use super::young::Silence;
 use crate::extension::Registry;
 use crate::remote::Remotes;
 
@@ -97,9 +98,8 @@ pub struct Settings {
     pub longest_hold_before_put: Duration,
     /// How long a DELETE does.
     pub longest_hold_before_delete: Duration,
-    /// How long an object that was just created, or looked at for the first time, may wait for its owner or for Azure
-    /// without saying so.
-    pub longest_silence: Duration,
+    /// How long objects may wait for their owners or for Azure without saying so.
+    pub silence: Silence,
 }
 
 /// The one reconciler of all kinds.

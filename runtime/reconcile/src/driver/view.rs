@@ -10,6 +10,7 @@ use crate::claim;
 use crate::policy::Policy;
 use crate::remote::{Operation, Verb};
 use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
+use crate::young::Youth;
 
 impl Pass<'_> {
     /// The object as the decision sees it.
@@ -43,6 +44,7 @@ impl Pass<'_> {
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
             hold: self.hold(),
             pause: self.pause(),
+            is_looked_at_often: self.youth().is_some_and(Youth::is_looked_at_often),
             verbs: self.version().verbs,
             steps: self.steps(),
         }

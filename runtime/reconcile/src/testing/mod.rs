@@ -23,6 +23,7 @@ use super::driver::{Reconciler, Settings};
 use super::policy::Policy;
 use super::remote::Remotes;
 use super::time::Clock;
+use super::young::Silence;
 use crate::azure_name;
 use crate::extension::Registry;
 
@@ -50,7 +51,7 @@ pub fn reconciler(
             random_name: azure_name::pretended,
             longest_hold_before_put: Duration::from_secs(60 * 60),
             longest_hold_before_delete: Duration::from_secs(5 * 60),
-            longest_silence: Duration::ZERO,
+            silence: Silence::NONE,
         },
         cancellation: Default::default(),
     }

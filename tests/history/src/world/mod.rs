@@ -33,7 +33,7 @@ use armature_runtime::reconcile::port::{DataKind, KubernetesPort};
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::testing::{Breakpoint, Journal, ManualClock, MemoryCluster, Side};
 use armature_runtime::reconcile::time::Clock;
-use armature_runtime::reconcile::{azure_name, young};
+use armature_runtime::reconcile::{azure_name, young::Silence};
 use armature_runtime::resource::ObjectKey;
 use armature_simulator::{
     LoggedRequest, Normalise, OperationRule, Query, Settings, Simulator, Style,
@@ -160,7 +160,7 @@ fn operator() -> Operator {
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),
-        longest_silence: young::LONGEST_SILENCE,
+        silence: Silence::LONGEST,
     }
 }
 

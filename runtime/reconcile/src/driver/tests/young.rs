@@ -4,9 +4,30 @@ use armature_azure::Method;
 
 use super::*;
 use crate::queue::Look;
-use crate::young::LONGEST_SILENCE;
+use crate::young::Silence;
 
 const OPERATION: &str = "/subscriptions/s-1/providers/Microsoft.Toys/locations/westus/operations/1";
+
+/// The next request like this is answered by an operation that runs.
+fn begins(world: &World, method: Method, retry_after: &str) {
+    let headers = [("location", OPERATION), ("retry-after", retry_after)];
+    let url = if method == Method::Get {
+        OPERATION
+    } else {
+        STORE
+    };
+    world
+        .azure
+        .script(method, url, response(202, &headers, None));
+}
+
+/// The next poll finds the store made.
+fn ends(world: &World, capacity: u64) {
+    let body = json!({"id": STORE, "properties": {"capacity": capacity}});
+    world.azure.set(STORE, body.clone());
+    let done = response(200, &[], Some(body));
+    world.azure.script(Method::Get, OPERATION, done);
+}
 
 /// One pass of an operator whose young objects may be silent, and how often it wrote.
 async fn pass(world: &World, key: &ObjectKey) -> (Requeue, usize) {
@@ -18,7 +39,7 @@ async fn pass(world: &World, key: &ObjectKey) -> (Requeue, usize) {
 async fn look(world: &World, key: &ObjectKey, since_first: u64) -> (Requeue, usize) {
     world.journal.take();
     let mut reconciler = world.reconciler();
-    reconciler.settings.longest_silence = LONGEST_SILENCE;
+    reconciler.settings.silence = Silence::LONGEST;
     let look = Look {
         key: key.clone(),
         since_first: Duration::from_secs(since_first),
@@ -71,24 +92,108 @@ async fn what_is_not_ready_after_five_seconds_says_so() {
     assert_eq!(pass(&world, &store).await, (seconds(5), 0));
     world.clock.advance(5);
     let fast = Requeue::Backoff(RetryClass::Fast);
-    assert_eq!(pass(&world, &store).await, (fast, 2), "ownership, status");
+    assert_eq!(pass(&world, &store).await, (fast, 1), "status");
     assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
     assert_eq!(world.cluster.status(&store)["observedGeneration"], 1);
 }
 
-/// Under load an object waits for its turn, and there is nothing to be said of it that is not over soon.
+/// Under load a worker comes late to the object: it says so at the first look, and what it says then is the one write more.
 #[tokio::test]
-async fn what_waited_for_its_turn_is_young_at_the_first_look() {
+async fn what_waited_for_its_turn_says_so_once() {
     let world = World::new();
     let store = world.store(json!({"capacity": 5}));
-    world.clock.advance(60);
-    assert_eq!(look(&world, &store, 0).await, (seconds(5), 0));
-    world.clock.advance(2);
-    assert_eq!(look(&world, &store, 2).await, (seconds(3), 0));
-    world.clock.advance(3);
+    world.clock.advance(20);
     let fast = Requeue::Backoff(RetryClass::Fast);
-    assert_eq!(look(&world, &store, 5).await, (fast, 2));
+    assert_eq!(look(&world, &store, 0).await, (fast, 1), "status");
     assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
+    assert_eq!(world.cluster.status(&store)["observedGeneration"], 1);
+    pass(&world, &world.group()).await;
+
+    begins(&world, Method::Put, "2");
+    assert_eq!(
+        pass(&world, &store).await,
+        (seconds(2), 2),
+        "claim, operation"
+    );
+    assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
+    world.clock.advance(2);
+    ends(&world, 5);
+    assert_eq!(
+        pass(&world, &store).await,
+        (Requeue::Sync, 2),
+        "baseline, Ready"
+    );
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}
+
+/// Whose an object is that waits for long is told, too.
+#[tokio::test]
+async fn what_waits_for_half_a_minute_says_whose_it_is() {
+    let world = World::new();
+    let store = world.store(json!({"capacity": 5}));
+    let manager = || world.cluster.annotation(&store, names::OPERATOR_NAMESPACE);
+    world.clock.advance(29);
+    pass(&world, &store).await;
+    assert_eq!(manager(), None);
+    world.clock.advance(1);
+    pass(&world, &store).await;
+    assert_eq!(manager().as_deref(), Some("armature-system"));
+}
+
+/// The generation tells that the edit is not done.
+#[tokio::test]
+async fn an_edit_says_that_azure_is_at_work_when_the_first_poll_finds_it_so() {
+    for polls in [0, 1] {
+        let (world, store) = World::with_store().await;
+        world.clock.advance(3600);
+        world.store(json!({"capacity": 6}));
+        begins(&world, Method::Put, "2");
+        assert_eq!(pass(&world, &store).await, (seconds(2), 1), "operation");
+        assert_eq!(world.ready(&store), "True//Succeeded");
+        assert_eq!(world.cluster.status(&store)["observedGeneration"], 1);
+        for _ in 0..polls {
+            world.clock.advance(2);
+            begins(&world, Method::Get, "2");
+            assert_eq!(pass(&world, &store).await, (seconds(2), 1), "status");
+            assert_eq!(world.ready(&store), "False/Info/Reconciling");
+        }
+        world.clock.advance(2);
+        ends(&world, 6);
+        let done = pass(&world, &store).await;
+        assert_eq!(done, (Requeue::Sync, 2), "baseline, Ready");
+        assert_eq!(world.cluster.status(&store)["observedGeneration"], 2);
+    }
+}
+
+/// A condition that says that all is well must not outlive that.
+#[tokio::test]
+async fn the_repair_of_drift_is_told_at_once() {
+    let (world, store) = World::with_store().await;
+    world.clock.advance(3600);
+    world
+        .azure
+        .set(STORE, json!({"id": STORE, "properties": {"capacity": 9}}));
+    begins(&world, Method::Put, "2");
+    assert_eq!(
+        pass(&world, &store).await,
+        (seconds(2), 2),
+        "operation, status"
+    );
+    let reconciling = world.cluster.condition(&store, "Reconciling");
+    assert_eq!(reconciling, "True//Reconciling");
+}
+
+/// What nobody knows of but Azure is looked at every second while it is young.
+#[tokio::test]
+async fn a_young_operation_that_wants_to_be_asked_at_once_is() {
+    for (retry_after, age, wait) in [("0", 0, 1), ("1", 0, 1), ("2", 0, 2), ("0", 5, 2)] {
+        let world = World::with_group().await;
+        let store = world.store(json!({"capacity": 5}));
+        world.clock.advance(age);
+        begins(&world, Method::Put, retry_after);
+        let (requeue, _) = pass(&world, &store).await;
+        assert_eq!(requeue, seconds(wait), "{retry_after} after {age} s");
+    }
 }
 
 /// Azure asks for a longer time than the object may be silent.
@@ -112,9 +217,11 @@ async fn a_deletion_that_ends_soon_is_written_for_nothing_but_what_must_not_be_l
     let running = || response(202, &headers, None);
     world.azure.script(Method::Delete, STORE, running());
     assert_eq!(pass(&world, &store).await, (seconds(2), 1), "operation");
-    world.azure.script(Method::Get, OPERATION, running());
-    world.clock.advance(2);
-    assert_eq!(pass(&world, &store).await, (seconds(2), 0));
+    for _ in 0..14 {
+        world.azure.script(Method::Get, OPERATION, running());
+        world.clock.advance(2);
+        assert_eq!(pass(&world, &store).await, (seconds(2), 0));
+    }
     world.azure.script(Method::Get, OPERATION, running());
     world.clock.advance(2);
     assert_eq!(pass(&world, &store).await, (seconds(2), 1), "status");
@@ -124,6 +231,17 @@ async fn a_deletion_that_ends_soon_is_written_for_nothing_but_what_must_not_be_l
     world.azure.script(Method::Get, OPERATION, done);
     assert_eq!(pass(&world, &store).await, (Requeue::Never, 1), "the end");
     assert!(world.cluster.object(&store).is_none());
+}
+
+/// Kubernetes says that it is being deleted, not why it stays.
+#[tokio::test]
+async fn a_refused_deletion_is_told_at_once() {
+    let (world, store) = World::with_store().await;
+    world.cluster.delete(&store);
+    let refused = error(409, "ScopeLocked");
+    world.azure.script(Method::Delete, STORE, refused);
+    assert_eq!(pass(&world, &store).await.1, 2, "record, status");
+    assert_eq!(world.ready(&store), "False/Warning/ScopeLocked");
 }
 
 /// What somebody has to mend is told at once.
