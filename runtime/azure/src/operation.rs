@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use armature_shapes::id::{ResourceId, segment};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{CloudError, Method, Response, absence};
@@ -193,14 +193,20 @@ pub fn retry_after(response: &Response, now: Timestamp) -> Option<Duration> {
     let text = response.header("retry-after")?.trim();
     let wait = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let at = jiff::fmt::rfc2822::DateTimeParser::new()
-                .parse_timestamp(text)
-                .ok()?;
-            Duration::try_from(at.duration_since(now)).unwrap_or_default()
-        }
+        Err(_) => Duration::try_from(date(text)?.duration_since(now)).unwrap_or_default(),
     };
     Some(wait.min(LONGEST_WAIT))
+}
+
+/// By how much Azure's clock is ahead of ours, as the `Date` of an answer that came just now tells it.
+pub fn clock_ahead(response: &Response, now: Timestamp) -> Option<SignedDuration> {
+    let date = date(response.header("date")?.trim())?;
+    Some(date.duration_since(now))
+}
+
+fn date(text: &str) -> Option<Timestamp> {
+    let parser = jiff::fmt::rfc2822::DateTimeParser::new();
+    parser.parse_timestamp(text).ok()
 }
 
 /// 404 of a poll: the end of a DELETE whose status lived under the resource, else no answer.

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use armature_azure::budget::{Account, Sort, Urgency};
 use armature_azure::graph::{Page, Query, Refusal, Row};
-use armature_azure::{CredentialKey, TransportError};
+use armature_azure::{CredentialKey, TransportError, operation};
+use jiff::SignedDuration;
 
 use super::Parts;
+use super::hint::skew;
 
 /// Wait when the budget has no room.
 const BUSY: Duration = Duration::from_secs(30);
@@ -30,6 +32,8 @@ pub struct Answer<R> {
     pub pages: usize,
     /// There are more than were read.
     pub is_cut: bool,
+    /// By how much Azure's clock may be another one than ours.
+    pub skew: SignedDuration,
 }
 
 impl Asker<'_> {
@@ -42,10 +46,12 @@ impl Asker<'_> {
             rows: Vec::new(),
             pages: 0,
             is_cut: false,
+            skew: SignedDuration::ZERO,
         };
         let mut next: Option<String> = None;
         loop {
-            let page = self.page::<R>(query, next.as_deref()).await?;
+            let (page, skew) = self.page::<R>(query, next.as_deref()).await?;
+            answer.skew = answer.skew.max(skew);
             answer.pages += 1;
             answer.rows.extend(page.rows);
             answer.is_cut |= page.is_cut;
@@ -70,7 +76,7 @@ impl Asker<'_> {
         &mut self,
         query: &Query,
         next: Option<&str>,
-    ) -> Result<Page<R>, Refusal> {
+    ) -> Result<(Page<R>, SignedDuration), Refusal> {
         let (parts, now) = (self.parts, self.parts.clock.now());
         let what = (Sort::Reads, Urgency::Background);
         if !parts.budget.take_if_left(&self.account, what, now) {
@@ -81,7 +87,8 @@ impl Asker<'_> {
         let page = match &sent {
             Ok(answer) => {
                 parts.budget.learn(&self.account, what.0, answer, now);
-                Page::read(answer, now)
+                let skew = skew(operation::clock_ahead(answer, now));
+                Page::read(answer, now).map(|page| (page, skew))
             }
             Err(error) => Err(no_answer(error)),
         };

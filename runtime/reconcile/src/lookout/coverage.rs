@@ -7,7 +7,7 @@ use std::time::Duration;
 use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
 
-use super::hint::{Allowance, Verdict, judge};
+use super::hint::{Allowance, Noted, Verdict, judge};
 use super::roster::{IdMark, Inventory, may_rest};
 use super::schedule::Terms;
 use crate::claim;
@@ -133,12 +133,12 @@ impl Coverage {
     }
 
     /// What becomes of a hint.
-    pub(super) fn judge(&self, id: IdMark, changed: Timestamp, latest: LatestPass) -> Verdict {
+    pub(super) fn judge(&self, id: IdMark, noted: Noted, latest: LatestPass) -> Verdict {
         let now = self.clock.now();
         let mut state = self.state();
         let mut allowance = state.allowances.get(&id).copied();
         let allowance = allowance.get_or_insert_with(|| Allowance::full(now));
-        let verdict = judge(changed, latest, allowance, (now, self.terms.sync));
+        let verdict = judge(noted, latest, allowance, (now, self.terms.sync));
         if matches!(verdict, Verdict::Read | Verdict::TooMany) {
             state.allowances.insert(id, *allowance);
         }

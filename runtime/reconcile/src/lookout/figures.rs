@@ -79,13 +79,20 @@ impl Figures {
 
 impl Verdict {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Read, Self::ReadSince, Self::TooMany, Self::Unwanted];
+    pub const ALL: [Self; 5] = [
+        Self::Read,
+        Self::ReadSince,
+        Self::ReadSoon,
+        Self::TooMany,
+        Self::Unwanted,
+    ];
 
     /// In one word, for metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::ReadSince => "read-since",
+            Self::ReadSoon => "read-soon",
             Self::TooMany => "too-many",
             Self::Unwanted => "unwanted",
         }

@@ -15,8 +15,18 @@ pub(super) const BURST: f64 = 4.0;
 /// One more hint counts after so many sync periods.
 pub(super) const SYNCS_PER_HINT: u32 = 4;
 
-/// By how much Azure's clock may be another one than ours.
-const SKEW: SignedDuration = SignedDuration::from_secs(60);
+/// By how much Azure's clock may be another one than ours where nothing is known of it, and at most.
+const LONGEST_SKEW: SignedDuration = SignedDuration::from_secs(60);
+
+/// By how much the clocks that Azure notes changes by may differ from the one of its answers, fractions of a second included.
+const WITHIN_AZURE: SignedDuration = SignedDuration::from_secs(5);
+
+/// By how much a change may have been earlier or later than Azure notes it, where its clock is ahead by this.
+pub fn skew(ahead: Option<SignedDuration>) -> SignedDuration {
+    ahead.map_or(LONGEST_SKEW, |ahead| {
+        ahead.abs().saturating_add(WITHIN_AZURE).min(LONGEST_SKEW)
+    })
+}
 
 /// What becomes of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +35,8 @@ pub enum Verdict {
     Read,
     /// It was read since, and all was well.
     ReadSince,
+    /// Its first look is still to come.
+    ReadSoon,
     /// It was hinted at too often: the next sync reads it.
     TooMany,
     /// It is looked at when something changes in the cluster, and not before.
@@ -71,16 +83,26 @@ impl Allowance {
     }
 }
 
-/// What becomes of the hint that an object's resource changed at this moment.
+/// A change that Azure noted.
+#[derive(Clone, Copy, Debug)]
+pub struct Noted {
+    /// When it was, by Azure's clock.
+    pub at: Timestamp,
+    /// By how much that may be wrong by ours.
+    pub skew: SignedDuration,
+}
+
+/// What becomes of the hint that an object's resource changed.
 pub fn judge(
-    changed: Timestamp,
+    noted: Noted,
     latest: LatestPass,
     allowance: &mut Allowance,
     (now, sync): (Timestamp, Duration),
 ) -> Verdict {
     match latest {
         LatestPass::Unknown => return Verdict::Unwanted,
-        LatestPass::Well(ago) if is_before(changed, now, ago) => return Verdict::ReadSince,
+        LatestPass::Never => return Verdict::ReadSoon,
+        LatestPass::Well(ago) if is_before(noted, now, ago) => return Verdict::ReadSince,
         LatestPass::Well(_) | LatestPass::NotWell => {}
     }
     match allowance.take(now, sync) {
@@ -90,9 +112,9 @@ pub fn judge(
 }
 
 /// Whether something was for certain before a moment that is so long ago.
-fn is_before(changed: Timestamp, now: Timestamp, ago: Duration) -> bool {
-    let since = SignedDuration::try_from(ago).map(|ago| ago.saturating_add(SKEW));
-    since.is_ok_and(|since| now.duration_since(changed) > since)
+fn is_before(noted: Noted, now: Timestamp, ago: Duration) -> bool {
+    let since = SignedDuration::try_from(ago).map(|ago| ago.saturating_add(noted.skew));
+    since.is_ok_and(|since| now.duration_since(noted.at) > since)
 }
 
 #[cfg(test)]
@@ -116,13 +138,33 @@ mod tests {
             // Azure's clock is ahead.
             (1005, well(0), Verdict::Read),
             (100, LatestPass::NotWell, Verdict::Read),
+            // After a start: what will be read anyway.
+            (900, LatestPass::Never, Verdict::ReadSoon),
             (900, LatestPass::Unknown, Verdict::Unwanted),
         ] {
             let mut allowance = Allowance::full(at(0));
-            let found = judge(at(changed), latest, &mut allowance, (at(1000), HOUR));
+            let noted = Noted {
+                at: at(changed),
+                skew: skew(None),
+            };
+            let found = judge(noted, latest, &mut allowance, (at(1000), HOUR));
             assert_eq!(found, expected, "{changed} {latest:?}");
             let used = if expected == Verdict::Read { 3.0 } else { 4.0 };
             assert_eq!(allowance.left(at(1000), HOUR), used, "{changed} {latest:?}");
+        }
+    }
+
+    #[test]
+    fn clocks_differ_by_no_more_than_answers_tell() {
+        for (ahead, expected) in [
+            (None, 60),
+            (Some(0), 5),
+            (Some(3), 8),
+            (Some(-3), 8),
+            (Some(3600), 60),
+        ] {
+            let found = skew(ahead.map(SignedDuration::from_secs));
+            assert_eq!(found, SignedDuration::from_secs(expected), "{ahead:?}");
         }
     }
 
@@ -134,7 +176,11 @@ mod tests {
         for minute in (0..24 * 60).step_by(2) {
             let now = at(minute * 60);
             let latest = LatestPass::NotWell;
-            let verdict = judge(now, latest, &mut allowance, (now, HOUR));
+            let noted = Noted {
+                at: now,
+                skew: skew(None),
+            };
+            let verdict = judge(noted, latest, &mut allowance, (now, HOUR));
             read += u32::from(verdict == Verdict::Read);
             assert!(matches!(verdict, Verdict::Read | Verdict::TooMany));
         }

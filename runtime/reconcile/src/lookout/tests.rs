@@ -277,6 +277,31 @@ async fn our_own_writes_and_what_changes_all_the_time_cost_few_reads() {
     );
 }
 
+/// The first question reaches ten minutes back, to before the start.
+#[tokio::test]
+async fn after_a_start_nothing_is_read_twice() {
+    let world = World::new(50);
+    let mut rounds = world.rounds(DAY);
+    world.answer(world.all());
+    world.passed(1, LatestPass::Never);
+    world.passed(2, LatestPass::Well(Duration::from_secs(10)));
+    let changes = json!([
+        world.change("a", 1, 5),
+        world.change("b", 2, 20),
+        world.change("c", 3, 5)
+    ]);
+    let now = world.clock.now().to_zoned(jiff::tz::TimeZone::UTC);
+    let date = now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    let answer = response(200, &[("date", &date)], Some(json!({"data": changes})));
+    world.script.lock().unwrap().push_back(answer);
+    rounds.round().await;
+    assert_eq!(world.read(), ["g-3"]);
+    let hints = rounds.lookout.figures().hints;
+    let expected = [Verdict::Read, Verdict::ReadSince, Verdict::ReadSoon];
+    assert_eq!(hints, expected.map(|verdict| (verdict, 1)).into());
+    assert!(rounds.lookout.rest().rests(&key(1), FRESH));
+}
+
 #[tokio::test]
 async fn where_nobody_may_ask_everything_is_read_and_it_is_tried_again_much_later() {
     let world = World::new(50);

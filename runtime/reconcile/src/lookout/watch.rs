@@ -11,7 +11,7 @@ use super::Parts;
 use super::ask::Asker;
 use super::coverage::Coverage;
 use super::figures::{Figures, Standing};
-use super::hint::Verdict;
+use super::hint::{Noted, Verdict};
 use super::roster::{Entry, Group, IdMark};
 use super::schedule::Terms;
 
@@ -191,13 +191,15 @@ impl Watch {
         let since = self.looked.max(oldest).saturating_sub(OVERLAP);
         let since = since.unwrap_or(Timestamp::MIN);
         let (mut changes, mut is_cut) = (Vec::new(), false);
+        let mut skew = SignedDuration::ZERO;
         for (table, subscriptions, types) in scopes {
             let query = Query::changed(table, &subscriptions, &types, since);
             let answer = asker.ask::<Change>(&query, MOST_PAGES).await?;
             changes.extend(answer.rows);
+            skew = skew.max(answer.skew);
             is_cut |= answer.is_cut;
         }
-        self.hint(round, &changes, figures);
+        self.hint(round, (&changes, skew), figures);
         self.next_look = later(round.now, period);
         self.looked = round.now;
         figures.looks += u64::from(!is_cut);
@@ -209,7 +211,12 @@ impl Watch {
     }
 
     /// Has the objects read whose resources changed.
-    fn hint(&mut self, round: &Round<'_>, changes: &[Change], figures: &mut Figures) {
+    fn hint(
+        &mut self,
+        round: &Round<'_>,
+        (changes, skew): (&[Change], SignedDuration),
+        figures: &mut Figures,
+    ) {
         let told = changes.iter().map(|change| IdMark::of(&change.id));
         let before = std::mem::replace(&mut self.told, told.collect());
         let is_new = |change: &&Change| !before.contains(&IdMark::of(&change.id));
@@ -229,7 +236,8 @@ impl Watch {
             };
             round.coverage.see_also(round.principal, *id);
             let pass = round.parts.readers.latest_pass(key);
-            let verdict = round.coverage.judge(*id, *changed, pass);
+            let noted = Noted { at: *changed, skew };
+            let verdict = round.coverage.judge(*id, noted, pass);
             tracing::debug!(%key, %changed, ?verdict, "Azure Resource Graph tells of a change");
             *figures.hints.entry(verdict).or_default() += 1;
             if verdict == Verdict::Read {

@@ -3,7 +3,7 @@
 //! Rules: a key waits once, at its earliest deadline; no key is worked on twice at the same time; a key that
 //! is added while it is worked on is worked on again; attempts in a row are counted per key and only a pass
 //! that asks for backoff counts; triggers from outside do not count. All kinds share one pool of workers, which is smaller while
-//! the API server is slow; a namespace's //! objects of one kind stand in a line, those that were begun in another, and the lines take turns. There may be a limit
+//! the API server is slow; a namespace's objects of one kind stand in a line, those that were begun in another, and the lines take turns. There may be a limit
 //! per kind, and a kind at its limit does not hold up the others. Keys for which somebody waits, such as edits, pass those
 //! for which nobody does: periodic looks, and first looks at objects that are fine.
 //!
@@ -89,7 +89,9 @@ pub trait Rest: Send + Sync {
 pub enum LatestPass {
     /// The object is not known, or nobody wants it looked at before something changes.
     Unknown,
-    /// All was not well, or there was none yet.
+    /// There was none yet, and one will come.
+    Never,
+    /// All was not well, or the first one runs.
     NotWell,
     /// It began this long ago, and all was well.
     Well(Duration),
@@ -149,11 +151,7 @@ impl Queue {
     /// What came of the latest pass over an object.
     pub fn latest_pass(&self, key: &ObjectKey) -> LatestPass {
         let now = self.now();
-        match self.state().read(key) {
-            None => LatestPass::Unknown,
-            Some(None) => LatestPass::NotWell,
-            Some(Some(read)) => LatestPass::Well(now.saturating_duration_since(read)),
-        }
+        self.state().latest_pass(key, now)
     }
 
     /// Wants the key looked at as soon as a worker is free.

@@ -8,9 +8,9 @@ use armature_azure::budget::Urgency;
 use armature_shapes::resource::{Kind, ObjectKey};
 use tokio::time::Instant;
 
-use super::QueueDepth;
 use super::pool::Pool;
 use super::turns::Turns;
+use super::{LatestPass, QueueDepth};
 use crate::backoff::Requeue;
 
 /// Position in the order of deadlines; the number keeps keys of the same moment in order of arrival.
@@ -151,9 +151,14 @@ impl State {
         }
     }
 
-    /// When all was well with the key; `None` within where it was not after the latest pass, or nobody looked yet.
-    pub(super) fn read(&self, key: &ObjectKey) -> Option<Option<Instant>> {
-        self.entries.get(key).map(|entry| entry.looked.well_at())
+    /// What came of the latest pass over a key.
+    pub(super) fn latest_pass(&self, key: &ObjectKey, now: Instant) -> LatestPass {
+        match self.entries.get(key).map(|entry| entry.looked) {
+            None => LatestPass::Unknown,
+            Some(Looked::Never) if !self.running.contains_key(key) => LatestPass::Never,
+            Some(Looked::Never | Looked::NotWell(_)) => LatestPass::NotWell,
+            Some(Looked::Well(at)) => LatestPass::Well(now.saturating_duration_since(at)),
+        }
     }
 
     /// Wants the key at this moment or earlier, and says whether somebody waits for that.

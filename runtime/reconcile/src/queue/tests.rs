@@ -453,7 +453,7 @@ async fn the_latest_pass_is_known_while_the_object_is() {
     let (queue, log) = (queue(QueueSettings::default()), Log::new());
     assert_eq!(queue.latest_pass(&group("a")), LatestPass::Unknown);
     queue.add(group("a"));
-    assert_eq!(queue.latest_pass(&group("a")), LatestPass::NotWell);
+    assert_eq!(queue.latest_pass(&group("a")), LatestPass::Never);
     run_for(&queue, 60, 10, &log, Requeue::Sync).await;
     let well = LatestPass::Well(Duration::from_secs(60));
     assert_eq!(queue.latest_pass(&group("a")), well, "since it began");
