@@ -15,7 +15,8 @@ use tracing::{Instrument, Span, debug, field, info_span};
 use url::Url;
 
 use super::credential::{
-    CredentialError, MetadataService, OperatorIdentity, SecretReader, TokenSources, refused_key,
+    CredentialError, MetadataService, OperatorIdentity, SecretReader, SecretUser, TokenSources,
+    refused_key,
 };
 use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
@@ -69,7 +70,7 @@ pub enum ClientError {
 /// The client. Cheap to share behind an [`Arc`].
 pub struct Client {
     http: reqwest::Client,
-    credentials: Credentials,
+    credentials: Arc<Credentials>,
 }
 
 impl Client {
@@ -102,10 +103,11 @@ impl Client {
             token_file: settings.token_file,
             other_clouds: settings.other_clouds,
         };
-        Ok(Self {
-            http,
-            credentials: Credentials::new(settings, sources, secrets),
-        })
+        let credentials = Arc::new(Credentials::new(settings, sources, Arc::clone(&secrets)));
+        // Not the other way round: who reads Secrets outlives the client.
+        let user: Arc<dyn SecretUser> = credentials.clone();
+        secrets.tell(Arc::downgrade(&user));
+        Ok(Self { http, credentials })
     }
 
     /// Tokens for the request, or why there are none.
@@ -127,7 +129,7 @@ impl Client {
         if refused {
             // The Secret may have been replaced meanwhile; the next request reads it again.
             self.credentials.forget(key);
-            let wrong = refused_key(&error.to_string(), &credential.proof);
+            let wrong = refused_key(&error.to_string(), credential.proof);
             message.push_str(&format!(", look at its key {wrong}"));
         }
         Err(TransportError {

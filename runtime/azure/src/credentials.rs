@@ -1,4 +1,5 @@
-//! Credentials in use: made once from settings or a Secret, made again when the Secret changes, dropped when it is gone.
+//! Credentials in use: made once from settings or a Secret, dropped when a watch tells that the Secret changed or is gone, and made
+//! again by whoever needs it next.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use azure_core::credentials::TokenCredential;
 
 use super::credential::{
-    CredentialError, Identity, OperatorIdentity, Place, Proof, SecretReader, SecretRules,
-    TokenSources, secret_identity,
+    CredentialError, Identity, OperatorIdentity, Place, SecretReader, SecretRules, SecretUser,
+    TokenSources, proof_key, secret_identity,
 };
 use super::{Cloud, CredentialKey};
 
@@ -39,8 +40,8 @@ pub(super) struct Credential {
     /// Tenant and client: who ARM counts requests for.
     pub(super) principal: String,
     pub(super) cloud: Cloud,
-    /// What it proves itself with.
-    pub(super) proof: Proof,
+    /// The key with what it proves itself with: the value is the token source's alone.
+    pub(super) proof: &'static str,
     scope: String,
     tokens: Arc<dyn TokenCredential>,
     /// One for each additional tenant.
@@ -97,7 +98,11 @@ impl Credentials {
         fresh: bool,
     ) -> Result<Arc<Credential>, CredentialError> {
         let known = self.lock().get(key).cloned();
-        if let Some(known) = known.filter(|known| !fresh || self.is_shown(key, &known.version)) {
+        let counts = |known: &Arc<Credential>| match self.shown(key) {
+            Some(shown) => shown == known.version,
+            None => !fresh,
+        };
+        if let Some(known) = known.filter(counts) {
             return Ok(known);
         }
         let (identity, version, place) = match key {
@@ -140,12 +145,12 @@ impl Credentials {
         Ok(Arc::clone(kept))
     }
 
-    /// Whether a watch shows that the Secret still has this version.
-    fn is_shown(&self, key: &CredentialKey, version: &str) -> bool {
+    /// The version that a watch shows of the Secret.
+    fn shown(&self, key: &CredentialKey) -> Option<String> {
         match key {
-            CredentialKey::Global => false,
+            CredentialKey::Global => None,
             CredentialKey::Secret { namespace, name } => {
-                self.secrets.shown_version(namespace, name).as_deref() == Some(version)
+                self.secrets.shown_version(namespace, name)
             }
         }
     }
@@ -181,7 +186,7 @@ impl Credentials {
             version,
             subscription: identity.subscription.clone(),
             principal: format!("{}/{}", identity.tenant, identity.client),
-            proof: identity.proof.clone(),
+            proof: proof_key(&identity.proof),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,
             additional: additional
@@ -194,6 +199,15 @@ impl Credentials {
     fn lock(&self) -> MutexGuard<'_, HashMap<CredentialKey, Arc<Credential>>> {
         // A panic while the map was held leaves a map that is still valid.
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SecretUser for Credentials {
+    fn secret_changed(&self, namespace: &str, name: &str) {
+        self.forget(&CredentialKey::Secret {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        });
     }
 }
 

@@ -1,6 +1,8 @@
 //! Secrets with Azure credentials, read from the API server when they changed: nothing secret is cached here.
 
-use armature_azure::credential::{SecretData, SecretReader};
+use std::sync::Weak;
+
+use armature_azure::credential::{SecretData, SecretReader, SecretUser};
 use armature_reconcile::port::{DataKind, KubernetesPort};
 use async_trait::async_trait;
 
@@ -20,6 +22,10 @@ impl SecretReader for Cluster {
         let version = secret.as_ref().map(|secret| secret.version.as_str());
         versions.finish_read(namespace, name, reading, version);
         Ok(secret)
+    }
+
+    fn tell(&self, user: Weak<dyn SecretUser>) {
+        self.secret_versions.tell(user);
     }
 
     fn shown_version(&self, namespace: &str, name: &str) -> Option<String> {

@@ -2,7 +2,9 @@
 //! need not be read again. Only Secrets that were read once are kept, and of them nothing but the version.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use armature_azure::credential::SecretUser;
 
 /// Namespace and name.
 type Name = (String, String);
@@ -11,6 +13,8 @@ type Name = (String, String);
 #[derive(Default)]
 pub struct SecretVersions {
     state: Mutex<State>,
+    /// Who has what was read.
+    user: OnceLock<Weak<dyn SecretUser>>,
 }
 
 #[derive(Default)]
@@ -42,6 +46,21 @@ impl State {
 }
 
 impl SecretVersions {
+    /// Who is told from now on when a Secret that was read changed or is gone. Counts once.
+    pub fn tell(&self, user: Weak<dyn SecretUser>) {
+        // Whoever came first stays.
+        let _ = self.user.set(user);
+    }
+
+    fn changed<'n>(&self, names: impl IntoIterator<Item = (&'n str, &'n str)>) {
+        let Some(user) = self.user.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        for (namespace, name) in names {
+            user.secret_changed(namespace, name);
+        }
+    }
+
     /// The version that the watch shows; nothing where it shows none, or the Secret was never read.
     pub fn get(&self, namespace: &str, name: &str) -> Option<String> {
         let state = self.lock();
@@ -95,14 +114,25 @@ impl SecretVersions {
 
     /// The watch told that the Secret has this version.
     pub fn apply(&self, namespace: &str, name: &str, version: String) {
-        if let Some(known) = self.lock().versions.get_mut(&named(namespace, name)) {
-            *known = Seen::Version(version);
+        let is_news = match self.lock().versions.get_mut(&named(namespace, name)) {
+            None => false,
+            Some(Seen::Version(known)) if *known == version => false,
+            Some(known) => {
+                *known = Seen::Version(version);
+                true
+            }
+        };
+        if is_news {
+            self.changed([(namespace, name)]);
         }
     }
 
     /// The watch told that the Secret is gone.
     pub fn remove(&self, namespace: &str, name: &str) {
-        self.lock().versions.remove(&named(namespace, name));
+        let known = self.lock().versions.remove(&named(namespace, name));
+        if known.is_some() {
+            self.changed([(namespace, name)]);
+        }
     }
 
     /// A list of one namespace, or of all, begins: what is known of it may be out of date until it ends.
@@ -114,10 +144,13 @@ impl SecretVersions {
     pub fn finish_list(&self, scope: Option<&str>, found: &HashSet<Name>) {
         let mut state = self.lock();
         let is_elsewhere = |namespace: &str| scope.is_some_and(|scope| scope != namespace);
-        state
-            .versions
-            .retain(|name, _| is_elsewhere(&name.0) || found.contains(name));
+        let versions = &mut state.versions;
+        let gone = versions.extract_if(|name, _| !is_elsewhere(&name.0) && !found.contains(name));
+        let gone: Vec<Name> = gone.map(|(name, _)| name).collect();
         state.listed.insert(scope.map(str::to_owned));
+        drop(state);
+        let gone = gone.iter();
+        self.changed(gone.map(|(namespace, name)| (namespace.as_str(), name.as_str())));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -132,6 +165,8 @@ fn named(namespace: &str, name: &str) -> Name {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn read(known: &SecretVersions, version: &str) {
@@ -179,6 +214,39 @@ mod tests {
         known.remove("team", "own");
         known.finish_read("team", "own", reading, Some("2"));
         assert_eq!(known.get("team", "own"), None);
+    }
+
+    #[derive(Default)]
+    struct User(Mutex<Vec<String>>);
+
+    impl SecretUser for User {
+        fn secret_changed(&self, namespace: &str, name: &str) {
+            self.0.lock().unwrap().push(format!("{namespace}/{name}"));
+        }
+    }
+
+    #[test]
+    fn who_has_what_was_read_is_told_that_it_changed_or_is_gone() {
+        let known = SecretVersions::default();
+        let user = Arc::new(User::default());
+        let told = || std::mem::take(&mut *user.0.lock().unwrap());
+        let weak: Weak<dyn SecretUser> = Arc::downgrade(&(user.clone() as Arc<dyn SecretUser>));
+        known.tell(weak);
+        known.finish_list(None, &HashSet::new());
+        known.apply("team", "other", "1".to_owned());
+        read(&known, "1");
+        known.apply("team", "own", "1".to_owned());
+        assert_eq!(told(), [""; 0], "nothing changed that was read");
+        known.apply("team", "own", "2".to_owned());
+        assert_eq!(told(), ["team/own"]);
+        known.remove("team", "own");
+        assert_eq!(told(), ["team/own"]);
+        known.remove("team", "own");
+        read(&known, "3");
+        known.finish_list(Some("elsewhere"), &HashSet::new());
+        assert_eq!(told(), [""; 0]);
+        known.finish_list(None, &HashSet::new());
+        assert_eq!(told(), ["team/own"], "gone while nobody watched");
     }
 
     #[test]

@@ -5,18 +5,23 @@ use super::settings::{CERTIFICATE, CLIENT, CLIENT_SECRET, IDENTITY_FILE, TENANT}
 
 /// The key that the error code in Entra's message is about (Microsoft Entra "authentication and authorization error
 /// codes"), else the one with the identity's proof.
-pub(crate) fn refused_key(message: &str, proof: &Proof) -> &'static str {
+pub(crate) fn refused_key(message: &str, proof: &'static str) -> &'static str {
     match code(message) {
         // No such tenant; no tenant id.
         Some(90_002 | 900_021 | 900_023) => TENANT,
         // No such application in the tenant; it is disabled; none of its federated credentials fits.
         Some(700_016 | 7_000_112 | 70_021 | 700_211..=700_213) => CLIENT,
-        _ => match proof {
-            Proof::ClientSecret(_) => CLIENT_SECRET,
-            Proof::ClientCertificate(_) => CERTIFICATE,
-            Proof::IdentityFile { .. } => IDENTITY_FILE,
-            Proof::ManagedIdentity | Proof::WorkloadIdentity { .. } | Proof::AzureCli => CLIENT,
-        },
+        _ => proof,
+    }
+}
+
+/// The key with an identity's proof.
+pub(crate) fn proof_key(proof: &Proof) -> &'static str {
+    match proof {
+        Proof::ClientSecret(_) => CLIENT_SECRET,
+        Proof::ClientCertificate(_) => CERTIFICATE,
+        Proof::IdentityFile { .. } => IDENTITY_FILE,
+        Proof::ManagedIdentity | Proof::WorkloadIdentity { .. } | Proof::AzureCli => CLIENT,
     }
 }
 
@@ -62,6 +67,7 @@ mod tests {
             ("AADSTS", &secret, "AZURE_CLIENT_SECRET"),
             ("it says no", &token, "AZURE_CLIENT_ID"),
         ] {
+            let proof = proof_key(proof);
             assert_eq!(refused_key(message, proof), expected, "{message}");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Weak;
 
 use async_trait::async_trait;
 
@@ -34,4 +35,13 @@ pub trait SecretReader: Send + Sync {
     fn shown_version(&self, _namespace: &str, _name: &str) -> Option<String> {
         None
     }
+
+    /// Who is told from now on when a Secret that was read has changed or is gone, where a watch shows it.
+    fn tell(&self, _user: Weak<dyn SecretUser>) {}
+}
+
+/// Who uses what Secrets hold.
+pub trait SecretUser: Send + Sync {
+    /// The Secret is another one now, or gone: what was read of it counts no more. Must not block.
+    fn secret_changed(&self, namespace: &str, name: &str);
 }

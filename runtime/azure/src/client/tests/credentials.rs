@@ -1,6 +1,7 @@
 //! Credentials in use: every proof as the token endpoint sees it, and what changes without a restart.
 
 use std::path::Path;
+use std::sync::Weak;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -420,30 +421,67 @@ async fn a_secret_that_is_gone_is_not_used_any_more() {
     assert_eq!(server.log.all().len(), before);
 }
 
+/// A Secret as a watch shows it.
+#[derive(Default)]
+struct Watched {
+    secrets: Secrets,
+    shown: Mutex<Option<String>>,
+    reads: Mutex<usize>,
+    user: Mutex<Option<Weak<dyn SecretUser>>>,
+}
+
+#[async_trait]
+impl SecretReader for Watched {
+    async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String> {
+        *self.reads.lock().expect("a count") += 1;
+        self.secrets.read_secret(namespace, name).await
+    }
+
+    fn shown_version(&self, _: &str, _: &str) -> Option<String> {
+        self.shown.lock().expect("a version").clone()
+    }
+
+    fn tell(&self, user: Weak<dyn SecretUser>) {
+        *self.user.lock().expect("a user") = Some(user);
+    }
+}
+
+/// Whoever sends without a pass, such as the lookout, does not go on with what the Secret said before.
+#[tokio::test]
+async fn what_a_changed_secret_said_is_used_for_no_further_request() {
+    let server = server().await;
+    let watched = Arc::new(Watched::default());
+    let settings = settings(&server, Proof::ClientSecret("x".into()));
+    let client = Client::new(settings, Arc::clone(&watched) as Arc<dyn SecretReader>);
+    let client = client.expect("a client");
+    let send = async || {
+        let answer = client.send(request("/good", own_secret())).await;
+        answer.expect("an answer");
+        last(&server).1
+    };
+    watched.secrets.set("1", "old", Some("x"));
+    assert_eq!(send().await, "Bearer token-old");
+    // The watch tells it.
+    watched.secrets.set("2", "new", Some("x"));
+    let user = watched.user.lock().expect("a user").clone();
+    let user = user.and_then(|user| user.upgrade()).expect("a user");
+    user.secret_changed("team", "other");
+    user.secret_changed("team", "own");
+    assert_eq!(send().await, "Bearer token-new");
+    // It told it while the Secret was read.
+    watched.secrets.set("3", "newest", Some("x"));
+    *watched.shown.lock().expect("a version") = Some("3".to_owned());
+    assert_eq!(send().await, "Bearer token-newest");
+    let before = server.log.all().len();
+    send().await;
+    assert_eq!(server.log.all().len(), before + 1, "the token is kept");
+    drop(client);
+    assert_eq!(Arc::strong_count(&user), 1, "and nothing keeps the rest");
+}
+
 /// A watch that shows the version spares the read; what it does not show, and what Azure refuses, is read.
 #[tokio::test]
 async fn a_secret_is_read_when_its_version_changed() {
-    #[derive(Default)]
-    struct Watched {
-        secrets: Secrets,
-        shown: Mutex<Option<String>>,
-        reads: Mutex<usize>,
-    }
-    #[async_trait]
-    impl SecretReader for Watched {
-        async fn read_secret(
-            &self,
-            namespace: &str,
-            name: &str,
-        ) -> Result<Option<SecretData>, String> {
-            *self.reads.lock().expect("a count") += 1;
-            self.secrets.read_secret(namespace, name).await
-        }
-
-        fn shown_version(&self, _: &str, _: &str) -> Option<String> {
-            self.shown.lock().expect("a version").clone()
-        }
-    }
     let server = server().await;
     let watched = Arc::new(Watched::default());
     let settings = settings(&server, Proof::ClientSecret("x".into()));
