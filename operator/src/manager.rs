@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use armature_runtime::azure;
 use armature_runtime::azure::budget::Budget;
-use armature_runtime::kubernetes::{Clients, Cluster, Watches};
+use armature_runtime::kubernetes::{Clients, Cluster, EventRecorder, Watches};
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
@@ -112,6 +112,11 @@ impl Manager {
         );
         let budget = self.reconciler.budget.clone();
         self.metrics.registry(state, budget, self.lookout.clone())
+    }
+
+    /// Who writes the events of objects: what waits is written at the end.
+    pub fn events(&self) -> EventRecorder {
+        self.cluster.recorder()
     }
 
     /// Watches objects until told to stop, so that all are known when this replica begins to manage them.

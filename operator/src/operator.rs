@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use armature_runtime::engine::crd::WebhookEndpoint;
 use armature_runtime::kubernetes::{
-    CertificateStore, Clients, CrdInstaller, Election, Material, Readers, Replica,
+    CertificateStore, Clients, CrdInstaller, Election, EventRecorder, Material, Readers, Replica,
     ServingCertificate, StorageMigration, Watches, Webhook,
 };
 use armature_runtime::reconcile::fence::Fence;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{MetricsReaders, OperatorConfig, migrates_storage};
@@ -28,6 +29,9 @@ use crate::webhook::{self, Certificates};
 
 /// Longest wait for running work when stopping.
 const STOP_LIMIT: Duration = Duration::from_secs(18);
+
+/// What events have of that at least.
+const EVENTS_LIMIT: Duration = Duration::from_secs(2);
 
 /// Name of the Lease. It is also that of Azure Service Operator (ASO behaviour §5.4): the two never work at once
 /// in one namespace.
@@ -45,6 +49,8 @@ pub struct Operator {
     /// The webhook's.
     certificate: Option<Arc<ServingCertificate>>,
     readiness: Readiness,
+    /// Writes the events of objects.
+    events: Option<EventRecorder>,
 }
 
 impl Operator {
@@ -58,6 +64,7 @@ impl Operator {
             metrics: None,
             certificate: None,
             readiness: Readiness::waiting_for("the Kubernetes API"),
+            events: None,
         };
         if let Some(address) = config.health_listen {
             let listener = listen(address, "the health endpoints").await?;
@@ -93,12 +100,19 @@ impl Operator {
         }
     }
 
-    /// Stops the operator; running work is finished, for a limited time.
+    /// Stops the operator; running work is finished and events are written, for a limited time.
     pub async fn stop(mut self) {
         self.stop.cancel();
+        let limit = Instant::now() + STOP_LIMIT;
         let all = async { while self.tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(STOP_LIMIT, all).await.is_err() {
+        if tokio::time::timeout_at(limit, all).await.is_err() {
             tracing::warn!("running work did not end in time and was cut off");
+            self.tasks.shutdown().await;
+        }
+        if let Some(events) = self.events.take() {
+            events
+                .finish(limit.max(Instant::now() + EVENTS_LIMIT))
+                .await;
         }
     }
 
@@ -113,6 +127,7 @@ impl Operator {
         let fence = election.as_ref().map_or_else(Fence::open, Election::fence);
         let client = clients.requests().clone();
         let manager = Manager::new(config, clients, fence, self.stop.clone())?;
+        self.events = Some(manager.events());
         if let Some(address) = config.metrics_listen {
             let listener = listen(address, "metrics").await?;
             self.metrics = listener.local_addr().ok();

@@ -149,7 +149,11 @@ impl State {
         ] {
             ConstCounter::new(count).encode(family.encode_family(&[("result", result)])?)?;
         }
-        Ok(())
+        let waiting = usize::try_from(events.waiting()).unwrap_or(usize::MAX);
+        let waiting = gauge(waiting);
+        let what = "Events that are about to be written";
+        let kind = waiting.metric_type();
+        waiting.encode(encoder.encode_descriptor("events_waiting", what, None, kind)?)
     }
 }
 

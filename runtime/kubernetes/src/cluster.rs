@@ -95,6 +95,11 @@ impl Cluster {
         self.events.figures()
     }
 
+    /// Who writes the events of objects.
+    pub fn recorder(&self) -> EventRecorder {
+        self.events.clone()
+    }
+
     fn api(&self, key: &ObjectKey) -> Api<StoredObject> {
         Api::namespaced_with(self.clients.requests().clone(), &key.namespace, &key.kind)
     }

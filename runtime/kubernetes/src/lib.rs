@@ -46,7 +46,7 @@ pub use client::{ClientError, Clients, WatchClient};
 pub use cluster::Cluster;
 pub use crd::{Conversion, CrdError, CrdInstaller, Describe, installed_crds, written};
 pub use digest_key::read_digest_key;
-pub use event::EventFigures;
+pub use event::{EventFigures, EventRecorder};
 pub use https::HttpsServer;
 pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
 pub use labels::{CrdLabels, LabelsError};

@@ -136,6 +136,8 @@ pub(super) struct Ledger {
     events: HashMap<Arc<Key>, Event>,
     waiting: VecDeque<Arc<Key>>,
     allowances: HashMap<String, Allowance>,
+    /// How many are being written, or wait for another try.
+    under_way: usize,
     written: u64,
     merged: u64,
     lost: u64,
@@ -231,6 +233,7 @@ impl Ledger {
                 continue;
             };
             event.state = State::IsWritten;
+            self.under_way += 1;
             return Some(Job {
                 name: event.name.clone(),
                 regarding: event.regarding.clone(),
@@ -248,6 +251,7 @@ impl Ledger {
         let Some(event) = self.events.get_mut(key) else {
             return;
         };
+        self.under_way = self.under_way.saturating_sub(1);
         match outcome {
             Outcome::Written(count) => {
                 self.written += 1;
@@ -261,6 +265,7 @@ impl Ledger {
             Outcome::Failed if event.failures + 1 < TRIES => {
                 event.failures += 1;
                 event.state = State::RetriesAt(now + PAUSE);
+                self.under_way += 1;
             }
             Outcome::Failed | Outcome::Refused => {
                 self.lost += u64::try_from(event.count - event.written).unwrap_or(0);
@@ -276,7 +281,7 @@ impl Ledger {
 
     /// Looks what has become due, and forgets what is over.
     pub(super) fn sweep(&mut self, now: Timestamp) {
-        let waiting = &mut self.waiting;
+        let (waiting, under_way) = (&mut self.waiting, &mut self.under_way);
         self.events.retain(|key, event| {
             let is_due = match event.state {
                 State::Rests if event.is_due(now) => true,
@@ -285,6 +290,9 @@ impl Ledger {
                 State::Waits | State::IsWritten => false,
             };
             if is_due {
+                if event.state != State::Rests {
+                    *under_way = under_way.saturating_sub(1);
+                }
                 event.state = State::Waits;
                 waiting.push_back(Arc::clone(key));
             }
@@ -293,7 +301,30 @@ impl Ledger {
         self.allowances.retain(|_, it| it.left(now) < BURST);
     }
 
-    /// Whatever the API server does not know yet is due: the process ends.
+    /// Whatever the API server does not know yet is tried once more: the process ends.
+    pub(super) fn try_all(&mut self) {
+        for (key, event) in &mut self.events {
+            if matches!(event.state, State::RetriesAt(_)) {
+                event.state = State::Waits;
+                self.under_way = self.under_way.saturating_sub(1);
+                self.waiting.push_back(Arc::clone(key));
+            }
+        }
+        self.flush();
+    }
+
+    /// What the API server does not know yet is lost; how many that are.
+    pub(super) fn give_up(&mut self) -> u64 {
+        let unwritten = |event: &Event| u64::try_from(event.count - event.written).unwrap_or(0);
+        let lost = self.events.values().map(unwritten).sum();
+        self.events.clear();
+        self.waiting.clear();
+        self.under_way = 0;
+        self.lost += lost;
+        lost
+    }
+
+    /// What was counted in series is due.
     pub(super) fn flush(&mut self) {
         for (key, event) in &mut self.events {
             if event.count > event.written && event.state == State::Rests {
@@ -305,7 +336,8 @@ impl Ledger {
 
     /// Shows what became of all events so far.
     pub(super) fn tell(&self, figures: &EventFigures) {
-        figures.set(self.written, self.merged, self.lost);
+        let waiting = u64::try_from(self.waiting.len() + self.under_way).unwrap_or(u64::MAX);
+        figures.set([self.written, self.merged, self.lost, waiting]);
     }
 }
 

@@ -10,8 +10,8 @@
 mod ledger;
 mod write;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use armature_reconcile::port::EventNote;
@@ -22,6 +22,8 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::{Client, Resource};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use self::ledger::{Ledger, Note};
 use super::stored::StoredObject;
@@ -41,6 +43,7 @@ struct Counts {
     written: AtomicU64,
     merged: AtomicU64,
     lost: AtomicU64,
+    waiting: AtomicU64,
 }
 
 impl EventFigures {
@@ -58,25 +61,57 @@ impl EventFigures {
     pub fn lost(&self) -> u64 {
         self.0.lost.load(Ordering::Relaxed)
     }
+
+    /// Those that are about to be written.
+    pub fn waiting(&self) -> u64 {
+        self.0.waiting.load(Ordering::Relaxed)
+    }
 }
 
 /// Records events without making the caller wait. Nothing is dropped: what cannot be written at once waits, and repeats of
 /// what waits are counted.
 #[derive(Clone)]
 pub struct EventRecorder {
-    notes: UnboundedSender<Note>,
+    messages: UnboundedSender<Message>,
     figures: EventFigures,
+    writer: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+/// What the writer is told.
+enum Message {
+    /// Something happened.
+    Note(Box<Note>),
+    /// Nothing more does, and all is to be written by then.
+    End(Instant),
 }
 
 impl EventRecorder {
-    /// Starts the writer; it ends when the last recorder is dropped and all is written. Needs a tokio runtime.
+    /// Starts the writer; it ends when it is told to, or when the last recorder is dropped, and all is written. Needs a tokio
+    /// runtime.
     pub fn start(client: Client) -> Self {
-        let (sender, receiver) = unbounded_channel();
+        let (messages, receiver) = unbounded_channel();
         let figures = EventFigures::default();
-        tokio::spawn(run(client, receiver, figures.clone()));
+        let writer = tokio::spawn(run(client, receiver, figures.clone()));
         Self {
-            notes: sender,
+            messages,
             figures,
+            writer: Arc::new(Mutex::new(Some(writer))),
+        }
+    }
+
+    /// Has all that was recorded written until then, and takes no more. What is not written by then is counted as lost.
+    pub async fn finish(&self, until: Instant) {
+        // Nobody listens where the writer has ended, and there is nothing to wait for.
+        self.messages.send(Message::End(until)).ok();
+        let writer = self
+            .writer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(writer) = writer
+            && let Err(error) = writer.await
+        {
+            tracing::error!(%error, "events could not be written");
         }
     }
 
@@ -104,45 +139,77 @@ impl EventRecorder {
             at: Timestamp::now(),
         };
         // Nobody listens any more: the process ends.
-        self.notes.send(note).ok();
+        self.messages.send(Message::Note(Box::new(note))).ok();
     }
 }
 
-async fn run(client: Client, mut notes: UnboundedReceiver<Note>, figures: EventFigures) {
+async fn run(client: Client, mut messages: UnboundedReceiver<Message>, figures: EventFigures) {
     let mut ledger = Ledger::default();
     let mut writes = FuturesUnordered::new();
     let mut sweep = tokio::time::interval(SWEEP);
-    let mut is_open = true;
-    while is_open || !writes.is_empty() {
+    // The end: when everything that is known then has been tried once more, or at this time.
+    let mut end = None;
+    loop {
         while writes.len() < AT_ONCE
             && let Some(job) = ledger.next()
         {
             writes.push(write::event(&client, job));
         }
+        if end.is_some() && writes.is_empty() {
+            break;
+        }
         tokio::select! {
-            note = notes.recv(), if is_open => match note {
-                Some(note) => ledger.note(note),
-                None => {
-                    is_open = false;
+            message = messages.recv(), if end.is_none() => match message {
+                Some(Message::Note(note)) => ledger.note(*note),
+                told => {
+                    let until = match told {
+                        Some(Message::End(until)) => Some(until),
+                        _ => None,
+                    };
+                    end = Some(until);
+                    ledger.try_all();
+                }
+            },
+            Some((key, outcome)) = writes.next() => {
+                ledger.written(&key, outcome, Timestamp::now());
+                if end.is_some() {
                     ledger.flush();
                 }
             },
-            Some((key, outcome)) = writes.next() => ledger.written(&key, outcome, Timestamp::now()),
-            _ = sweep.tick() => ledger.sweep(Timestamp::now()),
+            _ = sweep.tick(), if end.is_none() => ledger.sweep(Timestamp::now()),
+            () = at(end.flatten()) => break,
         }
         ledger.tell(&figures);
+    }
+    let lost = ledger.give_up();
+    ledger.tell(&figures);
+    if lost > 0 {
+        tracing::warn!(lost, "events were not written before the end");
+    }
+}
+
+/// At that time, or never.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 
 impl EventFigures {
-    fn set(&self, written: u64, merged: u64, lost: u64) {
+    fn set(&self, figures: [u64; 4]) {
         let counts = &self.0;
-        for (count, value) in [
-            (&counts.written, written),
-            (&counts.merged, merged),
-            (&counts.lost, lost),
-        ] {
+        let all = [
+            &counts.written,
+            &counts.merged,
+            &counts.lost,
+            &counts.waiting,
+        ];
+        for (count, value) in all.into_iter().zip(figures) {
             count.store(value, Ordering::Relaxed);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

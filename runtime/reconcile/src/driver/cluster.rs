@@ -184,9 +184,10 @@ impl Pass<'_> {
             }
         }
         if let CredentialKey::Secret { name, .. } = self.findings.credential() {
-            let message = format!("using the credential in secret {name}");
-            self.record(normal(names::event::CREDENTIAL_FROM, message))
-                .await;
+            self.untold_credential = Some(name.clone());
+        }
+        if self.annotation(names::CREDENTIAL_FROM).is_some() {
+            self.tell_credential().await;
         }
         patch.azure_name = self.findings.place.new_name.clone();
         // What an earlier claim foretold was of another place.
@@ -196,6 +197,15 @@ impl Pass<'_> {
         // It was made from the spec just now.
         self.findings.place.identity = Some(Ok(Identity::Kept));
         Ok(Ok(()))
+    }
+
+    /// Tells of the credential that the claim chose, unless the PUT did.
+    async fn tell_credential(&mut self) {
+        if let Some(name) = self.untold_credential.take() {
+            let message = format!("using the credential in secret {name}");
+            self.record(normal(names::event::CREDENTIAL_FROM, message))
+                .await;
+        }
     }
 
     /// The claim wrote a name into the spec, on the condition that nobody else wrote anything: this pass goes on with that.
@@ -276,6 +286,7 @@ impl Pass<'_> {
     }
 
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
+        self.tell_credential().await;
         self.note_unread().await?;
         let first = self.before_status(&finish).await?;
         let is_outdated = first.is_some() || !self.outdated_notes().is_empty() || self.has_notes();

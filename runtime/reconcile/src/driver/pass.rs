@@ -39,6 +39,8 @@ pub(super) struct Pass<'a> {
     pub forms: Forms,
     pub findings: Findings,
     pub pending: Pending,
+    /// Secret of the credential that the claim chose, until an event tells of it.
+    pub untold_credential: Option<String>,
     /// The claim foretold what Azure answered to the PUT, and nothing else is written down of it.
     pub claim_holds: bool,
 }
@@ -91,6 +93,7 @@ impl<'a> Pass<'a> {
                 ..Findings::default()
             },
             pending: Pending::default(),
+            untold_credential: None,
             claim_holds: claim::came_true(&object),
             object,
         })

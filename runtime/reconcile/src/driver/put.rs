@@ -1,5 +1,6 @@
 //! The PUT, and what goes along with it that others own.
 
+use armature_shapes::names;
 use serde_json::Value;
 
 use super::findings::Seen;
@@ -23,6 +24,7 @@ impl Pass<'_> {
         let is_unheard = matches!(sent, Begun::Unheard(_));
         let (begun, operation) = self.begun(sent).await;
         if self.ways.session.put_off().is_none() {
+            let event = self.with_credential(event);
             self.record(event).await;
         }
         if let Some(operation) = operation {
@@ -36,6 +38,18 @@ impl Pass<'_> {
         }
         self.findings.writes.put = Some(begun);
         Ok(())
+    }
+
+    /// The event of a first PUT tells which credential the claim chose, too.
+    fn with_credential(&mut self, mut event: EventNote) -> EventNote {
+        if event.reason == names::event::BEGIN_PUT
+            && let Some(name) = self.untold_credential.take()
+        {
+            event
+                .message
+                .push_str(&format!("; using the credential in secret {name}"));
+        }
+        event
     }
 
     /// The PUT, on the condition that no child was added or removed meanwhile where it repeats them.

@@ -297,6 +297,34 @@ async fn a_credential_can_be_named_but_only_in_the_namespace() {
     assert!(events.iter().any(|(reason, _)| reason == "CredentialFrom"));
 }
 
+/// Two events for the life of an object are enough: what is made, and with what.
+#[tokio::test]
+async fn the_event_of_a_first_put_names_the_credential_of_the_namespace() {
+    let world = World::new();
+    let secret = names::NAMESPACE_CREDENTIAL;
+    world.cluster.put_data(DataKind::Secret, secret, &[]);
+    let told = |events: Vec<(String, String)>| {
+        let named = events.into_iter();
+        let named = named.filter(|(_, message)| message.contains(secret));
+        named.map(|(reason, _)| reason).collect::<Vec<_>>()
+    };
+    let group = world.group();
+    assert_eq!(world.pass(&group).await, Requeue::Sync);
+    let events = world.cluster.take_events();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!(told(events), ["BeginCreateOrUpdate"]);
+
+    // Nothing is sent, and the credential is told of all the same.
+    let body = json!({"id": STORE, "properties": {"capacity": 5}});
+    world.azure.set(STORE, body);
+    let store = world.store(json!({"capacity": 5}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(told(world.cluster.take_events()), ["CredentialFrom"]);
+    world.store(json!({"capacity": 6}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    assert_eq!(told(world.cluster.take_events()), [""; 0]);
+}
+
 /// ASO behaviour §1.7.
 #[tokio::test]
 async fn a_provider_that_the_subscription_lacks_is_registered() {
