@@ -40,7 +40,7 @@ const COMES_UP: Duration = Duration::from_secs(300);
 /// Namespace of objects that are tried and not stored.
 const PROBE: &str = "probe";
 
-/// Resource groups in one namespace.
+/// Resource groups in one namespace, where nothing else is said.
 const PAIRS: usize = 25;
 
 /// Namespaces, and so subscriptions, of this many resource groups.
@@ -65,8 +65,28 @@ struct Status {
 pub struct Load {
     name: String,
     pairs: usize,
+    /// Resource groups in one namespace.
+    each: usize,
     group: Kind,
     network: Kind,
+}
+
+/// Objects that are Ready.
+#[derive(Clone, Copy, Debug)]
+pub struct Up {
+    /// When the last one was.
+    pub at: Instant,
+    /// Virtual networks that said before that they are not.
+    pub waited: usize,
+}
+
+/// Objects that are gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Down {
+    /// When the last one was.
+    pub at: Instant,
+    /// Lists that this program asked for to see it.
+    pub looks: usize,
 }
 
 /// A kind in the version that users write and in the one that is stored, which the API server returns without asking the
@@ -107,7 +127,7 @@ impl Kind {
 
 /// Has the API server check and convert one object of each kind, without storing it.
 async fn probe(scene: &Scene) -> anyhow::Result<()> {
-    let load = Load::of(scene, "probe", 0).await?;
+    let load = Load::of(scene, "probe", (0, PAIRS)).await?;
     for (kind, mut object) in [
         (&load.group, group(PROBE, 0)),
         (&load.network, network(PROBE, 0)),
@@ -126,20 +146,30 @@ async fn probe(scene: &Scene) -> anyhow::Result<()> {
 impl Load {
     /// `pairs` resource groups with a virtual network each, in new namespaces. Nothing is applied yet.
     pub async fn new(scene: &Scene, name: &str, pairs: usize) -> anyhow::Result<Self> {
-        for number in 0..namespaces(pairs) {
-            let namespace = namespace(name, number);
+        Self::spread(scene, name, (pairs, PAIRS)).await
+    }
+
+    /// The same with so many resource groups in each namespace.
+    pub async fn spread(
+        scene: &Scene,
+        name: &str,
+        (pairs, each): (usize, usize),
+    ) -> anyhow::Result<Self> {
+        for number in 0..pairs.div_ceil(each) {
+            let namespace = namespace_of(name, number);
             create_namespace(&scene.client, &namespace).await?;
             Api::<Secret>::namespaced(scene.client.clone(), &namespace)
                 .create(&PostParams::default(), &credential(number))
                 .await?;
         }
-        Self::of(scene, name, pairs).await
+        Self::of(scene, name, (pairs, each)).await
     }
 
-    async fn of(scene: &Scene, name: &str, pairs: usize) -> anyhow::Result<Self> {
+    async fn of(scene: &Scene, name: &str, (pairs, each): (usize, usize)) -> anyhow::Result<Self> {
         Ok(Self {
             name: name.to_owned(),
             pairs,
+            each,
             group: Kind::find(
                 scene,
                 "resources.azure.com",
@@ -178,8 +208,31 @@ impl Load {
         2 * self.pairs
     }
 
-    /// Applies all objects and waits until they are Ready. Returns when the last one was.
-    pub async fn bring_up(&self, scene: &mut Scene) -> anyhow::Result<Instant> {
+    /// ARM id of one of the resource groups.
+    pub fn group_id(&self, number: usize) -> String {
+        let namespace = number / self.each;
+        let name = format!("{}-{number}", namespace_of(&self.name, namespace));
+        format!(
+            "/subscriptions/{}/resourceGroups/{name}",
+            subscription(namespace)
+        )
+    }
+
+    /// One resource group and one virtual network as users see them.
+    pub async fn read(&self, scene: &Scene) -> anyhow::Result<Vec<Value>> {
+        let namespace = namespace_of(&self.name, 0);
+        let mut objects = Vec::new();
+        for kind in [&self.group, &self.network] {
+            let client = scene.client.clone();
+            let api: Api<DynamicObject> = Api::namespaced_with(client, &namespace, &kind.served);
+            let object = api.get(&format!("{namespace}-0")).await?;
+            objects.push(serde_json::to_value(object)?);
+        }
+        Ok(objects)
+    }
+
+    /// Applies all objects and waits until they are Ready.
+    pub async fn bring_up(&self, scene: &mut Scene) -> anyhow::Result<Up> {
         let client = scene.client.clone();
         let ready = futures::future::try_join(
             self.watch_until_ready(&client, &self.group),
@@ -187,15 +240,19 @@ impl Load {
         );
         let everything = futures::future::try_join(self.apply(&client), ready);
         let ((), (groups, networks)) = guarded(scene, everything).await?;
-        Ok(groups.max(networks))
+        Ok(Up {
+            at: groups.at.max(networks.at),
+            waited: networks.waited,
+        })
     }
 
-    /// Deletes all objects and waits until they are gone. Returns when.
-    pub async fn tear_down(&self, scene: &mut Scene) -> anyhow::Result<Instant> {
+    /// Deletes all objects and waits until they are gone.
+    pub async fn tear_down(&self, scene: &mut Scene) -> anyhow::Result<Down> {
         let client = scene.client.clone();
         let gone = async {
-            for number in 0..namespaces(self.pairs) {
-                let namespace = namespace(&self.name, number);
+            let mut looks = 0;
+            for number in 0..self.pairs.div_ceil(self.each) {
+                let namespace = namespace_of(&self.name, number);
                 for Kind { stored, .. } in [&self.network, &self.group] {
                     let api: Api<DynamicObject> =
                         Api::namespaced_with(client.clone(), &namespace, stored);
@@ -211,10 +268,13 @@ impl Load {
                     .items
                     .is_empty()
                 {
+                    looks += 1;
                     tokio::time::sleep(POLL).await;
                 }
+                looks += 1;
             }
-            Ok(Instant::now())
+            let at = Instant::now();
+            Ok(Down { at, looks })
         };
         guarded(scene, gone).await
     }
@@ -222,7 +282,7 @@ impl Load {
     async fn apply(&self, client: &kube::Client) -> anyhow::Result<()> {
         let (groups, networks) = (&self.group.served, &self.network.served);
         let objects = (0..self.pairs).flat_map(|number| {
-            let namespace = namespace(&self.name, number / PAIRS);
+            let namespace = namespace_of(&self.name, number / self.each);
             [
                 (groups, group(&namespace, number)),
                 (networks, network(&namespace, number)),
@@ -247,14 +307,10 @@ impl Load {
     }
 
     /// Watches the stored form until every object of the kind is Ready.
-    async fn watch_until_ready(
-        &self,
-        client: &kube::Client,
-        kind: &Kind,
-    ) -> anyhow::Result<Instant> {
+    async fn watch_until_ready(&self, client: &kube::Client, kind: &Kind) -> anyhow::Result<Up> {
         let api = Api::<Seen>::all_with(client.clone(), &kind.stored);
         let mut events = pin!(watcher(api, Config::default().page_size(500)).default_backoff());
-        let mut ready = HashSet::new();
+        let (mut ready, mut waited) = (HashSet::new(), HashSet::new());
         while ready.len() < self.pairs {
             let event = events.try_next().await?;
             let (Event::Apply(object) | Event::InitApply(object)) =
@@ -263,13 +319,21 @@ impl Load {
                 continue;
             };
             let conditions = object.status.map(|status| status.conditions);
-            let is_ready =
-                |condition: &Condition| condition.type_ == "Ready" && condition.status == "True";
-            if conditions.is_some_and(|all| all.iter().any(is_ready)) {
-                ready.extend(object.metadata.name);
+            let said = conditions.unwrap_or_default();
+            let said = said
+                .iter()
+                .find(|condition| condition.type_ == "Ready")
+                .map(|condition| condition.status == "True");
+            match said {
+                Some(true) => ready.extend(object.metadata.name),
+                Some(false) => waited.extend(object.metadata.name),
+                None => {}
             }
         }
-        Ok(Instant::now())
+        Ok(Up {
+            at: Instant::now(),
+            waited: waited.len(),
+        })
     }
 }
 
@@ -288,7 +352,7 @@ async fn guarded<T>(
     }
 }
 
-fn namespace(load: &str, number: usize) -> String {
+fn namespace_of(load: &str, number: usize) -> String {
     format!("{load}-{number}")
 }
 

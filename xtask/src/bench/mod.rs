@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: figures of this machine beside the bars they have to stay under.
 //!
 //! A benchmark is a row of [`table`]. It runs a built program as users run it, several times, and returns figures:
-//! samples with a unit and, where the design names one, a bar ([`figure`]). A missed bar is a result, not a failure:
-//! machines differ, and tests do not time anything.
+//! samples with a unit and, where the design names one, a bar ([`figure`]). A time or size over its bar is a result, not a
+//! failure: machines differ, and tests do not time anything. A count over its bar is one: it is the same on all of them.
 //!
 //! | module | what lives here |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | [`scene`] | a real API server, a simulated Azure and the operator as processes, and objects for them |
 //! | [`load`] | many resource groups and virtual networks: applied, waited for, deleted |
 //! | [`apply`] | until they are Ready, and gone: times, and what the API server was asked; also of another operator |
+//! | [`drift`] | what objects that nobody changes cost Azure, and how soon a change is found |
 //! | [`scale`] | further benchmarks of a scene |
 //! | [`served`] | what the API server was asked, by its own metrics |
 //! | [`crds`] | what all CRDs cost an API server |
@@ -20,6 +21,7 @@
 
 mod apply;
 mod crds;
+mod drift;
 mod engines;
 mod figure;
 mod load;
@@ -67,6 +69,9 @@ pub struct BenchArguments {
     /// Azure in SSL_CERT_FILE; it installs its CRDs and becomes the operator, whose processor time is counted.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = beside)]
     beside: Vec<Beside>,
+    /// Fewer sets of a resource group and a virtual network than a benchmark has, to try it; its figures say little then.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sets: Option<u32>,
     /// Also put the figures into docs/performance.md, in place of earlier ones.
     #[arg(long)]
     write: bool,
@@ -115,11 +120,18 @@ struct Context {
     operator: Option<PathBuf>,
     /// Other operators to compare with.
     beside: Vec<Beside>,
+    /// Most sets of a group and a network, where there are to be fewer.
+    sets: Option<usize>,
     /// What is going on, for whoever waits.
     progress: Progress,
 }
 
 impl Context {
+    /// How many sets of a group and a network a benchmark has.
+    fn sets(&self, usual: usize) -> usize {
+        self.sets.map_or(usual, |sets| sets.min(usual))
+    }
+
     /// The operator as users get it, or one of [`INSTRUMENTS`] as a release build; built if need be.
     async fn build(&self, package: &str) -> anyhow::Result<PathBuf> {
         if package == OPERATOR {
@@ -161,6 +173,7 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
         runs,
         operator: arguments.operator.clone(),
         beside: arguments.beside.clone(),
+        sets: arguments.sets.map(|sets| sets as usize),
         progress: Progress::new(),
     };
     let mut measured = Vec::new();
@@ -183,7 +196,14 @@ pub async fn run(arguments: &BenchArguments) -> anyhow::Result<ExitCode> {
     if arguments.write {
         report::keep(&root, &machine, runs, &measured)?;
     }
-    Ok(ExitCode::SUCCESS)
+    let missed: Vec<String> = measured.iter().flat_map(Measured::missed_counts).collect();
+    for line in &missed {
+        eprintln!("{line}");
+    }
+    Ok(match missed.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 /// Runs the same command line with the release build of this program.

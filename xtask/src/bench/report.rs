@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::figure::{Figure, Summary};
+use super::figure::{Figure, Summary, Unit};
 use super::table::Benchmark;
 use crate::workspace;
 
@@ -25,6 +25,20 @@ pub struct Measured<'a> {
 impl Measured<'_> {
     fn summaries(&self) -> impl Iterator<Item = Summary> {
         self.figures.iter().map(Figure::summary)
+    }
+
+    /// What is counted and over its bar, a sentence each. Counts do not depend on the machine.
+    pub fn missed_counts(&self) -> Vec<String> {
+        let counts = self.figures.iter().filter(|it| it.unit == Unit::Count);
+        let missed = counts
+            .map(Figure::summary)
+            .filter(|it| it.met == Some(false));
+        let sentence = |summary: Summary| {
+            let (name, figure, median) = (self.benchmark.name, &summary.figure, summary.median);
+            let bar = bar(&summary);
+            format!("benchmark {name}: {figure} is {median}, and {bar} is the most")
+        };
+        missed.map(sentence).collect()
     }
 }
 
@@ -196,7 +210,6 @@ fn section(machine: &Machine, runs: u32, measured: &Measured<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::figure::Unit;
     use crate::bench::table::BENCHMARKS;
 
     fn measured() -> Measured<'static> {
@@ -224,6 +237,26 @@ mod tests {
         assert!(wall.ends_with("0.2  MISSED"), "{wall}");
         let cpu = text.lines().find(|line| line.contains("cpu")).unwrap();
         assert!(!cpu.contains("MISSED"), "{cpu}");
+    }
+
+    #[test]
+    fn counts_are_gates_and_times_are_not() {
+        let one = |unit, sample| Figure::new("writes", unit, vec![sample]).at_most(4.0);
+        for (figure, expected) in [
+            (
+                one(Unit::Count, 5.0),
+                vec!["benchmark gen: writes is 5, and 4 is the most"],
+            ),
+            (one(Unit::Count, 4.0), vec![]),
+            (one(Unit::Seconds, 5.0), vec![]),
+            (Figure::new("writes", Unit::Count, vec![5.0]), vec![]),
+        ] {
+            let measured = Measured {
+                benchmark: &BENCHMARKS[0],
+                figures: vec![figure],
+            };
+            assert_eq!(measured.missed_counts(), expected);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use armature_controlplane::{ControlPlane, LogTail, Options, Usage};
 use armature_progress::Progress;
 use reqwest::Method;
 use serde::Deserialize;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Context;
@@ -30,6 +31,8 @@ pub const POLL: Duration = Duration::from_millis(100);
 const QUIET: Duration = Duration::from_secs(3);
 /// Longest wait for the operator to come up, or to settle.
 const LIMIT: Duration = Duration::from_secs(2 * 3600);
+/// Longest wait for the operator's events to be written.
+const EVENTS_LIMIT: Duration = Duration::from_secs(300);
 /// A program that is asked to stop gets this long.
 const GRACE: Duration = Duration::from_secs(20);
 
@@ -59,6 +62,18 @@ impl std::ops::Sub for Requests {
     }
 }
 
+/// The sum of the series of a metric that have this label, in the text format of Prometheus.
+fn sum(metrics: &str, name: &str, label: &str) -> f64 {
+    let series = metrics.lines().filter_map(|line| line.rsplit_once(' '));
+    let wanted = series.filter(|(series, _)| {
+        let is_named = series.split('{').next() == Some(name);
+        is_named && series.contains(label)
+    });
+    wanted
+        .filter_map(|(_, value)| value.parse::<f64>().ok())
+        .sum()
+}
+
 /// Everything that runs. Dropping it stops it all.
 pub struct Scene {
     operator: Option<Operator>,
@@ -72,12 +87,21 @@ pub struct Scene {
 impl Scene {
     /// Starts everything, with further flags of the operator, and waits until the operator has settled.
     pub async fn start(context: &Context, flags: &[&str]) -> anyhow::Result<Self> {
+        Self::start_with(context, flags, "").await
+    }
+
+    /// The same with further settings of the simulator.
+    pub async fn start_with(
+        context: &Context,
+        flags: &[&str],
+        azure: &str,
+    ) -> anyhow::Result<Self> {
         let program = match &context.operator {
             Some(operator) => operator.clone(),
             None => context.build("armature").await?,
         };
         let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        let mut scene = Self::without_operator(context).await?;
+        let mut scene = Self::without_operator(context, azure).await?;
         let folder = scene.folder.path();
         let operator =
             Operator::start(&program, folder, &scene.plane, &scene.azure, &flags).await?;
@@ -88,14 +112,14 @@ impl Scene {
 
     /// The same with another operator, started by a command of the shell. When it serves is not known.
     pub async fn start_other(context: &Context, command: &str) -> anyhow::Result<Self> {
-        let mut scene = Self::without_operator(context).await?;
+        let mut scene = Self::without_operator(context, "").await?;
         let folder = scene.folder.path();
         let operator = Operator::start_other(command, folder, &scene.plane, &scene.azure)?;
         scene.operator = Some(operator);
         Ok(scene)
     }
 
-    async fn without_operator(context: &Context) -> anyhow::Result<Self> {
+    async fn without_operator(context: &Context, azure: &str) -> anyhow::Result<Self> {
         let simulator = context.build("armature-simulator").await?;
         let folder = tempfile::Builder::new()
             .prefix("armature-bench-")
@@ -107,7 +131,8 @@ impl Scene {
         })
         .await?;
         let settings = folder.path().join("simulator.toml");
-        std::fs::write(&settings, AZURE).context("cannot write the simulator's settings")?;
+        std::fs::write(&settings, format!("{AZURE}{azure}"))
+            .context("cannot write the simulator's settings")?;
         let mut settings = vec![format!("--config={}", settings.display())];
         let subscriptions = (0..SUBSCRIPTIONS).map(subscription);
         settings.extend(subscriptions.map(|id| format!("--subscription={id}")));
@@ -168,6 +193,46 @@ impl Scene {
         let request = http::Request::get(path).body(Vec::new())?;
         let answer = self.client.request_text(request).await;
         answer.with_context(|| format!("GET {path} of the API server"))
+    }
+
+    /// A resource as Azure has it.
+    pub async fn resource(&self, id: &str) -> anyhow::Result<Value> {
+        let path = format!("resources{id}");
+        self.azure.control(Method::GET, &path, None).await
+    }
+
+    /// Changes a resource behind the operator's back.
+    pub async fn change(&self, id: &str, patch: &Value) -> anyhow::Result<()> {
+        let path = format!("resources{id}");
+        let changed = self.azure.control(Method::PATCH, &path, Some(patch));
+        changed.await.map(drop)
+    }
+
+    /// The sum of a metric's series that have this label, by the operator's own metrics; nothing of another operator.
+    pub async fn metric(&self, name: &str, label: &str) -> anyhow::Result<Option<f64>> {
+        let Some(addresses) = self.operator()?.addresses() else {
+            return Ok(None);
+        };
+        let url = format!("http://{}/metrics", addresses.metrics);
+        let text = reqwest::get(&url).await?.text().await?;
+        Ok(Some(sum(&text, name, label)))
+    }
+
+    /// How many events the operator has lost, once none waits to be written; nothing of another operator.
+    pub async fn lost_events(&self) -> anyhow::Result<Option<f64>> {
+        let started = Instant::now();
+        while let Some(waiting) = self.metric("armature_events_waiting", "").await?
+            && waiting > 0.0
+        {
+            let limit = EVENTS_LIMIT.as_secs();
+            anyhow::ensure!(
+                started.elapsed() < EVENTS_LIMIT,
+                "{waiting} events are not written after {limit} s"
+            );
+            tokio::time::sleep(POLL).await;
+        }
+        self.metric("armature_events_total", "result=\"lost\"")
+            .await
     }
 
     /// Requests that Azure has had since its start.
@@ -251,5 +316,28 @@ impl Scene {
         self.stop_operator().await;
         self.azure.stop(GRACE).await;
         self.plane.stop().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_of_a_metric_are_added_up() {
+        let metrics = r#"
+# TYPE armature_events counter
+armature_events_total{result="written"} 7
+armature_events_total{result="lost"} 2
+armature_events_waiting 3
+"#;
+        for (name, label, expected) in [
+            ("armature_events_total", "result=\"lost\"", 2.0),
+            ("armature_events_total", "", 9.0),
+            ("armature_events_waiting", "", 3.0),
+            ("armature_events", "", 0.0),
+        ] {
+            assert_eq!(sum(metrics, name, label), expected, "{name} {label}");
+        }
     }
 }

@@ -8,9 +8,11 @@ use super::scene::Scene;
 /// Requests that an API server has answered since its start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Served {
-    /// Changes of objects and of their status, by the plural of their kind. What is applied server-side, as users do it,
-    /// and whole collections are not among them.
+    /// Changes of objects and of their status, by the plural of their kind; what is applied server-side, as users do it, is
+    /// among them, whole collections are not.
     writes: BTreeMap<String, f64>,
+    /// Objects and lists of any kind that were read, by anybody but watches.
+    pub reads: f64,
     /// Events, new ones and those that are counted on.
     pub event_writes: f64,
     /// Single Secrets that were read.
@@ -35,6 +37,7 @@ impl Sub for Served {
         }
         Self {
             writes: self.writes,
+            reads: self.reads - before.reads,
             event_writes: self.event_writes - before.event_writes,
             secret_reads: self.secret_reads - before.secret_reads,
             conversions: self.conversions - before.conversions,
@@ -73,10 +76,17 @@ impl Served {
             rest.split('"').next()
         };
         let (verb, resource) = (label("verb"), label("resource"));
+        let is_read = matches!(verb, Some("GET" | "LIST"));
+        // What is asked for beside resources, such as these metrics, has none.
+        if is_read && resource.is_some_and(|resource| !resource.is_empty()) {
+            self.reads += count;
+        }
         match (verb, resource) {
-            (Some("POST" | "PUT" | "PATCH"), Some("events")) => self.event_writes += count,
+            (Some("POST" | "PUT" | "PATCH" | "APPLY"), Some("events")) => {
+                self.event_writes += count;
+            }
             (Some("GET"), Some("secrets")) => self.secret_reads += count,
-            (Some("PUT" | "PATCH"), Some(plural)) => {
+            (Some("PUT" | "PATCH" | "APPLY"), Some(plural)) => {
                 *self.writes.entry(plural.to_owned()).or_default() += count;
             }
             _ => {}
@@ -107,13 +117,16 @@ apiserver_request_total{code="201",component="apiserver",dry_run="",group="event
 apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="events",scope="resource",subresource="",verb="PATCH",version="v1"} 1
 apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="secrets",scope="resource",subresource="",verb="GET",version="v1"} 4
 apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="secrets",scope="namespace",subresource="",verb="LIST",version="v1"} 9
+apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="",scope="",subresource="/metrics",verb="GET",version=""} 8
+apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="secrets",scope="cluster",subresource="",verb="WATCH",version="v1"} 6
 apiserver_crd_conversion_webhook_duration_seconds_count{failure_type="",result="success"} 1.1e+01
 "#;
-        let writes = [("virtualnetworks", 10.0), ("redis", 90.0)];
+        let writes = [("virtualnetworks", 15.0), ("redis", 90.0)];
         let expected = Served {
             writes: writes
                 .map(|(plural, count)| (plural.to_owned(), count))
                 .into(),
+            reads: 13.0,
             event_writes: 3.0,
             secret_reads: 4.0,
             conversions: 11.0,
