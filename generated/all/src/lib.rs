@@ -69,6 +69,8 @@ pub use armature_managedidentity as managedidentity;
 pub use armature_monitor as monitor;
 #[cfg(feature = "network")]
 pub use armature_network as network;
+#[cfg(feature = "network-frontdoor")]
+pub use armature_network_frontdoor as network_frontdoor;
 #[cfg(feature = "notificationhubs")]
 pub use armature_notificationhubs as notificationhubs;
 #[cfg(feature = "operationalinsights")]
@@ -551,6 +553,8 @@ pub static KINDS: &[&KindInfo] = &[
     &network::kinds::VIRTUAL_NETWORKS_VIRTUAL_NETWORK_PEERING,
     #[cfg(feature = "network")]
     &network::kinds::WEB_APPLICATION_FIREWALL_POLICY,
+    #[cfg(feature = "network-frontdoor")]
+    &network_frontdoor::kinds::WEB_APPLICATION_FIREWALL_POLICY,
     #[cfg(feature = "notificationhubs")]
     &notificationhubs::kinds::NAMESPACE,
     #[cfg(feature = "notificationhubs")]
@@ -711,6 +715,7 @@ macro_rules! each_group {
             managedidentity
             monitor
             network
+            network_frontdoor
             notificationhubs
             operationalinsights
             quota

@@ -31,6 +31,8 @@ pub mod v20241001;
 #[rustfmt::skip]
 pub mod v20250301;
 #[rustfmt::skip]
+pub mod v20250501;
+#[rustfmt::skip]
 pub mod v20250901;
 #[rustfmt::skip]
 mod types;
@@ -66,11 +68,17 @@ macro_rules! each_kind {
         $visit!($crate::v20250301::DdosProtectionPlanKind, $crate::hub::DdosProtectionPlanKind);
         $visit!($crate::v20250901::DdosProtectionPlanKind, $crate::hub::DdosProtectionPlanKind);
         $visit!($crate::v20220701::DnsForwardingRuleSetsForwardingRuleKind, $crate::hub::DnsForwardingRuleSetsForwardingRuleKind);
+        $visit!($crate::v20250501::DnsForwardingRuleSetsForwardingRuleKind, $crate::hub::DnsForwardingRuleSetsForwardingRuleKind);
         $visit!($crate::v20220701::DnsForwardingRuleSetsVirtualNetworkLinkKind, $crate::hub::DnsForwardingRuleSetsVirtualNetworkLinkKind);
+        $visit!($crate::v20250501::DnsForwardingRuleSetsVirtualNetworkLinkKind, $crate::hub::DnsForwardingRuleSetsVirtualNetworkLinkKind);
         $visit!($crate::v20220701::DnsForwardingRulesetKind, $crate::hub::DnsForwardingRulesetKind);
+        $visit!($crate::v20250501::DnsForwardingRulesetKind, $crate::hub::DnsForwardingRulesetKind);
         $visit!($crate::v20220701::DnsResolverKind, $crate::hub::DnsResolverKind);
+        $visit!($crate::v20250501::DnsResolverKind, $crate::hub::DnsResolverKind);
         $visit!($crate::v20220701::DnsResolversInboundEndpointKind, $crate::hub::DnsResolversInboundEndpointKind);
+        $visit!($crate::v20250501::DnsResolversInboundEndpointKind, $crate::hub::DnsResolversInboundEndpointKind);
         $visit!($crate::v20220701::DnsResolversOutboundEndpointKind, $crate::hub::DnsResolversOutboundEndpointKind);
+        $visit!($crate::v20250501::DnsResolversOutboundEndpointKind, $crate::hub::DnsResolversOutboundEndpointKind);
         $visit!($crate::v20180501::DnsZoneKind, $crate::hub::DnsZoneKind);
         $visit!($crate::v20180501::DnsZonesAAAARecordKind, $crate::hub::DnsZonesAAAARecordKind);
         $visit!($crate::v20180501::DnsZonesARecordKind, $crate::hub::DnsZonesARecordKind);

@@ -11,6 +11,8 @@ pub mod kinds;
 #[rustfmt::skip]
 pub mod v20200601;
 #[rustfmt::skip]
+pub mod v20250401;
+#[rustfmt::skip]
 mod types;
 
 // Names under which Kubernetes serves the versions.
@@ -22,5 +24,6 @@ pub use v20200601 as v1api20200601;
 macro_rules! each_kind {
     ($visit:ident) => {
         $visit!($crate::v20200601::ResourceGroupKind, $crate::hub::ResourceGroupKind);
+        $visit!($crate::v20250401::ResourceGroupKind, $crate::hub::ResourceGroupKind);
     };
 }

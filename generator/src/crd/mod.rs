@@ -52,7 +52,7 @@ pub fn definitions(
 fn names(group: &Group, resource: &Resource) -> Value {
     let kind = &resource.kind;
     json!({
-        "categories": ["azure", group.name],
+        "categories": ["azure", group.category()],
         "kind": kind,
         "listKind": format!("{kind}List"),
         "plural": resource.plural,

@@ -44,6 +44,7 @@ pub fn curate(group: Group, config: &GroupConfig) -> Result<Group, Box<CurateErr
 pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Problem>) {
     select::select(&mut group, config);
     let mut problems = select::check_owners(&group, config);
+    problems.extend(select::check_on_request(&group, config));
     let book = RuleBook::new(config);
     let before = group.clone();
     for version in group.versions.values_mut() {

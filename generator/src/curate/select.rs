@@ -53,6 +53,23 @@ fn class(word: ErrorWord) -> ErrorClass {
     }
 }
 
+/// An api-version on request that no kind is exported from is one that nobody can ask for.
+pub(super) fn check_on_request(group: &Group, config: &GroupConfig) -> Vec<Problem> {
+    let sources = config.rules.sources.values();
+    let listed = sources.flat_map(|source| source.on_request.keys());
+    let is_empty =
+        |it: &&Spanned<String>| !group.versions.contains_key(&ApiVersion::new(it.get_ref()));
+    let problem = |version: &Spanned<String>| {
+        let message = format!(
+            "no kind is exported from `{}`: the files that it is read from have none of the ARM types here; remove it, or \
+             correct the `folder` of its source, which tells where Bicep types are",
+            version.get_ref()
+        );
+        config.problem(version, message)
+    };
+    listed.filter(is_empty).map(problem).collect()
+}
+
 /// `spec.owner` names a kind, so the owner of an exported kind must be one.
 pub(super) fn check_owners(group: &Group, config: &GroupConfig) -> Vec<Problem> {
     let resources = || {
@@ -93,7 +110,7 @@ fn export(
     }
     name_by_uuid(resource, rules.azure_name.as_ref());
     resource.version_names = config.version_names(rules, api_version);
-    resource.is_on_request = config.is_on_request(api_version);
+    resource.is_on_request = config.is_on_request(rules, api_version);
     let is_within = |from: &Option<Spanned<String>>, until: &Option<Spanned<String>>| {
         let named = |it: &Option<Spanned<String>>| Some(ApiVersion::new(it.as_ref()?.get_ref()));
         named(from).is_none_or(|from| *api_version >= from)

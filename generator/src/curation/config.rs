@@ -75,29 +75,41 @@ impl GroupConfig {
     /// Names under which an api-version is served.
     pub fn version_names(&self, kind: &KindRules, version: &ApiVersion) -> Vec<String> {
         let new = self.rules.new_naming_from.as_ref();
-        let is_new = new.is_some_and(|from| *version >= ApiVersion::new(from.get_ref()))
-            || self.is_on_request(version);
+        let is_on_request = self.is_on_request(kind, version);
+        let is_new =
+            is_on_request || new.is_some_and(|from| *version >= ApiVersion::new(from.get_ref()));
         let of_group = if is_new {
             Naming::New
         } else {
             self.rules.naming
         };
-        let naming = match self.is_on_request(version) {
+        let naming = match is_on_request {
             true => of_group,
             false => kind.naming.unwrap_or(of_group),
         };
         naming.names(version)
     }
 
-    /// Whether an api-version is served only when a user names it, and never stored.
-    pub fn is_on_request(&self, version: &ApiVersion) -> bool {
+    /// Whether an api-version of a kind is served only when a user names it, and never stored: those of `on-request`, but
+    /// where the kind names it among its own.
+    pub fn is_on_request(&self, kind: &KindRules, version: &ApiVersion) -> bool {
+        self.has_on_request(version) && !kind.names(version)
+    }
+
+    fn has_on_request(&self, version: &ApiVersion) -> bool {
         let mut sources = self.rules.sources.values();
         sources.any(|source| source.on_request.contains_key(version.as_str()))
     }
 
+    /// Whether no kind has an api-version unasked.
+    pub fn is_only_on_request(&self, version: &ApiVersion) -> bool {
+        let mut kinds = self.rules.kinds.values();
+        self.has_on_request(version) && !kinds.any(|kind| kind.names(version))
+    }
+
     /// Whether a kind is exported from an api-version that has its ARM type.
     pub fn exports(&self, kind: &KindRules, version: &ApiVersion) -> bool {
-        self.is_on_request(version) || kind.lists(version)
+        self.has_on_request(version) || kind.lists(version)
     }
 
     /// Whether a kind of the file has this ARM type, exports it from the api-version and reads it from this source.
@@ -224,6 +236,49 @@ bypass = { type = "string", because = "ARM takes a list in one string" }
                 .collect::<Vec<_>>(),
             ["2022-01-01-preview", "2023-01-01"]
         );
+    }
+
+    /// Azure Service Operator has an api-version of some kinds of a group only.
+    #[test]
+    fn an_api_version_on_request_is_any_other_for_a_kind_that_names_it() {
+        let source = "versions]\n\"2023-01-01\" = [\"storage.json\"]\n";
+        let text = MINIMAL
+            .replace(
+                "folder =",
+                "on-request = { \"2026-01-01\" = \"bicep\" }\nfolder =",
+            )
+            .replace("naming = \"hybrid\"", "naming = \"legacy\"");
+        assert!(text.contains(source) && text.contains("legacy"), "{text}");
+        let config = GroupConfig::parse("specs/storage.toml", text).unwrap();
+        let (_, kind) = config.rules.kinds.first_key_value().unwrap();
+        let with = |versions: Option<&[&str]>| {
+            let mut kind = kind.clone();
+            let list = |list: &[&str]| {
+                let items = list.iter();
+                items
+                    .map(|item| Spanned::new(0..0, (*item).to_owned()))
+                    .collect()
+            };
+            kind.versions = versions.map(list);
+            kind
+        };
+        let ahead = ApiVersion::new("2026-01-01");
+        for (versions, is_on_request, name) in [
+            (None, true, "v20260101"),
+            (Some(&["2023-01-01"][..]), true, "v20260101"),
+            (Some(&["2023-01-01.."]), true, "v20260101"),
+            (Some(&["2023-01-01", "2026-01-01"]), false, "v1api20260101"),
+        ] {
+            let kind = with(versions);
+            assert!(config.exports(&kind, &ahead), "{versions:?}");
+            assert_eq!(
+                config.is_on_request(&kind, &ahead),
+                is_on_request,
+                "{versions:?}"
+            );
+            assert_eq!(config.version_names(&kind, &ahead), [name], "{versions:?}");
+        }
+        assert!(config.is_only_on_request(&ahead));
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn check_sources(rules: &GroupRules, report: &mut impl FnMut(&Spanned<String>, S
             );
             report(name, message);
         }
-        if source.versions.is_empty() {
+        if source.versions.is_empty() && source.on_request.is_empty() {
             let message = format!(
                 "`versions` of source `{}` lists none; add one, for example `versions = {{ \"2023-01-01\" = \"openapi\" }}`",
                 name.get_ref()

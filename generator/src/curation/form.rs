@@ -85,7 +85,7 @@ static SOURCE: [Key; 5] = [
         r#"files = ["storage.json"]"#,
         "spec files of each api-version that is read from `openapi`, relative to its folder",
     ),
-    required(
+    key(
         "versions",
         Form::Map(&Form::WordOrTexts(SpecFormat::WORDS)),
         r#"versions = { "2023-01-01" = "openapi" }"#,

@@ -128,6 +128,12 @@ impl KindRules {
         }
     }
 
+    /// Whether the kind names an api-version, not only by a range that it is in.
+    pub(super) fn names(&self, version: &ApiVersion) -> bool {
+        let mut named = self.versions.iter().flatten();
+        named.any(|name| name.get_ref() == version.as_str())
+    }
+
     /// Which of the sources of an api-version the kind may be read from: those that have its ARM type, and only the one
     /// that the kind names, if it names one. `arm_types` are those of each source.
     pub(crate) fn candidates<'v>(

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::words::SpecFormat;
-use crate::load::BICEP_FOLDER;
+use crate::load::{BICEP_FOLDER, resolve_file};
 use crate::model::ApiVersion;
 
 /// One folder of specs and what of it is read.
@@ -20,6 +20,7 @@ pub struct SourceRules {
     #[serde(default)]
     pub files: Vec<Spanned<String>>,
     /// What each api-version is read from.
+    #[serde(default)]
     pub versions: BTreeMap<Spanned<String>, Spanned<ReadFrom>>,
     /// As [`Self::versions`]: api-versions that are served only when a user names them, and never stored. Azure Service
     /// Operator does not have them.
@@ -36,7 +37,7 @@ pub struct SourceRules {
 pub enum ReadFrom {
     /// A format by its name.
     Named(SpecFormat),
-    /// These spec files.
+    /// These spec files, relative to the folder of the api-version; `..` leads to that of another one.
     Files(Vec<String>),
 }
 
@@ -60,7 +61,11 @@ impl SourceRules {
 
     fn files_in(&self, version: &ApiVersion, is_preview: bool) -> Vec<String> {
         let stage = if is_preview { "preview" } else { "stable" };
-        let path = |file: &String| format!("{}/{stage}/{version}/{file}", self.folder);
+        let folder = format!("{}/{stage}/{version}/", self.folder);
+        // What leaves the tree stays as it is written: then the error about a missing file names it.
+        let path = |file: &String| {
+            resolve_file(&folder, file).unwrap_or_else(|| format!("{folder}{file}"))
+        };
         match self.read_from(version) {
             ReadFrom::Named(SpecFormat::Bicep) => vec![bicep_file(&self.folder, version)],
             ReadFrom::Named(SpecFormat::OpenApi) => {
@@ -123,4 +128,41 @@ pub(crate) fn bicep_file(folder: &str, version: &ApiVersion) -> String {
     let provider = provider.or(folders().last()).unwrap_or(service);
     let provider = provider.to_lowercase();
     format!("{BICEP_FOLDER}/{service}/{provider}/{version}/types.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_api_version_may_be_read_from_the_file_of_another_one() {
+        let source = |file: &str| SourceRules {
+            folder: "specification/music/Example.Music".to_owned(),
+            files: Vec::new(),
+            versions: BTreeMap::from([(
+                Spanned::new(0..0, "2024-01-01".to_owned()),
+                Spanned::new(0..0, ReadFrom::Files(vec![file.to_owned()])),
+            )]),
+            on_request: BTreeMap::new(),
+            inherit_from: Vec::new(),
+        };
+        let table = [
+            ("music.json", "stable/2024-01-01/music.json"),
+            ("../2023-01-01/music.json", "stable/2023-01-01/music.json"),
+            (
+                "../../preview/2023-01-01/music.json",
+                "preview/2023-01-01/music.json",
+            ),
+        ];
+        for (file, expected) in table {
+            let files = source(file).files(&ApiVersion::new("2024-01-01"));
+            assert_eq!(
+                files,
+                [format!("specification/music/Example.Music/{expected}")]
+            );
+        }
+        let outside = "../../../../../../music.json";
+        let files = source(outside).files(&ApiVersion::new("2024-01-01"));
+        assert!(files[0].ends_with(outside), "{files:?}");
+    }
 }

@@ -85,7 +85,7 @@ fn descriptor(
     let name = ident(&constant(kind.kind));
     let text = doc(&format!("`{}`: ARM type `{}`.", kind.kind, newest.arm_type));
     let (api_group, kind_name, plural) = (&group.api_group, kind.kind, &newest.plural);
-    let (category, arm_type) = (&group.name, &newest.arm_type);
+    let (category, arm_type) = (group.category(), &newest.arm_type);
     let scope = scope(newest.scope, uses);
     let owner = owner(group, kind, uses);
     let name_rule = name_rule(&newest.name, uses).map_err(|source| FormatError {

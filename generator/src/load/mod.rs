@@ -27,5 +27,6 @@ pub use document::{
 };
 pub use error::LoadError;
 pub use gather::load;
+pub(crate) use relative::resolve_file;
 pub use root::{BICEP_FOLDER, SpecRoot, is_bicep_file, path_in_copy};
 pub use set::SpecSet;

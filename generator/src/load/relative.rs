@@ -1,7 +1,7 @@
 //! Paths of files that files name.
 
 /// Path of the file that `relative` names from within `file`, without `.` and `..`; `None` if it leaves the tree.
-pub(super) fn resolve_file(file: &str, relative: &str) -> Option<String> {
+pub(crate) fn resolve_file(file: &str, relative: &str) -> Option<String> {
     if relative.is_empty() {
         return Some(file.to_owned());
     }

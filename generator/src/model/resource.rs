@@ -17,6 +17,13 @@ pub struct Group {
     pub errors: Vec<ErrorRule>,
 }
 
+impl Group {
+    /// The category of its kinds, for `kubectl get`: the short name in one word, `networkfrontdoor`.
+    pub fn category(&self) -> String {
+        self.name.replace('.', "")
+    }
+}
+
 /// Everything that one api-version of a group holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {

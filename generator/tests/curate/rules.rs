@@ -255,6 +255,7 @@ fn rules_without_effect() {
         "versions = [\"2022-01-01..\"]",
         "config-maps-until = \"2023-01-01\"",
         "config-maps = { text = \"text\" }\nconfig-maps-until = \"2023-01-01\"",
+        "[sources.more]\nfolder = \"specification/more\"\non-request = { \"2026-01-01\" = \"bicep\" }",
         "plural = \"things\"",
         "envelope = \"keep\"",
         "envelope = \"flatten\"",

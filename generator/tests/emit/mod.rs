@@ -122,10 +122,9 @@ fn notes() -> Notes {
         text: "kind: Thing\nspec: {}".to_owned(),
     });
     thing.extensions.push(Extension {
-        file: "customizations/src/test/thing.rs".to_owned(),
-        name: "ThingState".to_owned(),
-        point: "PreReconciliationChecker".to_owned(),
-        purpose: "Waits until it is asked.".to_owned(),
+        about: "Before a PUT".to_owned(),
+        what: "waits until it is asked".to_owned(),
+        files: "`customizations/src/test/thing.rs`".to_owned(),
     });
     notes
 }
@@ -180,6 +179,46 @@ fn the_crate_over_all_groups() {
     for (path, text) in umbrella(&groups) {
         insta::assert_snapshot!(path.as_str().replace('/', "_"), text);
     }
+}
+
+/// A version that is served on request is not what a page describes, and is told with the pattern that asks for it.
+#[test]
+fn a_page_describes_the_newest_version_that_is_served_unasked() {
+    let types = |property: &str| {
+        vec![
+            object("ThingSpec", vec![inner(property, TypeRef::String)]),
+            object("ThingStatus", Vec::new()),
+        ]
+    };
+    let thing = |name: &str, is_on_request: bool| {
+        let mut thing = resource("Thing", "Microsoft.Test/things");
+        thing.version_names = vec![name.to_owned()];
+        thing.is_on_request = is_on_request;
+        vec![thing]
+    };
+    let group = group(vec![
+        version("2023-01-01", thing("v20230101", false), types("old")),
+        version("2026-01-01", thing("v20260101", true), types("ahead")),
+    ]);
+    let files = finish(&group, &Notes::default())
+        .expect("valid names")
+        .files;
+    let file = |path: &str| &files[camino::Utf8Path::new(path)];
+    let page = file("docs/reference/test/thing.md");
+    assert!(page.contains("Of `v20230101`."), "{page}");
+    assert!(page.contains("| `old` |"), "{page}");
+    assert!(!page.contains("| `ahead` |"), "{page}");
+    assert!(
+        page.contains("| `v20260101`, on request: `test.azure.com/v20260101/Thing` | 2026-01-01 |"),
+        "{page}"
+    );
+    let pattern = "`crdPattern: test.azure.com/*;test.azure.com/v20260101/Thing`";
+    assert!(page.contains(pattern), "{page}");
+    let list = file("docs/reference/test.md");
+    assert!(
+        list.contains("| `Microsoft.Test/things` | `v20230101` |"),
+        "{list}"
+    );
 }
 
 /// A kind with more properties than a page has room for.

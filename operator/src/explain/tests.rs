@@ -101,3 +101,28 @@ fn every_property_of_every_version_can_be_explained() {
         }
     }
 }
+
+/// The page of a kind and `armature explain` say the same of what cannot be changed. Pages mark lists and maps.
+#[test]
+fn pages_of_kinds_say_the_same_of_what_cannot_be_changed() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference");
+    for kind in KINDS {
+        let group = kind.group.strip_suffix(".azure.com").unwrap();
+        let path = format!("{docs}/{group}/{}.md", kind.kind.to_lowercase());
+        let page = std::fs::read_to_string(&path).unwrap();
+        let (_, section) = page
+            .split_once("## What cannot be changed after creation\n")
+            .unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let told = section.split('`').skip(1).step_by(2);
+        let told: Vec<String> = told
+            .map(|path| path.replace("[]", "").replace("{}", ""))
+            .collect();
+        let version = find::newest(kind).unwrap();
+        assert_eq!(told, KindPage::new(kind, version).cannot_change, "{path}");
+        assert!(
+            page.contains(&format!("\nOf `{}`.\n", version.name)),
+            "{path}"
+        );
+    }
+}

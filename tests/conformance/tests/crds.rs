@@ -10,6 +10,10 @@ use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use camino::Utf8PathBuf;
 use serde_json::Value;
 
+/// Most bytes of all CRDs, and of one.
+const ALL_CRDS: usize = 6_500_000;
+const LARGEST_CRD: usize = 200_000;
+
 /// Each schema by version of a kind, and under the kind alone its names.
 type Schemas = BTreeMap<String, Value>;
 
@@ -48,6 +52,29 @@ fn the_generator_foretells_every_crd() -> anyhow::Result<()> {
         assert!(differences.is_empty(), "{name}: {differences:#?}");
     }
     Ok(())
+}
+
+/// What an API server holds of all CRDs at once, and GitOps tools diff: compact JSON, as it is sent.
+#[test]
+fn all_crds_together_are_small_and_none_is_large() {
+    let size = |kind: &&'static armature_runtime::kind::KindInfo| {
+        let crd = custom_resource_definition(kind, &CrdOptions::default());
+        (crd.to_string().len(), kind.group, kind.kind)
+    };
+    let sizes = KINDS.iter().map(size).collect::<Vec<_>>();
+    let all = sizes.iter().map(|(size, ..)| size).sum::<usize>();
+    assert!(
+        all <= ALL_CRDS,
+        "all CRDs have {all} bytes, more than {ALL_CRDS}"
+    );
+    let largest = sizes.iter().max().unwrap();
+    assert!(
+        largest.0 <= LARGEST_CRD,
+        "the CRD of {}/{} has {} bytes, more than {LARGEST_CRD}",
+        largest.1,
+        largest.2,
+        largest.0
+    );
 }
 
 /// Takes a CRD apart: names, and columns and schema of each version but the one that is stored.

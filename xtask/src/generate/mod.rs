@@ -167,7 +167,12 @@ pub fn curation_files(root: &Utf8Path) -> anyhow::Result<Vec<(Utf8PathBuf, Strin
 /// When a file is where curation files were before groups had folders.
 fn curation_paths(mut paths: Vec<Utf8PathBuf>) -> anyhow::Result<Vec<Utf8PathBuf>> {
     for path in &paths {
-        let is_file_of_all = [sources::LOCK_FILE, sources::PARITY_FILE].contains(&path.as_str());
+        let of_all = [
+            sources::LOCK_FILE,
+            sources::PARITY_FILE,
+            sources::LACKING_FILE,
+        ];
+        let is_file_of_all = of_all.contains(&path.as_str());
         let is_above = path.parent() == Some(Utf8Path::new("specs"));
         anyhow::ensure!(
             !is_above || is_file_of_all || path.extension() != Some("toml"),

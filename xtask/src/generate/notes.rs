@@ -1,6 +1,6 @@
 //! What the pages of kinds tell beside the specs: their samples, and their handwritten extensions.
 //!
-//! Both are read from the files that are applied and compiled, so no list has to follow them.
+//! Samples are read from the files that are applied, and extensions from the page that maps each to its file and test.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use crate::workspace;
 const SAMPLES: &str = "samples";
 const QUICK_START: &str = "quick-start";
 
-/// Folder of extensions.
-const EXTENSIONS: &str = "customizations/src";
+/// The page about extensions, by kind.
+const CUSTOMIZATIONS: &str = "docs/customizations.md";
 
 /// Reads both.
 pub fn read(root: &Utf8Path) -> anyhow::Result<Notes> {
@@ -22,12 +22,8 @@ pub fn read(root: &Utf8Path) -> anyhow::Result<Notes> {
     for (path, text) in files(root, SAMPLES, "yaml")? {
         examples(&path, &text, &mut notes);
     }
-    for (path, text) in files(root, EXTENSIONS, "rs")? {
-        let group = path.strip_prefix(EXTENSIONS)?.iter().next();
-        for (kind, extension) in extensions(&path, &text) {
-            let group = group.unwrap_or_default();
-            notes.of_mut(group, &kind).extensions.push(extension);
-        }
+    for (group, kind, extension) in extensions(&workspace::read(&root.join(CUSTOMIZATIONS))?) {
+        notes.of_mut(&group, &kind).extensions.push(extension);
     }
     Ok(notes)
 }
@@ -81,52 +77,57 @@ fn examples(path: &Utf8Path, text: &str, notes: &mut Notes) {
     }
 }
 
-/// Kinds with the extensions that a file implements for them: each has the kind's type as its `Hub`.
-fn extensions(path: &Utf8Path, text: &str) -> Vec<(String, Extension)> {
+/// Kinds, each with its group, and the extensions that the tables of a page of customizations tell of. What is data alone,
+/// in a curation file, is left out: pages tell that from the curation itself.
+fn extensions(page: &str) -> Vec<(String, String, Extension)> {
     let mut found = Vec::new();
-    let mut implemented = None;
-    // What follows is tests, with extensions of their own.
-    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("impl ")
-            && let Some((point, name)) = rest.trim_end_matches('{').split_once(" for ")
-        {
-            implemented = Some((point.trim(), name.trim()));
+    let (mut about, mut before) = ("", String::new());
+    for line in page.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            (about, before) = (title, String::new());
+            continue;
         }
-        let hub = line.strip_prefix("type Hub = ");
-        let kind = hub.and_then(|hub| hub.strip_suffix("Kind;"));
-        if let (Some(kind), Some((point, name))) = (kind, implemented) {
-            let kind = kind.rsplit(':').next().unwrap_or(kind);
+        let Some(cells) = line.strip_prefix("| ").map(|row| row.split(" | ")) else {
+            continue;
+        };
+        let cells = cells.collect::<Vec<_>>();
+        let [kinds, what, here, _test] = cells[..] else {
+            continue;
+        };
+        // "the same" is what the row before says.
+        let what = what.replacen("the same", &before, 1);
+        before.clone_from(&what);
+        if !here.starts_with("`customizations/") {
+            continue;
+        }
+        for (group, kind) in kinds_of(kinds) {
             let extension = Extension {
-                file: path.to_string(),
-                name: name.to_owned(),
-                point: point.to_owned(),
-                purpose: purpose(text),
+                about: about.to_owned(),
+                what: what.clone(),
+                files: here.to_owned(),
             };
-            found.push((kind.to_owned(), extension));
+            found.push((group, kind, extension));
         }
     }
     found
 }
 
-/// The first sentence of what a file says of itself, which begins with the kind.
-fn purpose(text: &str) -> String {
-    let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
-    let paragraph = lines.map(str::trim).take_while(|line| !line.is_empty());
-    let paragraph = paragraph.collect::<Vec<_>>().join(" ");
-    let sentence = match paragraph.split_once(". ") {
-        Some((first, _)) => first.to_owned(),
-        None => paragraph.trim_end_matches('.').to_owned(),
-    };
-    let sentence = sentence.replace('|', "\\|");
-    match sentence.split_once(": ") {
-        Some((kind, rest)) if !kind.contains(' ') => rest.to_owned(),
-        _ => sentence,
+/// Groups and kinds of a cell: `sql Server, Database; cache Redis`.
+fn kinds_of(cell: &str) -> Vec<(String, String)> {
+    let mut kinds = Vec::new();
+    for part in cell.split("; ") {
+        let (group, names) = part.split_once(' ').unwrap_or((part, ""));
+        let names = names.split(", ");
+        let names = names.map(|name| name.split(" (").next().unwrap_or(name));
+        kinds.extend(names.map(|name| (group.to_owned(), name.to_owned())));
     }
+    kinds
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -154,17 +155,53 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_is_found_by_its_hub() {
-        let text = "//! Till: nothing is sold while it is open. More of it.\n\nuse a::TillKind;\n\n\
-                    impl PreReconciliationChecker for TillState {\n    type Hub = TillKind;\n}\n\
-                    #[cfg(test)]\nmod tests {\n    impl PostChecker for X {\n        type Hub = CartKind;\n";
-        let found = extensions(Utf8Path::new("customizations/src/shop/till.rs"), text);
-        let [(kind, extension)] = &found[..] else {
-            panic!("{found:?}");
-        };
-        assert_eq!(kind, "Till");
-        assert_eq!(extension.name, "TillState");
-        assert_eq!(extension.point, "PreReconciliationChecker");
-        assert_eq!(extension.purpose, "nothing is sold while it is open");
+    fn rows_of_customizations_are_told_by_kind() {
+        let page = "# Page\n\n## Before a PUT\n\n| kind | what it needs | here | test |\n|---|---|---|---|\n\
+                    | shop Till | takes changes when it is shut | `customizations/src/shop/mod.rs` | `a` `b` |\n\
+                    | shop Cart, Bag (`size`); tax Form | the same, and waits | `customizations/src/shop/cart.rs` | `c` |\n\n\
+                    ## Errors\n\n| kind | here |\n|---|---|\n| shop Till | `specs/shop/group.toml` |\n";
+        let found = extensions(page);
+        let told = found.iter().map(|(group, kind, extension)| {
+            format!(
+                "{group} {kind}: {}: {} ({})",
+                extension.about, extension.what, extension.files
+            )
+        });
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                "shop Till: Before a PUT: takes changes when it is shut (`customizations/src/shop/mod.rs`)",
+                "shop Cart: Before a PUT: takes changes when it is shut, and waits (`customizations/src/shop/cart.rs`)",
+                "shop Bag: Before a PUT: takes changes when it is shut, and waits (`customizations/src/shop/cart.rs`)",
+                "tax Form: Before a PUT: takes changes when it is shut, and waits (`customizations/src/shop/cart.rs`)",
+            ]
+        );
+    }
+
+    /// Each kind that an extension is typed on has a row, so no page keeps quiet about it.
+    #[test]
+    fn every_kind_that_has_an_extension_is_told_of() {
+        let root = workspace::root().unwrap();
+        let page = workspace::read(&root.join(CUSTOMIZATIONS)).unwrap();
+        let told = extensions(&page).into_iter();
+        let told = told
+            .map(|(group, kind, _)| (group, kind))
+            .collect::<BTreeSet<_>>();
+        for (path, text) in files(&root, "customizations/src", "rs").unwrap() {
+            // What follows is tests.
+            let code = text.split("#[cfg(").next().unwrap_or_default();
+            for import in code.split("use armature_generated::").skip(1) {
+                let (group, rest) = import.split_once("::").unwrap();
+                let names = rest.split(';').next().unwrap_or_default();
+                let names = names.split(|letter: char| !letter.is_alphanumeric());
+                for kind in names.filter_map(|name| name.strip_suffix("Kind")) {
+                    let key = (group.to_owned(), kind.to_owned());
+                    assert!(
+                        told.contains(&key),
+                        "{CUSTOMIZATIONS} has no row of {group} {kind}, which {path} is for"
+                    );
+                }
+            }
+        }
     }
 }

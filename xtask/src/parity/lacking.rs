@@ -1,202 +1,234 @@
-//! What of the target we do not have at all: kinds of groups that we have, and whole groups.
+//! What of the target we do not have, be it a version, a kind or a whole group, and by what cause: `specs/lacking.toml`.
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
-use serde::Serialize;
+use anyhow::Context;
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
 
-use super::schema::{Crds, Group};
-use super::totals::{Totals, percent};
+use super::reasons::{is_like, short};
+use super::schema::{Crds, Group, Versions};
+use crate::sources::LACKING_FILE as FILE;
+use crate::workspace;
 
-/// Numbers of what the target has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Extent {
-    /// Kinds.
-    pub kinds: usize,
-    /// Versions of kinds.
-    pub versions: usize,
-    /// Paths below `spec`.
-    pub spec: usize,
-    /// Paths below `status`.
-    pub status: usize,
+/// Why something is lacking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Azure Resource Manager does not make it.
+    NotArm,
+    /// Neither specs nor Bicep types have it.
+    NoData,
 }
 
-/// Kinds of one group that we do not have.
+/// A version of a kind that we do not have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lacking {
     /// API group.
     pub group: String,
-    /// How many kinds of it the target has.
-    pub of: usize,
-    /// What is lacking.
-    #[serde(flatten)]
-    pub extent: Extent,
-    /// The kinds.
-    pub names: Vec<String>,
+    /// Kind.
+    pub kind: String,
+    /// Version.
+    pub version: String,
+    /// Whether we have no version of the kind.
+    pub is_whole_kind: bool,
+    /// Paths below `spec`.
+    pub spec: usize,
+    /// Paths below `status`.
+    pub status: usize,
+    /// Why; `None` where the file says nothing.
+    pub cause: Option<Cause>,
 }
 
-/// What is lacking of each group of the target; groups without a gap are left out.
-pub fn lacking(ours: &Crds, target: &Crds) -> Vec<Lacking> {
-    let none = Group::new();
-    let of_group = |(name, target): (&String, &Group)| {
-        let ours = ours.get(name).unwrap_or(&none);
-        let kinds = target.iter().filter(|(kind, _)| !ours.contains_key(*kind));
-        let mut lacking = Lacking {
-            group: name.clone(),
-            of: target.len(),
-            extent: Extent::default(),
-            names: Vec::new(),
-        };
+/// A row of the file: what has a cause.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CauseRule {
+    group: String,
+    #[serde(default = "anything")]
+    kind: String,
+    #[serde(default = "anything")]
+    version: String,
+    cause: Cause,
+}
+
+fn anything() -> String {
+    "*".to_owned()
+}
+
+impl CauseRule {
+    fn fits(&self, lacking: &Lacking) -> bool {
+        self.group == short(&lacking.group)
+            && is_like(&self.kind, &lacking.kind)
+            && is_like(&self.version, &lacking.version)
+    }
+}
+
+/// Reads the causes of the workspace at `root`.
+pub fn read(root: &Utf8Path) -> anyhow::Result<Vec<CauseRule>> {
+    parse(&workspace::read(&root.join(FILE))?).context(FILE)
+}
+
+fn parse(toml: &str) -> anyhow::Result<Vec<CauseRule>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        lacking: Vec<CauseRule>,
+    }
+    let file: File = toml::from_str(toml).context("the causes of what is lacking")?;
+    Ok(file.lacking)
+}
+
+/// Every version of the target that we do not have.
+pub fn lacking(ours: &Crds, target: &Crds, causes: &[CauseRule]) -> Vec<Lacking> {
+    let (no_kinds, no_versions) = (Group::new(), Versions::new());
+    let mut found = Vec::new();
+    for (group, kinds) in target {
+        let ours = ours.get(group).unwrap_or(&no_kinds);
         for (kind, versions) in kinds {
-            lacking.names.push(kind.clone());
-            lacking.extent.kinds += 1;
-            lacking.extent.versions += versions.len();
-            for path in versions.values().flat_map(|version| version.paths.keys()) {
-                match path.starts_with("spec") {
-                    true => lacking.extent.spec += 1,
-                    false => lacking.extent.status += 1,
-                }
+            let have = ours.get(kind).unwrap_or(&no_versions);
+            for (name, version) in versions
+                .iter()
+                .filter(|(name, _)| !have.contains_key(*name))
+            {
+                let is_spec = |path: &&String| path.starts_with("spec");
+                let spec = version.paths.keys().filter(is_spec).count();
+                let mut lacking = Lacking {
+                    group: group.clone(),
+                    kind: kind.clone(),
+                    version: name.clone(),
+                    is_whole_kind: have.is_empty(),
+                    spec,
+                    status: version.paths.len() - spec,
+                    cause: None,
+                };
+                let mut causes = causes.iter();
+                lacking.cause = causes.find(|it| it.fits(&lacking)).map(|it| it.cause);
+                found.push(lacking);
             }
         }
-        (!lacking.names.is_empty()).then_some(lacking)
+    }
+    found
+}
+
+/// What is lacking without a cause, and causes of what is not lacking, in sentences. `is_whole`: all groups were compared.
+pub fn faults(lacking: &[Lacking], causes: &[CauseRule], is_whole: bool) -> Vec<String> {
+    let without = lacking.iter().filter(|it| it.cause.is_none());
+    let without = without.map(|it| {
+        format!(
+            "{} {} {} is lacking: add it to specs/{}/group.toml, or say why not in {FILE}",
+            it.group,
+            it.kind,
+            it.version,
+            short(&it.group)
+        )
+    });
+    let is_unused = |rule: &&CauseRule| is_whole && !lacking.iter().any(|it| rule.fits(it));
+    let unused = causes.iter().filter(is_unused).map(|rule| {
+        format!(
+            "nothing of {} {} {} is lacking: remove that from {FILE}",
+            rule.group, rule.kind, rule.version
+        )
+    });
+    without.chain(unused).collect()
+}
+
+/// Kinds that are lacking, each with its versions, by group.
+pub fn by_group<'l>(
+    lacking: impl IntoIterator<Item = &'l Lacking>,
+) -> BTreeMap<&'l str, Vec<&'l Lacking>> {
+    let mut groups = BTreeMap::<&str, Vec<&Lacking>>::new();
+    for it in lacking {
+        groups.entry(short(&it.group)).or_default().push(it);
+    }
+    groups
+}
+
+/// What is lacking in words: kinds, and versions where we have others of the kind.
+pub fn names(lacking: &[&Lacking]) -> String {
+    let mut kinds = BTreeMap::<&str, Vec<&str>>::new();
+    for it in lacking {
+        let versions = kinds.entry(&it.kind).or_default();
+        if !it.is_whole_kind {
+            versions.push(&it.version);
+        }
+    }
+    let name = |(kind, versions): (&str, Vec<&str>)| match versions.is_empty() {
+        true => kind.to_owned(),
+        false => format!("{kind} {}", versions.join(" ")),
     };
-    target.iter().filter_map(of_group).collect()
-}
-
-/// All of it.
-pub fn sum(lacking: &[Lacking]) -> Extent {
-    let mut sum = Extent::default();
-    for Lacking { extent, .. } in lacking {
-        sum.kinds += extent.kinds;
-        sum.versions += extent.versions;
-        sum.spec += extent.spec;
-        sum.status += extent.status;
-    }
-    sum
-}
-
-/// One line for each group that lacks something.
-pub fn text(lacking: &[Lacking]) -> String {
-    let mut out = String::new();
-    for Lacking {
-        group,
-        of,
-        extent,
-        names,
-    } in lacking
-    {
-        let _ = writeln!(
-            out,
-            "{group} lacks {} of {of} kinds, {} versions, {} paths: {}",
-            extent.kinds,
-            extent.versions,
-            extent.spec + extent.status,
-            names.join(", ")
-        );
-    }
-    out
-}
-
-/// The section of the page of totals; empty when nothing is lacking. `totals` are those of the kinds that are there.
-pub fn section(lacking: &[Lacking], totals: &Totals) -> String {
-    if lacking.is_empty() {
-        return String::new();
-    }
-    let sum = sum(lacking);
-    let mut page = format!(
-        "\n## Lacking altogether\n\n\
-         {} kinds with {} versions are not here. With all of their paths counted as missing, {} of {} versions are there.\n\n\
-         | | paths | match | share |\n|---|--:|--:|--:|\n",
-        sum.kinds,
-        sum.versions,
-        totals.present,
-        totals.versions + sum.versions
-    );
-    for ((name, mut counts, _), more) in totals.bars().into_iter().zip([sum.spec, sum.status]) {
-        counts.total += more;
-        let (total, matched, share) = (counts.total, counts.matched, percent(&counts));
-        let _ = writeln!(page, "| {name} | {total} | {matched} | {share:.2} % |");
-    }
-    page.push_str(
-        "\n| group | kinds | lacking | versions | spec paths | status paths | which |\n|---|--:|--:|--:|--:|--:|---|\n",
-    );
-    for Lacking {
-        group,
-        of,
-        extent,
-        names,
-    } in lacking
-    {
-        let _ = writeln!(
-            page,
-            "| {} | {of} | {} | {} | {} | {} | {} |",
-            super::reasons::short(group),
-            extent.kinds,
-            extent.versions,
-            extent.spec,
-            extent.status,
-            names.join(", ")
-        );
-    }
-    page
+    kinds.into_iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::parity::schema::{Version, Versions};
+    use crate::parity::schema::Version;
 
-    fn group(kinds: &[(&str, &[&str])]) -> Group {
-        let kind = |(kind, paths): &(&str, &[&str])| {
-            let paths = paths
-                .iter()
-                .map(|path| ((*path).to_owned(), Default::default()));
+    fn crds(group: &str, kinds: &[(&str, &[&str], &[&str])]) -> Crds {
+        let kind = |(kind, versions, paths): &(&str, &[&str], &[&str])| {
+            let paths = paths.iter();
             let version = Version {
-                paths: paths.collect(),
+                paths: paths
+                    .map(|path| ((*path).to_owned(), Default::default()))
+                    .collect(),
                 ..Version::default()
             };
-            (
-                (*kind).to_owned(),
-                Versions::from([("v1".to_owned(), version)]),
-            )
+            let versions = versions.iter();
+            let versions = versions.map(|name| ((*name).to_owned(), version.clone()));
+            ((*kind).to_owned(), versions.collect::<Versions>())
         };
-        kinds.iter().map(kind).collect()
-    }
-
-    fn crds(groups: &[(&str, Group)]) -> Crds {
-        let named = groups
-            .iter()
-            .map(|(name, group)| ((*name).to_owned(), group.clone()));
-        BTreeMap::from_iter(named)
+        Crds::from([(group.to_owned(), kinds.iter().map(kind).collect())])
     }
 
     #[test]
-    fn kinds_and_groups_that_are_not_there_count() {
-        let a = group(&[
-            ("One", &["spec", "status"]),
-            ("Two", &["spec", "spec.x", "status"]),
-        ]);
-        let b = group(&[("Three", &["spec"])]);
-        let ours = crds(&[("a.azure.com", group(&[("One", &["spec"])]))]);
-        let target = crds(&[("a.azure.com", a), ("b.azure.com", b)]);
-        let found = lacking(&ours, &target);
-        let expected = Extent {
-            kinds: 2,
-            versions: 2,
-            spec: 3,
-            status: 1,
+    fn groups_kinds_and_versions_that_are_not_there_are_told_with_their_cause() {
+        let ours = crds("a.azure.com", &[("One", &["v1"], &["spec"])]);
+        let mut target = crds(
+            "a.azure.com",
+            &[
+                ("One", &["v1", "v2"], &["spec", "status"]),
+                ("Two", &["v1"], &["spec", "spec.x", "status"]),
+            ],
+        );
+        target.extend(crds("b.azure.com", &[("Three", &["v1"], &["spec"])]));
+        let toml = "[[lacking]]\ngroup = \"a\"\nkind = \"T*\"\ncause = \"not-arm\"\n\
+                    [[lacking]]\ngroup = \"a\"\nversion = \"v2\"\ncause = \"no-data\"\n";
+        let causes = parse(toml).unwrap();
+        let found = lacking(&ours, &target, &causes);
+        let told = |it: &Lacking| {
+            (
+                it.kind.clone(),
+                it.version.clone(),
+                it.spec,
+                it.status,
+                it.cause,
+            )
         };
-        assert_eq!(sum(&found), expected);
-        let line = "a.azure.com lacks 1 of 2 kinds, 1 versions, 3 paths: Two\n";
-        assert!(text(&found).starts_with(line), "{}", text(&found));
-        let page = section(&found, &Totals::default());
-        for line in [
-            "| spec | 3 | 0 | 0.00 % |",
-            "| b | 1 | 1 | 1 | 1 | 0 | Three |",
-        ] {
-            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
-        }
-        assert_eq!(section(&lacking(&target, &target), &Totals::default()), "");
+        let told = found.iter().map(told).collect::<Vec<_>>();
+        let row = |kind: &str, version: &str, spec, status, cause| {
+            (kind.to_owned(), version.to_owned(), spec, status, cause)
+        };
+        assert_eq!(
+            told,
+            [
+                row("One", "v2", 1, 1, Some(Cause::NoData)),
+                row("Two", "v1", 2, 1, Some(Cause::NotArm)),
+                row("Three", "v1", 1, 0, None),
+            ]
+        );
+        assert_eq!(names(&by_group(&found)["a"]), "One v2, Two");
+        let faults = |target: &Crds, is_whole| {
+            super::faults(&lacking(&ours, target, &causes), &causes, is_whole)
+        };
+        let [fault] = &faults(&target, true)[..] else {
+            panic!("{:?}", faults(&target, true));
+        };
+        assert!(
+            fault.starts_with("b.azure.com Three v1 is lacking: add it"),
+            "{fault}"
+        );
+        assert_eq!(faults(&ours, true).len(), 2);
+        assert_eq!(faults(&ours, false).len(), 0);
     }
 }

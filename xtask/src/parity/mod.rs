@@ -6,7 +6,7 @@
 //! | [`schema`] | our CRDs in the same form |
 //! | [`compare`] | what differs |
 //! | [`reasons`] | why: the reviewed lists `specs/<group>/parity.toml` |
-//! | [`lacking`] | kinds and groups of the target that are not here at all |
+//! | [`lacking`] | versions, kinds and groups of the target that are not here, and why: `specs/lacking.toml` |
 //! | [`totals`] | sums, and the shares that are asked for |
 //! | [`report`], [`page`] | telling: text, data, `docs/parity.md` and a page for each group |
 //! | [`propose`] | lines of curation files that would settle differences |
@@ -103,16 +103,19 @@ pub async fn run(arguments: &ParityArguments) -> anyhow::Result<ExitCode> {
         compared.extend(compare::group(group, kinds, &target));
     }
     let target = target::read_all(&folder, &arguments.group)?;
-    let lacking = lacking::lacking(&ours, &target);
+    let causes = lacking::read(&root)?;
+    let lacking = lacking::lacking(&ours, &target, &causes);
     let reasons = reasons::read(&root)?;
     let explanation = reasons::explain(&reasons, &compared);
     let text = match arguments.output {
-        Format::Text => lacking::text(&lacking) + &report::text(&compared, arguments.all),
+        Format::Text => report::text(&compared, &lacking, arguments.all),
         Format::Jsonl => output::lines(&compared)?,
         format => format.document(&report::document(&compared, &lacking))?,
     };
     output::print(&text)?;
-    let mut faults = report::faults(&compared, &explanation, arguments.group.is_empty());
+    let is_whole = arguments.group.is_empty();
+    let mut faults = report::faults(&compared, &lacking, &explanation, is_whole);
+    faults.extend(lacking::faults(&lacking, &causes, is_whole));
     let pages = page::pages(&compared, &explanation, &lacking);
     if arguments.write {
         write(&root, &pages)?;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::compare::{Compared, Counts, Presence};
 use super::lacking::{self, Lacking};
 use super::reasons::{self, Explanation, Place, Reason};
-use super::totals::{Totals, percent};
+use super::totals::{self, Totals, percent};
 
 const HEAD: &str = "\
 # Parity with Azure Service Operator
@@ -18,7 +18,7 @@ and when a reason has no difference. The reasons are in `specs/<group>/parity.to
 
 A path *matches* when both have it with the same type, the same enum values and the same required flag. *Limits* are
 patterns, formats, bounds and lengths; they are compared, too, but a path with another limit still matches. A version
-that only Azure Service Operator has needs a reason of its own; its paths are in no sum. Names, categories and printer
+that only Azure Service Operator has needs a cause in `specs/lacking.toml`. Names, categories and printer
 columns are compared for every version. Storage versions are not: they are for the operators alone and have no field
 schema here.
 
@@ -57,21 +57,7 @@ fn page(
     lacking: &[Lacking],
 ) -> String {
     let mut page = HEAD.to_owned();
-    let totals = Totals::of(compared);
-    let _ = write!(
-        page,
-        "\n{} of {} versions are there.\n\n| | paths | match | share | at least |\n|---|--:|--:|--:|--:|\n",
-        totals.present, totals.versions
-    );
-    for (name, counts, bar) in totals.bars() {
-        let _ = writeln!(
-            page,
-            "| {name} | {} | {} | {:.2} % | {bar} % |",
-            counts.total,
-            counts.matched,
-            percent(&counts)
-        );
-    }
+    sums(&mut page, compared, lacking);
     page.push_str(
         "\n## Groups\n\n\
          | group | versions | here | spec paths | match | status paths | match | differences of its own |\n\
@@ -92,7 +78,7 @@ fn page(
             own.iter().map(|(_, places)| places.len()).sum::<usize>()
         );
     }
-    page.push_str(&lacking::section(lacking, &totals));
+    page.push_str(&lacking_section(lacking));
     page.push_str("\n## Differences of all groups\n\nIn brackets: how many, over all versions.\n");
     for (reason, places) in explanation.for_all() {
         difference(&mut page, compared, reason, places);
@@ -101,6 +87,64 @@ fn page(
         let count = explanation.unexplained.len();
         let _ = write!(page, "\n**Without a reason ({count}).**\n\n");
         list(&mut page, compared, &explanation.unexplained);
+    }
+    page
+}
+
+/// The sums, from all that the target has to what we could have.
+fn sums(page: &mut String, compared: &[Compared], lacking: &[Lacking]) {
+    page.push_str(
+        "\nEverything that is lacking counts as a path that does not match, but for what a row leaves out. The last row is \
+         what `--check` holds to the bars.\n\n\
+         | counted | versions | here | spec paths | match | share | status paths | match | share |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let words = [
+        "all",
+        "without what Azure Resource Manager does not make: ",
+        "without what there are no data for either: ",
+    ];
+    let steps = totals::steps(compared, lacking);
+    for (words, (totals, left_out)) in words.iter().zip(&steps) {
+        let groups = lacking::by_group(left_out.iter().copied());
+        let names = groups
+            .iter()
+            .map(|(group, kinds)| format!("{group} {}", lacking::names(kinds)));
+        let names = names.collect::<Vec<_>>().join("; ");
+        let _ = write!(
+            page,
+            "| {words}{names} | {} | {} |",
+            totals.versions, totals.present
+        );
+        for (_, counts, _) in totals.bars() {
+            let (total, matched, share) = (counts.total, counts.matched, percent(&counts));
+            let _ = write!(page, " {total} | {matched} | {share:.2} % |");
+        }
+        page.push('\n');
+    }
+    let bars = steps[0].0.bars();
+    let bars = bars.map(|(name, _, bar)| format!("{bar} % of {name} paths"));
+    let _ = writeln!(page, "\nAt least {} must match.", bars.join(" and "));
+}
+
+/// What is lacking, by group; empty where nothing is.
+fn lacking_section(lacking: &[Lacking]) -> String {
+    if lacking.is_empty() {
+        return String::new();
+    }
+    let mut page = "\n## What is lacking\n\n[What is not here](gaps.md) says what would add it.\n\n\
+                    | group | versions | spec paths | status paths | which |\n|---|--:|--:|--:|---|\n"
+        .to_owned();
+    for (group, kinds) in lacking::by_group(lacking) {
+        let sum = |side: fn(&Lacking) -> usize| kinds.iter().map(|it| side(it)).sum::<usize>();
+        let _ = writeln!(
+            page,
+            "| {group} | {} | {} | {} | {} |",
+            kinds.len(),
+            sum(|it| it.spec),
+            sum(|it| it.status),
+            lacking::names(&kinds)
+        );
     }
     page
 }
@@ -203,6 +247,7 @@ fn list(page: &mut String, compared: &[Compared], places: &[Place<'_>]) {
 mod tests {
     use super::*;
     use crate::parity::compare::{Aspect, Finding};
+    use crate::parity::lacking::Cause;
 
     fn version(kind: &str, presence: Presence, findings: Vec<Finding>) -> Compared {
         let spec = Counts {
@@ -254,10 +299,38 @@ mod tests {
         ];
         let mut reasons = reason("status.w", "Ours.", Some("a"));
         reasons.extend(reason("status.x", "Wanted.", None));
-        let pages = pages(&compared, &reasons::explain(&reasons, &compared), &[]);
+        let lacking = |kind: &str, cause| Lacking {
+            group: "a.azure.com".to_owned(),
+            kind: kind.to_owned(),
+            version: "v1".to_owned(),
+            is_whole_kind: kind != "Two",
+            spec: 2,
+            status: 0,
+            cause,
+        };
+        let lacking = [
+            lacking("Two", Some(Cause::NoData)),
+            lacking("User", Some(Cause::NotArm)),
+        ];
+        let pages = pages(&compared, &reasons::explain(&reasons, &compared), &lacking);
         for (page, line) in [
-            ("parity.md", "2 of 3 versions are there."),
-            ("parity.md", "| spec | 8 | 4 | 50.00 % | 99.5 % |"),
+            (
+                "parity.md",
+                "| all | 4 | 2 | 12 | 4 | 33.33 % | 0 | 0 | 0.00 % |",
+            ),
+            (
+                "parity.md",
+                "| without what Azure Resource Manager does not make: a User | 3 | 2 | 10 | 4 | 40.00 % | 0 | 0 | 0.00 % |",
+            ),
+            (
+                "parity.md",
+                "| without what there are no data for either: a Two v1 | 2 | 2 | 8 | 4 | 50.00 % | 0 | 0 | 0.00 % |",
+            ),
+            (
+                "parity.md",
+                "At least 99.5 % of spec paths and 99 % of status paths must match.",
+            ),
+            ("parity.md", "| a | 2 | 4 | 0 | Two v1, User |"),
             (
                 "parity.md",
                 "| [a](parity/a.md) | 3 | 2 | 8 | 50.00 % | 0 | 0.00 % | 1 |",

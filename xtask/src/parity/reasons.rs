@@ -158,9 +158,9 @@ impl Reason {
         let group = self.group.as_deref();
         self.aspect == finding.aspect
             && group.is_none_or(|group| group == short(&version.group))
-            && fits(&self.kind, &version.kind)
-            && fits(&self.version, &version.version)
-            && fits(&self.path, &finding.path)
+            && is_like(&self.kind, &version.kind)
+            && is_like(&self.version, &version.version)
+            && is_like(&self.path, &finding.path)
     }
 }
 
@@ -175,12 +175,12 @@ impl std::fmt::Display for Reason {
 }
 
 /// Whether a text is as the pattern says, in which `*` stands for any text.
-fn fits(pattern: &str, text: &str) -> bool {
+pub fn is_like(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((head, rest)) => text.strip_prefix(head).is_some_and(|text| {
             let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-            starts.any(|at| fits(rest, &text[at..]))
+            starts.any(|at| is_like(rest, &text[at..]))
         }),
     }
 }
@@ -219,7 +219,7 @@ mod tests {
             ("status.*[].*", "status.list[].a", true),
             ("status", "status.a", false),
         ] {
-            assert_eq!(fits(pattern, text), expected, "{pattern} on {text}");
+            assert_eq!(is_like(pattern, text), expected, "{pattern} on {text}");
         }
     }
 

@@ -5,15 +5,15 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::compare::{Compared, Counts, Presence};
-use super::lacking::Lacking;
+use super::lacking::{self, Lacking};
 use super::reasons::{self, Explanation};
-use super::totals::{Totals, percent};
+use super::totals::{self, Totals, percent};
 
 /// Differences shown of each version, unless all are asked for.
 const SHOWN: usize = 10;
 
 /// Text that ends with the line `parity: N of M paths`.
-pub fn text(compared: &[Compared], all: bool) -> String {
+pub fn text(compared: &[Compared], lacking: &[Lacking], all: bool) -> String {
     let mut out = String::new();
     for version in compared {
         let absent = match version.presence {
@@ -39,20 +39,37 @@ pub fn text(compared: &[Compared], all: bool) -> String {
             let _ = writeln!(out, "    and {} more (--all)", total - shown);
         }
     }
-    let totals = Totals::of(compared);
-    let _ = writeln!(out, "versions: {} of {}", totals.present, totals.versions);
-    for (name, counts, bar) in totals.bars() {
-        let _ = writeln!(
-            out,
-            "{name}: {} of {} paths, {:.2} % (at least {bar} %)",
-            counts.matched,
-            counts.total,
-            percent(&counts)
-        );
+    for (group, kinds) in lacking::by_group(lacking) {
+        let _ = writeln!(out, "{group} lacks {}", lacking::names(&kinds));
     }
-    let both = totals.both();
+    sums(&mut out, compared, lacking);
+    let both = Totals::of(compared).both();
     let _ = writeln!(out, "parity: {} of {} paths", both.matched, both.total);
     out
+}
+
+/// The sums, from all that the target has to what we could have.
+fn sums(out: &mut String, compared: &[Compared], lacking: &[Lacking]) {
+    let words = [
+        "all",
+        "without what Azure Resource Manager does not make",
+        "without what there are no data for either",
+    ];
+    for (words, (totals, _)) in words.iter().zip(totals::steps(compared, lacking)) {
+        let _ = write!(
+            out,
+            "{words}: {} of {} versions",
+            totals.present, totals.versions
+        );
+        for (name, counts, bar) in totals.bars() {
+            let (matched, total, share) = (counts.matched, counts.total, percent(&counts));
+            let _ = write!(
+                out,
+                "; {name} {matched} of {total} paths, {share:.2} % (bar {bar} %)"
+            );
+        }
+        out.push('\n');
+    }
 }
 
 fn side(out: &mut String, name: &str, counts: &Counts) {
@@ -69,14 +86,23 @@ fn side(out: &mut String, name: &str, counts: &Counts) {
 
 /// Everything, with totals.
 pub fn document(compared: &[Compared], lacking: &[Lacking]) -> Value {
-    json!({"versions": compared, "totals": Totals::of(compared), "lacking": lacking})
+    let [all, arm, data] = totals::steps(compared, lacking).map(|(totals, _)| totals);
+    let counting = json!({"all": all, "without-not-arm": arm, "without-no-data": data});
+    let totals = Totals::of(compared);
+    json!({"versions": compared, "totals": totals, "counting-lacking": counting, "lacking": lacking})
 }
 
 /// What keeps the comparison from being accepted, one line each. `is_whole`: all groups were compared, so that a reason
 /// for all of them must explain something.
-pub fn faults(compared: &[Compared], explanation: &Explanation<'_>, is_whole: bool) -> Vec<String> {
+pub fn faults(
+    compared: &[Compared],
+    lacking: &[Lacking],
+    explanation: &Explanation<'_>,
+    is_whole: bool,
+) -> Vec<String> {
     let mut faults = Vec::new();
-    for (name, counts, bar) in Totals::of(compared).bars() {
+    let without_cause = lacking.iter().filter(|it| it.cause.is_none());
+    for (name, counts, bar) in Totals::counting(compared, without_cause).bars() {
         let share = percent(&counts);
         if share < bar && counts.total > 0 {
             faults.push(format!(
@@ -144,14 +170,14 @@ mod tests {
 
     #[test]
     fn text_shortens_lists_and_ends_with_the_total() {
-        let short = text(&compared(), false);
+        let short = text(&compared(), &[], false);
         let head =
             "a.azure.com/v1 Thing\n  spec    3 of 16 matched, 12 missing, 1 different, 0 extra";
         assert!(short.contains(head), "{short}");
         assert!(short.contains("and 2 more"), "{short}");
         assert!(short.contains("versions: 1 of 1"), "{short}");
         assert!(short.ends_with("parity: 7 of 20 paths\n"), "{short}");
-        assert!(!text(&compared(), true).contains("more"));
+        assert!(!text(&compared(), &[], true).contains("more"));
     }
 
     #[test]
@@ -168,7 +194,8 @@ mod tests {
         let low = "18.75 % of the spec paths match, expected 99.5 %";
         let found = |toml: &str, is_whole| {
             let reasons = reasons::parse(toml, "specs/parity.toml", None).unwrap();
-            faults(&compared, &reasons::explain(&reasons, &compared), is_whole)
+            let explanation = reasons::explain(&reasons, &compared);
+            faults(&compared, &[], &explanation, is_whole)
         };
         assert_eq!(found(toml, true), [low]);
         let without = found("", true);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// The groups that are wanted, all when none is named, each in full or by its first word.
+use super::reasons::short;
+
+/// The groups that are wanted, all when none is named, each in full or by its short name.
 ///
 /// # Errors
 /// When there is no group of a name that is wanted.
@@ -26,7 +28,8 @@ pub fn select<T>(
 
 /// Whether a group is among those that are wanted, as all are when none is named.
 pub fn is_wanted(group: &str, wanted: &[String]) -> bool {
-    let is = |wanted: &String| wanted == group || Some(wanted.as_str()) == group.split('.').next();
+    // `network` is not `network.frontdoor`, which begins so.
+    let is = |wanted: &String| wanted == group || wanted == short(group);
     wanted.is_empty() || wanted.iter().any(is)
 }
 
@@ -36,17 +39,24 @@ mod tests {
 
     #[test]
     fn groups_are_chosen_by_name_and_an_unknown_one_is_told_with_all_there_are() {
-        let groups = || ["a.azure.com", "b.azure.com"].map(|name| (name.to_owned(), ()));
+        let groups = || {
+            let names = ["a.azure.com", "a.x.azure.com", "b.azure.com"];
+            names.map(|name| (name.to_owned(), ()))
+        };
         let chosen = |wanted: &[&str]| {
             let wanted: Vec<_> = wanted.iter().map(|name| (*name).to_owned()).collect();
             select(BTreeMap::from(groups()), &wanted)
                 .map(|groups| groups.into_keys().collect::<Vec<_>>().join(" "))
                 .map_err(|error| error.to_string())
         };
-        assert_eq!(chosen(&[]).as_deref(), Ok("a.azure.com b.azure.com"));
+        let all = "a.azure.com a.x.azure.com b.azure.com";
+        assert_eq!(chosen(&[]).as_deref(), Ok(all));
+        assert_eq!(chosen(&["a"]).as_deref(), Ok("a.azure.com"));
+        assert_eq!(chosen(&["a.x"]).as_deref(), Ok("a.x.azure.com"));
         assert_eq!(chosen(&["b"]).as_deref(), Ok("b.azure.com"));
         assert_eq!(chosen(&["a.azure.com"]).as_deref(), Ok("a.azure.com"));
-        let error = "there are no CRDs of group `c`; there are: a.azure.com, b.azure.com";
+        let error =
+            "there are no CRDs of group `c`; there are: a.azure.com, a.x.azure.com, b.azure.com";
         assert_eq!(chosen(&["a", "c"]), Err(error.to_owned()));
     }
 }

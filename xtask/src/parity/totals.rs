@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::compare::{Compared, Counts, Presence};
+use super::lacking::{Cause, Lacking};
 
-/// Least share of spec paths of the versions that are there that must match, in percent.
+/// Least share of spec paths that must match, in percent; what is lacking for a cause does not count.
 const SPEC_BAR: f64 = 99.5;
 /// Least share of status paths of these that must match, in percent.
 const STATUS_BAR: f64 = 99.0;
@@ -23,8 +24,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// The sums. Versions that only one side has count no paths: a whole version is lacking for want of specs, and needs a
-    /// reason of its own.
+    /// The sums of the versions that are there. Those that only one side has count no paths; [`Self::counting`] does.
     pub fn of(compared: &[Compared]) -> Self {
         let mut totals = Self::default();
         for version in compared {
@@ -34,6 +34,21 @@ impl Totals {
                 totals.spec += version.spec;
                 totals.status += version.status;
             }
+        }
+        totals
+    }
+
+    /// These and what is lacking, of which nothing matches.
+    pub fn counting<'l>(
+        compared: &[Compared],
+        lacking: impl IntoIterator<Item = &'l Lacking>,
+    ) -> Self {
+        let mut totals = Self::of(compared);
+        totals.versions = totals.present;
+        for it in lacking {
+            totals.versions += 1;
+            totals.spec.total += it.spec;
+            totals.status.total += it.status;
         }
         totals
     }
@@ -57,4 +72,21 @@ impl Totals {
 /// Share of paths that match, in percent.
 pub fn percent(counts: &Counts) -> f64 {
     100.0 * counts.matched as f64 / counts.total.max(1) as f64
+}
+
+/// The sums with all that is lacking, without what Azure Resource Manager does not make, and without what there are no data
+/// for either, each with what it leaves out.
+pub fn steps<'l>(compared: &[Compared], lacking: &'l [Lacking]) -> [(Totals, Vec<&'l Lacking>); 3] {
+    let step = |is_counted: fn(Option<Cause>) -> bool, left_out: Option<Cause>| {
+        let counted = lacking.iter().filter(|it| is_counted(it.cause));
+        let left_out = lacking
+            .iter()
+            .filter(|it| it.cause == left_out && left_out.is_some());
+        (Totals::counting(compared, counted), left_out.collect())
+    };
+    [
+        step(|_| true, None),
+        step(|cause| cause != Some(Cause::NotArm), Some(Cause::NotArm)),
+        step(|cause| cause.is_none(), Some(Cause::NoData)),
+    ]
 }

@@ -17,6 +17,9 @@ pub use lock::{LOCK_FILE, Lock, Source, hash};
 
 /// Reasons for what all groups differ in from Azure Service Operator's, beside the folders of groups.
 pub const PARITY_FILE: &str = "specs/parity.toml";
+
+/// What of Azure Service Operator is lacking, and why, relative to the workspace.
+pub const LACKING_FILE: &str = "specs/lacking.toml";
 /// The source of OpenAPI documents.
 pub const AZURE_SPECS: &str = "azure-rest-api-specs";
 /// The source of Bicep types.

@@ -10,6 +10,7 @@ use super::database_account::{
     DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesConnectorOffer,
     DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesCreateMode,
     DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesDatabaseAccountOfferType,
+    DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesDefaultPriorityLevel,
     DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesMinimalTlsVersion,
     DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesNetworkAclBypass,
     DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesPublicNetworkAccess,
@@ -60,6 +61,11 @@ shaped! {
             .required();
         /// String; ARM `properties.defaultIdentity`.
         default_identity: String = "defaultIdentity".at(&["properties", "defaultIdentity"]);
+        /// Enum; not in the storage version; ARM `properties.defaultPriorityLevel`.
+        default_priority_level: DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesDefaultPriorityLevel =
+            "defaultPriorityLevel"
+            .at(&["properties", "defaultPriorityLevel"])
+            .stashed();
         /// Boolean; ARM `properties.disableKeyBasedMetadataWriteAccess`.
         disable_key_based_metadata_write_access: bool = "disableKeyBasedMetadataWriteAccess"
             .at(&["properties", "disableKeyBasedMetadataWriteAccess"]);
@@ -85,6 +91,19 @@ shaped! {
         /// Boolean; ARM `properties.enablePartitionMerge`.
         enable_partition_merge: bool = "enablePartitionMerge"
             .at(&["properties", "enablePartitionMerge"]);
+        /// Boolean; not in the storage version; ARM `properties.enablePerRegionPerPartitionAutoscale`.
+        enable_per_region_per_partition_autoscale: bool = "enablePerRegionPerPartitionAutoscale"
+            .at(&["properties", "enablePerRegionPerPartitionAutoscale"])
+            .stashed();
+        /// Boolean; not in the storage version; ARM `properties.enablePriorityBasedExecution`.
+        enable_priority_based_execution: bool = "enablePriorityBasedExecution"
+            .at(&["properties", "enablePriorityBasedExecution"])
+            .stashed();
+        /// Boolean; not in the storage version; ARM `properties.enforceHierarchicalPartitionKeyIdLastLevel`.
+        enforce_hierarchical_partition_key_id_last_level: bool =
+            "enforceHierarchicalPartitionKeyIdLastLevel"
+            .at(&["properties", "enforceHierarchicalPartitionKeyIdLastLevel"])
+            .stashed();
         /// Object; ARM `identity`.
         identity: Box<ManagedServiceIdentity> = "identity".at(&["identity"]);
         /// List of objects; ARM `properties.ipRules`.

@@ -11,6 +11,7 @@ pub mod cassandra_data_center;
 mod cassandra_data_center_spec;
 pub mod database_account;
 mod database_account_spec;
+mod database_account_status;
 pub mod firewall_rule;
 mod firewall_rule_spec;
 pub mod mongo_cluster;
@@ -19,31 +20,45 @@ mod mongo_cluster_status;
 pub mod mongodb_database;
 pub mod mongodb_database_collection;
 mod mongodb_database_collection_spec;
+mod mongodb_database_collection_status;
 pub mod mongodb_database_collection_throughput_setting;
 mod mongodb_database_collection_throughput_setting_spec;
+mod mongodb_database_collection_throughput_setting_status;
 mod mongodb_database_spec;
+mod mongodb_database_status;
 pub mod mongodb_database_throughput_setting;
 mod mongodb_database_throughput_setting_spec;
+mod mongodb_database_throughput_setting_status;
 pub mod mongodb_role_definition;
 mod mongodb_role_definition_spec;
+mod mongodb_role_definition_status;
 pub mod mongodb_user_definition;
 mod mongodb_user_definition_spec;
+mod mongodb_user_definition_status;
 pub mod sql_database;
 pub mod sql_database_container;
 mod sql_database_container_spec;
+mod sql_database_container_status;
 pub mod sql_database_container_stored_procedure;
 mod sql_database_container_stored_procedure_spec;
+mod sql_database_container_stored_procedure_status;
 pub mod sql_database_container_throughput_setting;
 mod sql_database_container_throughput_setting_spec;
+mod sql_database_container_throughput_setting_status;
 pub mod sql_database_container_trigger;
 mod sql_database_container_trigger_spec;
+mod sql_database_container_trigger_status;
 pub mod sql_database_container_user_defined_function;
 mod sql_database_container_user_defined_function_spec;
+mod sql_database_container_user_defined_function_status;
 mod sql_database_spec;
+mod sql_database_status;
 pub mod sql_database_throughput_setting;
 mod sql_database_throughput_setting_spec;
+mod sql_database_throughput_setting_status;
 pub mod sql_role_assignment;
 mod sql_role_assignment_spec;
+mod sql_role_assignment_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
@@ -51,33 +66,39 @@ use armature_shapes::resource::TypedObject;
 pub use cassandra_cluster_spec::CassandraClusterSpec;
 pub use cassandra_data_center_spec::CassandraDataCenterSpec;
 pub use database_account_spec::DatabaseAccountSpec;
+pub use database_account_status::DatabaseAccountStatus;
 pub use firewall_rule_spec::FirewallRuleSpec;
 pub use mongo_cluster_spec::MongoClusterSpec;
 pub use mongo_cluster_status::MongoClusterStatus;
 pub use mongodb_database_collection_spec::MongodbDatabaseCollectionSpec;
+pub use mongodb_database_collection_status::MongodbDatabaseCollectionStatus;
 pub use mongodb_database_collection_throughput_setting_spec::MongodbDatabaseCollectionThroughputSettingSpec;
+pub use mongodb_database_collection_throughput_setting_status::MongodbDatabaseCollectionThroughputSettingStatus;
 pub use mongodb_database_spec::MongodbDatabaseSpec;
+pub use mongodb_database_status::MongodbDatabaseStatus;
 pub use mongodb_database_throughput_setting_spec::MongodbDatabaseThroughputSettingSpec;
+pub use mongodb_database_throughput_setting_status::MongodbDatabaseThroughputSettingStatus;
 pub use mongodb_role_definition_spec::MongodbRoleDefinitionSpec;
+pub use mongodb_role_definition_status::MongodbRoleDefinitionStatus;
 pub use mongodb_user_definition_spec::MongodbUserDefinitionSpec;
+pub use mongodb_user_definition_status::MongodbUserDefinitionStatus;
 pub use sql_database_container_spec::SqlDatabaseContainerSpec;
+pub use sql_database_container_status::SqlDatabaseContainerStatus;
 pub use sql_database_container_stored_procedure_spec::SqlDatabaseContainerStoredProcedureSpec;
+pub use sql_database_container_stored_procedure_status::SqlDatabaseContainerStoredProcedureStatus;
 pub use sql_database_container_throughput_setting_spec::SqlDatabaseContainerThroughputSettingSpec;
+pub use sql_database_container_throughput_setting_status::SqlDatabaseContainerThroughputSettingStatus;
 pub use sql_database_container_trigger_spec::SqlDatabaseContainerTriggerSpec;
+pub use sql_database_container_trigger_status::SqlDatabaseContainerTriggerStatus;
 pub use sql_database_container_user_defined_function_spec::SqlDatabaseContainerUserDefinedFunctionSpec;
+pub use sql_database_container_user_defined_function_status::SqlDatabaseContainerUserDefinedFunctionStatus;
 pub use sql_database_spec::SqlDatabaseSpec;
+pub use sql_database_status::SqlDatabaseStatus;
 pub use sql_database_throughput_setting_spec::SqlDatabaseThroughputSettingSpec;
+pub use sql_database_throughput_setting_status::SqlDatabaseThroughputSettingStatus;
 pub use sql_role_assignment_spec::SqlRoleAssignmentSpec;
-pub use super::v20210515::SqlRoleAssignmentStatus;
+pub use sql_role_assignment_status::SqlRoleAssignmentStatus;
 pub use super::v20240701::FirewallRuleStatus;
-pub use super::v20240815::{
-    DatabaseAccountStatus, MongodbDatabaseStatus, MongodbDatabaseCollectionStatus,
-    MongodbDatabaseCollectionThroughputSettingStatus, MongodbDatabaseThroughputSettingStatus,
-    MongodbRoleDefinitionStatus, MongodbUserDefinitionStatus, SqlDatabaseStatus,
-    SqlDatabaseContainerStatus, SqlDatabaseContainerStoredProcedureStatus,
-    SqlDatabaseContainerThroughputSettingStatus, SqlDatabaseContainerTriggerStatus,
-    SqlDatabaseContainerUserDefinedFunctionStatus, SqlDatabaseThroughputSettingStatus,
-};
 pub use super::v20260315::{CassandraClusterStatus, CassandraDataCenterStatus};
 
 /// Names `CassandraCluster` in version `v20260315storage`.

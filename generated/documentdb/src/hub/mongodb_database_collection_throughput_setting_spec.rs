@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shaped};
 
 use super::mongodb_database_collection_throughput_setting::{
-    OperatorSpec, ThroughputSettingsResourceOrThroughputSettingsGetPropertiesResource,
+    ManagedServiceIdentity, OperatorSpec,
+    ThroughputSettingsResourceOrThroughputSettingsGetPropertiesResource,
 };
 
 shaped! {
     /// Object from `types.json`.
     MongodbDatabaseCollectionThroughputSettingSpec {
+        /// Object; not in the storage version; ARM `identity`.
+        identity: Box<ManagedServiceIdentity> = "identity".at(&["identity"]).stashed();
         /// String; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).location();
         /// Settings of the operator.

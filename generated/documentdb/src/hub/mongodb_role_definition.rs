@@ -10,3 +10,4 @@ pub use crate::types::privilege_resource_status_18e20732::PrivilegeResourceStatu
 pub use crate::types::privilege_status_ddbc7dc5::PrivilegeStatus;
 pub use crate::types::role_2c4e3053::Role;
 pub use crate::types::role_status_5d46f306::RoleStatus;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

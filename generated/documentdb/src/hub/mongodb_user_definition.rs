@@ -5,3 +5,4 @@
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::role_2c4e3053::Role;
 pub use crate::types::role_status_5d46f306::RoleStatus;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shaped};
 
 use super::sql_database_container_trigger::{
-    CreateUpdateOptions, OperatorSpec, SqlTriggerResourceOrSqlTriggerGetPropertiesResource,
+    CreateUpdateOptions, ManagedServiceIdentity, OperatorSpec,
+    SqlTriggerResourceOrSqlTriggerGetPropertiesResource,
 };
 
 shaped! {
@@ -13,6 +14,8 @@ shaped! {
     SqlDatabaseContainerTriggerSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
+        /// Object; not in the storage version; ARM `identity`.
+        identity: Box<ManagedServiceIdentity> = "identity".at(&["identity"]).stashed();
         /// String; never returned; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).write_only().location();
         /// Settings of the operator.

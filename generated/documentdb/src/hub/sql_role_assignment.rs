@@ -3,3 +3,4 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

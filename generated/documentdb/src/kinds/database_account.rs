@@ -6,8 +6,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::{SOURCES_20210515, SOURCES_20231115, SOURCES_20240815};
-use crate::{hub, v20210515, v20231115, v20240815};
+use super::{SOURCES_20210515, SOURCES_20231115, SOURCES_20240815, SOURCES_20260315};
+use crate::{hub, v20210515, v20231115, v20240815, v20260315};
 
 /// `DatabaseAccount`: ARM type `Microsoft.DocumentDB/databaseAccounts`.
 pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
@@ -31,7 +31,7 @@ pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
             ..shape::Rules::NONE
         },
     ),
-    versions: &[V20210515, V20231115, V20240815],
+    versions: &[V20210515, V20231115, V20240815, V20260315],
     hub: HubInfo {
         storage_version: "v1api20240815storage",
         spec: <hub::DatabaseAccountSpec as Shaped>::SHAPE,
@@ -133,6 +133,28 @@ const V20240815: VersionInfo = VersionInfo {
     is_on_request: false,
     spec: <v20240815::DatabaseAccountSpec as Shaped>::SHAPE,
     status: <v20240815::DatabaseAccountStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20260315: VersionInfo = VersionInfo {
+    name: "v20260315",
+    api_version: "2026-03-15",
+    sources: SOURCES_20260315,
+    is_on_request: true,
+    spec: <v20260315::DatabaseAccountSpec as Shaped>::SHAPE,
+    status: <v20260315::DatabaseAccountStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -7,6 +7,33 @@
 mod cassandra_cluster_spec;
 mod cassandra_cluster_status;
 mod cassandra_data_center_status;
+mod database_account_spec;
+mod database_account_status;
+mod mongodb_database_collection_spec;
+mod mongodb_database_collection_status;
+mod mongodb_database_collection_throughput_setting_spec;
+mod mongodb_database_collection_throughput_setting_status;
+mod mongodb_database_spec;
+mod mongodb_database_status;
+mod mongodb_database_throughput_setting_spec;
+mod mongodb_database_throughput_setting_status;
+mod mongodb_role_definition_status;
+mod mongodb_user_definition_status;
+mod sql_database_container_spec;
+mod sql_database_container_status;
+mod sql_database_container_stored_procedure_spec;
+mod sql_database_container_stored_procedure_status;
+mod sql_database_container_throughput_setting_spec;
+mod sql_database_container_throughput_setting_status;
+mod sql_database_container_trigger_spec;
+mod sql_database_container_trigger_status;
+mod sql_database_container_user_defined_function_spec;
+mod sql_database_container_user_defined_function_status;
+mod sql_database_spec;
+mod sql_database_status;
+mod sql_database_throughput_setting_spec;
+mod sql_database_throughput_setting_status;
+mod sql_role_assignment_status;
 
 use armature_shapes::kind::{KindInfo, TypedKind};
 use armature_shapes::resource::TypedObject;
@@ -14,27 +41,222 @@ use armature_shapes::resource::TypedObject;
 pub use cassandra_cluster_spec::CassandraClusterSpec;
 pub use cassandra_cluster_status::CassandraClusterStatus;
 pub use cassandra_data_center_status::CassandraDataCenterStatus;
+pub use database_account_spec::DatabaseAccountSpec;
+pub use database_account_status::DatabaseAccountStatus;
+pub use mongodb_database_collection_spec::MongodbDatabaseCollectionSpec;
+pub use mongodb_database_collection_status::MongodbDatabaseCollectionStatus;
+pub use mongodb_database_collection_throughput_setting_spec::MongodbDatabaseCollectionThroughputSettingSpec;
+pub use mongodb_database_collection_throughput_setting_status::MongodbDatabaseCollectionThroughputSettingStatus;
+pub use mongodb_database_spec::MongodbDatabaseSpec;
+pub use mongodb_database_status::MongodbDatabaseStatus;
+pub use mongodb_database_throughput_setting_spec::MongodbDatabaseThroughputSettingSpec;
+pub use mongodb_database_throughput_setting_status::MongodbDatabaseThroughputSettingStatus;
+pub use mongodb_role_definition_status::MongodbRoleDefinitionStatus;
+pub use mongodb_user_definition_status::MongodbUserDefinitionStatus;
+pub use sql_database_container_spec::SqlDatabaseContainerSpec;
+pub use sql_database_container_status::SqlDatabaseContainerStatus;
+pub use sql_database_container_stored_procedure_spec::SqlDatabaseContainerStoredProcedureSpec;
+pub use sql_database_container_stored_procedure_status::SqlDatabaseContainerStoredProcedureStatus;
+pub use sql_database_container_throughput_setting_spec::SqlDatabaseContainerThroughputSettingSpec;
+pub use sql_database_container_throughput_setting_status::SqlDatabaseContainerThroughputSettingStatus;
+pub use sql_database_container_trigger_spec::SqlDatabaseContainerTriggerSpec;
+pub use sql_database_container_trigger_status::SqlDatabaseContainerTriggerStatus;
+pub use sql_database_container_user_defined_function_spec::SqlDatabaseContainerUserDefinedFunctionSpec;
+pub use sql_database_container_user_defined_function_status::SqlDatabaseContainerUserDefinedFunctionStatus;
+pub use sql_database_spec::SqlDatabaseSpec;
+pub use sql_database_status::SqlDatabaseStatus;
+pub use sql_database_throughput_setting_spec::SqlDatabaseThroughputSettingSpec;
+pub use sql_database_throughput_setting_status::SqlDatabaseThroughputSettingStatus;
+pub use sql_role_assignment_status::SqlRoleAssignmentStatus;
+pub use crate::types::account_key_metadata_status_913c79e3::AccountKeyMetadataStatus;
+pub use crate::types::analytical_storage_configuration_596030dc::AnalyticalStorageConfiguration;
+pub use crate::types::analytical_storage_configuration_schema_type_4379f717::AnalyticalStorageConfigurationSchemaType;
+pub use crate::types::analytical_storage_configuration_status_5a70ddad::AnalyticalStorageConfigurationStatus;
+pub use crate::types::api_properties_2e984e2e::ApiProperties;
+pub use crate::types::api_properties_server_version_a47ba0ec::ApiPropertiesServerVersion;
+pub use crate::types::api_properties_status_a4b87282::ApiPropertiesStatus;
 pub use crate::types::authentication_method_ldap_properties_dbce4c6b::AuthenticationMethodLdapProperties;
 pub use crate::types::authentication_method_ldap_properties_status_66ad9b0b::AuthenticationMethodLdapPropertiesStatus;
+pub use crate::types::auto_upgrade_policy_resource_e3810e6e::AutoUpgradePolicyResource;
+pub use crate::types::auto_upgrade_policy_resource_status_35b1f3cf::AutoUpgradePolicyResourceStatus;
+pub use crate::types::autoscale_settings_26b0f6c1::AutoscaleSettings;
+pub use crate::types::autoscale_settings_resource_0f5d125f::AutoscaleSettingsResource;
+pub use crate::types::autoscale_settings_resource_status_c3498eb1::AutoscaleSettingsResourceStatus;
+pub use crate::types::autoscale_settings_status_d2cd145d::AutoscaleSettingsStatus;
+pub use crate::types::backup_policy_b2486ab8::BackupPolicy;
+pub use crate::types::backup_policy_migration_state_af7ac7ae::BackupPolicyMigrationState;
+pub use crate::types::backup_policy_migration_state_status_3794fe44::BackupPolicyMigrationStateStatus;
+pub use crate::types::backup_policy_migration_state_status_value_586d870a::BackupPolicyMigrationStateStatusValue;
+pub use crate::types::backup_policy_migration_state_target_type_9aff6be6::BackupPolicyMigrationStateTargetType;
+pub use crate::types::backup_policy_status_45281a1b::BackupPolicyStatus;
 pub use crate::types::backup_schedule_9f85f9d4::BackupSchedule;
 pub use crate::types::backup_schedule_status_044ce8f4::BackupScheduleStatus;
+pub use crate::types::capability_21313438::Capability;
+pub use crate::types::capability_status_feb13004::CapabilityStatus;
+pub use crate::types::capacity_6ebae2ac::Capacity;
+pub use crate::types::capacity_status_6a6c7454::CapacityStatus;
 pub use crate::types::cassandra_error_status_8e690559::CassandraErrorStatus;
 pub use crate::types::certificate_e2587452::Certificate;
+pub use crate::types::client_encryption_included_path_d0cff992::ClientEncryptionIncludedPath;
+pub use crate::types::client_encryption_included_path_status_4f8f6a0d::ClientEncryptionIncludedPathStatus;
+pub use crate::types::client_encryption_policy_3fba5015::ClientEncryptionPolicy;
+pub use crate::types::client_encryption_policy_status_9656f423::ClientEncryptionPolicyStatus;
 pub use crate::types::cluster_resource_properties_authentication_method_415942bf::ClusterResourcePropertiesAuthenticationMethod;
 pub use crate::types::cluster_resource_properties_auto_replicate_a38032b4::ClusterResourcePropertiesAutoReplicate;
 pub use crate::types::cluster_resource_properties_azure_connection_method_b9e266a6::ClusterResourcePropertiesAzureConnectionMethod;
 pub use crate::types::cluster_resource_properties_c40abde6::ClusterResourceProperties;
 pub use crate::types::cluster_resource_properties_scheduled_event_strategy_c0c645b2::ClusterResourcePropertiesScheduledEventStrategy;
 pub use crate::types::cluster_resource_properties_status_69dc03df::ClusterResourcePropertiesStatus;
+pub use crate::types::composite_path_10616e9d::CompositePath;
+pub use crate::types::composite_path_order_1330d791::CompositePathOrder;
+pub use crate::types::composite_path_status_58f558df::CompositePathStatus;
+pub use crate::types::computed_property_83b2c3c7::ComputedProperty;
+pub use crate::types::computed_property_status_ba6f0107::ComputedPropertyStatus;
+pub use crate::types::conflict_resolution_policy_82acac3c::ConflictResolutionPolicy;
+pub use crate::types::conflict_resolution_policy_mode_87866fa4::ConflictResolutionPolicyMode;
+pub use crate::types::conflict_resolution_policy_status_bf722e10::ConflictResolutionPolicyStatus;
+pub use crate::types::consistency_policy_70dc228b::ConsistencyPolicy;
+pub use crate::types::consistency_policy_default_consistency_level_bc0f58b1::ConsistencyPolicyDefaultConsistencyLevel;
+pub use crate::types::consistency_policy_status_fde97bc9::ConsistencyPolicyStatus;
+pub use crate::types::container_partition_key_1a3e9a08::ContainerPartitionKey;
+pub use crate::types::container_partition_key_kind_2b5cfdff::ContainerPartitionKeyKind;
+pub use crate::types::container_partition_key_status_ccd29186::ContainerPartitionKeyStatus;
+pub use crate::types::continuous_mode_backup_policy_104baa97::ContinuousModeBackupPolicy;
+pub use crate::types::continuous_mode_backup_policy_status_af3f5b62::ContinuousModeBackupPolicyStatus;
+pub use crate::types::continuous_mode_backup_policy_type_2cb8df1b::ContinuousModeBackupPolicyType;
+pub use crate::types::continuous_mode_properties_896b29ac::ContinuousModeProperties;
+pub use crate::types::continuous_mode_properties_status_12fdd79a::ContinuousModePropertiesStatus;
+pub use crate::types::continuous_mode_properties_tier_b80a8e64::ContinuousModePropertiesTier;
+pub use crate::types::cors_policy_252851f9::CorsPolicy;
+pub use crate::types::cors_policy_status_36f24f95::CorsPolicyStatus;
+pub use crate::types::create_update_options_9e32ab6e::CreateUpdateOptions;
+pub use crate::types::create_update_options_or_mongo_db_collection_get_properties_options_4b6d2284::CreateUpdateOptionsOrMongoDBCollectionGetPropertiesOptions;
+pub use crate::types::create_update_options_or_mongo_db_collection_get_properties_options_status_da253afe::CreateUpdateOptionsOrMongoDBCollectionGetPropertiesOptionsStatus;
+pub use crate::types::create_update_options_or_mongo_db_database_get_properties_options_8623fe85::CreateUpdateOptionsOrMongoDBDatabaseGetPropertiesOptions;
+pub use crate::types::create_update_options_or_mongo_db_database_get_properties_options_status_c2637bc6::CreateUpdateOptionsOrMongoDBDatabaseGetPropertiesOptionsStatus;
+pub use crate::types::create_update_options_or_sql_container_get_properties_options_f3d85428::CreateUpdateOptionsOrSqlContainerGetPropertiesOptions;
+pub use crate::types::create_update_options_or_sql_container_get_properties_options_status_b4a82b54::CreateUpdateOptionsOrSqlContainerGetPropertiesOptionsStatus;
+pub use crate::types::create_update_options_or_sql_database_get_properties_options_e629df66::CreateUpdateOptionsOrSqlDatabaseGetPropertiesOptions;
+pub use crate::types::create_update_options_or_sql_database_get_properties_options_status_a2107c66::CreateUpdateOptionsOrSqlDatabaseGetPropertiesOptionsStatus;
 pub use crate::types::data_center_resource_properties_a90afd46::DataCenterResourceProperties;
 pub use crate::types::data_center_resource_properties_status_e5332c26::DataCenterResourcePropertiesStatus;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_connector_offer_16ed9475::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesConnectorOffer;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_create_mode_ac387ce9::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesCreateMode;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_database_account_offer_type_82f0841c::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesDatabaseAccountOfferType;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_default_priority_level_bd88e35d::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesDefaultPriorityLevel;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_minimal_tls_version_04668812::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesMinimalTlsVersion;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_network_acl_bypass_4a6e914f::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesNetworkAclBypass;
+pub use crate::types::database_account_create_update_properties_or_database_account_get_properties_public_network_access_376fc796::DatabaseAccountCreateUpdatePropertiesOrDatabaseAccountGetPropertiesPublicNetworkAccess;
+pub use crate::types::database_account_keys_metadata_status_1c09d2fc::DatabaseAccountKeysMetadataStatus;
+pub use crate::types::database_account_kind_value_623132e3::DatabaseAccountKindValue;
+pub use crate::types::database_account_operator_secrets_3c24ba39::DatabaseAccountOperatorSecrets;
+pub use crate::types::database_account_operator_spec_7447f367::DatabaseAccountOperatorSpec;
+pub use crate::types::database_restore_resource_f7e105ba::DatabaseRestoreResource;
+pub use crate::types::database_restore_resource_status_5a5400de::DatabaseRestoreResourceStatus;
+pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
+pub use crate::types::excluded_path_8f7ae172::ExcludedPath;
+pub use crate::types::excluded_path_status_dc6286f9::ExcludedPathStatus;
+pub use crate::types::failover_policy_status_02492225::FailoverPolicyStatus;
+pub use crate::types::full_text_index_path_248299c4::FullTextIndexPath;
+pub use crate::types::full_text_index_path_status_a6fa3894::FullTextIndexPathStatus;
+pub use crate::types::full_text_path_f0651d76::FullTextPath;
+pub use crate::types::full_text_path_status_f7bfd7a0::FullTextPathStatus;
+pub use crate::types::full_text_policy_01592171::FullTextPolicy;
+pub use crate::types::full_text_policy_status_8fc08eca::FullTextPolicyStatus;
+pub use crate::types::gremlin_database_restore_resource_b0b44cd0::GremlinDatabaseRestoreResource;
+pub use crate::types::gremlin_database_restore_resource_status_45b8ff84::GremlinDatabaseRestoreResourceStatus;
+pub use crate::types::included_path_4963a4e0::IncludedPath;
+pub use crate::types::included_path_status_f27ee78c::IncludedPathStatus;
+pub use crate::types::indexes_3d9ce284::Indexes;
+pub use crate::types::indexes_data_type_7e68e7da::IndexesDataType;
+pub use crate::types::indexes_kind_22746928::IndexesKind;
+pub use crate::types::indexes_status_906e1c56::IndexesStatus;
+pub use crate::types::indexing_policy_c6773a82::IndexingPolicy;
+pub use crate::types::indexing_policy_indexing_mode_a4856a32::IndexingPolicyIndexingMode;
+pub use crate::types::indexing_policy_status_f436b29d::IndexingPolicyStatus;
+pub use crate::types::ip_address_or_range_6e25e940::IpAddressOrRange;
+pub use crate::types::ip_address_or_range_status_f213b943::IpAddressOrRangeStatus;
+pub use crate::types::location_d32f776e::Location;
+pub use crate::types::location_status_a68f3c66::LocationStatus;
 pub use crate::types::managed_cassandra_managed_service_identity_1c93fc7b::ManagedCassandraManagedServiceIdentity;
 pub use crate::types::managed_cassandra_managed_service_identity_status_5d8b9999::ManagedCassandraManagedServiceIdentityStatus;
 pub use crate::types::managed_cassandra_managed_service_identity_type_ee716101::ManagedCassandraManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_1b2f9032::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_status_fc218fa3::ManagedServiceIdentityStatus;
+pub use crate::types::managed_service_identity_type_7870793c::ManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_user_assigned_identities_status_a470f19c::ManagedServiceIdentityUserAssignedIdentitiesStatus;
+pub use crate::types::mongo_db_collection_resource_or_mongo_db_collection_get_properties_resource_7c5af6f5::MongoDBCollectionResourceOrMongoDBCollectionGetPropertiesResource;
+pub use crate::types::mongo_db_collection_resource_or_mongo_db_collection_get_properties_resource_create_mode_ee415c20::MongoDBCollectionResourceOrMongoDBCollectionGetPropertiesResourceCreateMode;
+pub use crate::types::mongo_db_collection_resource_or_mongo_db_collection_get_properties_resource_status_ee139ba1::MongoDBCollectionResourceOrMongoDBCollectionGetPropertiesResourceStatus;
+pub use crate::types::mongo_db_database_resource_or_mongo_db_database_get_properties_resource_create_mode_aa926973::MongoDBDatabaseResourceOrMongoDBDatabaseGetPropertiesResourceCreateMode;
+pub use crate::types::mongo_db_database_resource_or_mongo_db_database_get_properties_resource_fcdf992a::MongoDBDatabaseResourceOrMongoDBDatabaseGetPropertiesResource;
+pub use crate::types::mongo_db_database_resource_or_mongo_db_database_get_properties_resource_status_ed983de5::MongoDBDatabaseResourceOrMongoDBDatabaseGetPropertiesResourceStatus;
+pub use crate::types::mongo_index_4e17e512::MongoIndex;
+pub use crate::types::mongo_index_keys_6f1a2d16::MongoIndexKeys;
+pub use crate::types::mongo_index_keys_status_977fb53b::MongoIndexKeysStatus;
+pub use crate::types::mongo_index_options_639a5377::MongoIndexOptions;
+pub use crate::types::mongo_index_options_status_8e056c73::MongoIndexOptionsStatus;
+pub use crate::types::mongo_index_status_3ba5907b::MongoIndexStatus;
+pub use crate::types::mongo_role_definition_resource_type_202283b5::MongoRoleDefinitionResourceType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::periodic_mode_backup_policy_188596da::PeriodicModeBackupPolicy;
+pub use crate::types::periodic_mode_backup_policy_status_bcc977b1::PeriodicModeBackupPolicyStatus;
+pub use crate::types::periodic_mode_backup_policy_type_a4e32a7b::PeriodicModeBackupPolicyType;
+pub use crate::types::periodic_mode_properties_953b1ef2::PeriodicModeProperties;
+pub use crate::types::periodic_mode_properties_backup_storage_redundancy_10763a79::PeriodicModePropertiesBackupStorageRedundancy;
+pub use crate::types::periodic_mode_properties_status_8182322e::PeriodicModePropertiesStatus;
+pub use crate::types::privilege_34d29334::Privilege;
+pub use crate::types::privilege_resource_60a2736a::PrivilegeResource;
+pub use crate::types::privilege_resource_status_18e20732::PrivilegeResourceStatus;
+pub use crate::types::privilege_status_ddbc7dc5::PrivilegeStatus;
+pub use crate::types::resource_restore_parameters_aca0f4af::ResourceRestoreParameters;
+pub use crate::types::resource_restore_parameters_status_fb42e5a8::ResourceRestoreParametersStatus;
+pub use crate::types::restore_parameters_42965fe1::RestoreParameters;
+pub use crate::types::restore_parameters_restore_mode_40c4f7e0::RestoreParametersRestoreMode;
+pub use crate::types::restore_parameters_status_b2f028f5::RestoreParametersStatus;
+pub use crate::types::role_2c4e3053::Role;
+pub use crate::types::role_status_5d46f306::RoleStatus;
 pub use crate::types::seed_node_20f9121e::SeedNode;
 pub use crate::types::seed_node_status_fe1393b9::SeedNodeStatus;
+pub use crate::types::spatial_spec_1fa5802f::SpatialSpec;
+pub use crate::types::spatial_spec_status_4509beea::SpatialSpecStatus;
+pub use crate::types::spatial_spec_types_9693a42e::SpatialSpecTypes;
+pub use crate::types::sql_container_resource_or_sql_container_get_properties_resource_create_mode_14cbe568::SqlContainerResourceOrSqlContainerGetPropertiesResourceCreateMode;
+pub use crate::types::sql_container_resource_or_sql_container_get_properties_resource_ef5fbf25::SqlContainerResourceOrSqlContainerGetPropertiesResource;
+pub use crate::types::sql_container_resource_or_sql_container_get_properties_resource_status_b51ad399::SqlContainerResourceOrSqlContainerGetPropertiesResourceStatus;
+pub use crate::types::sql_database_resource_or_sql_database_get_properties_resource_ca0620cc::SqlDatabaseResourceOrSqlDatabaseGetPropertiesResource;
+pub use crate::types::sql_database_resource_or_sql_database_get_properties_resource_create_mode_17f528a6::SqlDatabaseResourceOrSqlDatabaseGetPropertiesResourceCreateMode;
+pub use crate::types::sql_database_resource_or_sql_database_get_properties_resource_status_f5d2cad1::SqlDatabaseResourceOrSqlDatabaseGetPropertiesResourceStatus;
+pub use crate::types::sql_stored_procedure_resource_or_sql_stored_procedure_get_properties_resource_10c7a059::SqlStoredProcedureResourceOrSqlStoredProcedureGetPropertiesResource;
+pub use crate::types::sql_stored_procedure_resource_or_sql_stored_procedure_get_properties_resource_status_fb2009dc::SqlStoredProcedureResourceOrSqlStoredProcedureGetPropertiesResourceStatus;
+pub use crate::types::sql_trigger_resource_or_sql_trigger_get_properties_resource_dcfa8aed::SqlTriggerResourceOrSqlTriggerGetPropertiesResource;
+pub use crate::types::sql_trigger_resource_or_sql_trigger_get_properties_resource_status_eb6a7688::SqlTriggerResourceOrSqlTriggerGetPropertiesResourceStatus;
+pub use crate::types::sql_trigger_resource_or_sql_trigger_get_properties_resource_trigger_operation_8adceac5::SqlTriggerResourceOrSqlTriggerGetPropertiesResourceTriggerOperation;
+pub use crate::types::sql_trigger_resource_or_sql_trigger_get_properties_resource_trigger_type_8e789e9f::SqlTriggerResourceOrSqlTriggerGetPropertiesResourceTriggerType;
+pub use crate::types::sql_user_defined_function_resource_or_sql_user_defined_function_get_properties_resource_3c46aefa::SqlUserDefinedFunctionResourceOrSqlUserDefinedFunctionGetPropertiesResource;
+pub use crate::types::sql_user_defined_function_resource_or_sql_user_defined_function_get_properties_resource_status_5a89ba59::SqlUserDefinedFunctionResourceOrSqlUserDefinedFunctionGetPropertiesResourceStatus;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
+pub use crate::types::throughput_policy_resource_6c44ce1c::ThroughputPolicyResource;
+pub use crate::types::throughput_policy_resource_status_b4a2b017::ThroughputPolicyResourceStatus;
+pub use crate::types::throughput_settings_resource_or_throughput_settings_get_properties_resource_07eaee5f::ThroughputSettingsResourceOrThroughputSettingsGetPropertiesResource;
+pub use crate::types::throughput_settings_resource_or_throughput_settings_get_properties_resource_status_56e4763c::ThroughputSettingsResourceOrThroughputSettingsGetPropertiesResourceStatus;
+pub use crate::types::unique_key_40a6cd5e::UniqueKey;
+pub use crate::types::unique_key_policy_d791ce98::UniqueKeyPolicy;
+pub use crate::types::unique_key_policy_status_6331050d::UniqueKeyPolicyStatus;
+pub use crate::types::unique_key_status_48f5d013::UniqueKeyStatus;
+pub use crate::types::vector_embedding_9556b0ae::VectorEmbedding;
+pub use crate::types::vector_embedding_data_type_2b07ab32::VectorEmbeddingDataType;
+pub use crate::types::vector_embedding_distance_function_30fc3b43::VectorEmbeddingDistanceFunction;
+pub use crate::types::vector_embedding_policy_27d29075::VectorEmbeddingPolicy;
+pub use crate::types::vector_embedding_policy_status_5813581b::VectorEmbeddingPolicyStatus;
+pub use crate::types::vector_embedding_status_b06e1adc::VectorEmbeddingStatus;
+pub use crate::types::vector_index_7fe1501d::VectorIndex;
+pub use crate::types::vector_index_status_e33fb57a::VectorIndexStatus;
+pub use crate::types::vector_index_type_2f4fd102::VectorIndexType;
+pub use crate::types::virtual_network_rule_cf594d0f::VirtualNetworkRule;
+pub use crate::types::virtual_network_rule_status_3f5f40c8::VirtualNetworkRuleStatus;
+pub use super::v20210515::SqlRoleAssignmentSpec;
+pub use super::v20240815::{MongodbRoleDefinitionSpec, MongodbUserDefinitionSpec};
 pub use super::v20251015::CassandraDataCenterSpec;
 
 /// Names `CassandraCluster` in version `v20260315`.
@@ -64,3 +286,223 @@ impl TypedKind for CassandraDataCenterKind {
 
 /// A `CassandraDataCenter` as `kube::Api` takes it.
 pub type CassandraDataCenter = TypedObject<CassandraDataCenterKind>;
+
+/// Names `DatabaseAccount` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DatabaseAccountKind;
+
+impl TypedKind for DatabaseAccountKind {
+    type Spec = DatabaseAccountSpec;
+    type Status = DatabaseAccountStatus;
+    const KIND: &'static KindInfo = &crate::kinds::DATABASE_ACCOUNT;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `DatabaseAccount` as `kube::Api` takes it.
+pub type DatabaseAccount = TypedObject<DatabaseAccountKind>;
+
+/// Names `MongodbDatabase` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongodbDatabaseKind;
+
+impl TypedKind for MongodbDatabaseKind {
+    type Spec = MongodbDatabaseSpec;
+    type Status = MongodbDatabaseStatus;
+    const KIND: &'static KindInfo = &crate::kinds::MONGODB_DATABASE;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `MongodbDatabase` as `kube::Api` takes it.
+pub type MongodbDatabase = TypedObject<MongodbDatabaseKind>;
+
+/// Names `MongodbDatabaseCollection` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongodbDatabaseCollectionKind;
+
+impl TypedKind for MongodbDatabaseCollectionKind {
+    type Spec = MongodbDatabaseCollectionSpec;
+    type Status = MongodbDatabaseCollectionStatus;
+    const KIND: &'static KindInfo = &crate::kinds::MONGODB_DATABASE_COLLECTION;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `MongodbDatabaseCollection` as `kube::Api` takes it.
+pub type MongodbDatabaseCollection = TypedObject<MongodbDatabaseCollectionKind>;
+
+/// Names `MongodbDatabaseCollectionThroughputSetting` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongodbDatabaseCollectionThroughputSettingKind;
+
+impl TypedKind for MongodbDatabaseCollectionThroughputSettingKind {
+    type Spec = MongodbDatabaseCollectionThroughputSettingSpec;
+    type Status = MongodbDatabaseCollectionThroughputSettingStatus;
+    const KIND: &'static KindInfo = &crate::kinds::MONGODB_DATABASE_COLLECTION_THROUGHPUT_SETTING;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `MongodbDatabaseCollectionThroughputSetting` as `kube::Api` takes it.
+pub type MongodbDatabaseCollectionThroughputSetting = TypedObject<
+    MongodbDatabaseCollectionThroughputSettingKind,
+>;
+
+/// Names `MongodbDatabaseThroughputSetting` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongodbDatabaseThroughputSettingKind;
+
+impl TypedKind for MongodbDatabaseThroughputSettingKind {
+    type Spec = MongodbDatabaseThroughputSettingSpec;
+    type Status = MongodbDatabaseThroughputSettingStatus;
+    const KIND: &'static KindInfo = &crate::kinds::MONGODB_DATABASE_THROUGHPUT_SETTING;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `MongodbDatabaseThroughputSetting` as `kube::Api` takes it.
+pub type MongodbDatabaseThroughputSetting = TypedObject<
+    MongodbDatabaseThroughputSettingKind,
+>;
+
+/// Names `MongodbRoleDefinition` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongodbRoleDefinitionKind;
+
+impl TypedKind for MongodbRoleDefinitionKind {
+    type Spec = MongodbRoleDefinitionSpec;
+    type Status = MongodbRoleDefinitionStatus;
+    const KIND: &'static KindInfo = &crate::kinds::MONGODB_ROLE_DEFINITION;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `MongodbRoleDefinition` as `kube::Api` takes it.
+pub type MongodbRoleDefinition = TypedObject<MongodbRoleDefinitionKind>;
+
+/// Names `MongodbUserDefinition` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MongodbUserDefinitionKind;
+
+impl TypedKind for MongodbUserDefinitionKind {
+    type Spec = MongodbUserDefinitionSpec;
+    type Status = MongodbUserDefinitionStatus;
+    const KIND: &'static KindInfo = &crate::kinds::MONGODB_USER_DEFINITION;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `MongodbUserDefinition` as `kube::Api` takes it.
+pub type MongodbUserDefinition = TypedObject<MongodbUserDefinitionKind>;
+
+/// Names `SqlDatabase` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseKind;
+
+impl TypedKind for SqlDatabaseKind {
+    type Spec = SqlDatabaseSpec;
+    type Status = SqlDatabaseStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabase` as `kube::Api` takes it.
+pub type SqlDatabase = TypedObject<SqlDatabaseKind>;
+
+/// Names `SqlDatabaseContainer` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseContainerKind;
+
+impl TypedKind for SqlDatabaseContainerKind {
+    type Spec = SqlDatabaseContainerSpec;
+    type Status = SqlDatabaseContainerStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE_CONTAINER;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabaseContainer` as `kube::Api` takes it.
+pub type SqlDatabaseContainer = TypedObject<SqlDatabaseContainerKind>;
+
+/// Names `SqlDatabaseContainerStoredProcedure` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseContainerStoredProcedureKind;
+
+impl TypedKind for SqlDatabaseContainerStoredProcedureKind {
+    type Spec = SqlDatabaseContainerStoredProcedureSpec;
+    type Status = SqlDatabaseContainerStoredProcedureStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE_CONTAINER_STORED_PROCEDURE;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabaseContainerStoredProcedure` as `kube::Api` takes it.
+pub type SqlDatabaseContainerStoredProcedure = TypedObject<
+    SqlDatabaseContainerStoredProcedureKind,
+>;
+
+/// Names `SqlDatabaseContainerThroughputSetting` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseContainerThroughputSettingKind;
+
+impl TypedKind for SqlDatabaseContainerThroughputSettingKind {
+    type Spec = SqlDatabaseContainerThroughputSettingSpec;
+    type Status = SqlDatabaseContainerThroughputSettingStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE_CONTAINER_THROUGHPUT_SETTING;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabaseContainerThroughputSetting` as `kube::Api` takes it.
+pub type SqlDatabaseContainerThroughputSetting = TypedObject<
+    SqlDatabaseContainerThroughputSettingKind,
+>;
+
+/// Names `SqlDatabaseContainerTrigger` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseContainerTriggerKind;
+
+impl TypedKind for SqlDatabaseContainerTriggerKind {
+    type Spec = SqlDatabaseContainerTriggerSpec;
+    type Status = SqlDatabaseContainerTriggerStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE_CONTAINER_TRIGGER;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabaseContainerTrigger` as `kube::Api` takes it.
+pub type SqlDatabaseContainerTrigger = TypedObject<SqlDatabaseContainerTriggerKind>;
+
+/// Names `SqlDatabaseContainerUserDefinedFunction` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseContainerUserDefinedFunctionKind;
+
+impl TypedKind for SqlDatabaseContainerUserDefinedFunctionKind {
+    type Spec = SqlDatabaseContainerUserDefinedFunctionSpec;
+    type Status = SqlDatabaseContainerUserDefinedFunctionStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE_CONTAINER_USER_DEFINED_FUNCTION;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabaseContainerUserDefinedFunction` as `kube::Api` takes it.
+pub type SqlDatabaseContainerUserDefinedFunction = TypedObject<
+    SqlDatabaseContainerUserDefinedFunctionKind,
+>;
+
+/// Names `SqlDatabaseThroughputSetting` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlDatabaseThroughputSettingKind;
+
+impl TypedKind for SqlDatabaseThroughputSettingKind {
+    type Spec = SqlDatabaseThroughputSettingSpec;
+    type Status = SqlDatabaseThroughputSettingStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_DATABASE_THROUGHPUT_SETTING;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlDatabaseThroughputSetting` as `kube::Api` takes it.
+pub type SqlDatabaseThroughputSetting = TypedObject<SqlDatabaseThroughputSettingKind>;
+
+/// Names `SqlRoleAssignment` in version `v20260315`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SqlRoleAssignmentKind;
+
+impl TypedKind for SqlRoleAssignmentKind {
+    type Spec = SqlRoleAssignmentSpec;
+    type Status = SqlRoleAssignmentStatus;
+    const KIND: &'static KindInfo = &crate::kinds::SQL_ROLE_ASSIGNMENT;
+    const VERSION: &'static str = "v20260315";
+}
+
+/// A `SqlRoleAssignment` as `kube::Api` takes it.
+pub type SqlRoleAssignment = TypedObject<SqlRoleAssignmentKind>;

@@ -2,8 +2,8 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::dnsresolver_system_data_status_81e58d9d::DnsresolverSystemDataStatus;
-pub use crate::types::forwarding_rule_state_c5771218::ForwardingRuleState;
+pub use crate::types::forwarding_rule_properties_forwarding_rule_state_012742c0::ForwardingRulePropertiesForwardingRuleState;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::target_dns_server_8cd2ab05::TargetDnsServer;
 pub use crate::types::target_dns_server_status_46e0f7e7::TargetDnsServerStatus;

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use armature_shapes::{resource, shaped};
 
 use super::dns_forwarding_rule_sets_forwarding_rule::{
-    ForwardingRuleState, OperatorSpec, TargetDnsServer,
+    ForwardingRulePropertiesForwardingRuleState, OperatorSpec, TargetDnsServer,
 };
 
 shaped! {
-    /// Object from `dnsresolver.json#/definitions/ForwardingRule`.
+    /// Object from `types.json`.
     DnsForwardingRuleSetsForwardingRuleSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
         /// String; required; ARM `properties.domainName`.
         domain_name: String = "domainName".at(&["properties", "domainName"]).required();
         /// Enum; ARM `properties.forwardingRuleState`.
-        forwarding_rule_state: ForwardingRuleState = "forwardingRuleState"
+        forwarding_rule_state: ForwardingRulePropertiesForwardingRuleState = "forwardingRuleState"
             .at(&["properties", "forwardingRuleState"]);
         /// Map of strings; ARM `properties.metadata`.
         metadata: BTreeMap<String, String> = "metadata".at(&["properties", "metadata"]);

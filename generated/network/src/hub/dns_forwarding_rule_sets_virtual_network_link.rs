@@ -2,7 +2,7 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::dnsresolver_sub_resource_4e567aa8::DnsresolverSubResource;
-pub use crate::types::dnsresolver_sub_resource_status_765410a4::DnsresolverSubResourceStatus;
-pub use crate::types::dnsresolver_system_data_status_81e58d9d::DnsresolverSystemDataStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
+pub use crate::types::sub_resource_095ae0b6::SubResource;
+pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
+pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::dns_forwarding_rule_sets_virtual_network_link::{DnsresolverSubResource, OperatorSpec};
+use super::dns_forwarding_rule_sets_virtual_network_link::{OperatorSpec, SubResource};
 
 shaped! {
-    /// Object from `dnsresolver.json#/definitions/VirtualNetworkLink`.
+    /// Object from `types.json`.
     DnsForwardingRuleSetsVirtualNetworkLinkSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
@@ -20,7 +20,7 @@ shaped! {
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Object; required; ARM `properties.virtualNetwork`.
-        virtual_network: Box<DnsresolverSubResource> = "virtualNetwork"
+        virtual_network: Box<SubResource> = "virtualNetwork"
             .at(&["properties", "virtualNetwork"])
             .required();
     }

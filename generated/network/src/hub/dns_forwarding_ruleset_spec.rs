@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::dns_forwarding_ruleset::{DnsresolverSubResource, OperatorSpec};
+use super::dns_forwarding_ruleset::{OperatorSpec, SubResource};
 
 shaped! {
-    /// Object from `dnsresolver.json#/definitions/DnsForwardingRuleset`.
+    /// Object from `types.json`.
     DnsForwardingRulesetSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
         /// List of objects; required; ARM `properties.dnsResolverOutboundEndpoints`.
-        dns_resolver_outbound_endpoints: Vec<DnsresolverSubResource> =
-            "dnsResolverOutboundEndpoints"
+        dns_resolver_outbound_endpoints: Vec<SubResource> = "dnsResolverOutboundEndpoints"
             .at(&["properties", "dnsResolverOutboundEndpoints"])
             .required();
         /// String; required; settable on creation only; Azure location; ARM `location`.

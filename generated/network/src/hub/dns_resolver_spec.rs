@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::dns_resolver::{DnsresolverSubResource, OperatorSpec};
+use super::dns_resolver::{OperatorSpec, SubResource};
 
 shaped! {
-    /// Object from `dnsresolver.json#/definitions/DnsResolver`.
+    /// Object from `types.json`.
     DnsResolverSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
@@ -22,7 +22,7 @@ shaped! {
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
         /// Object; required; settable on creation only; ARM `properties.virtualNetwork`.
-        virtual_network: Box<DnsresolverSubResource> = "virtualNetwork"
+        virtual_network: Box<SubResource> = "virtualNetwork"
             .at(&["properties", "virtualNetwork"])
             .required()
             .create_only();

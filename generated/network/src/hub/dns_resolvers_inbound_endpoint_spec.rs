@@ -7,7 +7,7 @@ use armature_shapes::{resource, shaped};
 use super::dns_resolvers_inbound_endpoint::{IpConfiguration, OperatorSpec};
 
 shaped! {
-    /// Object from `dnsresolver.json#/definitions/InboundEndpoint`.
+    /// Object from `types.json`.
     DnsResolversInboundEndpointSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use armature_shapes::{resource, shaped};
 
-use super::dns_resolvers_outbound_endpoint::{DnsresolverSubResource, OperatorSpec};
+use super::dns_resolvers_outbound_endpoint::{OperatorSpec, SubResource};
 
 shaped! {
-    /// Object from `dnsresolver.json#/definitions/OutboundEndpoint`.
+    /// Object from `types.json`.
     DnsResolversOutboundEndpointSpec {
         /// Name in Azure, by default that of the object.
         azure_name: String = "azureName";
@@ -20,7 +20,7 @@ shaped! {
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
         /// Object; required; ARM `properties.subnet`.
-        subnet: Box<DnsresolverSubResource> = "subnet".at(&["properties", "subnet"]).required();
+        subnet: Box<SubResource> = "subnet".at(&["properties", "subnet"]).required();
         /// Map of strings; ARM `tags`.
         tags: BTreeMap<String, String> = "tags".at(&["tags"]);
     }

@@ -6,8 +6,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::SOURCES_20220701;
-use crate::{hub, v20220701};
+use super::{SOURCES_20220701, SOURCES_20250501};
+use crate::{hub, v20220701, v20250501};
 
 /// `DnsResolversOutboundEndpoint`: ARM type `Microsoft.Network/dnsResolvers/outboundEndpoints`.
 pub static DNS_RESOLVERS_OUTBOUND_ENDPOINT: KindInfo = KindInfo {
@@ -24,7 +24,7 @@ pub static DNS_RESOLVERS_OUTBOUND_ENDPOINT: KindInfo = KindInfo {
         kind: "DnsResolver",
     },
     name: NameRule::Free(&shape::Rules::NONE),
-    versions: &[V20220701],
+    versions: &[V20220701, V20250501],
     hub: HubInfo {
         storage_version: "v1api20220701storage",
         spec: <hub::DnsResolversOutboundEndpointSpec as Shaped>::SHAPE,
@@ -73,6 +73,28 @@ const V20220701: VersionInfo = VersionInfo {
     is_on_request: false,
     spec: <v20220701::DnsResolversOutboundEndpointSpec as Shaped>::SHAPE,
     status: <v20220701::DnsResolversOutboundEndpointStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: false,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: true,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250501: VersionInfo = VersionInfo {
+    name: "v20250501",
+    api_version: "2025-05-01",
+    sources: SOURCES_20250501,
+    is_on_request: true,
+    spec: <v20250501::DnsResolversOutboundEndpointSpec as Shaped>::SHAPE,
+    status: <v20250501::DnsResolversOutboundEndpointStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: false,

@@ -293,6 +293,10 @@ const SOURCES_20250301: &[&str] = &[
     "generated/network/microsoft.network/2025-03-01/types.json",
 ];
 
+const SOURCES_20250501: &[&str] = &[
+    "generated/dnsresolver/microsoft.network/2025-05-01/types.json",
+];
+
 const SOURCES_20250901: &[&str] = &[
     "generated/network/microsoft.network/2025-09-01/types.json",
 ];

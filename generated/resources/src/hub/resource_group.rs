@@ -4,3 +4,4 @@
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::resource_group_properties_status_1e06b480::ResourceGroupPropertiesStatus;
+pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;

@@ -2,20 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{shape, shaped};
+use armature_shapes::shaped;
 
 use super::resource_group::OperatorSpec;
 
 shaped! {
-    /// Object from `resources.json#/definitions/ResourceGroup`.
+    /// Object from `types.json`.
     ResourceGroupSpec {
-        /// Name in Azure, by default that of the object; 1 to 90 characters.
-        azure_name: String = "azureName"
-            .rules(&shape::Rules {
-                min_length: Some(1),
-                max_length: Some(90),
-                ..shape::Rules::NONE
-            });
+        /// Name in Azure, by default that of the object.
+        azure_name: String = "azureName";
         /// String; required; Azure location; ARM `location`.
         location: String = "location".at(&["location"]).required().location();
         /// String; ARM `managedBy`.

@@ -15,3 +15,7 @@ const SOURCES_20200601: &[&str] = &[
     "specification/common-types/resource-management/v1/types.json",
     "specification/resources/resource-manager/Microsoft.Resources/stable/2020-06-01/resources.json",
 ];
+
+const SOURCES_20250401: &[&str] = &[
+    "generated/resources_11/microsoft.resources/2025-04-01/types.json",
+];

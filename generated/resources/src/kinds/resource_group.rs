@@ -5,8 +5,8 @@ use armature_shapes::kind::{
 };
 use armature_shapes::shape::{self, Shaped};
 
-use super::SOURCES_20200601;
-use crate::{hub, v20200601};
+use super::{SOURCES_20200601, SOURCES_20250401};
+use crate::{hub, v20200601, v20250401};
 
 /// `ResourceGroup`: ARM type `Microsoft.Resources/resourceGroups`.
 pub static RESOURCE_GROUP: KindInfo = KindInfo {
@@ -21,12 +21,13 @@ pub static RESOURCE_GROUP: KindInfo = KindInfo {
     owner: OwnerRule::None,
     name: NameRule::Free(
         &shape::Rules {
+            pattern: Some("^[-\\w\\._\\(\\)]+$"),
             min_length: Some(1),
             max_length: Some(90),
             ..shape::Rules::NONE
         },
     ),
-    versions: &[V20200601],
+    versions: &[V20200601, V20250401],
     hub: HubInfo {
         storage_version: "v1api20200601storage",
         spec: <hub::ResourceGroupSpec as Shaped>::SHAPE,
@@ -44,6 +45,28 @@ const V20200601: VersionInfo = VersionInfo {
     is_on_request: false,
     spec: <v20200601::ResourceGroupSpec as Shaped>::SHAPE,
     status: <v20200601::ResourceGroupStatus as Shaped>::SHAPE,
+    verbs: Verbs {
+        get: true,
+        head: true,
+        put: true,
+        patch: true,
+        delete: true,
+        put_long_running: false,
+        delete_long_running: true,
+    },
+    child_lists: &[],
+    keep_unknown: &[],
+    spec_plan: &Plan::SAME,
+    status_plan: &Plan::SAME,
+};
+
+const V20250401: VersionInfo = VersionInfo {
+    name: "v20250401",
+    api_version: "2025-04-01",
+    sources: SOURCES_20250401,
+    is_on_request: true,
+    spec: <v20250401::ResourceGroupSpec as Shaped>::SHAPE,
+    status: <v20250401::ResourceGroupStatus as Shaped>::SHAPE,
     verbs: Verbs {
         get: true,
         head: true,

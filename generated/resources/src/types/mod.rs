@@ -4,3 +4,4 @@
 
 pub mod operator_spec_053e8b00;
 pub mod resource_group_properties_status_1e06b480;
+pub mod system_data_status_cb18b1c7;

@@ -2,11 +2,15 @@
 //!
 //! | module | what lives here |
 //! |---|---|
+//! | [`arm_words`] | what a kind is in Azure, in words |
 //! | [`notes`] | what is told beside the specs |
 //! | [`rows`] | tables of properties |
+//! | [`special`] | what curation says is special about a kind |
 
+mod arm_words;
 mod notes;
 mod rows;
+mod special;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +39,7 @@ struct GroupPage<'a> {
     group: &'a str,
     api_group: &'a str,
     kinds: Vec<KindLine<'a>>,
+    errors: Vec<special::ErrorRow>,
 }
 
 struct KindLine<'a> {
@@ -51,6 +56,8 @@ struct KindPage<'a> {
     api_group: &'a str,
     kind: &'a str,
     plural: &'a str,
+    what_it_is: String,
+    children: String,
     arm_type: &'a str,
     microsoft: String,
     scope: &'static str,
@@ -58,10 +65,14 @@ struct KindPage<'a> {
     name: String,
     storage_version: &'a str,
     versions: Vec<VersionLine>,
+    /// One of [`Self::versions`] that is served on request, as a pattern.
+    on_request: Option<String>,
     example: Option<Example>,
     secrets: Vec<(&'a str, String)>,
     config_maps: Vec<(&'a str, String)>,
     extensions: Vec<Extension>,
+    facts: Vec<String>,
+    errors: Vec<special::ErrorRow>,
     fixed: String,
     newest: String,
     spec: Vec<Row>,
@@ -100,12 +111,28 @@ pub(super) fn pages(
                 kind: kind.kind,
                 file: page_of(kind.kind),
                 arm_type: &kind.newest.1.arm_type,
-                newest: newest(kind.newest.1),
+                newest: newest(described(kind).1),
             })
             .collect(),
+        errors: special::errors(group, None),
     };
     pages.insert(at(format!("{}.md", group.name)), rendered(&index));
     pages
+}
+
+/// The version that a page describes, as `armature explain` does: the newest stable one that is served without being asked
+/// for, else the newest one of those.
+fn described<'a>(kind: &KindVersions<'a>) -> (&'a Version, &'a Resource) {
+    let served = kind.versions.iter().copied();
+    let served = || {
+        served
+            .clone()
+            .filter(|(_, resource)| !resource.is_on_request)
+    };
+    let stable = served().rfind(|(version, _)| !version.api_version.is_preview());
+    stable
+        .or_else(|| served().next_back())
+        .unwrap_or(kind.newest)
 }
 
 fn newest(resource: &Resource) -> String {
@@ -119,7 +146,7 @@ fn kind_page(group: &Group, kind: &KindVersions<'_>, notes: KindNotes) -> String
     if text.len() <= LARGEST_PAGE {
         return text;
     }
-    let (version, resource) = kind.newest;
+    let (version, resource) = described(kind);
     (page.spec, page.sections) = rows::by_type(&version.types, &resource.spec);
     let mut text = rendered(&page);
     while text.len() > LARGEST_PAGE && !page.status.is_empty() {
@@ -136,7 +163,7 @@ fn with_all_paths<'a>(
     kind: &'a KindVersions<'_>,
     notes: KindNotes,
 ) -> KindPage<'a> {
-    let (version, resource) = kind.newest;
+    let (version, resource) = described(kind);
     let spec = rows::by_path(&version.types, &resource.spec);
     let mut status = rows::by_path(&version.types, &resource.status);
     let known = spec.iter().map(|row| row.path.as_str());
@@ -157,7 +184,14 @@ fn with_all_paths<'a>(
         owner: owner(group, resource),
         name: name(&resource.name),
         storage_version: &kind.hub.storage_version,
-        versions: kind.versions.iter().map(version_line).collect(),
+        what_it_is: arm_words::what_it_is(&resource.arm_type),
+        children: children(group, resource),
+        versions: kind
+            .versions
+            .iter()
+            .map(|version| version_line(group, version))
+            .collect(),
+        on_request: on_request(group, kind),
         example: notes.example,
         secrets: resource
             .secrets
@@ -170,6 +204,8 @@ fn with_all_paths<'a>(
             .map(|(key, path)| (key.as_str(), exports(path)))
             .collect(),
         extensions: notes.extensions,
+        facts: special::facts(resource),
+        errors: special::errors(group, Some(kind.kind)),
         fixed: fixed(&spec),
         newest: newest(resource),
         spec,
@@ -179,9 +215,34 @@ fn with_all_paths<'a>(
     }
 }
 
-fn version_line((version, resource): &(&Version, &Resource)) -> VersionLine {
+/// The newest version on request, as users name it in `crdPattern`.
+fn on_request(group: &Group, kind: &KindVersions<'_>) -> Option<String> {
+    let mut versions = kind.versions.iter();
+    let (_, resource) = versions.rfind(|(_, resource)| resource.is_on_request)?;
+    Some(pattern(group, resource, &newest(resource)))
+}
+
+fn pattern(group: &Group, resource: &Resource, version: &str) -> String {
+    format!("{}/{version}/{}", group.api_group, resource.kind)
+}
+
+/// The kinds of the group that belong to a resource.
+fn children(group: &Group, resource: &Resource) -> String {
+    let resources = group.versions.values().flat_map(|it| &it.resources);
+    let is_below = |it: &&Resource| matches!(&it.owner, Owner::Parent(parent) if parent.eq_ignore_ascii_case(&resource.arm_type));
+    let kinds = resources.filter(is_below).map(|it| it.kind.as_str());
+    let kinds = kinds.collect::<BTreeSet<_>>().into_iter();
+    let links = kinds.map(|kind| format!("[`{kind}`]({})", page_of(kind)));
+    links.collect::<Vec<_>>().join(", ")
+}
+
+fn version_line(group: &Group, (version, resource): &(&Version, &Resource)) -> VersionLine {
     let names = resource.version_names.iter();
-    let names = names.map(|name| format!("`{name}`")).collect::<Vec<_>>();
+    let name = |name: &String| match resource.is_on_request {
+        true => format!("`{name}`, on request: `{}`", pattern(group, resource, name)),
+        false => format!("`{name}`"),
+    };
+    let names = names.map(name).collect::<Vec<_>>();
     let file = &resource.source.0.0;
     let format = match file.ends_with("/types.json") {
         true => "Bicep types",
@@ -266,12 +327,22 @@ fn answer(steps: &[AnswerStep]) -> String {
     text
 }
 
-/// What is refused once the resource is there, in words.
+/// What is refused once the resource is there, in words. As `armature explain` tells it: what is within something fixed
+/// goes without saying.
 fn fixed(spec: &[Row]) -> String {
     let has = |path: &&str| spec.iter().any(|row| row.path == *path);
     let own = ["azureName", "owner"].into_iter().filter(has);
-    let azure = spec.iter().filter(|row| row.create_only);
-    let all = own.chain(azure.map(|row| row.path.as_str()));
+    let mut azure = Vec::<&str>::new();
+    for row in spec.iter().filter(|row| row.is_fixed) {
+        let is_within = |above: &&str| {
+            let below = row.path.strip_prefix(above);
+            below.is_some_and(|rest| rest.starts_with(['.', '[', '{']))
+        };
+        if !azure.iter().any(is_within) {
+            azure.push(&row.path);
+        }
+    }
+    let all = own.chain(azure);
     let all = all.map(|path| format!("`{path}`")).collect::<Vec<_>>();
     match all.is_empty() {
         true => "Nothing that the specs tell of.".to_owned(),

@@ -27,14 +27,12 @@ pub struct Example {
 /// A handwritten extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// File that it stands in, relative to the workspace.
-    pub file: String,
-    /// Its type.
-    pub name: String,
-    /// The trait, which says when it is called.
-    pub point: String,
-    /// What it is for, in a sentence.
-    pub purpose: String,
+    /// When it is called: `Before a PUT`.
+    pub about: String,
+    /// What it does, in a sentence.
+    pub what: String,
+    /// Files that it stands in, relative to the workspace, as code.
+    pub files: String,
 }
 
 impl Notes {

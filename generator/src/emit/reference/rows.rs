@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::facts::{rule_words, type_words};
-use crate::model::{ArmPlace, Property, TypeDef, TypeId, TypeRef, TypeTable};
+use crate::model::{ArmPlace, Meaning, Property, TypeDef, TypeId, TypeRef, TypeTable};
 
 /// Deepest nesting that a page shows.
 const DEEPEST: usize = 12;
@@ -17,8 +17,8 @@ pub struct Row {
     pub ty: String,
     pub required: &'static str,
     pub notes: String,
-    /// Whether Azure takes it on creation only.
-    pub create_only: bool,
+    /// Whether it cannot be changed: Azure takes it on creation only, or it is the place of the resource.
+    pub is_fixed: bool,
 }
 
 /// The properties of a type.
@@ -122,12 +122,13 @@ fn row(property: &Property, types: &TypeTable, path: String) -> Row {
     if property.create_only {
         words.push("on creation only".to_owned());
     }
+    let is_place = path == "location" && property.meaning == Meaning::Location;
     Row {
         path,
         ty: type_words(&property.ty, types),
         required: if property.required { "yes" } else { "" },
         notes: words.join("; ").replace('|', "\\|"),
-        create_only: property.create_only,
+        is_fixed: property.create_only || is_place,
     }
 }
 

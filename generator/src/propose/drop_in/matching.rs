@@ -55,12 +55,20 @@ pub(in crate::propose) fn matched(
     found
 }
 
-/// What a kind would stand for, had the candidate the api-versions that are asked for.
+/// What a kind of a group would stand for, had the candidate the api-versions that are asked for, and whether it has that name.
 pub(in crate::propose) fn elsewhere(
+    group: &str,
     kind: &str,
     candidates: &[Candidate],
     found: &BTreeMap<String, usize>,
-) -> Option<usize> {
+) -> Option<(usize, bool)> {
+    // The last word of a group may be in the name: `network.frontdoor`.
+    let of_group = group.rsplit_once('.').map(|(_, word)| word);
+    let whole = of_group.map(|word| format!("{word}{}", singulars(kind)));
+    let is_it = |it: &Candidate| segments(it).last() == whole.as_ref();
+    if let Some(index) = candidates.iter().position(is_it) {
+        return Some((index, true));
+    }
     let versions = candidates.iter().flat_map(|it| it.versions.clone());
     let anywhere = Unmatched {
         versions: versions.collect(),
@@ -68,11 +76,11 @@ pub(in crate::propose) fn elsewhere(
     };
     let kinds = [(kind, anywhere)].into();
     let mut ways = WAYS.into_iter();
-    let best = ways.find_map(|(way, is_alike)| {
+    ways.find_map(|(way, is_alike)| {
         let best = best(way, is_alike, &kinds, candidates, found);
-        best.into_iter().next()
-    });
-    best.map(|(_, index)| index)
+        let (_, index) = best.into_iter().next()?;
+        Some((index, way == Way::Whole))
+    })
 }
 
 /// The kinds that have a candidate, each with its best one.
@@ -273,6 +281,27 @@ mod tests {
         for (kind, index) in expected {
             assert_eq!(found.get(kind).copied(), index, "{kind}");
         }
+    }
+
+    #[test]
+    fn the_type_of_another_api_version_is_the_one_of_that_name() {
+        let candidates = [
+            candidate("P.N/firewallPolicies", "FirewallPolicy", "2022-01-01", &[]),
+            candidate(
+                "P.N/FrontDoorWebFirewallPolicies",
+                "FrontDoorWebFirewallPolicy",
+                "2020-01-01",
+                &[],
+            ),
+            candidate("P.N/locks", "Lock", "2020-01-01", &[]),
+        ];
+        let elsewhere =
+            |group: &str, kind: &str| super::elsewhere(group, kind, &candidates, &BTreeMap::new());
+        let kind = "WebFirewallPolicy";
+        assert_eq!(elsewhere("network.frontdoor", kind), Some((1, true)));
+        assert_eq!(elsewhere("network", "Lock"), Some((2, true)));
+        let (_, is_it) = elsewhere("network", kind).unwrap();
+        assert!(!is_it, "a name that only ends so");
     }
 
     #[test]

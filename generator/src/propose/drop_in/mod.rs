@@ -188,7 +188,12 @@ pub(super) fn wanted(
                 arm_type: candidates[*index].arm_type.clone(),
                 versions: unmatched.versions,
             }),
-            None => notes.push(not_found(kind, &unmatched.versions, candidates, &found)),
+            None => notes.push(not_found(
+                (&target.group, kind),
+                &unmatched.versions,
+                candidates,
+                &found,
+            )),
         }
     }
     let segments = |arm_type: &str| -> Vec<String> {
@@ -212,7 +217,7 @@ fn said(file: &GroupConfig, candidates: &[Candidate]) -> BTreeMap<String, usize>
 
 /// Why there is no ARM type for a kind, and what is near.
 fn not_found(
-    kind: &str,
+    (group, kind): (&str, &str),
     versions: &BTreeSet<ApiVersion>,
     candidates: &[Candidate],
     found: &BTreeMap<String, usize>,
@@ -225,13 +230,24 @@ fn not_found(
         names.collect::<Vec<_>>().join(", ")
     };
     let wanted = joined(versions);
-    if let Some(index) = elsewhere(kind, candidates, found) {
+    if let Some((index, is_it)) = elsewhere(group, kind, candidates, found) {
         let candidate = &candidates[index];
+        let here = joined(&candidate.versions);
+        let near = match is_it {
+            true => format!(
+                "Its type `{}` is here in {here}: where nothing differs, `versions` may read {wanted} from the files of that, as \
+                 `../{}/FILE.json`",
+                candidate.arm_type,
+                candidate.versions.last().map_or("", ApiVersion::as_str)
+            ),
+            false => format!(
+                "The nearest is `{}`, which is here in {here}",
+                candidate.arm_type
+            ),
+        };
         return format!(
             "`{kind}` is left out: neither specs nor Bicep types here have it with GET and PUT in {wanted}; add either and \
-             ask again. The nearest is `{}`, which is here in {}",
-            candidate.arm_type,
-            joined(&candidate.versions)
+             ask again. {near}"
         );
     }
     let known = || candidates.iter().flat_map(|it| it.versions.iter());

@@ -263,7 +263,7 @@ fn read(
     // What is wrong with the file may be what lines are lacking.
     let (group, _) = curate_anyway(described.clone(), &config);
     let versions = &mut described.versions;
-    versions.retain(|version, _| !config.is_on_request(version));
+    versions.retain(|version, _| !config.is_only_on_request(version));
     let reaches = reaches(&described, &group);
     Ok((described, reaches))
 }
