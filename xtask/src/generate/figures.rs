@@ -96,6 +96,8 @@ pub fn summary(
         summary.lines().any(|line| links_to(line, index)),
         "{SUMMARY} has no page of all kinds; add the line `- [Reference of kinds]({index})`"
     );
+    let pages = files.iter().filter(|(path, _)| path.starts_with("docs"));
+    let pages: Vec<_> = pages.collect();
     let mut text = String::new();
     for line in summary.lines() {
         let is_parent = |(page, _): &&(&str, &str)| links_to(line, page);
@@ -111,7 +113,7 @@ pub fn summary(
             };
             let _ = writeln!(text, "  - [{group}]({folder}/{group}.md)");
             let below = format!("docs/{folder}/{group}");
-            for (path, page) in files.iter().filter(|(path, _)| path.starts_with(&below)) {
+            for (path, page) in pages.iter().filter(|(path, _)| path.starts_with(&below)) {
                 let title = page.lines().find_map(|line| line.strip_prefix("# "));
                 let path = path.strip_prefix("docs")?;
                 let _ = writeln!(text, "    - [{}]({path})", title.unwrap_or_default());
