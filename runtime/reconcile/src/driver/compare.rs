@@ -222,7 +222,9 @@ impl Pass<'_> {
     /// Notes a PUT that Azure took and whose outcome this pass could not read, so that the next pass reads it instead of
     /// sending it again.
     pub(super) async fn note_unread(&mut self) -> Result<(), KubernetesError> {
-        if !self.observed().wrote() || self.findings.payload.recorded.is_some() {
+        // Once the finalizer is gone, so is the object, or it is not ours to write.
+        let is_over = !self.is_claimed() || self.findings.payload.recorded.is_some();
+        if is_over || !self.observed().wrote() {
             return Ok(());
         }
         let work = self.work().await?;

@@ -77,7 +77,9 @@ impl Pass<'_> {
         &self,
         finish: &Finish,
     ) -> Result<Option<MetadataPatch>, KubernetesError> {
-        let Some(text) = self.annotation(names::CLAIMED_SPEC) else {
+        // Once the finalizer is gone, so is the object.
+        let text = self.annotation(names::CLAIMED_SPEC);
+        let Some(text) = text.filter(|_| self.is_claimed()) else {
             return Ok(None);
         };
         let is_settled = self.annotation(names::BASELINE).is_some();

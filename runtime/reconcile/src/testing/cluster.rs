@@ -359,6 +359,8 @@ impl MemoryCluster {
             return Err(KubernetesError::Conflict { object });
         }
         let Some(stored) = state.objects.get_mut(&key) else {
+            // It costs the API server a request all the same.
+            self.journal.note(format!("{what} {key}, which is gone"));
             return Err(KubernetesError::Gone {
                 object: key.to_string(),
             });
