@@ -25,7 +25,7 @@ use futures::StreamExt;
 use serde_json::{Value, json};
 
 /// Kinds of Azure Service Operator that Armature does not have, with reasons. Their objects stay as they are.
-const UNKNOWN: [(&str, &str); 8] = [
+const UNKNOWN: [(&str, &str); 7] = [
     (
         "dbformysql.azure.com/User",
         "no resource of Azure Resource Manager",
@@ -41,10 +41,6 @@ const UNKNOWN: [(&str, &str); 8] = [
     (
         "entra.azure.com/SecurityGroup",
         "no resource of Azure Resource Manager",
-    ),
-    (
-        "network.frontdoor.azure.com/WebApplicationFirewallPolicy",
-        "its version is not among the pinned specs",
     ),
     (
         "redhatopenshift.azure.com/HcpOpenShiftCluster",

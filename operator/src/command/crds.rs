@@ -52,8 +52,8 @@ struct PrintArguments {
     #[arg(long, value_name = "GROUP")]
     group: Vec<String>,
 
-    /// Only kinds that match: globs over group/Kind joined by ';'. With --crd-versions latest, group/version/Kind names
-    /// further versions to serve.
+    /// Only kinds that match: globs over group/Kind joined by ';'. group/version/Kind names further versions to
+    /// serve: those on request, and with --crd-versions latest older ones.
     #[arg(long, default_value = "", value_name = "PATTERN")]
     crd_pattern: CrdPattern,
 

@@ -54,8 +54,8 @@ RUST_LOG sets log levels by module, for example armature_runtime=debug.";
 #[command(after_help = HELP)]
 pub struct RunArguments {
     /// CRDs to install beside those that are: globs over group/Kind joined by ';', for example
-    /// 'resources.azure.com/*;storage.azure.com/*'. With --crd-versions latest, group/version/Kind names further
-    /// versions to serve.
+    /// 'resources.azure.com/*;storage.azure.com/*'. group/version/Kind names further versions to serve: those on
+    /// request, and with --crd-versions latest older ones.
     #[arg(long, env = "CRD_PATTERN", default_value = "", value_name = "PATTERN")]
     crd_pattern: CrdPattern,
 

@@ -15,6 +15,7 @@ use super::cluster::ClusterArguments;
 use super::form::Form;
 use super::output;
 use crate::plan::{self, Input};
+use crate::takeover::ahead::ahead;
 use crate::takeover::carry_out::carry_out;
 use crate::takeover::check::{self, Check, Namespaces, not_ready};
 use crate::takeover::found::Found;
@@ -243,7 +244,14 @@ impl Place {
                 (not_ready, steps)
             }
             Direction::Back => {
-                let steps = steps::back(&self.namespace, &found, record.as_ref());
+                let ahead = match &record {
+                    // Once Azure Service Operator converts, it is done.
+                    Some(record) if steps::is_converted_here(&found, record) => {
+                        ahead(&self.objects().await?, record)
+                    }
+                    _ => BTreeSet::new(),
+                };
+                let steps = steps::back(&self.namespace, &found, record.as_ref(), &ahead);
                 (BTreeSet::new(), steps)
             }
         };

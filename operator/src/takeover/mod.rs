@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`ahead`] | objects that Azure Service Operator could not read |
 //! | [`found`] | what a cluster has of both operators |
 //! | [`check`] | what the first passes over its objects would do, and what is no ordinary takeover |
 //! | [`record`] | what the way back needs, kept in the cluster |
@@ -12,6 +13,7 @@
 //! What does not live here: what a pass does (see [`crate::plan`]), and how CRDs are taken over, which the operator does when
 //! it starts (see [`crate::crds`]).
 
+pub mod ahead;
 pub mod carry_out;
 pub mod check;
 pub mod found;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::ahead::Ahead;
 use super::found::{CREDENTIAL, Found, Workload, converts_there};
 use super::record::{NAME, Record};
 
@@ -201,7 +202,13 @@ fn are_ready(record: Option<&Record>, not_ready: &BTreeSet<String>) -> State {
 }
 
 /// From Armature back to Azure Service Operator.
-pub fn back(namespace: &str, found: &Found, record: Option<&Record>) -> Vec<Step> {
+/// `ahead` are the objects that were written in a version that it does not know.
+pub fn back(
+    namespace: &str,
+    found: &Found,
+    record: Option<&Record>,
+    ahead: &BTreeSet<Ahead>,
+) -> Vec<Step> {
     let first = "what the way back needs is there";
     let Some(record) = record else {
         let message = format!(
@@ -213,6 +220,7 @@ pub fn back(namespace: &str, found: &Found, record: Option<&Record>) -> Vec<Step
     vec![
         step(first, State::Done),
         step("Azure Service Operator knows what is stored", knows_stored(found, record)),
+        step("Azure Service Operator knows the versions of the objects", knows_written(ahead)),
         step("Armature is stopped", stopped(&found.ours)),
         step("Azure Service Operator converts the objects", converts_as_before(found, record)),
         step("its webhooks for admission are back", admits_as_before(found, record)),
@@ -250,6 +258,32 @@ fn knows_stored(found: &Found, record: &Record) -> State {
             some(unknown)
         )),
     }
+}
+
+/// Azure Service Operator reads `spec.originalVersion` for the api-version of its requests, and fails on one that it does not
+/// have.
+fn knows_written(ahead: &BTreeSet<Ahead>) -> State {
+    if ahead.is_empty() {
+        return State::Done;
+    }
+    let told = |it: &Ahead| {
+        let instead = it
+            .instead
+            .unwrap_or("no version: delete it, or keep Armature");
+        format!("{} is in {}, apply it in {instead}", it.object, it.version)
+    };
+    let told = ahead.iter().map(told).collect::<Vec<_>>();
+    State::ByHand(format!(
+        "{} objects were written in versions that it does not have: {}. Do so while Armature runs, which converts them; what \
+         only the newer version can say is not sent to Azure any more",
+        ahead.len(),
+        some(&told)
+    ))
+}
+
+/// Whether objects are still converted by Armature.
+pub fn is_converted_here(found: &Found, record: &Record) -> bool {
+    converts_as_before(found, record) != State::Done
 }
 
 fn converts_as_before(found: &Found, record: &Record) -> State {

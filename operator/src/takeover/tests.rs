@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use armature_runtime::kubernetes::InstalledCrd;
+use armature_runtime::resource::{Kind, Object};
+use kube::api::ObjectMeta;
 use serde_json::{Value, json};
 
+use super::ahead::ahead;
 use super::found::{Admission, Found, SERVICE, Workload};
 use super::record::Record;
 use super::steps::{State, Step, Task, back, over};
@@ -143,16 +146,17 @@ fn a_takeover_goes_step_by_step() {
 
 #[test]
 fn a_cluster_is_given_back_step_by_step() {
+    let none = BTreeSet::new();
     let record = Record::of(&former(), BTreeSet::new());
     let with = |change: fn(&mut Found)| {
         let mut found = former();
         found.ours = vec![workload("armature", 0, 0, Some(2))];
         change(&mut found);
-        next(back(NAMESPACE, &found, Some(&record)))
+        next(back(NAMESPACE, &found, Some(&record), &none))
     };
     assert_eq!(with(|_| {}), None);
     assert!(matches!(
-        next(back(NAMESPACE, &taken(), None)),
+        next(back(NAMESPACE, &taken(), None, &none)),
         Some(State::ByHand(_))
     ));
     let running = with(|it| it.ours = vec![workload("armature", 2, 2, None)]);
@@ -162,7 +166,7 @@ fn a_cluster_is_given_back_step_by_step() {
     for (service, injected) in [("armature-webhook", true), (SERVICE, false)] {
         let mut found = former();
         found.crds = vec![crd(service, injected, "v1api20200601storage")];
-        let next = next(back(NAMESPACE, &found, Some(&record)));
+        let next = next(back(NAMESPACE, &found, Some(&record), &none));
         let names = vec!["resourcegroups.resources.azure.com".to_owned()];
         assert_eq!(
             next,
@@ -182,6 +186,37 @@ fn a_cluster_is_given_back_step_by_step() {
         with(|it| it.former.clear()),
         Some(State::ByHand(_))
     ));
+}
+
+/// A resource group in its stored form.
+fn group(name: &str, version: &str) -> Object {
+    let kinds = armature_generated::KINDS;
+    let kind = kinds.iter().find(|kind| kind.kind == "ResourceGroup");
+    let spec = json!({"originalVersion": version, "location": "westeurope"});
+    Object {
+        kind: Kind(kind.unwrap()),
+        metadata: ObjectMeta {
+            namespace: Some("team".to_owned()),
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        },
+        spec: Some(serde_json::value::to_raw_value(&spec).unwrap()),
+        status: None,
+    }
+}
+
+#[test]
+fn objects_in_versions_that_azure_service_operator_does_not_have_are_named_before_it_gets_them() {
+    let record = Record::of(&former(), BTreeSet::new());
+    let objects = [group("old", "v1api20200601"), group("new", "v20250401")];
+    let ahead = ahead(&objects, &record);
+    let next = next(back(NAMESPACE, &taken(), Some(&record), &ahead));
+    let Some(State::ByHand(message)) = next else {
+        panic!("{next:?}");
+    };
+    let told = "ResourceGroup team/new is in v20250401, apply it in v1api20200601.";
+    assert!(message.contains(told), "{message}");
+    assert!(!message.contains("team/old"), "{message}");
 }
 
 #[test]

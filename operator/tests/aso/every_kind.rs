@@ -52,7 +52,9 @@ pub fn folders() -> Vec<Folder> {
 fn folder(number: usize, path: &Path) -> Folder {
     let (documents, errors) = manifest::read(&[path.to_owned()]);
     assert!(errors.is_empty(), "{errors:?}");
-    let namespace = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let folder = path.file_name().unwrap().to_str().unwrap();
+    // Names of namespaces have no dots.
+    let namespace = folder.replace('.', "-");
     let subscription = format!("5a3d1e50-0000-4000-8000-{number:012x}");
     let samples = documents.into_iter().map(|document| {
         let text = document.value.to_string();

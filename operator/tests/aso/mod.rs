@@ -248,6 +248,17 @@ pub fn resource(
     }
 }
 
+/// Writes the storage account in a version, and changes nothing of it.
+pub async fn touch(client: &Client, version: &str) {
+    let (kind, group, name) = KINDS[1];
+    let api = resource(client, group, version, kind, Some("shop"));
+    let patch = json!({"metadata": {"annotations": {"touched-in": version}}});
+    let patched = api
+        .patch(name, &PatchParams::default(), &Patch::Merge(&patch))
+        .await;
+    patched.unwrap();
+}
+
 /// An object of any type.
 pub fn dynamic(object: &Value) -> DynamicObject {
     serde_json::from_value(object.clone()).unwrap()

@@ -296,7 +296,7 @@ fn problems_name_file_document_object_and_path() {
         ("name: rg, ", "", "1.yaml: document 1: ResourceGroup: metadata.name: is missing: every document needs apiVersion, kind and metadata.name".to_owned()),
         ("resources.azure.com/v1api20200601", "nosuch.example.org/v1", format!("{at}apiVersion: unknown group 'nosuch.example.org', did you mean 'resources.azure.com'?")),
         ("resources.azure.com", "storage.azure.com", format!("{at}kind: unknown kind 'ResourceGroup' in storage.azure.com, did you mean 'resources.azure.com'?")),
-        ("v1api20200601", "beta", format!("{at}apiVersion: unknown version 'beta' of ResourceGroup; known are v1api20200601")),
+        ("v1api20200601", "beta", format!("{at}apiVersion: unknown version 'beta' of ResourceGroup; known are v1api20200601, v20250401")),
         ("resources.azure.com/v1api20200601", "v1", format!("{at}apiVersion: there is no kind ResourceGroup in 'v1', did you mean 'resources.azure.com/v1api20200601'?")),
     ] {
         assert_eq!(one_error(&GROUP.replace(from, to)), expected);

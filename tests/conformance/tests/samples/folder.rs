@@ -78,7 +78,7 @@ impl Folder {
             Err(_) => panic!("{} is not below {}", path.display(), root.display()),
         };
         let name = paths.first().map_or(group.to_owned(), |path| below(path));
-        let namespace = format!("{whose}-{}", name.replace('/', "-"));
+        let namespace = format!("{whose}-{}", name.replace(['/', '.'], "-"));
         let subscription = uuid_of(&namespace);
         let samples = documents.into_iter().map(|document| {
             let file = below(Path::new(&document.origin.file));
