@@ -69,12 +69,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{/*
-CEL for the ARM ids in a value that no scope allows, one in each line. CEL has no recursion, so it goes as deep as references
-are in any kind, and a little deeper.
+CEL for the ARM ids in a value that no scope allows, one in each line: in references, and in properties that say the same as
+text (files/plain-references). CEL has no recursion, so it goes as deep as references are in any kind, and a little deeper.
 */}}
 {{- define "armature.idsOutside" -}}
 {{- $node := printf "n%d" (int .depth) -}}
-(type({{ $node }}) == map ? ['armId', 'wellKnownName'].filter(f, f in {{ $node }} && type({{ $node }}[f]) == string
+(type({{ $node }}) == map ? variables.names.filter(f, f in {{ $node }} && type({{ $node }}[f]) == string
 && {{ $node }}[f].contains('/') && !variables.scopes.exists(scope, ({{ $node }}[f].lowerAscii() + '/').startsWith(scope + '/')))
 .map(f, {{ $node }}[f] + '\n').join('') : '')
 {{- if lt (int .depth) 14 }}

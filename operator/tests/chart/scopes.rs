@@ -104,6 +104,21 @@ async fn a_manifest_may_only_name_what_is_allowed() {
             false,
         ),
         ("an id in other text", json!({"description": OUTSIDE}), true),
+        (
+            "an id as text in place of a reference",
+            json!({"actions": [{"actionGroupId": OUTSIDE}]}),
+            false,
+        ),
+        (
+            "the same, inside",
+            json!({"actions": [{"actionGroupId": inside}]}),
+            true,
+        ),
+        (
+            "a name in place of a reference",
+            json!({"identity": {"userAssignedIdentity": "a-name"}}),
+            true,
+        ),
     ] {
         let refused = refusal(&cluster, &object("bounded", "a", spec)).await;
         assert_eq!(refused.is_none(), is_allowed, "{what}: {refused:?}");

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use armature_controlplane::KUBERNETES_VERSION;
+use armature_runtime::engine::collect::has_reference_twin;
+use armature_runtime::shape::{StructShape, Type};
 use serde_json::Value;
 
 use crate::chart::{deployment, folder, helm, manifests};
@@ -99,6 +101,39 @@ fn every_api_group_has_its_rights() {
     assert_eq!(
         listed, known,
         "deploy/chart/files/groups must have one line for each API group; `cargo xtask gen` writes it"
+    );
+}
+
+/// Names of plain properties below a shape that a reference may stand in place of.
+fn plain_references(ty: Type, seen: &mut Vec<*const StructShape>, found: &mut BTreeSet<String>) {
+    match ty {
+        Type::List(list) => plain_references(list.item, seen, found),
+        Type::Map(map) => plain_references(map.value, seen, found),
+        Type::Struct(shape) if !seen.contains(&std::ptr::from_ref(shape)) => {
+            seen.push(shape);
+            for field in shape.fields {
+                if has_reference_twin(shape, field) {
+                    found.insert(field.name.to_owned());
+                }
+                plain_references(field.ty, seen, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn ids_in_text_are_looked_for_where_a_reference_may_stand() {
+    let listed = read("files/plain-references");
+    let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
+    let mut known = BTreeSet::new();
+    let kinds = armature_generated::KINDS.iter();
+    for version in kinds.flat_map(|kind| kind.versions) {
+        plain_references(Type::Struct(version.spec), &mut Vec::new(), &mut known);
+    }
+    assert_eq!(
+        listed, known,
+        "deploy/chart/files/plain-references must have a line for each property that `reference-or-plain` made plain"
     );
 }
 

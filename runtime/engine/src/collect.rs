@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use armature_shapes::shape::path::Path;
-use armature_shapes::shape::{ArmPlace, Semantic, StructShape, Type};
+use armature_shapes::shape::{ArmPlace, Field, Semantic, StructShape, Type};
 
 /// What a reference points at (ASO behaviour §3.3).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,6 +108,8 @@ pub struct Inputs {
     pub secret_maps: Vec<Use<String>>,
     /// Single keys of ConfigMaps.
     pub config_maps: Vec<Use<KeyReference>>,
+    /// ARM ids as plain text, where a reference could stand in the text's place.
+    pub plain_ids: Vec<Use<String>>,
     /// Paths of references in no complete form.
     pub incomplete: Vec<String>,
 }
@@ -139,11 +141,27 @@ pub fn inputs(shape: &'static StructShape, spec: &Value) -> Inputs {
             }
             if let Some(value) = members.get(field.name) {
                 let root = Path::Root("spec");
-                visit(field.ty, value, &root.member(field.name), &mut found);
+                visit_field(shape, field, value, &root.member(field.name), &mut found);
             }
         }
     }
     found
+}
+
+fn visit_field(
+    shape: &'static StructShape,
+    field: &'static Field,
+    value: &Value,
+    path: &Path<'_>,
+    found: &mut Inputs,
+) {
+    match value.as_str() {
+        Some(text) if is_arm_id(text) && has_reference_twin(shape, field) => {
+            let (path, target) = (path.to_string(), text.to_owned());
+            found.plain_ids.push(Use { path, target });
+        }
+        _ => visit(field.ty, value, path, found),
+    }
 }
 
 fn visit(ty: Type, value: &Value, path: &Path<'_>, found: &mut Inputs) {
@@ -176,7 +194,7 @@ fn visit_struct(
         Semantic::Plain | Semantic::ArmIdKeyed => {
             for field in shape.fields {
                 if let Some(value) = members.get(field.name) {
-                    visit(field.ty, value, &path.member(field.name), found);
+                    visit_field(shape, field, value, &path.member(field.name), found);
                 }
             }
         }
@@ -203,6 +221,22 @@ fn visit_struct(
     }
 }
 
+/// Whether Azure would take the text for an id: some services ignore space around it.
+fn is_arm_id(text: &str) -> bool {
+    text.trim_start().starts_with('/')
+}
+
+/// Whether the same place in the request can be filled by a reference: `fooId` beside `fooReference`.
+pub fn has_reference_twin(shape: &StructShape, field: &Field) -> bool {
+    let is_reference = |ty: Type| match ty {
+        Type::Struct(inner) => inner.semantic == Semantic::Reference,
+        _ => false,
+    };
+    let mut others = shape.fields.iter();
+    matches!((field.ty, field.arm), (Type::String, ArmPlace::At(_)))
+        && others.any(|other| other.arm == field.arm && is_reference(other.ty))
+}
+
 fn record<T>(
     target: Option<T>,
     path: &Path<'_>,
@@ -219,6 +253,7 @@ fn record<T>(
 #[cfg(test)]
 mod tests {
     use armature_shapes::testing::gadget::VERSION;
+    use armature_shapes::testing::kinds::STORE;
     use serde_json::json;
 
     use super::*;
@@ -268,5 +303,22 @@ mod tests {
             found.secret_names().into_iter().collect::<Vec<_>>(),
             ["creds", "settings"]
         );
+    }
+
+    #[test]
+    fn a_text_that_is_an_id_counts_where_a_reference_could_stand() {
+        let plain = |spec: Value| {
+            let found = inputs(STORE.versions[0].spec, &spec).plain_ids;
+            let found = found.into_iter();
+            found
+                .map(|used| (used.path, used.target))
+                .collect::<Vec<_>>()
+        };
+        let id = "/subscriptions/s";
+        let expected = vec![("spec.peerId".to_owned(), id.to_owned())];
+        assert_eq!(plain(json!({"peerId": id, "tier": id})), expected);
+        assert_eq!(plain(json!({"peerId": format!(" {id}")})).len(), 1);
+        assert_eq!(plain(json!({"peerId": "a name", "location": "w"})), []);
+        assert_eq!(plain(json!({"peerReference": {"armId": id}})), []);
     }
 }

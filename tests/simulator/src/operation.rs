@@ -120,6 +120,9 @@ pub struct Operation {
     /// Set when it is going to fail.
     #[serde(skip)]
     pub will_fail: Option<Failure>,
+    /// Whether the provider found at the start that it cannot be done: a resource that was to be made does not come to be.
+    #[serde(skip)]
+    pub in_vain: bool,
     /// State to return to when an update fails.
     #[serde(skip)]
     pub before: Option<(Value, Value)>,

@@ -53,6 +53,10 @@ impl Pass<'_> {
     }
 
     async fn resolve_references(&self, named: &collect::Inputs, found: &mut Inputs) -> Found<()> {
+        for used in &named.plain_ids {
+            found!(check_reference(&used.path, &used.target));
+            found!(self.check_scope_of_reference(&used.path, &used.target));
+        }
         for used in &named.references {
             let (group, kind, name) = match &used.target {
                 ReferenceTarget::Named { group, kind, name } => (group, kind, name),

@@ -108,6 +108,8 @@ shaped! {
         owner: Box<KnownResourceReference> = "owner".required();
         /// A secret.
         password: Box<SecretReference> = "password".at(&["properties", "password"]).flags(Flags::SECRET.with(Flags::WRITE_ONLY));
+        /// The same as the other resource, as text.
+        peer_id: String = "peerId".at(&["properties", "peerId"]);
         /// Another resource.
         peer: Box<ResourceReference> = "peerReference".at(&["properties", "peerId"]).flags(Flags::ARM_ID);
         /// Shelves.

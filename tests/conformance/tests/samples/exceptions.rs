@@ -1,12 +1,15 @@
 //! What is known not to pass, with reasons, in `specs/<group>/samples.yaml`; compared with what does not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use armature_conformance::differences;
 use armature_generated::KINDS;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::course::Problem;
+use crate::folder::Sample;
 
 /// One line of a list.
 #[derive(Debug, Deserialize)]
@@ -27,11 +30,13 @@ struct WithoutSample {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct NotPassing {
     /// File below the folder of samples: `storage/v1api20230101/account.yaml`.
     sample: String,
     reason: String,
+    /// What the sample has and Azure Service Operator's own CRD does not: `spec.type`.
+    unknown_there: Option<String>,
 }
 
 /// All lists.
@@ -40,6 +45,8 @@ pub struct Exceptions {
     kinds: BTreeMap<String, String>,
     samples: BTreeMap<String, String>,
     names: BTreeSet<String>,
+    /// Files of samples, and the member that Azure Service Operator's CRD does not have.
+    unknown_there: BTreeMap<String, String>,
 }
 
 impl Exceptions {
@@ -50,7 +57,12 @@ impl Exceptions {
         for exception in lists {
             match exception {
                 Exception::Kind(known) => drop(all.kinds.insert(known.kind, known.reason)),
-                Exception::Sample(known) => drop(all.samples.insert(known.sample, known.reason)),
+                Exception::Sample(known) => {
+                    let member = known.unknown_there.into_iter();
+                    all.unknown_there
+                        .extend(member.map(|member| (known.sample.clone(), member)));
+                    all.samples.insert(known.sample, known.reason);
+                }
             }
         }
         all.names = all.samples.keys().cloned().collect();
@@ -60,6 +72,33 @@ impl Exceptions {
     /// Samples that are known not to pass.
     pub fn samples(&self) -> &BTreeSet<String> {
         &self.names
+    }
+
+    /// Why a sample is known not to pass.
+    pub fn reason(&self, sample: &str) -> &str {
+        self.samples.get(sample).map_or("", String::as_str)
+    }
+
+    /// Lines that say of a sample that Azure Service Operator's CRD does not have a member of it, where that is not so.
+    /// `shapes` are its CRDs as they are published, one file for each group.
+    pub fn unfounded(&self, shapes: &Path, samples: &[&Sample]) -> Vec<String> {
+        let is_founded = |(file, member): &(&String, &String)| {
+            let sample = samples.iter().find(|sample| sample.file == **file)?;
+            let (group, version) = sample.api_version();
+            let text = std::fs::read_to_string(shapes.join(format!("{group}.json"))).ok()?;
+            let crds: Value = serde_json::from_str(&text).ok()?;
+            let versions = &crds[sample.kind_name()]["versions"];
+            let same = versions[version]["same-as"].as_str();
+            let properties = versions[same.unwrap_or(version)].as_object()?;
+            let pointer = format!("/{}", member.replace('.', "/"));
+            Some(sample.value.pointer(&pointer).is_some() && !properties.contains_key(*member))
+        };
+        let lines = self.unknown_there.iter();
+        let unfounded = lines.filter(|line| is_founded(line) != Some(true));
+        let told = unfounded.map(|(file, member)| {
+            format!("{file} has no {member} that Azure Service Operator's CRD lacks: correct `unknown-there` of its line")
+        });
+        told.collect()
     }
 
     /// What is wrong with the kinds that have samples.
@@ -91,18 +130,23 @@ impl Exceptions {
         wrong
     }
 
-    /// New problems, and lines for what passes or is not there.
-    pub fn of_samples(&self, tried: &BTreeSet<String>, problems: &[Problem]) -> Vec<String> {
+    /// New problems of samples that were tried, and lines for what passes or is not there at all.
+    pub fn of_samples(
+        &self,
+        files: &BTreeSet<String>,
+        tried: &BTreeSet<String>,
+        problems: &[Problem],
+    ) -> Vec<String> {
         let failed: BTreeSet<&String> = problems.iter().map(|problem| &problem.file).collect();
         let new = problems
             .iter()
             .filter(|problem| !self.names.contains(&problem.file));
         let mut wrong: Vec<String> = new.map(ToString::to_string).collect();
         for sample in &self.names {
-            let what = match (tried.contains(sample), failed.contains(sample)) {
-                (_, true) => continue,
-                (true, false) => "passes",
-                (false, false) => "is not there",
+            let what = match (files.contains(sample), tried.contains(sample)) {
+                (false, _) => "is not there",
+                (_, true) if !failed.contains(sample) => "passes",
+                _ => continue,
             };
             wrong.push(format!(
                 "{sample} {what}: take its line out of the group's samples.yaml"

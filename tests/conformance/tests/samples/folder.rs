@@ -129,6 +129,36 @@ impl Folder {
         }
     }
 
+    /// Adds the key vaults that samples refer to and that no sample is. In Azure the name is one of the folder's own: a
+    /// deleted vault keeps its name from others for a while.
+    pub fn add_missing_vaults(&mut self) {
+        let mut names = BTreeSet::new();
+        for sample in &self.samples {
+            vaults_in(&sample.value["spec"], &mut names);
+        }
+        let is_there =
+            |sample: &Sample, name: &str| sample.kind_name() == "Vault" && sample.name() == name;
+        names.retain(|name| !self.samples.iter().any(|sample| is_there(sample, name)));
+        for name in names {
+            let value = json!({
+                "apiVersion": "keyvault.azure.com/v1api20230701",
+                "kind": "Vault",
+                "metadata": {"name": name, "namespace": self.namespace},
+                "spec": {
+                    "azureName": format!("vault-{}", &self.subscription[24..]),
+                    "location": "westus3",
+                    "owner": {"name": "aso-sample-rg"},
+                    "properties": {
+                        "sku": {"family": "A", "name": "standard"},
+                        "tenantId": "00000000-0000-0000-0000-000000000002",
+                    },
+                },
+            });
+            let file = format!("{} (key vault of the test)", self.name);
+            self.samples.insert(0, Sample::new(file, value));
+        }
+    }
+
     /// Adds the resource groups that samples have as owners and that no sample is.
     pub fn add_missing_groups(&mut self) {
         let is_group = |kind: &&KindInfo| kind.kind == "ResourceGroup";
@@ -160,6 +190,23 @@ impl Folder {
             let file = format!("{} (resource group of the test)", self.name);
             self.samples.insert(0, Sample::new(file, value));
         }
+    }
+}
+
+/// Names of the key vaults that a value refers to.
+fn vaults_in(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| vaults_in(item, names)),
+        Value::Object(members) => {
+            if value["group"] == "keyvault.azure.com"
+                && value["kind"] == "Vault"
+                && let Some(name) = value["name"].as_str()
+            {
+                names.insert(name.to_owned());
+            }
+            members.values().for_each(|member| vaults_in(member, names));
+        }
+        _ => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use armature_e2e::{Objects, World};
 use armature_simulator::Query;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
 
@@ -130,6 +130,79 @@ fn subnets_and_rules_outlive_changes_of_their_parents() {
         assert_eq!(prefixes.map(Vec::len), Some(2));
         let azure = world.azure().resource(&security_group).unwrap();
         assert_eq!(azure["tags"]["changed"], "yes");
+    });
+}
+
+const BALANCER: &str = "
+apiVersion: network.azure.com/v20250301
+kind: LoadBalancer
+metadata: {name: kept-lb, namespace: kept}
+spec:
+  location: westeurope
+  owner: {name: kept-rg}
+  sku: {name: Standard}
+";
+
+const SCALE_SET: &str = "
+apiVersion: compute.azure.com/v20220301
+kind: VirtualMachineScaleSet
+metadata: {name: kept-vmss, namespace: kept}
+spec:
+  location: westeurope
+  owner: {name: kept-rg}
+  sku: {name: Standard_D2s_v5, capacity: 2}
+  virtualMachineProfile: {priority: Regular}
+";
+
+/// `keep-unknown` in `specs/network/group.toml` and `specs/compute/group.toml`.
+#[test]
+fn rules_and_extensions_of_others_outlive_changes() {
+    World::shared().run("kept", async |world, objects| {
+        let group = resource_group("kept-rg", "kept");
+        objects.apply(&group).await.unwrap();
+        let in_group = format!("{SUBSCRIPTION}/resourceGroups/kept-rg/providers");
+        let rule = json!([{"name": "ssh", "properties": {
+            "protocol": "Tcp", "frontendPort": 50000, "backendPort": 22,
+        }}]);
+        let extension = json!([{"name": "health", "properties": {
+            "publisher": "Microsoft.ManagedServices", "type": "ApplicationHealthLinux",
+        }}]);
+        for (kind, name, manifest, id, list, theirs) in [
+            (
+                "LoadBalancer",
+                "kept-lb",
+                BALANCER,
+                "Microsoft.Network/loadBalancers/kept-lb",
+                "/properties/inboundNatRules",
+                json!({"properties": {"inboundNatRules": rule}}),
+            ),
+            (
+                "VirtualMachineScaleSet",
+                "kept-vmss",
+                SCALE_SET,
+                "Microsoft.Compute/virtualMachineScaleSets/kept-vmss",
+                "/properties/virtualMachineProfile/extensionProfile/extensions",
+                json!({"properties": {"virtualMachineProfile": {"extensionProfile": {"extensions": extension}}}}),
+            ),
+        ] {
+            let id = format!("{in_group}/{id}");
+            objects.apply(manifest).await.unwrap();
+            objects.wait_ready(kind, name, LIMIT, is_ready).await;
+            world.azure().drift(&id, &theirs).unwrap();
+            change(&objects, kind, name, &format!("{manifest}  tags: {{changed: 'yes'}}\n")).await;
+            let puts = writes(world, &id);
+            assert_eq!(puts.len(), 2, "one at the creation, one for the change: {puts:#?}");
+            let names = |body: &Value| {
+                let items = body.pointer(list).and_then(Value::as_array);
+                let names = items.into_iter().flatten().map(|item| item["name"].clone());
+                names.collect::<Vec<_>>()
+            };
+            let expected = names(&theirs);
+            assert_eq!(names(&puts[1].1), expected, "{:#}", puts[1].1);
+            let azure = world.azure().resource(&id).unwrap();
+            assert_eq!(azure["tags"]["changed"], "yes");
+            assert_eq!(names(&azure), expected, "{azure:#}");
+        }
     });
 }
 

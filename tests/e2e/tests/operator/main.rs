@@ -23,6 +23,7 @@ mod kusto;
 mod leader;
 mod leaks;
 mod lifecycle;
+mod moment;
 mod namespaces;
 mod observe;
 mod operators;

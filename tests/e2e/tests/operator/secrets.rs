@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use armature_e2e::World;
 use armature_simulator::Query;
+use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::Api;
 
@@ -59,9 +60,13 @@ spec:
       subscriptionId: {name: identity, key: subscription}
 ";
 
-/// Entries of a Secret as text.
 async fn data(world: &World, name: &str) -> BTreeMap<String, String> {
-    let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "secrets");
+    data_in(world, "secrets", name).await
+}
+
+/// Entries of a Secret as text.
+async fn data_in(world: &World, namespace: &str, name: &str) -> BTreeMap<String, String> {
+    let secrets: Api<Secret> = Api::namespaced(world.client().clone(), namespace);
     let secret = secrets.get(name).await.unwrap();
     let data = secret.data.unwrap_or_default().into_iter();
     data.map(|(key, value)| (key, String::from_utf8(value.0).unwrap()))
@@ -131,5 +136,43 @@ fn keys_endpoints_and_ids_are_exported() {
         }
         assert!(SUBSCRIPTION.ends_with(&identity["subscription"]));
         assert_eq!(identity["subscription"].len(), 36);
+    });
+}
+
+const OPENSHIFT: &str = "
+apiVersion: redhatopenshift.azure.com/v1api20231122
+kind: OpenShiftCluster
+metadata: {name: secrets-openshift, namespace: openshift}
+spec:
+  location: westeurope
+  owner: {name: openshift-rg}
+  clusterProfile: {domain: shops}
+  apiserverProfile: {visibility: Public}
+  operatorSpec:
+    secrets:
+      adminCredentials: {name: admin, key: kubeconfig}
+      password: {name: admin, key: password}
+";
+
+/// The kubeconfig comes in Base64, and Azure Service Operator writes it so: who read it there decodes it.
+#[test]
+fn credentials_of_openshift_are_those_that_azure_answers() {
+    World::shared().run("openshift", async |world, objects| {
+        let group = resource_group("openshift-rg", "openshift");
+        for manifest in [group.as_str(), OPENSHIFT] {
+            objects.apply(manifest).await.unwrap();
+        }
+        objects
+            .wait_ready("OpenShiftCluster", "secrets-openshift", LIMIT, is_ready)
+            .await;
+        let admin = data_in(world, "openshift", "admin").await;
+        assert!(!admin["password"].is_empty());
+        let text = serde_json::Value::from(admin["kubeconfig"].clone());
+        let decoded: ByteString = serde_json::from_value(text).expect("Base64");
+        let config: serde_json::Value = serde_json::from_slice(&decoded.0).expect("a kubeconfig");
+        assert_eq!(
+            config["clusters"][0]["cluster"]["server"],
+            "https://api.shops.westeurope.aroapp.io:6443/"
+        );
     });
 }

@@ -100,6 +100,7 @@ impl State {
         if let Some(resource) = self.store.get_mut(id) {
             resource.operation = Some(name.clone());
         }
+        let found = self.ends_badly(id, verb);
         let operation = Operation {
             id: name.clone(),
             path: self.operation_path(id),
@@ -117,12 +118,23 @@ impl State {
             // The contract allows 10 s and more; a simulator is asked to be quick.
             retry_after: Some(rule.retry_after.unwrap_or(0)),
             progress: Progress::Running,
-            will_fail: call.effect.fail_operation.clone(),
+            in_vain: found.is_some(),
+            will_fail: call.effect.fail_operation.clone().or(found),
             before,
             principal: call.principal.clone(),
         };
         self.running.insert(name.clone());
         self.operations.entry(name).or_insert(operation)
+    }
+
+    /// What the provider has against a write that has just been stored.
+    fn ends_badly(&self, id: &ResourceId, verb: Verb) -> Option<Failure> {
+        if verb == Verb::Delete {
+            return None;
+        }
+        let arm_type = id.arm_type();
+        let mut behaviours = self.behaviours.of(&arm_type);
+        behaviours.find_map(|behaviour| behaviour.ends_badly(&self.store, id))
     }
 
     /// `/subscriptions/{s}/providers/{namespace}/locations/{location}`, where providers keep operations.
@@ -254,6 +266,7 @@ impl State {
             Some(failure) => Progress::Failed(failure.clone()),
             None => Progress::Succeeded,
         };
+        let in_vain = operation.in_vain && operation.verb == Verb::Create;
         let (id, verb, before) = (
             operation.resource.clone(),
             operation.verb,
@@ -262,6 +275,7 @@ impl State {
         match (failure, verb) {
             (None, Verb::Delete) => self.remove(&id, now),
             (None, _) => self.complete(&id, verb, now),
+            (Some(_), _) if in_vain => self.remove(&id, now),
             (Some(_), _) => self.fail(&id, before),
         }
         true

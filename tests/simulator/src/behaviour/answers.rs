@@ -1,5 +1,7 @@
 //! Providers of which it is enough to say what they answer: members that they fill in, keys that their actions list, and
 //! children that come with a resource. The types stand in [`super::answer_table`].
+//!
+//! Source: of each type there.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

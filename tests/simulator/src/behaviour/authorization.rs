@@ -1,4 +1,6 @@
 //! Roles that Azure has from the beginning, in every scope.
+//!
+//! Source: https://learn.microsoft.com/azure/role-based-access-control/built-in-roles.
 
 use serde_json::{Value, json};
 

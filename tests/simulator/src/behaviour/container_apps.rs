@@ -1,12 +1,15 @@
-//! Container Apps: domains of environments, and the host of an app's newest revision in them; read from the recordings of
-//! 2024-03-01 and 2025-01-01.
+//! Container Apps: domains of environments, the host of an app's newest revision in them, and apps and jobs that are refused
+//! until their environment is there.
+//!
+//! Source: recordings `app-v20240301`, `app-v1api20240301`, `app-v20250101` and `app-v1api20250101`.
 
 use serde_json::{Value, json};
 
-use super::{Behaviour, Scene};
+use super::{Behaviour, Scene, provisioning};
+use crate::error::ArmError;
 use crate::id::ResourceId;
 use crate::json;
-use crate::store::stable_uuid;
+use crate::store::{Resource, stable_uuid};
 
 /// `Microsoft.App/managedEnvironments`.
 #[derive(Debug)]
@@ -38,6 +41,10 @@ impl Behaviour for ContainerApp {
         arm_type.eq_ignore_ascii_case("Microsoft.App/containerApps")
     }
 
+    fn admit(&self, scene: &Scene<'_>, body: &Value) -> Result<(), ArmError> {
+        refuse_before_environment(scene, body)
+    }
+
     fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
         let revision = format!("{}--{}", scene.id.name(), hash(scene.id));
         json::set(
@@ -53,11 +60,47 @@ impl Behaviour for ContainerApp {
     }
 }
 
+/// `Microsoft.App/jobs`.
+#[derive(Debug)]
+pub struct Job;
+
+impl Behaviour for Job {
+    fn applies_to(&self, arm_type: &str) -> bool {
+        arm_type.eq_ignore_ascii_case("Microsoft.App/jobs")
+    }
+
+    fn admit(&self, scene: &Scene<'_>, body: &Value) -> Result<(), ArmError> {
+        refuse_before_environment(scene, body)
+    }
+}
+
+/// The environment of an app or job, as far as Azure has it.
+fn environment<'a>(scene: &Scene<'a>, body: &Value) -> Option<&'a Resource> {
+    let of = |name| json::text(body, &["properties", name]);
+    let id = of("environmentId").or_else(|| of("managedEnvironmentId"))?;
+    scene.store.get(&ResourceId::parse(id)?)
+}
+
+fn refuse_before_environment(scene: &Scene<'_>, body: &Value) -> Result<(), ArmError> {
+    let Some(environment) = environment(scene, body) else {
+        return Ok(());
+    };
+    match json::text(&environment.body, &provisioning::PATH) {
+        None | Some("Succeeded") => Ok(()),
+        Some(_) => Err(ArmError::new(
+            400,
+            "ManagedEnvironmentNotProvisioned",
+            format!(
+                "The environment '{}' has not been provisioned successfully.",
+                environment.id
+            ),
+        )),
+    }
+}
+
 /// Domain of an app: that of its environment, or a part of it that only the environment itself reaches.
 fn domain(scene: &Scene<'_>, app: &Value) -> Option<String> {
-    let of = |name| json::text(app, &["properties", name]);
-    let id = of("environmentId").or_else(|| of("managedEnvironmentId"))?;
-    let environment = scene.store.get(&ResourceId::parse(id)?)?;
+    let environment = environment(scene, app)?;
     let domain = json::text(&environment.body, &DOMAIN)?;
     let external = [&INGRESS[..], &["external"]].concat();
     Some(match json::at(app, &external).and_then(Value::as_bool) {

@@ -1,4 +1,6 @@
-//! Fleets of Kubernetes clusters, as recordings of containerservice show them; the clusters are in [`super::managed_cluster`].
+//! Fleets of Kubernetes clusters; the clusters are in [`super::managed_cluster`].
+//!
+//! Source: recording `containerservice-v1api20250301`.
 
 use serde_json::Value;
 
@@ -6,8 +8,7 @@ use super::{Behaviour, Scene};
 use crate::error::ArmError;
 use crate::operation::Verb;
 
-/// `Microsoft.ContainerService/fleets/updateRuns`: refused while the fleet has no members, which is in the recording of
-/// 2025-03-01.
+/// `Microsoft.ContainerService/fleets/updateRuns`: refused while the fleet has no members.
 #[derive(Debug)]
 pub struct UpdateRun;
 

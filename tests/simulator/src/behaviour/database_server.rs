@@ -1,13 +1,17 @@
-//! Servers of PostgreSQL, MySQL, MariaDB and SQL, and what is in them: long operations, and children that need a server that
-//! is ready. Read from the recordings of dbforpostgresql 2022-12-01 and from the examples of the other specs. Their host names
-//! stand in [`super::answer_table`].
+//! Servers of PostgreSQL, MySQL, MariaDB and SQL, and what is in them: long operations, and settings and virtual endpoints
+//! whose operations end badly while something else goes on at their server. Their host names stand in
+//! [`super::answer_table`].
+//!
+//! Source: recordings `dbforpostgresql-v1api20221201`, and for operations that end badly `dbforpostgresql-v1api20240801` and
+//! `dbforpostgresql-v20250801`; the other servers of the long-running operations of their specs:
+//! spec `specification/mysql/resource-manager`, spec `specification/mariadb/resource-manager` and
+//! spec `specification/sql/resource-manager`.
 
-use serde_json::Value;
-
-use super::{Behaviour, Scene, is_below};
-use crate::error::ArmError;
+use super::{Behaviour, is_below};
+use crate::id::ResourceId;
 use crate::json;
-use crate::operation::{OperationRule, Style};
+use crate::operation::{Failure, OperationRule, Style};
+use crate::store::{Resource, Store};
 
 const POSTGRESQL: &str = "Microsoft.DBforPostgreSQL/flexibleServers";
 const STATE: [&str; 2] = ["properties", "state"];
@@ -22,6 +26,14 @@ const SERVERS: [&str; 4] = [
 
 /// Those of which the same holds for what is in a server.
 const WITH_PARTS: [&str; 2] = [POSTGRESQL, "Microsoft.DBforMySQL/flexibleServers"];
+
+/// Parts of a server of PostgreSQL whose operations keep it busy.
+const HINDRANCES: [&str; 4] = [
+    "administrators",
+    "backups",
+    "configurations",
+    "virtualendpoints",
+];
 
 /// Servers and what is in them.
 #[derive(Debug)]
@@ -42,19 +54,48 @@ impl Behaviour for DatabaseServer {
         }
     }
 
-    fn admit(&self, scene: &Scene<'_>, _body: &Value) -> Result<(), ArmError> {
-        if !is_below(&scene.id.arm_type(), POSTGRESQL) {
-            return Ok(());
-        }
-        let server = scene.id.parent().and_then(|id| scene.store.visible(&id));
-        let state = server.and_then(|server| json::text(&server.body, &STATE));
-        match state {
-            None | Some("Ready") => Ok(()),
-            Some(state) => Err(ArmError::new(
-                409,
+    fn ends_badly(&self, store: &Store, id: &ResourceId) -> Option<Failure> {
+        let arm_type = id.arm_type();
+        let is_of = |part: &str| arm_type.eq_ignore_ascii_case(&format!("{POSTGRESQL}/{part}"));
+        let server = id.parent()?;
+        let name = server.name();
+        let (code, message) = if is_of("configurations") {
+            (
                 "ServerIsBusy",
-                format!("Cannot complete the operation while the server is in state '{state}'."),
-            )),
-        }
+                format!(
+                    "Cannot complete operation while server '{name}' is busy processing another operation. Try again later."
+                ),
+            )
+        } else if is_of("virtualendpoints") {
+            (
+                "VirtualEndpointOwnerServerNotInReadyState",
+                format!(
+                    "Server {name} should be in Ready state to create/update/drop virtual endpoint\""
+                ),
+            )
+        } else {
+            return None;
+        };
+        is_busy(store, &server, id).then(|| Failure {
+            code: code.to_owned(),
+            message,
+        })
     }
+}
+
+/// Whether something goes on at a server, beside what is done to one of its parts. Databases, rules of the firewall and
+/// protection are no hindrance.
+fn is_busy(store: &Store, server: &ResourceId, part: &ResourceId) -> bool {
+    let runs = |resource: &Resource| resource.operation.is_some();
+    let hinders = |resource: &&Resource| {
+        let arm_type = resource.id.arm_type();
+        let mut parts = HINDRANCES.iter();
+        parts.any(|name| arm_type.eq_ignore_ascii_case(&format!("{POSTGRESQL}/{name}")))
+            && resource.id.key() != part.key()
+    };
+    let state = store.get(server).map(|found| {
+        let is_ready = matches!(json::text(&found.body, &STATE), None | Some("Ready"));
+        runs(found) || !is_ready
+    });
+    state == Some(true) || store.below(server).filter(hinders).any(runs)
 }

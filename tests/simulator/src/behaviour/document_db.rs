@@ -1,5 +1,7 @@
-//! Azure Cosmos DB: accounts that have endpoints when they are made, their keys, and what is below them. Read from the
-//! recordings sqldatabase-v1api20240815 and mongodb-v1api20240815; the answer of `listKeys` is in the specs.
+//! Azure Cosmos DB: accounts that have endpoints when they are made, their keys, and what is below them.
+//!
+//! Source: recordings `sqldatabase-v1api20240815` and `mongodb-v1api20240815`; the answer of `listKeys` of spec
+//! `specification/cosmos-db/resource-manager/Microsoft.DocumentDB`.
 
 use serde_json::{Value, json};
 

@@ -1,17 +1,17 @@
-//! What the operator can write to Secrets and ConfigMaps is there, whatever the provider: values that Azure makes of a
-//! resource, and keys that it answers to an action. Behaviours of providers know better, and are asked before.
+//! What the operator can write to Secrets and ConfigMaps from a status is there, whatever the provider. Behaviours of
+//! providers know better, and are asked before. Not here: answers to actions. An answer that is made of what the operator
+//! looks for would prove nothing, so each action is answered as Azure's specs or recordings have it, or not at all.
+//!
+//! Source: places are those of the specs, in the status of each type; the texts are made up.
 
-use armature_runtime::kind::{AnswerStep, KindInfo, SecretSource};
+use armature_runtime::kind::{KindInfo, SecretSource};
 use armature_runtime::shape::{ArmPlace, StructShape, Type};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{ActionOutcome, Behaviour, Scene};
-use crate::error::ArmError;
+use super::{Behaviour, Scene};
 use crate::id::ResourceId;
 use crate::json;
-use crate::store::{Resource, stable_uuid};
+use crate::store::stable_uuid;
 
 /// Every type of these kinds that exports something.
 #[derive(Debug)]
@@ -43,34 +43,6 @@ impl Behaviour for Exported {
                 }
             }
         }
-    }
-
-    fn action(
-        &self,
-        scene: &Scene<'_>,
-        resource: &Resource,
-        action: &str,
-        _body: &Value,
-    ) -> Option<Result<ActionOutcome, ArmError>> {
-        let mut answer = Value::Null;
-        for kind in self.of(&scene.id.arm_type()) {
-            for row in kind.secrets {
-                if let SecretSource::Action {
-                    action: name,
-                    value,
-                } = row.source
-                    && name.eq_ignore_ascii_case(action)
-                {
-                    let text = stable_uuid(&format!("{}#{}", resource.id.key(), row.key));
-                    insert(&mut answer, value, json!(text));
-                }
-            }
-        }
-        let is_known = !answer.is_null();
-        is_known.then_some(Ok(ActionOutcome {
-            answer: Some(answer),
-            resource: None,
-        }))
     }
 }
 
@@ -109,95 +81,9 @@ fn fill(body: &mut Value, path: &[&str], id: &ResourceId) {
     json::set_default(body, path, json!(text));
 }
 
-/// Adds a value to an answer at the end of a way.
-fn insert(answer: &mut Value, way: &[AnswerStep], value: Value) {
-    match way {
-        [] => *answer = value,
-        [AnswerStep::Member(name), rest @ ..] => {
-            let members = json::object(answer);
-            let slot = members.entry((*name).to_owned()).or_insert(Value::Null);
-            insert(slot, rest, value);
-        }
-        [AnswerStep::First, rest @ ..] => {
-            if !answer.is_array() {
-                *answer = json!([null]);
-            }
-            if let Some(first) = answer.get_mut(0) {
-                insert(first, rest, value);
-            }
-        }
-        [AnswerStep::Base64, ..] => {
-            *answer = value
-                .as_str()
-                .map(|text| json!(STANDARD.encode(text)))
-                .unwrap_or(value);
-        }
-        [AnswerStep::Item { member, is }, rest @ ..] => {
-            if !answer.is_array() {
-                *answer = json!([]);
-            }
-            let Some(items) = answer.as_array_mut() else {
-                return;
-            };
-            let at = items.iter().position(|item| item[*member] == *is);
-            let at = at.unwrap_or_else(|| {
-                items.push(json!({ *member: is }));
-                items.len() - 1
-            });
-            insert(&mut items[at], rest, value);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_on_ways_that_begin_alike_are_in_one_answer() {
-        let key = |is| AnswerStep::Item {
-            member: "keyName",
-            is,
-        };
-        let mut answer = Value::Null;
-        for (way, value) in [
-            (
-                vec![
-                    AnswerStep::Member("keys"),
-                    key("one"),
-                    AnswerStep::Member("value"),
-                ],
-                "a",
-            ),
-            (
-                vec![
-                    AnswerStep::Member("keys"),
-                    key("two"),
-                    AnswerStep::Member("value"),
-                ],
-                "b",
-            ),
-            (
-                vec![
-                    AnswerStep::Member("keys"),
-                    key("one"),
-                    AnswerStep::Member("text"),
-                ],
-                "c",
-            ),
-            (vec![AnswerStep::Member("endpoint")], "d"),
-        ] {
-            insert(&mut answer, &way, json!(value));
-        }
-        let expected = json!({
-            "keys": [
-                {"keyName": "one", "value": "a", "text": "c"},
-                {"keyName": "two", "value": "b"},
-            ],
-            "endpoint": "d",
-        });
-        assert_eq!(answer, expected);
-    }
 
     #[test]
     fn only_what_is_not_there_is_filled_and_only_in_what_is_there() {

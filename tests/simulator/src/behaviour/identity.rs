@@ -1,4 +1,7 @@
 //! Managed identities: user-assigned ones as resources, and the ones assigned to other resources.
+//!
+//! Source: recordings `managedidentity-v1api20230131`, `containerservice-v1api20240901` for identities of a resource, and
+//! `dbforpostgresql-v20250801` for those that it was given.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,8 @@
 //! Key vaults: the vault's URI, and deleted vaults, which Azure keeps for a while.
+//!
+//! Source: recordings `keyvault-v1api20230701`, `keyvault-v1api20210401preview` and
+//! `scenario-keyvault_vault_20230701_crud`; that the name of a deleted vault is taken of
+//! https://learn.microsoft.com/azure/key-vault/general/soft-delete-overview.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

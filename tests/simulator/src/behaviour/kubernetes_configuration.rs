@@ -1,5 +1,6 @@
-//! Extensions of Kubernetes clusters: the identity that a cluster gives to them. Read from the recording
-//! kubernetesconfiguration-v1api20241101.
+//! Extensions of Kubernetes clusters: the identity that a cluster gives to them.
+//!
+//! Source: recording `kubernetesconfiguration-v1api20241101`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,8 @@
 //! Kusto clusters: states, start and stop; databases that wait for their cluster.
+//!
+//! Source: states and operations of recordings `kusto-v1api20230815`, `kusto-v1api20240413` and `kusto-v20240413`; actions
+//! of spec `specification/azure-kusto/resource-manager/Microsoft.Kusto/stable/2023-08-15/kusto.json`; that a cluster that
+//! is being changed refuses further changes, and the code, of https://learn.microsoft.com/azure/data-explorer/database-script.
 
 use serde_json::{Value, json};
 
@@ -106,8 +110,7 @@ impl Behaviour for Database {
             if id.arm_type().eq_ignore_ascii_case(CLUSTER)
                 && let Some(cluster) = scene.store.visible(&id)
             {
-                refuse_while_busy(cluster)?;
-                return refuse_unless_running(cluster);
+                return refuse_while_busy(cluster);
             }
             above = id.parent();
         }
@@ -165,18 +168,4 @@ fn refuse_while_busy(cluster: &Resource) -> Result<(), ArmError> {
             cluster.id.name()
         ),
     ))
-}
-
-fn refuse_unless_running(cluster: &Resource) -> Result<(), ArmError> {
-    match json::text(&cluster.body, &STATE) {
-        None | Some("Running") => Ok(()),
-        Some(state) => Err(ArmError::new(
-            409,
-            "ClusterNotRunning",
-            format!(
-                "Cluster '{}' is in state '{state}'. Start the cluster and retry.",
-                cluster.id.name()
-            ),
-        )),
-    }
 }

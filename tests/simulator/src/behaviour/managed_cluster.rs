@@ -1,6 +1,8 @@
-//! Managed clusters and what is below them: one operation at a time, and the issuer of tokens where it was asked for. Read from the
-//! recordings of containerservice 2024-09-01, where a PUT of either is answered with 201 and followed at
-//! `Azure-AsyncOperation`.
+//! Managed clusters and what is below them: one operation at a time, and the issuer of tokens where it was asked for.
+//!
+//! Source: recording `containerservice-v1api20240901`, where a PUT of either is answered with 201 and followed at
+//! its `Azure-AsyncOperation` header; no recording has two operations at a time, so the refusal is what
+//! https://github.com/Azure/gpu-provisioner looks for.
 
 use serde_json::{Value, json};
 
@@ -72,7 +74,8 @@ fn refuse_while_busy(cluster: &Resource) -> Result<(), ArmError> {
         409,
         "OperationNotAllowed",
         format!(
-            "Operation is not allowed: another operation ({state}) is in progress on managed cluster '{}'.",
+            "Operation is not allowed because there's an in progress operation ({state}) on the managed cluster '{}'. Please \
+             wait for it to finish before starting a new operation.",
             cluster.id.name()
         ),
     ))

@@ -2,6 +2,9 @@
 //!
 //! The rest of the simulator names no service. A behaviour sees a resource while it is written, when its
 //! operation ends, and when an action is posted to it.
+//!
+//! Each file says under `Source:` what it was read from: recordings by name, files of Azure's specs by path, documents by
+//! address. `tests/sources.rs` looks for all of them, and for each error code in the recordings that are named.
 
 mod answer_table;
 mod answers;
@@ -19,10 +22,12 @@ mod kubernetes_configuration;
 mod kusto;
 mod managed_cluster;
 mod network;
+mod network_watcher;
 mod normalise;
 mod openshift;
 mod private_endpoint;
 mod provisioning;
+mod redis_enterprise;
 mod search;
 mod storage;
 
@@ -34,7 +39,7 @@ use serde_json::Value;
 
 use crate::error::ArmError;
 use crate::id::ResourceId;
-use crate::operation::{OperationRule, Verb};
+use crate::operation::{Failure, OperationRule, Verb};
 use crate::options::{Normalise, Settings};
 use crate::store::{Resource, Store};
 
@@ -82,6 +87,12 @@ pub trait Behaviour: fmt::Debug + Send + Sync {
     /// Refuses a write before anything changes.
     fn admit(&self, _scene: &Scene<'_>, _body: &Value) -> Result<(), ArmError> {
         Ok(())
+    }
+
+    /// How the operation ends that a write of the resource starts, where the provider finds then that it cannot be done.
+    /// A resource that was to be made does not come to be.
+    fn ends_badly(&self, _store: &Store, _id: &ResourceId) -> Option<Failure> {
+        None
     }
 
     /// Completes a body that is about to be stored with what Azure adds to it.
@@ -150,11 +161,14 @@ impl Behaviours {
             Box::new(private_endpoint::PrivateEndpoint),
             Box::new(container_apps::ManagedEnvironment),
             Box::new(container_apps::ContainerApp),
+            Box::new(container_apps::Job),
             Box::new(network::PublicIpAddress),
             Box::new(network::DnsZone),
             Box::new(network::TrafficManagerProfile),
             Box::new(network::PrivateLinkService),
             Box::new(network::Network),
+            Box::new(network_watcher::FlowLog),
+            Box::new(redis_enterprise::RedisEnterprise),
             Box::new(kubernetes_configuration::Extension),
             Box::new(openshift::Cluster),
             Box::new(key_vault::Vault),

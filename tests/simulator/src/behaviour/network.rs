@@ -1,5 +1,8 @@
 //! Networking: states while working, resource GUIDs, addresses of public IPs, servers and names of zones, profiles and
 //! private links.
+//!
+//! Source: recordings `network-v1api20201101`, `network-v1api20180501` for zones, `network-v1api20220401` for profiles and
+//! `network-v20250301` for private links.
 
 use serde_json::{Value, json};
 
@@ -110,7 +113,6 @@ impl Behaviour for PrivateLinkService {
         arm_type.eq_ignore_ascii_case("Microsoft.Network/privateLinkServices")
     }
 
-    // As in the recording network-v20250301.
     fn stored(&self, scene: &Scene<'_>, _previous: Option<&Value>, body: &mut Value) {
         let location = json::text(body, &["location"]).unwrap_or_default();
         let guid = stable_uuid(&format!("{}#alias", scene.id.key()));

@@ -1,4 +1,6 @@
-//! Clusters of Azure Red Hat OpenShift: their addresses and credentials, as the spec of 2023-11-22 has them.
+//! Clusters of Azure Red Hat OpenShift: their addresses and credentials.
+//!
+//! Source: spec `specification/redhatopenshift/resource-manager/Microsoft.RedHatOpenShift`, api-version 2023-11-22.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,7 @@
 //! Private endpoints: connections that approve themselves, and connections that somebody must approve.
+//!
+//! Source: recordings `scenario-networking_privateendpoint_20240301_crud` and `network-v1api20220701`; manual connections of
+//! https://learn.microsoft.com/azure/private-link/manage-private-endpoint.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

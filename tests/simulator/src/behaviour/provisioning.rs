@@ -1,4 +1,7 @@
-//! `properties.provisioningState`, which most types have (ARM RPC, async API).
+//! `properties.provisioningState`, which most types have.
+//!
+//! Source: https://github.com/cloud-and-ai-microsoft/resource-provider-contract/blob/master/v1.0/async-api-reference.md;
+//! states on the way of recordings `containerservice-v1api20240901` and `kusto-v1api20240413`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,6 @@
-//! Azure AI Search: keys as the specs have them in the answers of `listAdminKeys` and `listQueryKeys`.
+//! Azure AI Search: keys in the answers of `listAdminKeys` and `listQueryKeys`.
+//!
+//! Source: spec `specification/search/resource-manager/Microsoft.Search`.
 
 use serde_json::{Value, json};
 

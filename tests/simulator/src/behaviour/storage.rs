@@ -1,4 +1,8 @@
 //! Storage accounts: endpoints, keys, services that exist from the start.
+//!
+//! Source: recordings `storage-v1api20230101` and `storage-v20250601`, and for what is refused
+//! `scenario-operationaccepted_longrunningoperationfails`; keys of spec
+//! `specification/storage/resource-manager/Microsoft.Storage/stable/2023-01-01/storage.json`.
 
 use serde_json::{Value, json};
 

@@ -170,21 +170,12 @@ async fn databases_wait_for_their_cluster() {
         state: None,
     };
     simulator.set_cluster_state(&done).unwrap();
-    assert_eq!(
-        session
-            .json("POST", &format!("{cluster}/stop"), None)
-            .await
-            .0,
-        200
-    );
-    let (status, error) = session.json("PUT", &database, Some(wanted.clone())).await;
-    assert_eq!(
-        (status, &error["error"]["code"]),
-        (409, &json!("ClusterNotRunning"))
-    );
-    session
-        .json("POST", &format!("{cluster}/start"), None)
-        .await;
+    for (action, state) in [("stop", "Stopped"), ("start", "Running")] {
+        let url = format!("{cluster}/{action}");
+        assert_eq!(session.json("POST", &url, None).await.0, 200);
+        let (_, body) = session.json("GET", &cluster, None).await;
+        assert_eq!(body["properties"]["state"], state);
+    }
     assert_eq!(session.json("PUT", &database, Some(wanted)).await.0, 201);
     session.running.stop().await;
 }

@@ -38,6 +38,11 @@ async fn nothing_is_sent_for_what_is_outside() {
             json!({"owner": {"name": "g"}, "peerReference": {"armId": OTHER}}),
             "spec.peerReference: ",
         ),
+        (
+            GROUP,
+            json!({"owner": {"name": "g"}, "peerId": OTHER}),
+            "spec.peerId: ",
+        ),
     ] {
         let world = World::with_group().await;
         allow(&world, Some(scopes));
