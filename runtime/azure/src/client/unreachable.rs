@@ -58,7 +58,10 @@ fn of_tls(error: &rustls::Error) -> (String, &'static str) {
         return (format!("no TLS connection comes about ({error})"), WAY);
     };
     let (what, advice) = match what {
-        CertificateError::UnknownIssuer => ("is of an authority that is not trusted", AUTHORITY),
+        // The second is an authority of the same name with another key.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            ("is of an authority that is not trusted", AUTHORITY)
+        }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             ("has expired", CLOCK)
         }
