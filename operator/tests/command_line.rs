@@ -89,7 +89,8 @@ async fn install(plane: &ControlPlane, names: &[&str]) {
 
     let crds: Api<CustomResourceDefinition> = Api::all(plane.client().await.unwrap());
     for kind in armature_generated::KINDS {
-        if names.contains(&kind.kind) {
+        let with_group = format!("{}/{}", kind.category, kind.kind);
+        if names.contains(&kind.kind) || names.contains(&with_group.as_str()) {
             let crd = custom_resource_definition(kind, &CrdOptions::default());
             let crd = serde_json::from_value(crd).unwrap();
             crds.create(&PostParams::default(), &crd).await.unwrap();
@@ -199,6 +200,51 @@ async fn a_cluster_is_reached_as_the_flags_of_kubectl_say() {
             assert_eq!(output.status.success(), *is_good, "{line}: {errors}");
             assert!(errors.contains(told), "{line}: {errors}");
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_installed_decides_what_is_meant() {
+    let plane = ControlPlane::start(Default::default()).await.unwrap();
+    let links = links();
+    let errors = async |line: &str| {
+        let output = run(&links, plane.kubeconfig(), line).await;
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        text(&output.stderr)
+    };
+    for line in ["armature crds status", "armature crds migrate"] {
+        let told = errors(line).await;
+        assert!(told.contains("no CRD of Armature is installed"), "{told}");
+    }
+    let tree = run(&links, plane.kubeconfig(), "armature tree").await;
+    assert_eq!(
+        text(&tree.stdout),
+        "There is no object of Armature's kinds here.\n"
+    );
+    let ambiguous = errors("armature why Server/srvx").await;
+    assert!(ambiguous.contains("several groups have a kind 'Server'"));
+    install(&plane, &["sql/Server"]).await;
+    let told = errors("armature why Server/srvx").await;
+    assert!(told.contains("there is no Server default/srvx"), "{told}");
+
+    // What is missing on the command line is named.
+    let told = errors("armature graph").await;
+    assert!(told.contains("-f") && told.contains("--cluster"), "{told}");
+    let told = run(
+        &links,
+        Path::new(""),
+        "printf '' | armature plan --offline -f -",
+    )
+    .await;
+    let told = text(&told.stdout) + &text(&told.stderr);
+    assert!(told.contains("standard input: holds no manifest"), "{told}");
+    for line in [
+        "armature plan -f x -n ''",
+        "armature export operator -n 'Bad NS'",
+        "armature export operator --image ''",
+    ] {
+        let output = run(&links, Path::new(""), line).await;
+        assert_eq!(output.status.code(), Some(2), "{line}");
     }
 }
 

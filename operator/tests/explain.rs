@@ -81,7 +81,15 @@ fn mistakes_are_told_with_what_was_meant() {
     let (_, error) = printed("armature explain StorageAccount.acessTier", false);
     assert!(error.contains("did you mean 'accessTier'?"), "{error}");
     let (_, error) = printed("armature kinds nothing-like-this", false);
-    assert_eq!(error, "error: no kind matches 'nothing-like-this'\n");
+    assert_eq!(
+        error,
+        "error: no kind matches 'nothing-like-this'; `armature kinds` lists all\n"
+    );
+    let (_, error) = printed("armature kinds storageacount", false);
+    assert!(
+        error.ends_with("did you mean 'StorageAccount'?\n"),
+        "{error}"
+    );
     let (json, _) = printed("armature explain storage/StorageAccount -o json", true);
     let page: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(page["armType"], "Microsoft.Storage/storageAccounts");

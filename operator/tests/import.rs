@@ -12,6 +12,8 @@ mod commands;
 use armature::worlds::manifests::manifest;
 use armature_simulator::Query;
 use commands::World;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::Api;
 use serde_json::{Value, json};
 
 const GROUP: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/shop";
@@ -63,6 +65,7 @@ async fn the_page_shows_what_it_prints() {
         .shows("armature import --resource-group shop -f imported", 0)
         .await;
     world.shows("armature plan -f imported", 0).await;
+    world.run("armature render -f imported", 0).await;
     assert_eq!(writes(&world), before, "an import writes nothing");
     world.finish_page();
 }
@@ -108,6 +111,101 @@ async fn what_was_made_of_manifests_comes_back_as_them() {
     assert_eq!(of_account.len(), found.len() - 1);
     assert_eq!(of_account[0]["spec"]["owner"], json!({ "armId": GROUP }));
     assert_eq!(of_account[1]["spec"]["owner"], json!({"name": "shopdata"}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn flags_of_asoctl_mean_the_same() {
+    let world = shop().await;
+    let line = format!(
+        "armature import azure-resource {GROUP} -l team=shop,tier=gold -a a=b,c=d -a e=f -w 2 -s --verbose"
+    );
+    for one in documents(&world.run(&line, 0).await) {
+        let metadata = &one["metadata"];
+        let labels = json!({"team": "shop", "tier": "gold"});
+        let annotations = json!({"a": "b", "c": "d", "e": "f"});
+        assert_eq!(metadata["labels"], labels, "{one:#}");
+        assert_eq!(metadata["annotations"], annotations, "{one:#}");
+    }
+    let line = format!("armature import azure-resource {GROUP} --quiet -f quiet");
+    let (shown, errors) = world.run_with(&line, &[], 0).await;
+    assert_eq!((shown.as_str(), errors.as_str()), ("", ""));
+    // What the API server would refuse is refused here.
+    for wrong in ["-n Bad_NS", "-l a=b=c", "-l a", "-a =b"] {
+        world
+            .errors(&format!("armature import -g shop {wrong}"), 2)
+            .await;
+    }
+    let told = world
+        .errors("armature import -g shop --type Namespace", 1)
+        .await;
+    assert!(
+        told.contains("several groups have a kind 'Namespace'"),
+        "{told}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_keeps_what_no_import_has_written() {
+    let world = shop().await;
+    let line = "armature import -g shop -f .";
+    let told = world.errors(line, 1).await;
+    assert!(told.contains("is there already"), "{told}");
+    // The files of this test are in it.
+    world.write("mine.txt", "mine");
+    world.run(&format!("{line} --overwrite"), 0).await;
+    world.run(&format!("{line} --overwrite"), 0).await;
+    let line = "armature plan -f resourcegroup-shop.yaml storageaccount-shopdata.yaml -o json";
+    let plan: Value = serde_json::from_str(&world.run(line, 0).await).unwrap();
+    assert_eq!(plan["resources"].as_array().unwrap().len(), 2);
+    world.edit("mine.txt", "mine", "still mine");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_credential_may_be_in_a_secret_of_a_cluster() {
+    let world = shop().await;
+    let none = [
+        ("AZURE_SUBSCRIPTION_ID", ""),
+        ("AZURE_TENANT_ID", ""),
+        ("AZURE_CLIENT_ID", ""),
+        ("AZURE_CLIENT_SECRET", ""),
+    ];
+    let line = "armature import -g shop";
+    let (_, errors) = world.run_with(line, &none, 1).await;
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    for part in ["az login", "--credential-from"] {
+        assert!(errors.contains(part), "{errors}");
+    }
+    let settings = armature_simulator::Settings::default();
+    let secret = json!({
+        "metadata": {"name": "login"},
+        "stringData": {
+            "AZURE_SUBSCRIPTION_ID": settings.subscriptions[0], "AZURE_TENANT_ID": settings.tenant,
+            "AZURE_CLIENT_ID": "00000000-0000-0000-0000-00000000000a", "AZURE_CLIENT_SECRET": "for the simulator",
+        },
+    });
+    let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "shop");
+    let secret = serde_json::from_value(secret).unwrap();
+    secrets.create(&Default::default(), &secret).await.unwrap();
+    let line = format!("{line} --credential-from shop/login");
+    let (shown, _) = world.run_with(&line, &none, 0).await;
+    assert_eq!(documents(&shown).len(), 6, "{shown}");
+    let wrong = "armature import -g shop --credential-from shop/nobody";
+    let (_, errors) = world.run_with(wrong, &none, 1).await;
+    assert!(errors.contains("Secret shop/nobody"), "{errors}");
+    // A variable that is set to nothing names no subscription.
+    let told = world.errors("armature import --subscription=", 1).await;
+    assert!(told.contains("nothing to import"), "{told}");
+    // Nothing was sent, so it is one sentence and not one for each list.
+    let refused = [("AZURE_AUTHORITY_HOST", "https://127.0.0.1:1")];
+    let line =
+        format!("armature import {GROUP}/providers/Microsoft.Storage/storageAccounts/shopdata");
+    let (shown, errors) = world.run_with(&line, &refused, 1).await;
+    assert_eq!(
+        (shown.as_str(), errors.lines().count()),
+        ("", 1),
+        "{errors}"
+    );
+    assert!(errors.contains("the connection is refused"), "{errors}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

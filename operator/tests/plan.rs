@@ -304,6 +304,14 @@ spec: {{location: westeurope, kind: StorageV2, sku: {{name: Standard_LRS}}, owne
         ));
     }
     world.write("shop/many.yaml", &manifests);
+    // In a group that is made, too, nothing is there to ask for, and nothing to wait for.
+    let line = "-f shop/group.yaml shop/many.yaml --arm-budget reads=10/0.1";
+    let found = plan(&world, line, 0).await;
+    let created = actions(&found)
+        .iter()
+        .filter(|one| one.1 == "create")
+        .count();
+    assert_eq!((created, &found["requests"]), (500, &json!(1)));
     let group = json!({"location": "westeurope", "properties": {}});
     world.azure().place(GROUP, group).unwrap();
     let started = std::time::Instant::now();
@@ -324,6 +332,43 @@ spec: {{location: westeurope, kind: StorageV2, sku: {{name: Standard_LRS}}, owne
         found["requests"]
     );
     assert_eq!(writes(&world), 0);
+}
+
+/// Variables that give the program a credential, taken out.
+const NO_IDENTITY: [(&str, &str); 4] = [
+    ("AZURE_SUBSCRIPTION_ID", ""),
+    ("AZURE_TENANT_ID", ""),
+    ("AZURE_CLIENT_ID", ""),
+    ("AZURE_CLIENT_SECRET", ""),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_the_way_to_azure_is_told_with_what_to_do() {
+    let world = World::start_without_operator("plan.md").await;
+    let line = "armature plan -f shop";
+    let (shown, _) = world.run_with(line, &NO_IDENTITY, 1).await;
+    assert_eq!(shown.matches("az login").count(), 1, "told once: {shown}");
+    assert!(!shown.contains("the operator's settings"), "{shown}");
+
+    let (shown, _) = world
+        .run_with(line, &[("ARMATURE_ARM_CA_FILE", "")], 1)
+        .await;
+    for part in ["an authority that is not trusted; ", "--arm-ca-file"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let refused = [("AZURE_AUTHORITY_HOST", "https://127.0.0.1:1")];
+    let (shown, _) = world.run_with(line, &refused, 1).await;
+    for part in ["the connection is refused; ", "AZURE_AUTHORITY_HOST"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let folder = [("ARMATURE_CREDENTIAL_FOLDER", "nowhere")];
+    let (_, errors) = world.run_with(line, &folder, 1).await;
+    assert!(errors.contains("no credential folder nowhere"), "{errors}");
+
+    // The subscription may be named on the command line, whoever the identity is.
+    let line = "armature plan -f shop --subscription 00000000-0000-0000-0000-000000000001";
+    let (shown, _) = world.run_with(line, &NO_IDENTITY[..1], 0).await;
+    assert!(shown.contains("3 to create"), "{shown}");
 }
 
 #[cfg(unix)]

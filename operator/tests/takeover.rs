@@ -48,6 +48,15 @@ async fn a_cluster_is_taken_over_and_given_back() {
     aso::leave(&client, &shapes, NAMESPACE).await;
     let before = aso::objects(&client).await;
 
+    // A part of a cluster cannot be taken over, so nobody is told that nothing stands against it.
+    for command in ["check", "run --yes", "undo --yes"] {
+        let line = format!("armature takeover {command} -n elsewhere");
+        let told = world.errors(&line, 1).await;
+        assert!(told.contains("--aso-namespace"), "{told}");
+    }
+    let deployment = aso::deployment(&client, DEPLOYMENT).await;
+    assert_eq!(deployment["spec"]["replicas"], 2);
+
     world.shows("armature takeover check", 0).await;
     world.shows("armature takeover run", 1).await;
     world.shows("armature takeover run --yes", 1).await;

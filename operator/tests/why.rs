@@ -62,6 +62,21 @@ async fn the_page_shows_what_is_printed() {
     world
         .run("armature why StorageAccount/nobody -n shop", 1)
         .await;
+
+    // Who may read nothing is told so once, and not that there is nothing.
+    for command in ["status", "tree", "graph --cluster"] {
+        let told = world
+            .errors(&format!("armature {command} --as eve"), 1)
+            .await;
+        assert_eq!(told.lines().count(), 1, "{command}: {told}");
+        for part in ["\"eve\" cannot list", "--namespace"] {
+            assert!(told.contains(part), "{command}: {told}");
+        }
+    }
+    let line = "armature why StorageAccount/lostdata -n shop --as eve";
+    let told = world.errors(line, 1).await;
+    assert!(told.contains("may be there all the same"), "{told}");
+    assert!(!told.contains("there is no StorageAccount"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,7 +39,7 @@ pub struct AzureArguments {
 /// The same for what the operator would do.
 #[derive(Clone, Debug, Args)]
 pub struct AskingArguments {
-    /// Subscription to work in, where the credential is of `az login`: a GUID, or /subscriptions/GUID.
+    /// Subscription to work in, where no Secret says it: a GUID, or /subscriptions/GUID.
     #[arg(
         long,
         env = "AZURE_SUBSCRIPTION_ID",

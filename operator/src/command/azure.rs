@@ -16,16 +16,30 @@ const IDENTITY: [&str; 5] = [
     "USE_WORKLOAD_IDENTITY_AUTH",
 ];
 
+/// The variable with the subscription to work in.
+const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
+
 /// How an operator reaches Azure: by the environment or by the files of a credential.
 pub fn of_operator(
     credential_folder: Option<PathBuf>,
     ca_file: Option<PathBuf>,
 ) -> anyhow::Result<ClientSettings> {
-    let identity = match credential_folder {
+    settings(own(credential_folder, variable)?, ca_file)
+}
+
+fn own(
+    credential_folder: Option<PathBuf>,
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<OperatorIdentity> {
+    Ok(match credential_folder {
         Some(folder) => OperatorIdentity::folder(folder, variable),
         None => operator_identity(variable)?.into(),
-    };
-    settings(identity, ca_file)
+    })
+}
+
+/// Whether there is an identity beside those in Secrets.
+pub fn is_signed_in(settings: &ClientSettings) -> bool {
+    !matches!(settings.identity, OperatorIdentity::Fixed(None))
 }
 
 /// How somebody at a terminal or a pipeline reaches Azure: as the operator does where the environment has an identity, else
@@ -35,9 +49,20 @@ pub fn of_person(
     credential_folder: Option<PathBuf>,
     ca_file: Option<PathBuf>,
 ) -> anyhow::Result<ClientSettings> {
+    // The operator waits for a folder that is mounted later; here nobody mounts one.
+    if let Some(folder) = credential_folder.as_ref().filter(|folder| !folder.is_dir()) {
+        anyhow::bail!(
+            "there is no credential folder {}; --credential-folder or ARMATURE_CREDENTIAL_FOLDER names it",
+            folder.display()
+        );
+    }
     let has_own = IDENTITY.iter().any(|name| set(name).is_some());
     if credential_folder.is_some() || has_own {
-        return of_operator(credential_folder, ca_file);
+        let with_subscription = |name: &str| match subscription {
+            Some(subscription) if name == SUBSCRIPTION => Some(subscription.to_owned()),
+            _ => variable(name),
+        };
+        return settings(own(credential_folder, with_subscription)?, ca_file);
     }
     let subscription = subscription.map(str::to_owned).or_else(signed_in);
     let identity =

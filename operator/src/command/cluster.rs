@@ -8,7 +8,7 @@ use clap::Args;
 use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig};
 use serde_json::json;
 
-use super::reach;
+use super::{names, reach};
 
 /// Flags for the way to a cluster.
 #[derive(Clone, Debug, Default, Args)]
@@ -41,7 +41,7 @@ pub struct WayArguments {
     context: Option<String>,
 
     /// Namespace; else that of the context for what is applied, and all for what is looked at.
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", value_parser = names::namespace)]
     pub namespace: Option<String>,
 
     /// User of the kubeconfig; else that of the context.
@@ -132,6 +132,15 @@ impl ClusterArguments {
 }
 
 impl WayArguments {
+    /// The way that a kubeconfig and a context say.
+    pub fn named(kubeconfig: Option<PathBuf>, context: Option<String>) -> Self {
+        Self {
+            kubeconfig,
+            context,
+            ..Self::default()
+        }
+    }
+
     /// The way to a cluster of the kubeconfig, or that of the context.
     ///
     /// # Errors

@@ -75,8 +75,12 @@ async fn find(
     });
     let found: Vec<_> = found.collect();
     anyhow::ensure!(
+        !found.is_empty() || !pattern.is_empty(),
+        "no CRD of Armature is installed in this cluster; the operator installs them, and `armature crds` prints them"
+    );
+    anyhow::ensure!(
         !found.is_empty(),
-        "no CRD is installed whose kind matches '{pattern}'"
+        "no CRD is installed whose kind matches '{pattern}'; without a pattern all that are installed are meant"
     );
     Ok(found)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::form::Form;
 use super::output;
-use crate::explain::find::newest;
+use crate::explain::find::{meant, newest};
 use crate::explain::{KindPage, PropertyPage, Topic, matching, text};
 
 /// Arguments of `armature kinds`.
@@ -59,7 +59,11 @@ impl KindsArguments {
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let found = matching(&self.pattern, armature_generated::KINDS);
         if found.is_empty() {
-            output::print_error(format!("no kind matches '{}'", self.pattern));
+            let hint = match meant(&self.pattern, armature_generated::KINDS) {
+                Some(near) => format!(", did you mean '{near}'?"),
+                None => "; `armature kinds` lists all".to_owned(),
+            };
+            output::print_error(format!("no kind matches '{}'{hint}", self.pattern));
             return Ok(ExitCode::FAILURE);
         }
         let pages = found

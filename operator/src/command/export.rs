@@ -9,7 +9,7 @@ use armature_runtime::kubernetes::CrdPattern;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::crds::{Format, format};
-use super::output;
+use super::{names, output};
 use crate::config::VersionChoice;
 use crate::export::{IMAGE, Installation, NAMESPACE};
 
@@ -42,11 +42,11 @@ enum What {
 #[command(after_help = EXAMPLES)]
 struct OperatorArguments {
     /// Namespace of the operator.
-    #[arg(short, long, value_name = "NAME", default_value = NAMESPACE)]
+    #[arg(short, long, value_name = "NAME", default_value = NAMESPACE, value_parser = names::namespace)]
     namespace: String,
 
     /// Image of the operator, with a tag or digest.
-    #[arg(long, value_name = "IMAGE", default_value = IMAGE)]
+    #[arg(long, value_name = "IMAGE", default_value = IMAGE, value_parser = names::image)]
     image: String,
 
     /// CRDs that the operator installs, beside those that are there: globs over group/Kind joined by ';'. Can be repeated.

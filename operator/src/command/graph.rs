@@ -33,8 +33,7 @@ pub struct GraphArguments {
         short = 'f',
         long = "filename",
         value_name = "PATH",
-        num_args = 1..,
-        required_unless_present = "cluster"
+        num_args = 1..
     )]
     paths: Vec<PathBuf>,
 
@@ -70,6 +69,10 @@ impl GraphArguments {
     /// # Errors
     /// When the cluster cannot be read.
     pub fn run(self) -> anyhow::Result<ExitCode> {
+        anyhow::ensure!(
+            self.cluster.is_some() || !self.paths.is_empty(),
+            "nothing to draw: name manifests with -f, or --cluster for what runs"
+        );
         let (relations, problems, source) = match &self.cluster {
             Some(name) => {
                 let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -9,21 +9,26 @@ use anyhow::Context;
 use armature_progress::Progress;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::azure::credential::{SecretData, SecretReader};
-use armature_runtime::azure::{Client, Transport};
+use armature_runtime::azure::{Client, CredentialKey, Transport};
 use armature_runtime::id::ResourceId;
+use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::reconcile::time::Time;
-use armature_runtime::shape::nearest;
 use async_trait::async_trait;
 use clap::{Args, Subcommand};
 
 use super::asking::AzureArguments;
+use super::cluster::WayArguments;
+use super::names::Pairs;
 use super::render::subscription;
-use super::{folder, output};
+use super::{azure, folder, names, output};
 use crate::import::discover::Types;
 use crate::import::importer::{self, Report, Setting};
 use crate::import::known::Known;
 use crate::import::reader::Reader;
 use crate::import::{Wanted, text};
+use crate::render::PLACEHOLDER_SUBSCRIPTION;
+use crate::transports::reading::NOBODY;
+use crate::worlds::applied::Live;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +41,7 @@ Examples:
   armature plan -f shop/                                         What would change in Azure: nothing
 
 Azure is only read. The credential is that of the environment, as `armature run --help` lists the variables; else of who
-is signed in with `az login`.
+is signed in with `az login`. --credential-from takes that in a Secret of a cluster in place of both.
 
 Exit codes: 0, or 1 when something could not be imported or read; the rest is written all the same.";
 
@@ -84,21 +89,21 @@ struct MakeArguments {
     #[arg(short = 'f', long, value_name = "FOLDER")]
     output_folder: Option<PathBuf>,
 
-    /// Replace the file, or the folder with all that is in it.
+    /// Replace the file, or in the folder what an earlier import has written.
     #[arg(long)]
     overwrite: bool,
 
     /// Namespace of the manifests.
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", value_parser = names::namespace)]
     namespace: Option<String>,
 
-    /// Label of the manifests: name=value. May be given several times.
-    #[arg(short, long = "label", value_name = "LABEL", value_parser = pair)]
-    labels: Vec<(String, String)>,
+    /// Labels of the manifests: name=value, several separated by commas. May be given several times.
+    #[arg(short, long = "label", value_name = "LABELS", value_parser = names::labels)]
+    labels: Vec<Pairs>,
 
-    /// Annotation of the manifests: name=value. May be given several times.
-    #[arg(short, long = "annotation", value_name = "ANNOTATION", value_parser = pair)]
-    annotations: Vec<(String, String)>,
+    /// Annotations of the manifests: name=value, several separated by commas. May be given several times.
+    #[arg(short, long = "annotation", value_name = "ANNOTATIONS", value_parser = names::annotations)]
+    annotations: Vec<Pairs>,
 
     /// Reconcile policy of the manifests.
     #[arg(long, value_name = "POLICY", value_parser = ["manage", "skip", "detach-on-delete"])]
@@ -116,8 +121,45 @@ struct MakeArguments {
     #[arg(short, long)]
     simple_logging: bool,
 
+    /// The same, under asoctl's name.
+    #[arg(long, hide_short_help = true, conflicts_with = "quiet")]
+    verbose: bool,
+
+    /// Tell neither the progress nor, where all was imported, what came of it.
+    #[arg(long, hide_short_help = true)]
+    quiet: bool,
+
     #[command(flatten)]
     azure: AzureArguments,
+
+    #[command(flatten)]
+    secret: SecretArguments,
+}
+
+/// A credential in a cluster. Most flags for clusters have other meanings here.
+#[derive(Debug, Args)]
+struct SecretArguments {
+    /// Secret of a cluster with the credential, as the annotation credential-from names it to the operator.
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = names::namespaced)]
+    credential_from: Option<(String, String)>,
+
+    /// The kubeconfig of that cluster; else KUBECONFIG, ~/.kube/config, or the pod's service account.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "credential_from",
+        hide_short_help = true
+    )]
+    kubeconfig: Option<PathBuf>,
+
+    /// Context of the kubeconfig; else its current one.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "credential_from",
+        hide_short_help = true
+    )]
+    context: Option<String>,
 }
 
 impl ImportArguments {
@@ -126,10 +168,14 @@ impl ImportArguments {
     /// # Errors
     /// When there is nothing to import, no way to Azure, or something cannot be written.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let make = match self.other {
+        let mut make = match self.other {
             Some(ImportCommand::AzureResource(make)) => *make,
             None => self.make,
         };
+        // What is set to nothing is not set.
+        make.subscription = make
+            .subscription
+            .filter(|id| id != PLACEHOLDER_SUBSCRIPTION);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
@@ -158,17 +204,21 @@ impl MakeArguments {
             with_defaults: self.with_defaults,
             wanted: Wanted {
                 namespace: self.namespace.clone(),
-                labels: self.labels.iter().cloned().collect::<BTreeMap<_, _>>(),
-                annotations: self.annotations.iter().cloned().collect::<BTreeMap<_, _>>(),
+                labels: all(&self.labels),
+                annotations: all(&self.annotations),
                 policy: self.policy.clone(),
             },
             parallel: self.workers,
-            progress: match self.simple_logging {
-                true => Progress::plain(),
-                false => Progress::new(),
+            progress: match (self.quiet, self.simple_logging || self.verbose) {
+                (true, _) => Progress::silent(),
+                (false, true) => Progress::plain(),
+                (false, false) => Progress::new(),
             },
         };
         let mut report = importer::import(ids, &setting).await;
+        if let (0, Some(why)) = (report.requests, setting.reader.unanswered()) {
+            anyhow::bail!("nothing was imported, because Azure gave no answer: {why}");
+        }
         report.failed.splice(0..0, wrong);
         let Setting {
             wanted, progress, ..
@@ -183,25 +233,21 @@ impl MakeArguments {
 
     async fn reader(&self) -> anyhow::Result<Reader> {
         let settings = self.azure.settings(self.subscription.as_deref())?;
-        let client: Arc<dyn Transport> = Arc::new(Client::new(settings, Arc::new(NoSecrets))?);
+        anyhow::ensure!(
+            self.secret.credential_from.is_some() || azure::is_signed_in(&settings),
+            "{NOBODY}, or name a Secret of a cluster with --credential-from NAMESPACE/NAME"
+        );
+        let (secrets, credential) = self.secret.read().await?;
+        let client: Arc<dyn Transport> = Arc::new(Client::new(settings, secrets)?);
         let budget = Budget::new(self.azure.arm_budget);
-        Ok(Reader::new(client, budget, Time::default()).await)
+        Ok(Reader::new(client, credential, budget, Time::default()).await)
     }
 
     fn types(&self) -> anyhow::Result<Types> {
         let known = Known::new(armature_generated::KINDS);
         let mut types = Vec::new();
         for name in &self.types {
-            let found = known.called(name);
-            let kinds = armature_generated::KINDS.iter();
-            let names = kinds.flat_map(|kind| [kind.kind, kind.remote_type()]);
-            let hint = nearest(name, names).map(|near| format!("; did you mean {near}?"));
-            anyhow::ensure!(
-                !found.is_empty(),
-                "no kind and no ARM type of a kind is called '{name}'{}",
-                hint.unwrap_or_default()
-            );
-            types.extend(found.iter().map(|kind| kind.remote_type().to_owned()));
+            types.push(known.called(name)?.remote_type().to_owned());
         }
         Ok(Types::new(types))
     }
@@ -239,6 +285,7 @@ impl MakeArguments {
     fn write(&self, report: &Report, wanted: &Wanted) -> anyhow::Result<()> {
         let files = text::files(&report.imported, wanted)?;
         let summary = text::summary(report);
+        let is_silent = self.quiet && report.failed.is_empty();
         match (&self.output, &self.output_folder) {
             _ if report.imported.is_empty() => {
                 eprint!("{summary}");
@@ -248,11 +295,44 @@ impl MakeArguments {
             (Some(path), None) => folder::write_file(path, &text::joined(&files))?,
             (None, None) => {
                 output::print(&text::joined(&files))?;
-                eprint!("{summary}");
+                if !is_silent {
+                    eprint!("{summary}");
+                }
                 return Ok(());
             }
         }
-        output::print(&summary)
+        match is_silent {
+            true => Ok(()),
+            false => output::print(&summary),
+        }
+    }
+}
+
+impl SecretArguments {
+    /// Which credential, and where Secrets are.
+    async fn read(&self) -> anyhow::Result<(Arc<dyn SecretReader>, CredentialKey)> {
+        let Some((namespace, name)) = self.credential_from.clone() else {
+            return Ok((Arc::new(NoSecrets), CredentialKey::Global));
+        };
+        let way = WayArguments::named(self.kubeconfig.clone(), self.context.clone());
+        let client = way.connect(way.config(None).await?)?;
+        let secrets = ClusterSecrets(Live::new(client, None));
+        Ok((Arc::new(secrets), CredentialKey::Secret { namespace, name }))
+    }
+}
+
+/// The Secrets of a cluster.
+struct ClusterSecrets(Live);
+
+#[async_trait]
+impl SecretReader for ClusterSecrets {
+    async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String> {
+        let found = self.0.data(DataKind::Secret, namespace, name).await;
+        let found = found.map_err(|error| error.to_string())?;
+        Ok(found.map(|secret| SecretData {
+            version: format!("{}/{}", secret.uid, secret.resource_version),
+            data: secret.values,
+        }))
     }
 }
 
@@ -266,9 +346,6 @@ impl SecretReader for NoSecrets {
     }
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
-    let pair = text.split_once('=');
-    let pair = pair.filter(|(name, _)| !name.trim().is_empty());
-    pair.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
-        .ok_or_else(|| "expected name=value".to_owned())
+fn all(pairs: &[Pairs]) -> BTreeMap<String, String> {
+    pairs.iter().flat_map(|pairs| pairs.0.clone()).collect()
 }

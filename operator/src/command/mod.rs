@@ -14,6 +14,7 @@ mod form;
 pub mod graph;
 pub mod import;
 pub mod man;
+mod names;
 pub mod output;
 pub mod plan;
 mod quantity;
@@ -143,6 +144,30 @@ mod tests {
         }
         assert!(count > 0, "{name} has no examples");
         command.get_subcommands().for_each(check);
+    }
+
+    /// Flags that `--help` puts under the heading of clusters.
+    fn of_cluster(command: &Command, found: &mut Vec<String>) {
+        let under = command
+            .get_arguments()
+            .filter(|argument| argument.get_help_heading() == Some("Cluster"));
+        found.extend(under.map(|argument| argument.get_id().to_string()));
+        for command in command.get_subcommands() {
+            of_cluster(command, found);
+        }
+    }
+
+    #[test]
+    fn only_flags_for_the_way_to_a_cluster_are_under_its_heading() {
+        let mut found = Vec::new();
+        of_cluster(&Cli::command(), &mut found);
+        let tree = Cli::command();
+        let tree = tree.find_subcommand("tree").expect("a command");
+        let mut known = Vec::new();
+        of_cluster(tree, &mut known);
+        assert!(known.contains(&"kubeconfig".to_owned()), "{known:?}");
+        found.retain(|flag| !known.contains(flag));
+        assert_eq!(found, Vec::<String>::new());
     }
 
     #[test]

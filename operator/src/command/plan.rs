@@ -9,7 +9,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::asking::AskingArguments;
 use super::cluster::WayArguments;
-use super::{form, output};
+use super::names::Pairs;
+use super::{form, names, output};
 use crate::colour::Colour;
 use crate::plan::input::Prune;
 use crate::plan::resource::FORMAT;
@@ -30,8 +31,9 @@ Examples:
 
 Exit codes: 0, or 1 when something is wrong or blocked; with --detailed-exitcode also 2 when Azure would change.
 
-Azure is only read. The credential is that of the environment, as `armature run --help` lists the variables; else of who
-is signed in with `az login`; else of Secrets among the manifests or in the cluster.";
+Azure is only read. The credential is in the Secret that an object or its namespace names, among the manifests or in the
+cluster; else in the environment, as `armature run --help` lists the variables; else it is that of who is signed in with
+`az login`.";
 
 /// Arguments of `armature plan`.
 #[derive(Debug, Args)]
@@ -96,8 +98,8 @@ struct MakeArguments {
     prune: bool,
 
     /// Labels of what --prune deletes: name=value, several separated by commas.
-    #[arg(short = 'l', long, value_name = "LABELS", value_delimiter = ',', value_parser = label, requires = "prune")]
-    selector: Vec<(String, String)>,
+    #[arg(short = 'l', long, value_name = "LABELS", value_parser = names::labels, requires = "prune")]
+    selector: Vec<Pairs>,
 
     /// Ask nobody: schemas, owners and references alone.
     #[arg(long, conflicts_with = "cluster")]
@@ -179,7 +181,11 @@ impl MakeArguments {
             namespace: placed,
             live,
             prune: self.prune.then(|| Prune {
-                labels: self.selector.iter().cloned().collect::<BTreeMap<_, _>>(),
+                labels: self
+                    .selector
+                    .iter()
+                    .flat_map(|pairs| pairs.0.clone())
+                    .collect::<BTreeMap<_, _>>(),
             }),
         };
         let mut plan = plan::plan(
@@ -228,11 +234,4 @@ fn read(file: &PathBuf) -> anyhow::Result<Plan> {
         plan.format
     );
     Ok(plan)
-}
-
-fn label(text: &str) -> Result<(String, String), String> {
-    let pair = text.split_once('=');
-    let pair = pair.filter(|(name, _)| !name.trim().is_empty());
-    pair.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
-        .ok_or_else(|| "expected name=value".to_owned())
 }

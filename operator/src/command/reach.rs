@@ -42,6 +42,8 @@ pub enum Cause {
     NotYetValid,
     /// Its certificate is for another name.
     AnotherName,
+    /// Its certificate is that of an authority itself.
+    IsAuthority,
     /// Its certificate is wrong in another way.
     Certificate(String),
     /// It ends the TLS handshake.
@@ -60,6 +62,9 @@ impl fmt::Display for Cause {
             Self::Expired => "its certificate has expired",
             Self::NotYetValid => "its certificate is not valid yet",
             Self::AnotherName => "its certificate is for another name",
+            Self::IsAuthority => {
+                "its certificate is that of an authority itself, which proves no server"
+            }
             Self::Certificate(what) => {
                 return write!(formatter, "its certificate cannot be used ({what})");
             }
@@ -93,6 +98,10 @@ impl Cause {
             Self::AnotherName => {
                 "name one that the certificate has with --tls-server-name, or another cluster with --kubeconfig or \
                  --context; --insecure-skip-tls-verify goes on without a check"
+            }
+            Self::IsAuthority => {
+                "have the server given a certificate that its authority has issued; --insecure-skip-tls-verify goes on \
+                 without a check"
             }
             Self::Certificate(_) | Self::Handshake(_) => {
                 "check that --server, --kubeconfig or --context name the right cluster, and that the user's certificate is \
@@ -153,6 +162,12 @@ impl Cause {
                 }
                 CertificateError::NotValidForName
                 | CertificateError::NotValidForNameContext { .. } => Self::AnotherName,
+                // The verifier's own error, whose type is nobody's to see.
+                CertificateError::Other(other)
+                    if format!("{other:?}").contains("CaUsedAsEndEntity") =>
+                {
+                    Self::IsAuthority
+                }
                 what => Self::Certificate(what.to_string()),
             },
             error => Self::Handshake(error.to_string()),
@@ -211,6 +226,11 @@ mod tests {
     #[error("dns error")]
     struct Dns(#[source] io::Error);
 
+    /// As the verifier says it.
+    #[derive(Debug, thiserror::Error)]
+    #[error("CaUsedAsEndEntity")]
+    struct CaUsedAsEndEntity;
+
     fn tls(error: Tls) -> BoxError {
         Box::new(io::Error::new(io::ErrorKind::InvalidData, error))
     }
@@ -239,6 +259,12 @@ mod tests {
             (
                 certificate(CertificateError::NotValidForName),
                 Some(Cause::AnotherName),
+            ),
+            (
+                certificate(CertificateError::Other(rustls::OtherError(
+                    std::sync::Arc::new(CaUsedAsEndEntity),
+                ))),
+                Some(Cause::IsAuthority),
             ),
             (
                 certificate(CertificateError::Revoked),

@@ -3,15 +3,15 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
+use armature_runtime::kind::KindInfo;
 use clap::Args;
-use serde::Serialize;
 
 use super::cluster::ClusterArguments;
 use super::form::Form;
 use super::output;
 use crate::explain::Topic;
 use crate::relations::relations::Id;
-use crate::relations::{Node, Relations, Why, text};
+use crate::relations::{Relations, Why, text};
 use crate::worlds::applied::Live;
 
 /// Arguments of `armature tree`.
@@ -19,7 +19,9 @@ use crate::worlds::applied::Live;
 #[command(after_help = "\
 Examples:
   armature tree -n shop                  All resources of a namespace below their owners
-  armature tree ResourceGroup/shop       One of them, and all below it")]
+  armature tree ResourceGroup/shop       One of them, and all below it
+
+The exit code is 1 when not everything could be read.")]
 pub struct TreeArguments {
     /// The object at the top: all that have no owner when it is left out.
     #[arg(value_name = "KIND/NAME")]
@@ -40,7 +42,7 @@ Examples:
   armature why StorageAccount/shopdata -n shop
   armature why servicebus/Namespace/orders -o json
 
-The exit code is 1 when the object is not ready.")]
+The exit code is 1 when the object is not ready, or not everything could be read.")]
 pub struct WhyArguments {
     /// The object. Where several groups have a kind of the name, the group goes before it.
     #[arg(value_name = "KIND/NAME")]
@@ -74,10 +76,6 @@ impl Place {
         })
     }
 
-    async fn relations(&self) -> anyhow::Result<Relations> {
-        Ok(self.relations_and_problems().await?.0)
-    }
-
     /// With the number of problems, which are told.
     pub(super) async fn relations_and_problems(&self) -> anyhow::Result<(Relations, usize)> {
         let (relations, problems) = Relations::read(&self.live, armature_generated::KINDS).await?;
@@ -87,13 +85,27 @@ impl Place {
         Ok((relations, problems.len()))
     }
 
+    /// The kind that a text names. Where several groups have it, that which is installed is meant.
+    async fn kind(&self, text: &str) -> anyhow::Result<&'static KindInfo> {
+        let all = armature_generated::KINDS;
+        let named = match Topic::read(text, None, all) {
+            Ok(topic) => return Ok(topic.kind),
+            Err(error) => error,
+        };
+        let installed = self.live.installed(all).await?;
+        let installed: Vec<&'static KindInfo> = installed.into_iter().map(|kind| kind.0).collect();
+        Topic::read(text, None, &installed)
+            .map(|topic| topic.kind)
+            .map_err(|_| named)
+    }
+
     /// The object that a text names.
-    fn id(&self, text: &str) -> anyhow::Result<Id> {
+    async fn id(&self, text: &str) -> anyhow::Result<Id> {
         let parts = text.rsplit_once('/').filter(|(_, name)| !name.is_empty());
         let (kind, name) = parts.with_context(|| {
             format!("'{text}' names no object; expected KIND/NAME, such as StorageAccount/shopdata")
         })?;
-        let kind = Topic::read(kind, None, armature_generated::KINDS)?.kind;
+        let kind = self.kind(kind).await?;
         let namespace = self.namespace.clone();
         Ok((
             kind.group.to_owned(),
@@ -104,9 +116,15 @@ impl Place {
     }
 }
 
-fn missing(id: &Id) -> anyhow::Error {
+/// Of what could not be read nobody knows whether it is there.
+fn missing(id: &Id, problems: usize) -> anyhow::Error {
     let (_, kind, namespace, name) = id;
-    anyhow::anyhow!("there is no {kind} {namespace}/{name}; -n names another namespace")
+    match problems {
+        0 => anyhow::anyhow!("there is no {kind} {namespace}/{name}; -n names another namespace"),
+        _ => anyhow::anyhow!(
+            "{kind} {namespace}/{name} was not found, and not everything could be read: it may be there all the same"
+        ),
+    }
 }
 
 pub(super) fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -117,14 +135,6 @@ pub(super) fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::R
     runtime.block_on(work)
 }
 
-/// One line of a tree for programs.
-#[derive(Serialize)]
-struct Line<'a> {
-    depth: usize,
-    #[serde(flatten)]
-    node: &'a Node,
-}
-
 impl TreeArguments {
     /// Prints what is below what.
     ///
@@ -133,23 +143,21 @@ impl TreeArguments {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         run(async {
             let place = Place::find(&self.way).await?;
-            let relations = place.relations().await?;
-            let root = self
-                .object
-                .as_deref()
-                .map(|text| place.id(text))
-                .transpose()?;
-            let lines = relations.tree(root.as_ref());
-            if let (Some(root), true) = (&root, lines.is_empty()) {
-                return Err(missing(root));
+            let root = match &self.object {
+                Some(text) => Some(place.id(text).await?),
+                None => None,
+            };
+            let (relations, problems) = place.relations_and_problems().await?;
+            let branches = relations.tree(root.as_ref());
+            if let (Some(root), true) = (&root, branches.is_empty()) {
+                return Err(missing(root, problems));
             }
-            let plain = lines.iter().map(|(depth, node)| Line {
-                depth: *depth,
-                node,
-            });
-            let plain: Vec<Line<'_>> = plain.collect();
-            output::print(&self.output.of(&plain, || text::tree(&lines))?)?;
-            Ok(ExitCode::SUCCESS)
+            let text = || match branches.is_empty() && problems == 0 {
+                true => "There is no object of Armature's kinds here.\n".to_owned(),
+                false => text::tree(&branches),
+            };
+            output::print(&self.output.of(&branches, text)?)?;
+            Ok(code(problems == 0))
         })
     }
 }
@@ -162,12 +170,12 @@ impl WhyArguments {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         run(async {
             let place = Place::find(&self.way).await?;
-            let id = place.id(&self.object)?;
-            let relations = place.relations().await?;
+            let id = place.id(&self.object).await?;
+            let (relations, problems) = place.relations_and_problems().await?;
             let why = Why::of(&relations, &id).filter(|why| why.object.exists);
-            let why = why.ok_or_else(|| missing(&id))?;
+            let why = why.ok_or_else(|| missing(&id, problems))?;
             output::print(&self.output.of(&why, || text::why(&why))?)?;
-            Ok(code(why.cause.is_none()))
+            Ok(code(why.cause.is_none() && problems == 0))
         })
     }
 }

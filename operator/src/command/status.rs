@@ -178,7 +178,10 @@ impl Screen {
         let is_text = self.form == Form::Text;
         if is_text && self.is_drawn {
             return match has_changed || has_problems {
-                true => output::print_while_read(&format!("{CLEAR}{}{problems}", whole(&nodes))),
+                true => {
+                    let (table, summary) = (text::status_watched(&nodes), text::summary(&nodes));
+                    output::print_while_read(&format!("{CLEAR}{table}\n{summary}\n{problems}"))
+                }
                 false => Ok(true),
             };
         }

@@ -20,7 +20,7 @@ use crate::takeover::carry_out::carry_out;
 use crate::takeover::check::{self, Check, Namespaces, not_ready};
 use crate::takeover::found::Found;
 use crate::takeover::record::Record;
-use crate::takeover::steps::{self, State, Step, Task};
+use crate::takeover::steps::{self, Readiness, State, Step, Task};
 use crate::takeover::text;
 use crate::worlds::applied::Live;
 
@@ -64,7 +64,7 @@ The exit code is 1 when something is left to be done.")]
 #[command(after_help = "\
 Examples:
   armature takeover check                What the first passes would do to every object
-  armature takeover check -o json        The same with a line for each object: version, credential, policy
+  armature takeover check -o json        The same for programs
 
 The exit code is 1 when something is no ordinary takeover.")]
 struct CheckArguments {
@@ -73,10 +73,10 @@ struct CheckArguments {
     output: Form,
 
     #[command(flatten)]
-    place: PlaceArguments,
+    looking: LookingArguments,
 
     #[command(flatten)]
-    looking: LookingArguments,
+    place: PlaceArguments,
 }
 
 #[derive(Debug, Args)]
@@ -92,10 +92,10 @@ struct RunArguments {
     accept_exceptions: bool,
 
     #[command(flatten)]
-    steps: StepArguments,
+    looking: LookingArguments,
 
     #[command(flatten)]
-    looking: LookingArguments,
+    steps: StepArguments,
 }
 
 /// How the check asks Azure.
@@ -173,10 +173,15 @@ impl TakeoverArguments {
 
 impl PlaceArguments {
     async fn find(&self) -> anyhow::Result<Place> {
+        // Half of a cluster cannot be taken over: its operator, CRDs and webhooks are there once.
+        anyhow::ensure!(
+            self.way.namespace().is_none(),
+            "a takeover is of a whole cluster: leave --namespace out; --aso-namespace says where Azure Service Operator is"
+        );
         let config = self.way.config().await?;
         let client = self.way.connect(config)?;
         Ok(Place {
-            live: Live::new(client.clone(), self.way.namespace().map(str::to_owned)),
+            live: Live::new(client.clone(), None),
             client,
             namespace: self.aso_namespace.clone(),
         })
@@ -184,14 +189,14 @@ impl PlaceArguments {
 }
 
 impl Place {
-    async fn objects(&self) -> anyhow::Result<Vec<Object>> {
-        let (objects, _) = self.live.objects(armature_generated::KINDS).await?;
-        Ok(objects)
+    /// The objects, and sentences about kinds that cannot be listed.
+    async fn objects(&self) -> anyhow::Result<(Vec<Object>, Vec<String>)> {
+        Ok(self.live.objects(armature_generated::KINDS).await?)
     }
 
     async fn check(&self, looking: &LookingArguments) -> anyhow::Result<Check> {
         let found = Found::read(&self.client).await?;
-        let objects = self.objects().await?;
+        let (objects, unread) = self.objects().await?;
         let namespaces = Namespaces::read(&self.live, &objects).await?;
         let input = Input {
             documents: Vec::new(),
@@ -200,7 +205,12 @@ impl Place {
             prune: None,
         };
         let setting = looking.asking.setting(looking.offline, &self.namespace)?;
-        let plan = plan::plan(&input, &setting).await?;
+        let mut plan = plan::plan(&input, &setting).await?;
+        let untold = unread
+            .into_iter()
+            .filter(|one| !plan.problems.contains(one));
+        let untold: Vec<String> = untold.collect();
+        plan.problems.extend(untold);
         Ok(check::check(&found, &objects, &namespaces, &plan))
     }
 
@@ -218,7 +228,8 @@ impl Place {
         let record = Record::load(&self.client, &self.namespace).await?;
         let counts = match direction {
             Direction::Over => {
-                let steps = steps::over(&self.namespace, &found, record.as_ref(), &BTreeSet::new());
+                let all_ready = Readiness::default();
+                let steps = steps::over(&self.namespace, &found, record.as_ref(), &all_ready);
                 let next = steps.into_iter().find(|step| step.state != State::Done);
                 next.is_none_or(|step| step.state == State::Open(Task::KeepRecord))
             }
@@ -236,12 +247,16 @@ impl Place {
     ) -> anyhow::Result<Look> {
         let (not_ready, steps) = match direction {
             Direction::Over => {
-                let not_ready = match with_objects {
-                    true => not_ready(&self.objects().await?),
-                    false => BTreeSet::new(),
+                let readiness = match with_objects {
+                    true => {
+                        let (objects, unread) = self.objects().await?;
+                        let not_ready = not_ready(&objects);
+                        Readiness { not_ready, unread }
+                    }
+                    false => Readiness::default(),
                 };
-                let steps = steps::over(&self.namespace, &found, record.as_ref(), &not_ready);
-                (not_ready, steps)
+                let steps = steps::over(&self.namespace, &found, record.as_ref(), &readiness);
+                (readiness.not_ready, steps)
             }
             Direction::Back => {
                 let ahead = match &record {
@@ -309,14 +324,11 @@ impl StepArguments {
         if !self.yes {
             let look = place.look(direction).await?;
             output::print(&text::steps(&look.steps))?;
-            let is_done = look.steps.iter().all(|step| step.state == State::Done);
-            if !is_done {
-                output::print("\nNothing was changed. --yes does it.\n")?;
-            }
-            return Ok(if is_done {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
+            let told = text::undone(&look.steps);
+            output::print(told.unwrap_or_default())?;
+            return Ok(match told {
+                None => ExitCode::SUCCESS,
+                Some(_) => ExitCode::FAILURE,
             });
         }
         let is_done = self.go(&place, direction).await?;

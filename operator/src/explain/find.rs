@@ -62,11 +62,17 @@ fn one(
     match found[..] {
         [kind] => Ok(kind),
         [] => {
-            let names = kinds.iter().map(|kind| kind.kind);
-            let hint = nearest(name, names);
-            let hint = hint.map_or("; `armature kinds` lists all".to_owned(), |near| {
-                format!(", did you mean '{near}'?")
-            });
+            let in_group = |kind: &&&KindInfo| group.is_none_or(|group| is_group(kind, group));
+            if let Some(group) = group
+                && !kinds.iter().any(|kind| is_group(kind, group))
+            {
+                bail!(
+                    "there is no group '{group}'{}",
+                    hint(group, kinds.iter().map(|kind| kind.category))
+                );
+            }
+            let names = kinds.iter().filter(in_group).map(|kind| kind.kind);
+            let hint = hint(name, names);
             let place = group.map_or(String::new(), |group| format!(" in group '{group}'"));
             bail!("there is no kind '{name}'{place}{hint}")
         }
@@ -80,6 +86,13 @@ fn one(
                 named.join(" or ")
             )
         }
+    }
+}
+
+fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match nearest(name, known) {
+        Some(near) => format!(", did you mean '{near}'?"),
+        None => "; `armature kinds` lists all".to_owned(),
     }
 }
 
@@ -112,6 +125,12 @@ pub fn newest(kind: &'static KindInfo) -> Option<&'static VersionInfo> {
     let is_stable = |version: &&VersionInfo| !version.name.contains("preview");
     let stable = kind.served_unasked().rev().find(is_stable);
     stable.or_else(|| kind.served_unasked().next_back())
+}
+
+/// What may have been meant by a pattern that nothing matches: a kind or a group that is written nearly so.
+pub fn meant(pattern: &str, kinds: &[&'static KindInfo]) -> Option<&'static str> {
+    let names = kinds.iter().flat_map(|kind| [kind.kind, kind.category]);
+    nearest(pattern, names)
 }
 
 /// The kinds that match: a part of the group, the kind or the ARM type in any casing, in which `*` stands for anything.

@@ -1,9 +1,9 @@
 //! A kind: versions, ARM type, owner, name, exports.
 
 use armature_runtime::kind::{KindInfo, NameRule, OwnerRule, Remote, Scope, VersionInfo};
-use armature_runtime::shape::{Flags, StructShape};
 use serde::Serialize;
 
+use super::fixed::cannot_change;
 use super::property::Member;
 use super::wording;
 
@@ -128,41 +128,4 @@ fn name(kind: &KindInfo) -> String {
         NameRule::OneOf(names) => format!("spec.azureName, one of {}", names.join(", ")),
         NameRule::Fixed(name) => format!("always {name}"),
     }
-}
-
-/// What the API server refuses to change, and what Azure lets be set on creation only.
-fn cannot_change(kind: &KindInfo, spec: &'static StructShape) -> Vec<String> {
-    let mut found = Vec::new();
-    if spec.field("azureName").is_some() {
-        found.push("azureName".to_owned());
-    }
-    if kind.owner != OwnerRule::None {
-        found.push("owner".to_owned());
-    }
-    let mut open = Vec::new();
-    once(spec, "", &mut open, &mut found);
-    found
-}
-
-fn once(
-    shape: &'static StructShape,
-    above: &str,
-    open: &mut Vec<&'static str>,
-    found: &mut Vec<String>,
-) {
-    // A struct that holds itself says nothing new.
-    if open.contains(&shape.name) {
-        return;
-    }
-    open.push(shape.name);
-    for field in shape.fields {
-        let path = format!("{above}{}", field.name);
-        let is_place = above.is_empty() && field.name == "location";
-        if field.flags.has(Flags::CREATE_ONLY) || (is_place && field.flags.has(Flags::LOCATION)) {
-            found.push(path);
-        } else if let Some(below) = wording::inner(field.ty) {
-            once(below, &format!("{path}."), open, found);
-        }
-    }
-    open.pop();
 }

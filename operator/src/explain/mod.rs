@@ -3,6 +3,7 @@
 //! | module | what lives here |
 //! |---|---|
 //! | [`find`] | kinds by what people call them |
+//! | [`fixed`] | what of a kind cannot change |
 //! | [`kind`] | a kind: versions, ARM type, owner, name, exports |
 //! | [`property`] | a property: type, rules, place in ARM, versions that have it |
 //! | [`wording`] | types and rules in words |
@@ -11,6 +12,7 @@
 //! What does not live here: what Azure's own documentation says about a property.
 
 pub mod find;
+mod fixed;
 pub mod kind;
 pub mod property;
 pub mod text;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::find::Topic;
+use super::fixed::is_fixed;
 use super::wording;
 use crate::descriptions::Descriptions;
 
@@ -124,7 +125,7 @@ impl PropertyPage {
             values: field.map_or(&[], |field| wording::values(field.ty)),
             required: field.is_some_and(|field| field.flags.has(Flags::REQUIRED)),
             rules: field.map(wording::rules).unwrap_or_default(),
-            facts: field.map(wording::facts).unwrap_or_default(),
+            facts: field.map(|field| facts(topic, field)).unwrap_or_default(),
             arm_path: way.arm,
             versions: names(versions),
             lacking: names(lacking),
@@ -201,6 +202,25 @@ impl Way {
             arm,
         }
     }
+}
+
+/// Facts about a field, with what the kind says of its place.
+fn facts(topic: &Topic, field: &Field) -> Vec<&'static str> {
+    let mut facts = wording::facts(field);
+    let is_fixed = match topic.path.split_first() {
+        Some((root, below)) if root == "spec" => {
+            let names: Vec<&str> = below
+                .iter()
+                .map(|name| name.trim_end_matches("[]"))
+                .collect();
+            is_fixed(topic.kind, topic.version.spec, &names.join("."))
+        }
+        _ => false,
+    };
+    if is_fixed && !facts.contains(&wording::FIXED) {
+        facts.push(wording::FIXED);
+    }
+    facts
 }
 
 fn field(shape: &'static StructShape, name: &str) -> Option<&'static Field> {

@@ -34,6 +34,18 @@ fn a_kind_has_many_names_and_one_of_several_groups_must_be_named() {
         near,
         "there is no kind 'StorageAcount', did you mean 'StorageAccount'?"
     );
+    for (text, told) in [
+        (
+            "storag/StorageAccount",
+            "there is no group 'storag', did you mean 'storage'?",
+        ),
+        (
+            "storage/StorageAcount",
+            "there is no kind 'StorageAcount' in group 'storage', did you mean 'StorageAccount'?",
+        ),
+    ] {
+        assert_eq!(topic(text, None).unwrap_err(), told);
+    }
     let version = topic("StorageAccount", Some("v1")).unwrap_err();
     assert!(version.contains("it has v1api20210401"), "{version}");
 }
@@ -54,6 +66,8 @@ fn kinds_are_found_by_group_kind_or_arm_type() {
     assert!(names("keyvault").contains(&"Vault"));
     assert_eq!(names("").len(), KINDS.len());
     assert!(names("no such thing").is_empty());
+    assert_eq!(find::meant("StorageAcount", KINDS), Some("StorageAccount"));
+    assert_eq!(find::meant("storag", KINDS), Some("storage"));
 }
 
 #[test]
@@ -125,4 +139,42 @@ fn pages_of_kinds_say_the_same_of_what_cannot_be_changed() {
             "{path}"
         );
     }
+}
+#[test]
+fn what_a_kind_says_cannot_change_its_properties_say_too() {
+    let fixed = "can be set on creation only";
+    for name in ["location", "azureName", "owner", "owner.name"] {
+        let page = page(&format!("StorageAccount.{name}"), None).expect(name);
+        assert!(page.facts.contains(&fixed), "{name}: {page:?}");
+        assert!(text::property(&page).contains(fixed));
+    }
+    for name in ["tags", "status.location", "sku.name"] {
+        let page = page(&format!("StorageAccount.{name}"), None).expect(name);
+        assert!(!page.facts.contains(&fixed), "{name}: {page:?}");
+    }
+    for kind in KINDS {
+        let version = find::newest(kind).expect("a version");
+        for path in KindPage::new(kind, version).cannot_change {
+            let path: Vec<String> = format!("spec.{path}")
+                .split('.')
+                .map(str::to_owned)
+                .collect();
+            let topic = Topic {
+                kind,
+                version,
+                path,
+            };
+            let page = PropertyPage::new(&topic).expect("a property");
+            assert!(page.facts.contains(&fixed), "{} {}", kind.kind, page.path);
+        }
+    }
+}
+
+#[test]
+fn the_whole_spec_is_not_told_to_be_optional_or_unsent() {
+    let told = text::property(&page("StorageAccount.spec", None).expect("the spec"));
+    assert!(
+        !told.contains("REQUIRED") && !told.contains("ARM PATH"),
+        "{told}"
+    );
 }

@@ -105,12 +105,16 @@ pub fn property(page: &PropertyPage) -> String {
     let default = page.default.as_ref();
     line("DEFAULT", &default.map(shown).unwrap_or_default());
     line("RULES", &page.rules.join("; "));
-    line("REQUIRED", if page.required { "yes" } else { "no" });
+    // Spec and status as a whole are neither left out nor sent.
+    let is_part = page.path.contains('.');
+    let required = if page.required { "yes" } else { "no" };
+    line("REQUIRED", if is_part { required } else { "" });
     line("NOTES", &page.facts.join("; "));
     let arm_path = page.arm_path.as_deref();
+    let unsent = "none: it is not sent to Azure as it is";
     line(
         "ARM PATH",
-        arm_path.unwrap_or("none: it is not sent to Azure as it is"),
+        arm_path.unwrap_or(if is_part { unsent } else { "" }),
     );
     let versions = match page.lacking.is_empty() {
         true => "all".to_owned(),

@@ -105,13 +105,16 @@ pub fn of_rules(rules: &Rules) -> Vec<String> {
     found
 }
 
+/// What is said of a property that cannot change.
+pub const FIXED: &str = "can be set on creation only";
+
 /// Facts about a field beside its type.
 pub fn facts(field: &Field) -> Vec<&'static str> {
     let table = [
         (Flags::READ_ONLY, "set by Azure, never sent"),
         (Flags::WRITE_ONLY, "never answered by Azure"),
         (Flags::SECRET, "a secret"),
-        (Flags::CREATE_ONLY, "can be set on creation only"),
+        (Flags::CREATE_ONLY, FIXED),
         (Flags::ARM_ID, "an ARM id"),
         (Flags::LOCATION, "an Azure location"),
     ];

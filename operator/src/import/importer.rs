@@ -4,7 +4,6 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use armature_progress::Progress;
-use armature_runtime::azure::CredentialKey;
 use armature_runtime::conversion;
 use armature_runtime::engine::status::status_from_arm;
 use armature_runtime::extension::{ArmAccess, Context, Import, Registry, Resolver};
@@ -207,7 +206,7 @@ impl Visitor<'_> {
         let reading = Arc::new(Reading::new(self.setting.reader.transport()));
         let context = Context {
             resolver: Resolver::new(Arc::new(cluster), String::new()),
-            arm: ArmAccess::new(reading, CredentialKey::Global),
+            arm: ArmAccess::new(reading, self.setting.reader.credential()),
             id: Some(id.clone()),
             api_version: version.api_version,
             owner: None,

@@ -2,8 +2,12 @@
 
 use std::collections::HashMap;
 
+use anyhow::bail;
 use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, Remote, Scope, VersionInfo};
+use armature_runtime::shape::nearest;
+
+use crate::explain::Topic;
 
 /// The kinds that live in Azure Resource Manager, by their ARM types.
 pub struct Known {
@@ -33,14 +37,26 @@ impl Known {
         self.by_type.get(&arm_type.to_lowercase()).copied()
     }
 
-    /// Kinds that may be called so: by ARM type or by kind, in any casing.
-    pub fn called(&self, name: &str) -> Vec<&'static KindInfo> {
-        let is_called = |kind: &&&'static KindInfo| {
-            kind.remote_type().eq_ignore_ascii_case(name) || kind.kind.eq_ignore_ascii_case(name)
-        };
-        let mut found: Vec<_> = self.by_type.values().filter(is_called).copied().collect();
-        found.sort_by_key(|kind| (kind.group, kind.kind));
-        found
+    /// The kind of an ARM type, in any casing, or that `armature explain` calls so.
+    ///
+    /// # Errors
+    /// When there is none, or several groups have one.
+    pub fn called(&self, name: &str) -> anyhow::Result<&'static KindInfo> {
+        if let Some(kind) = self.of_type(name) {
+            return Ok(kind);
+        }
+        let kinds: Vec<&'static KindInfo> = self.by_type.values().copied().collect();
+        // ARM's providers have a dot, groups in short none.
+        let provider = name.split('/').next().unwrap_or_default();
+        if name.contains('/') && provider.contains('.') && !provider.ends_with(".azure.com") {
+            let types = kinds.iter().map(|kind| kind.remote_type());
+            let hint = nearest(name, types).map(|near| format!("; did you mean {near}?"));
+            bail!(
+                "no kind is of the ARM type '{name}'{}",
+                hint.unwrap_or_default()
+            );
+        }
+        Ok(Topic::read(name, None, &kinds)?.kind)
     }
 
     /// Kinds whose resources are directly below those of an ARM type, in order of their types.
@@ -163,6 +179,28 @@ mod tests {
                 .iter()
                 .any(|kind| kind.kind == "RoleAssignment")
         );
-        assert_eq!(known.called("storageaccount").len(), 1);
+        let called = |name: &str| known.called(name).map(|kind| kind.remote_type());
+        for name in [
+            "storageaccount",
+            "storage/StorageAccount",
+            "microsoft.storage/storageaccounts",
+        ] {
+            assert_eq!(called(name).unwrap(), "Microsoft.Storage/storageAccounts");
+        }
+        assert_eq!(
+            called("servicebus/Namespace").unwrap(),
+            "Microsoft.ServiceBus/namespaces"
+        );
+        for (name, told) in [
+            ("Namespace", "several groups have a kind 'Namespace'"),
+            ("StorageAcount", "did you mean 'StorageAccount'?"),
+            (
+                "Microsoft.Storage/storageAcounts",
+                "did you mean Microsoft.Storage/storageAccounts?",
+            ),
+        ] {
+            let error = called(name).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
     }
 }

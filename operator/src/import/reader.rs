@@ -1,7 +1,7 @@
 //! Reads from Azure within its budget. Whoever reads waits for a place; nothing here writes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use armature_runtime::azure::budget::{Account, Budget, Sort, Urgency};
@@ -61,20 +61,29 @@ pub struct Reader {
     arm: Arc<dyn Transport>,
     budget: Budget,
     time: Time,
+    credential: CredentialKey,
     principal: String,
-    sent: AtomicUsize,
+    answered: AtomicUsize,
+    unanswered: OnceLock<String>,
 }
 
 impl Reader {
-    /// Reads of the credential that the environment has.
-    pub async fn new(arm: Arc<dyn Transport>, budget: Budget, time: Time) -> Self {
-        let principal = arm.principal(&CredentialKey::Global).await;
+    /// Reads with a credential.
+    pub async fn new(
+        arm: Arc<dyn Transport>,
+        credential: CredentialKey,
+        budget: Budget,
+        time: Time,
+    ) -> Self {
+        let principal = arm.principal(&credential).await;
         Self {
             arm,
             budget,
             time,
+            credential,
             principal,
-            sent: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
+            unanswered: OnceLock::new(),
         }
     }
 
@@ -83,9 +92,19 @@ impl Reader {
         self.arm.clone()
     }
 
-    /// Requests so far.
+    /// The credential of all requests.
+    pub fn credential(&self) -> CredentialKey {
+        self.credential.clone()
+    }
+
+    /// Requests that Azure has answered.
     pub fn sent(&self) -> usize {
-        self.sent.load(Ordering::Relaxed)
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Why the first request that was given up had no answer.
+    pub fn unanswered(&self) -> Option<&str> {
+        self.unanswered.get().map(String::as_str)
     }
 
     /// The subscription that the credential is for.
@@ -93,7 +112,7 @@ impl Reader {
     /// # Errors
     /// When there is no credential.
     pub async fn subscription(&self) -> Result<String, Refused> {
-        let found = self.arm.subscription(&CredentialKey::Global).await;
+        let found = self.arm.subscription(&self.credential).await;
         found.map_err(|error| Refused::Other(error.to_string()))
     }
 
@@ -107,7 +126,7 @@ impl Reader {
             url: url.to_owned(),
             body: None,
             if_match: None,
-            credential: CredentialKey::Global,
+            credential: self.credential(),
         };
         let response = self.send(request).await?;
         match response.status {
@@ -142,7 +161,7 @@ impl Reader {
         let mut ids = Vec::new();
         let mut next: Option<String> = None;
         loop {
-            let request = query.request(&CredentialKey::Global, next.as_deref());
+            let request = query.request(&self.credential, next.as_deref());
             let response = self.send(request).await?;
             let page = match Page::<Shown>::read(&response, self.time.now()) {
                 Ok(page) => page,
@@ -184,11 +203,11 @@ impl Reader {
             while !self.budget.take_if_left(&account, what, self.time.now()) {
                 self.wait(BUSY).await;
             }
-            self.sent.fetch_add(1, Ordering::Relaxed);
             tries += 1;
             let backoff = Duration::from_secs(1 << tries);
             let wait = match self.arm.send(request.clone()).await {
                 Ok(response) => {
+                    self.answered.fetch_add(1, Ordering::Relaxed);
                     let now = self.time.now();
                     self.budget.learn(&account, Sort::Reads, &response, now);
                     let asked = operation::retry_after(&response, now);
@@ -203,6 +222,7 @@ impl Reader {
                     }
                 }
                 Err(error) if error.credential || error.is_refused || tries >= TRIES => {
+                    self.unanswered.get_or_init(|| error.message.clone());
                     return Err(Refused::Other(error.to_string()));
                 }
                 Err(error) => error.retry_after.unwrap_or(backoff),

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armature_progress::Progress;
+use armature_runtime::azure::CredentialKey;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::id::ResourceId;
 use armature_runtime::reconcile::time::Time;
@@ -180,7 +181,13 @@ async fn imported_asking(
     let setting = Setting {
         kinds: armature_generated::KINDS,
         extensions: armature_customizations::registry().unwrap(),
-        reader: Reader::new(azure.clone(), Budget::default(), Time::times(1000)).await,
+        reader: Reader::new(
+            azure.clone(),
+            CredentialKey::Global,
+            Budget::default(),
+            Time::times(1000),
+        )
+        .await,
         types: Types::new(types.iter().map(|name| (*name).to_owned())),
         with_defaults: true,
         wanted: Wanted::default(),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use armature_progress::Progress;
-use armature_runtime::azure::budget::{Budget, Limits};
+use armature_runtime::azure::budget::{Budget, Limit, Limits};
+use armature_runtime::azure::credential::OperatorIdentity;
 use armature_runtime::azure::{Client, ClientSettings};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::Registry;
@@ -23,7 +24,7 @@ use super::look::{Azure, Look, Looker, settings};
 use super::order::{Order, exported};
 use super::outcome::{Beside, Outcome, outcome, went_along};
 use super::resource::{Action, FORMAT, Name, Plan, Resource};
-use crate::transports::reading::Reading;
+use crate::transports::reading::{NOBODY, Reading};
 use crate::worlds::applied::state::Parts;
 use crate::worlds::applied::{Applied, Known};
 use crate::worlds::manifests::cluster::Places;
@@ -58,6 +59,19 @@ pub struct Setting<'a> {
     pub progress: Progress,
 }
 
+/// More than any plan asks for.
+const UNLIMITED: Limits = {
+    let none = Limit {
+        size: 1e12,
+        per_second: 1e12,
+    };
+    Limits {
+        reads: none,
+        writes: none,
+        deletes: none,
+    }
+};
+
 /// What would happen.
 ///
 /// # Errors
@@ -79,7 +93,10 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         },
         Way::Azure(settings) => {
             let client = Client::new(settings.as_ref().clone(), world.clone())?;
-            Azure::Asked(Arc::new(Reading::new(Arc::new(client))))
+            let budget = Arc::new(Budget::new(setting.limits));
+            let is_signed_in = !matches!(settings.identity, OperatorIdentity::Fixed(None));
+            let reading = Reading::new(Arc::new(client));
+            Azure::Asked(Arc::new(reading.within(budget, setting.time, is_signed_in)))
         }
     };
     let planner = Planner {
@@ -87,7 +104,8 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
             world,
             azure,
             extensions: setting.extensions.clone(),
-            budget: Arc::new(Budget::new(setting.limits)),
+            // Requests wait where they are sent.
+            budget: Arc::new(Budget::new(UNLIMITED)),
             time: setting.time,
             settings: settings(&setting.operator_namespace),
         },
@@ -98,6 +116,13 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         keys: planned.iter().chain(&going).map(Object::key).collect(),
     };
     let resources = planner.resources(&planned, going).await;
+    if let Azure::Asked(reading) = &planner.looker.azure
+        && reading.unsigned() > 0
+    {
+        problems.push(format!(
+            "{NOBODY}, or put a Secret with a credential among the manifests; --offline asks nobody"
+        ));
+    }
     Ok(Plan {
         format: FORMAT.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -305,13 +330,17 @@ impl Planner<'_> {
 
     fn invalid(&self, key: &ObjectKey) -> Outcome {
         let problems = self.refused.get(&title(key)).into_iter().flatten();
+        // The resource is named above it.
         let texts: Vec<String> = problems
-            .map(|problem| match problem.path.is_empty() {
-                true => problem.message.clone(),
-                false => format!("{}: {}", problem.path, problem.message),
+            .map(|problem| {
+                let unnamed = Problem {
+                    object: None,
+                    ..problem.clone()
+                };
+                unnamed.to_string()
             })
             .collect();
-        Outcome::blocked("Invalid", texts.join("; "))
+        Outcome::blocked("Invalid", texts.join("\n"))
     }
 
     /// What the API server of the cluster says to the manifest, where the pass has nothing against it: what cannot change is told

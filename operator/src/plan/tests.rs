@@ -92,7 +92,10 @@ spec: {owner: {name: account}}
     let account = &plan.resources[1];
     assert_eq!(account.reason.as_deref(), Some("Invalid"));
     let message = account.message.as_deref().unwrap_or_default();
-    assert!(message.starts_with("spec.location: "), "{message}");
+    assert!(
+        message.starts_with("f.yaml: document 1: spec.location: "),
+        "{message}"
+    );
     let service = &plan.resources[2];
     assert_eq!(service.action, Action::Blocked);
     assert_eq!(service.reason.as_deref(), Some("WaitingForOwner"));
@@ -138,6 +141,26 @@ stringData: {password: hunter2}
     assert_eq!(plan.resources[1].assumed, [""; 0]);
     let json = serde_json::to_string(&plan).expect("JSON");
     assert!(!json.contains("hunter2") && !text(&plan, Colour::No).contains("hunter2"));
+}
+
+#[tokio::test]
+async fn each_thing_that_is_wrong_has_a_line_that_names_its_file() {
+    let broken = ACCOUNT.replace("location: westeurope", "location: 7\n  colour: red");
+    let plan = offline(&format!("{GROUP}---{broken}")).await;
+    let message = plan.resources[1].message.as_deref().unwrap_or_default();
+    let mut lines = message.lines();
+    assert!(lines.all(|line| line.starts_with("f.yaml: document 2: spec.")));
+    assert_eq!(message.lines().count(), 2, "{message}");
+
+    let wrong = GROUP.replace("name: rg", "name: rg, namespace: Bad_NS");
+    let plan = offline(&wrong).await;
+    assert_eq!(
+        plan.problems,
+        [
+            "f.yaml: document 1: ResourceGroup rg: metadata.namespace: 'Bad_NS' is no name of a namespace; expected at \
+          most 63 lower-case letters, digits and '-'"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -251,6 +274,35 @@ fn markdown_leaves_out_what_does_not_change() {
 - a \\| b
 ";
     assert_eq!(markdown(&plan), expected);
+}
+
+#[test]
+fn markdown_fits_into_a_comment_whatever_the_plan() {
+    for (count, properties) in [(40, 60), (500, 1), (2000, 0)] {
+        let resources = (0..count).map(|number| {
+            let mut one = leaving_out(Action::Replace);
+            one.name.name = format!("a-name-of-some-length-{number}");
+            one.properties = changed().properties;
+            one.properties.truncate(properties.min(1));
+            let more = one.properties.first().cloned();
+            one.properties
+                .extend((1..properties).filter_map(|_| more.clone()));
+            one
+        });
+        let mut plan = of(resources.collect());
+        plan.problems = vec!["something is wrong with a file".to_owned(); count];
+        let text = markdown(&plan);
+        assert!(text.len() < 65_536, "{count}: {}", text.len());
+        let rows = text.lines().filter(|line| line.starts_with("| ")).count();
+        assert!(rows > 300.min(count), "{count}: {rows} rows");
+        let is_cut = text.contains(" more resources, which `-o text` and `-o json` tell");
+        assert!(is_cut, "{text}");
+        assert_eq!(
+            text.matches("<details>").count(),
+            text.matches("</details>").count()
+        );
+        assert!(text.starts_with(&format!("### Plan: {count} to replace\n")));
+    }
 }
 
 fn leaving_out(action: Action) -> Resource {

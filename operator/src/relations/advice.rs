@@ -5,7 +5,7 @@ use armature_runtime::reconcile::condition::reason;
 use super::node::Node;
 
 /// Advice by reason, where the message of the condition does not say it all.
-const BY_REASON: [(&str, &str); 14] = [
+const BY_REASON: [(&str, &str); 23] = [
     (
         reason::RECONCILING,
         "Azure is at work on it: wait. `kubectl describe` shows since when.",
@@ -17,6 +17,43 @@ const BY_REASON: [(&str, &str); 14] = [
     (
         reason::WAITING_FOR_OWNER,
         "Its owner is there by now: the operator looks at it again within minutes.",
+    ),
+    (
+        reason::REFERENCE_NOT_FOUND,
+        "Apply the manifest of what the message names, or refer to it by its armId: the object waits for it.",
+    ),
+    (
+        reason::SECRET_NOT_FOUND,
+        "Create the Secret that the message names, with that key, in the object's namespace: the operator waits for it.",
+    ),
+    (
+        reason::CONFIG_MAP_NOT_FOUND,
+        "Create the ConfigMap that the message names, with that key, in the object's namespace: the operator waits for it.",
+    ),
+    (
+        reason::BLOCKED,
+        "A check before the write stands against it: do what its message says, in the spec or in Azure.",
+    ),
+    (
+        reason::POSTPONED,
+        "A check before the write waits for what its message names: the operator asks again by itself.",
+    ),
+    (
+        reason::POST_CHECK_FAILED,
+        "Azure has it, and a check after the write is not content: do what its message says; the operator asks again by \
+         itself.",
+    ),
+    (
+        reason::DELETION_NOT_SUPPORTED,
+        "Azure deletes it with its owner only: delete that, or set reconcile-policy to detach-on-delete to let it stay.",
+    ),
+    (
+        reason::PAUSED,
+        "Somebody has paused it: the message says how, and taking that away goes on.",
+    ),
+    (
+        reason::FAILED,
+        "The message says what went wrong: correct that; the operator tries again by itself.",
     ),
     (
         reason::SUBSCRIPTION_MISMATCH,
@@ -89,4 +126,30 @@ pub fn advice(node: &Node) -> String {
         "The message is that of the operator or of Azure: correct the spec by it; the operator looks again at once."
             .to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reasons that the operator gives, with their module's source for a list.
+    const REASONS: &str = include_str!("../../../runtime/reconcile/src/condition.rs");
+
+    #[test]
+    fn every_reason_of_the_operator_has_advice_of_its_own() {
+        let values = REASONS.lines().filter_map(|line| {
+            let (_, rest) = line.trim().split_once("pub const ")?;
+            let (_, value) = rest.split_once(": &str = \"")?;
+            value.strip_suffix("\";")
+        });
+        let reasons: Vec<&str> = values
+            .filter(|value| *value != reason::SUCCEEDED)
+            .take_while(|value| value.chars().all(char::is_alphanumeric))
+            .collect();
+        assert!(reasons.len() > 20, "{reasons:?}");
+        for reason in reasons {
+            let of_its_own = BY_REASON.iter().any(|(known, _)| *known == reason);
+            assert!(of_its_own, "{reason}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! An object, a Secret or a ConfigMap, and the state that it is in.
 
 use armature_runtime::reconcile::claim;
+use armature_runtime::reconcile::condition::reason;
 use armature_runtime::resource::Object;
 use serde::Serialize;
 use serde_json::Value;
@@ -76,6 +77,17 @@ impl Node {
     /// Whether others can build on it.
     pub fn is_fine(&self) -> bool {
         self.exists && (self.group.is_empty() || self.ready.status == "True")
+    }
+
+    /// What a check has against it, where one has.
+    pub fn said_by_check(&self) -> Option<&str> {
+        let checks = [
+            reason::BLOCKED,
+            reason::POSTPONED,
+            reason::POST_CHECK_FAILED,
+        ];
+        let is_held = !self.is_fine() && checks.contains(&self.ready.reason.as_str());
+        is_held.then_some(self.ready.message.as_str())
     }
 
     /// Kind, namespace and name.

@@ -38,6 +38,28 @@ impl Need {
     }
 }
 
+/// One thing in a tree.
+#[derive(Debug, Serialize)]
+pub struct Branch<'a> {
+    /// 0 at the top.
+    pub depth: usize,
+    /// Which.
+    #[serde(flatten)]
+    pub node: &'a Node,
+    /// What it needs beside its owner, which stands above it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Needed<'a>>,
+}
+
+/// Something that is needed, and how.
+#[derive(Debug, Serialize)]
+pub struct Needed<'a> {
+    /// How.
+    pub need: Need,
+    /// Which.
+    pub of: &'a Node,
+}
+
 /// Group, kind, namespace and name.
 pub type Id = (String, String, String, String);
 
@@ -168,8 +190,9 @@ impl Relations {
         found
     }
 
-    /// What stands in the tree by owner: all roots, or one object, each with how deep it is.
-    pub fn tree(&self, root: Option<&Id>) -> Vec<(usize, &Node)> {
+    /// What stands in the tree by owner: all roots, or one object, each with how deep it is and what it needs beside its
+    /// owner.
+    pub fn tree(&self, root: Option<&Id>) -> Vec<Branch<'_>> {
         let mut below: BTreeMap<&Id, Vec<&Id>> = BTreeMap::new();
         for (id, owner) in &self.owners {
             below.entry(owner).or_default().push(id);
@@ -198,12 +221,23 @@ impl Relations {
         id: &Id,
         depth: usize,
         below: &BTreeMap<&Id, Vec<&'a Id>>,
-        found: &mut Vec<(usize, &'a Node)>,
+        found: &mut Vec<Branch<'a>>,
     ) {
         let Some(node) = self.nodes.get(id) else {
             return;
         };
-        found.push((depth, node));
+        let needs = self.needs(id).iter();
+        let beside = needs.filter(|(need, _)| *need != Need::Owner);
+        found.push(Branch {
+            depth,
+            node,
+            needs: beside
+                .filter_map(|(need, id)| {
+                    let of = self.nodes.get(id)?;
+                    Some(Needed { need: *need, of })
+                })
+                .collect(),
+        });
         // Nothing that is in itself is shown for ever.
         if depth > self.nodes.len() {
             return;

@@ -135,4 +135,28 @@ fn the_tree_is_by_owner_and_shows_owners_that_are_missing() {
     let objects = relations.objects();
     assert_eq!(text::summary(&objects), "2 of 2 ready");
     assert!(text::status(&objects).starts_with("NAMESPACE  KIND"));
+    let relations = Relations::of(&[account("AuthorizationFailed"), group("Succeeded")]);
+    assert_eq!(
+        text::status_watched(&relations.objects()),
+        "NAMESPACE  KIND            NAME  READY  REASON               MESSAGE\n\
+         n          StorageAccount  sa    False  AuthorizationFailed  m\n\
+         n          ResourceGroup   rg    True   Succeeded            m\n"
+    );
+}
+
+#[test]
+fn the_tree_says_what_is_needed_and_what_a_check_has_against_it() {
+    let server = info("sql.azure.com", "Server");
+    let login = json!({"name": "login", "key": "password"});
+    let spec = json!({"owner": {"name": "rg"}, "administratorLoginPassword": login});
+    let server = object(server, "server", spec, "ReconciliationBlocked");
+    let relations = Relations::of(&[group("Succeeded"), server]);
+    assert_eq!(
+        text::tree(&relations.tree(None)),
+        "ResourceGroup n/rg: ready\n    Server n/server: not ready (ReconciliationBlocked)\n      - check: m\n      \
+         - reads Secret n/login: does not exist\n"
+    );
+    let tree = serde_json::to_value(relations.tree(None)).expect("JSON");
+    assert_eq!(tree[1]["needs"][0]["need"], "reads");
+    assert_eq!(tree[1]["needs"][0]["of"]["name"], "login");
 }

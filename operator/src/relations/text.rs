@@ -1,14 +1,25 @@
 //! Trees, reasons and tables for a terminal.
 
 use super::node::Node;
+use super::relations::{Branch, Needed};
 use super::why::Why;
 
-/// Things in a tree.
-pub fn tree(lines: &[(usize, &Node)]) -> String {
+/// What a table shows of a message.
+const MESSAGE: usize = 80;
+
+/// Things in a tree, each with what it needs and what a check says of it.
+pub fn tree(branches: &[Branch<'_>]) -> String {
     let mut text = String::new();
-    for (depth, node) in lines {
+    for Branch { depth, node, needs } in branches {
         let indent = "    ".repeat(*depth);
         text.push_str(&format!("{indent}{}: {}\n", node.title(), node.state()));
+        if let Some(said) = node.said_by_check() {
+            text.push_str(&format!("{indent}  - check: {said}\n"));
+        }
+        for Needed { need, of } in needs {
+            let (word, title, state) = (need.word(), of.title(), of.state());
+            text.push_str(&format!("{indent}  - {word} {title}: {state}\n"));
+        }
     }
     text
 }
@@ -64,6 +75,24 @@ pub fn status(nodes: &[&Node]) -> String {
             node.ready.reason.clone(),
         ]);
     }
+    crate::explain::text::table(&rows)
+}
+
+/// The same for somebody who watches: what is not ready stands first, with what its condition says.
+pub fn status_watched(nodes: &[&Node]) -> String {
+    let head = ["NAMESPACE", "KIND", "NAME", "READY", "REASON", "MESSAGE"].map(str::to_owned);
+    let mut rows = vec![head];
+    let (ready, waiting): (Vec<&Node>, Vec<&Node>) = nodes.iter().partition(|node| node.is_fine());
+    rows.extend(waiting.into_iter().chain(ready).map(|node| {
+        let ready = match node.ready.status.as_str() {
+            "" => "-",
+            status => status,
+        };
+        let message = node.ready.message.lines().next().unwrap_or_default();
+        let message: String = message.chars().take(MESSAGE).collect();
+        let (name, reason) = (node.name.as_str(), node.ready.reason.as_str());
+        [&node.namespace, &node.kind, name, ready, reason, &message].map(str::to_owned)
+    }));
     crate::explain::text::table(&rows)
 }
 

@@ -30,6 +30,7 @@ pub use request::RenderedRequest;
 pub use setting::{PLACEHOLDER_SUBSCRIPTION, Setting};
 
 use crate::worlds::manifests::inventory::Manifests;
+use crate::worlds::manifests::relevant::is_kustomization;
 use assumed::Assumed;
 use passes::Passes;
 
@@ -50,6 +51,7 @@ pub fn render_paths(
     subscription: &str,
 ) -> Rendering {
     let (mut documents, errors) = manifest::read(paths);
+    documents.retain(|document| !is_kustomization(document));
     let mut assumed = Assumed::of(&documents, kinds);
     documents.append(&mut assumed.documents);
     let mut rendering = assumed.tell(render(documents, kinds, subscription));

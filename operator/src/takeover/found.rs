@@ -4,7 +4,7 @@ use anyhow::Context;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::InstalledCrd;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{Pod, Secret};
+use k8s_openapi::api::core::v1::{Pod, Secret, Service};
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use kube::core::GroupVersionKind;
@@ -15,8 +15,8 @@ use serde_json::Value;
 /// The Service that converts objects for Azure Service Operator and admits them.
 pub const SERVICE: &str = "azureserviceoperator-webhook-service";
 
-/// A part of the name of its image, whatever registry it is copied to.
-const IMAGE: &str = "/azureserviceoperator:";
+/// The name of its image, whatever registry it is copied to.
+const IMAGE: &str = "azureserviceoperator";
 
 /// Label by which Armature's Deployments are found, as the chart has it.
 const OURS: &str = "app.kubernetes.io/name=armature";
@@ -119,11 +119,14 @@ impl Found {
             admission: admission(client).await?,
             ..Self::default()
         };
+        let services = webhook_services(client).await?;
         let deployments: Api<Deployment> = Api::all(client.clone());
         let deployments = deployments.list(&ListParams::default()).await;
         for deployment in deployments.context("cannot list the Deployments")? {
             let is_ours = is_labelled(&deployment);
-            if !is_ours && !is_former(&deployment) {
+            let is_former =
+                has_its_image(&deployment) || services.iter().any(|it| is_behind(it, &deployment));
+            if !is_ours && !is_former {
                 continue;
             }
             let workload = workload(client, &deployment).await?;
@@ -197,14 +200,47 @@ fn is_labelled(deployment: &Deployment) -> bool {
     })
 }
 
-fn is_former(deployment: &Deployment) -> bool {
+/// The Services that convert for it: they lead to it, whatever its image is called.
+async fn webhook_services(client: &Client) -> anyhow::Result<Vec<Service>> {
+    let services: Api<Service> = Api::all(client.clone());
+    let named = ListParams::default().fields(&format!("metadata.name={SERVICE}"));
+    let found = services.list(&named).await;
+    Ok(found
+        .with_context(|| format!("cannot list the Services called {SERVICE}"))?
+        .items)
+}
+
+/// Whether a Service leads to the pods of a Deployment.
+fn is_behind(service: &Service, deployment: &Deployment) -> bool {
+    let selector = service
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.selector.as_ref());
+    let template = deployment.spec.as_ref().map(|spec| &spec.template);
+    let labels = template.and_then(|template| template.metadata.as_ref()?.labels.as_ref());
+    let (Some(selector), Some(labels)) = (selector, labels) else {
+        return false;
+    };
+    let is_in_place = service.metadata.namespace == deployment.metadata.namespace;
+    let is_labelled = |(name, value): (&String, &String)| labels.get(name) == Some(value);
+    is_in_place && !selector.is_empty() && selector.iter().all(is_labelled)
+}
+
+fn has_its_image(deployment: &Deployment) -> bool {
     let template = deployment
         .spec
         .as_ref()
         .and_then(|spec| spec.template.spec.as_ref());
     let containers = template.into_iter().flat_map(|pod| &pod.containers);
     let mut images = containers.filter_map(|container| container.image.as_ref());
-    images.any(|image| format!("/{image}").contains(IMAGE))
+    images.any(|image| is_its_image(image))
+}
+
+/// Whether a reference names its image: in any registry, with a tag, a digest, both or neither.
+pub fn is_its_image(image: &str) -> bool {
+    let name = image.split('@').next().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    name.split(':').next() == Some(IMAGE)
 }
 
 async fn workload(client: &Client, deployment: &Deployment) -> anyhow::Result<Workload> {
@@ -236,4 +272,36 @@ async fn workload(client: &Client, deployment: &Deployment) -> anyhow::Result<Wo
         ready: status.and_then(|status| status.ready_replicas).unwrap_or(0),
         before: before.and_then(|text| text.parse().ok()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_deployment_is_found_by_the_service_that_leads_to_it() {
+        let service = |selector: Value| -> Service {
+            let metadata = json!({"name": SERVICE, "namespace": "aso"});
+            from_value(json!({"metadata": metadata, "spec": {"selector": selector}})).unwrap()
+        };
+        let deployment = |namespace: &str| -> Deployment {
+            let labels = json!({"control-plane": "controller-manager", "more": "x"});
+            from_value(json!({
+                "metadata": {"name": "renamed", "namespace": namespace},
+                "spec": {
+                    "selector": {"matchLabels": labels},
+                    "template": {"metadata": {"labels": labels}},
+                },
+            }))
+            .unwrap()
+        };
+        let ours = service(json!({"control-plane": "controller-manager"}));
+        assert!(is_behind(&ours, &deployment("aso")));
+        assert!(!is_behind(&ours, &deployment("elsewhere")));
+        for other in [json!({}), json!({"control-plane": "another"})] {
+            assert!(!is_behind(&service(other), &deployment("aso")));
+        }
+    }
 }

@@ -107,19 +107,39 @@ fn started(workloads: &[Workload]) -> Option<State> {
     }
 }
 
-/// From Azure Service Operator to Armature. `not_ready` are the objects that are not ready now.
+/// How the objects are now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Readiness {
+    /// Objects that are not ready.
+    pub not_ready: BTreeSet<String>,
+    /// Sentences about kinds whose objects cannot be read.
+    pub unread: Vec<String>,
+}
+
+impl Readiness {
+    /// What cannot be read says nothing: not that it is ready, and not that it was not.
+    fn waits(&self) -> Option<State> {
+        let first = self.unread.first()?;
+        Some(State::Waiting(match self.unread.len() - 1 {
+            0 => format!("all objects can be read: {first}"),
+            more => format!("all objects can be read: {first}; and {more} more kinds"),
+        }))
+    }
+}
+
+/// From Azure Service Operator to Armature.
 pub fn over(
     namespace: &str,
     found: &Found,
     record: Option<&Record>,
-    not_ready: &BTreeSet<String>,
+    objects: &Readiness,
 ) -> Vec<Step> {
     vec![
         step(
             &format!("what the way back needs is kept in ConfigMap {namespace}/{NAME}"),
             match record {
                 Some(_) => State::Done,
-                None => State::Open(Task::KeepRecord),
+                None => objects.waits().unwrap_or(State::Open(Task::KeepRecord)),
             },
         ),
         step("Azure Service Operator is stopped", stopped(&found.former)),
@@ -135,7 +155,9 @@ pub fn over(
         step("Armature converts the objects", converts_here(found)),
         step(
             "objects are as ready as before",
-            are_ready(record, not_ready),
+            objects
+                .waits()
+                .unwrap_or_else(|| are_ready(record, &objects.not_ready)),
         ),
     ]
 }

@@ -8,9 +8,12 @@ use kube::api::ObjectMeta;
 use serde_json::{Value, json};
 
 use super::ahead::ahead;
-use super::found::{Admission, Found, SERVICE, Workload};
+use super::check::{Check, Row};
+use super::found::{Admission, Found, SERVICE, Workload, is_its_image};
 use super::record::Record;
-use super::steps::{State, Step, Task, back, over};
+use super::steps::{Readiness, State, Step, Task, back, over};
+use super::text;
+use crate::plan::{Action, Name};
 
 const NAMESPACE: &str = "azureserviceoperator-system";
 
@@ -79,8 +82,11 @@ fn taken() -> Found {
     }
 }
 
-fn names(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+fn unready(names: &[&str]) -> Readiness {
+    Readiness {
+        not_ready: names.iter().map(|name| (*name).to_owned()).collect(),
+        unread: Vec::new(),
+    }
 }
 
 /// The first step that is not done.
@@ -92,16 +98,16 @@ fn next(steps: Vec<Step>) -> Option<State> {
 #[test]
 fn a_takeover_goes_step_by_step() {
     let before = former();
-    let record = Record::of(&before, names(&["Disk team/broken"]));
-    let unready = names(&["Disk team/broken"]);
+    let broken = unready(&["Disk team/broken"]);
+    let record = Record::of(&before, broken.not_ready.clone());
     let with = |change: fn(&mut Found)| {
         let mut found = taken();
         change(&mut found);
-        next(over(NAMESPACE, &found, Some(&record), &unready))
+        next(over(NAMESPACE, &found, Some(&record), &broken))
     };
-    let first = next(over(NAMESPACE, &before, None, &unready));
+    let first = next(over(NAMESPACE, &before, None, &broken));
     assert_eq!(first, Some(State::Open(Task::KeepRecord)));
-    let second = next(over(NAMESPACE, &before, Some(&record), &unready));
+    let second = next(over(NAMESPACE, &before, Some(&record), &broken));
     assert_eq!(
         second,
         Some(State::Open(Task::Stop(before.former[0].clone())))
@@ -126,14 +132,14 @@ fn a_takeover_goes_step_by_step() {
     for (service, injected) in [(SERVICE, false), ("armature-webhook", true)] {
         let mut found = taken();
         found.crds = vec![crd(service, injected, "v1api20200601storage")];
-        let next = next(over(NAMESPACE, &found, Some(&record), &unready));
+        let next = next(over(NAMESPACE, &found, Some(&record), &broken));
         assert!(
             matches!(next, Some(State::Waiting(_))),
             "{service} {injected}"
         );
     }
     assert_eq!(with(|_| {}), None);
-    let more = names(&["Disk team/broken", "Disk team/another"]);
+    let more = unready(&["Disk team/broken", "Disk team/another"]);
     let next = next(over(NAMESPACE, &taken(), Some(&record), &more));
     let Some(State::Waiting(message)) = next else {
         panic!("{next:?}");
@@ -226,4 +232,74 @@ fn webhooks_are_kept_as_they_can_be_created_again() {
     assert_eq!(kept["kind"], "ValidatingWebhookConfiguration");
     assert_eq!(kept["metadata"], json!({"name": "aso-validating"}));
     assert_eq!(kept["webhooks"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_taken_for_ready() {
+    let readiness = Readiness {
+        not_ready: BTreeSet::new(),
+        unread: vec!["cannot list Disk: conversion webhook failed".to_owned()],
+    };
+    let record = Record::of(&former(), BTreeSet::new());
+    for (found, record) in [(taken(), Some(&record)), (former(), None)] {
+        let next = next(over(NAMESPACE, &found, record, &readiness));
+        let Some(State::Waiting(message)) = next else {
+            panic!("{next:?}");
+        };
+        assert!(message.contains("conversion webhook failed"), "{message}");
+    }
+}
+
+#[test]
+fn its_image_is_known_wherever_it_was_copied_to() {
+    for image in [
+        "mcr.microsoft.com/k8s/azureserviceoperator:v2.20.0",
+        "azureserviceoperator",
+        "registry:5000/mirror/azureserviceoperator@sha256:0123",
+        "registry:5000/azureserviceoperator:v2.20.0@sha256:0123",
+    ] {
+        assert!(is_its_image(image), "{image}");
+    }
+    for image in [
+        "registry:5000/not-azureserviceoperator:v2",
+        "azureserviceoperator/other:v2",
+        "armature:1",
+    ] {
+        assert!(!is_its_image(image), "{image}");
+    }
+}
+
+#[test]
+fn nothing_is_promised_where_somebody_has_to_do_something_first() {
+    let to_do = text::undone(&over(NAMESPACE, &former(), None, &Readiness::default()));
+    assert!(to_do.is_some_and(|told| told.contains("--yes does it")));
+    let by_hand = text::undone(&back(NAMESPACE, &taken(), None));
+    assert!(by_hand.is_some_and(|told| !told.contains("--yes does it")));
+}
+
+#[test]
+fn a_check_has_a_line_for_each_object() {
+    let row = |name: &str, action| Row {
+        name: Name {
+            group: "storage.azure.com".to_owned(),
+            kind: "StorageAccount".to_owned(),
+            namespace: "shop".to_owned(),
+            name: name.to_owned(),
+        },
+        version: "v20230101".to_owned(),
+        credential: "Secret shop/aso-credential".to_owned(),
+        policy: "skip".to_owned(),
+        ready: true,
+        action,
+    };
+    let text = text::check(&Check {
+        former: Vec::new(),
+        crds: 1,
+        objects: vec![row("one", Action::Adopt), row("two", Action::Update)],
+        exceptions: Vec::new(),
+        requests: 2,
+        offline: false,
+    });
+    let line = "shop       StorageAccount  two   v20230101  Secret shop/aso-credential  skip    yes    update\n";
+    assert!(text.contains(line), "{text}");
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::check::{Check, Row};
 use super::steps::{State, Step, Task};
+use crate::explain::text as explain;
 
 /// What a check has come to.
 pub fn check(check: &Check) -> String {
@@ -39,6 +40,10 @@ pub fn check(check: &Check) -> String {
         ),
     };
     line(&mut text, "Azure", &asked);
+    if !check.objects.is_empty() {
+        text.push('\n');
+        text.push_str(&table(&check.objects));
+    }
     text.push('\n');
     if check.exceptions.is_empty() {
         text.push_str("Nothing stands against a takeover.\n");
@@ -84,6 +89,37 @@ fn of_objects(text: &mut String, check: &Check) {
     }
 }
 
+/// A line for each object.
+fn table(rows: &[Row]) -> String {
+    let head = [
+        "NAMESPACE",
+        "KIND",
+        "NAME",
+        "VERSION",
+        "CREDENTIAL",
+        "POLICY",
+        "READY",
+        "FIRST PASS",
+    ];
+    let mut lines = vec![head.map(str::to_owned)];
+    lines.extend(rows.iter().map(|row| {
+        let name = &row.name;
+        let ready = if row.ready { "yes" } else { "no" };
+        [
+            &name.namespace,
+            &name.kind,
+            &name.name,
+            &row.version,
+            &row.credential,
+            &row.policy,
+            ready,
+            row.action.word(),
+        ]
+        .map(str::to_owned)
+    }));
+    explain::table(&lines)
+}
+
 fn line(text: &mut String, name: &str, value: &str) {
     // Writing into a String cannot fail.
     let _ = writeln!(text, "{name:<13} {value}");
@@ -96,6 +132,17 @@ pub fn steps(steps: &[Step]) -> String {
         let _ = writeln!(text, "{}", one(step));
     }
     text
+}
+
+/// What to say of steps that were only shown; nothing where all are done.
+pub fn undone(steps: &[Step]) -> Option<&'static str> {
+    let next = steps.iter().find(|step| step.state != State::Done)?;
+    Some(match next.state {
+        State::ByHand(_) => {
+            "\nNothing was changed. What is to be done by hand comes first; --yes does nothing before.\n"
+        }
+        _ => "\nNothing was changed. --yes does it.\n",
+    })
 }
 
 /// One step.

@@ -2,18 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use armature_runtime::azure::{CredentialKey, Request, Response, Transport, TransportError};
+use armature_runtime::azure::budget::{Account, Budget, Sort, Urgency};
+use armature_runtime::azure::{
+    CredentialKey, Method, Request, Response, Transport, TransportError,
+};
 use armature_runtime::id::ResourceId;
+use armature_runtime::id::segment::subscription_of;
+use armature_runtime::reconcile::time::{Clock, Time};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::recording::{path, path_of};
 
+/// What to do for somebody who has no credential.
+pub const NOBODY: &str = "nobody is signed in to Azure: run `az login`, or set AZURE_SUBSCRIPTION_ID, AZURE_TENANT_ID, \
+                          AZURE_CLIENT_ID and AZURE_CLIENT_SECRET";
+
+/// Wait for a place in the budget.
+const BUSY: Duration = Duration::from_millis(200);
+
 /// Azure as it would be after what is planned so far. Reads go to Azure, but for those about what is to be made: Azure
 /// cannot know it yet.
 pub struct Reading {
     azure: Arc<dyn Transport>,
+    /// What Azure takes. A request that is answered here takes no place in it.
+    budget: Option<(Arc<Budget>, Time)>,
+    /// Whether there is a credential beside those in Secrets.
+    is_signed_in: bool,
     state: Mutex<State>,
 }
 
@@ -25,6 +42,7 @@ struct State {
     gone: BTreeSet<String>,
     sent: usize,
     refused: usize,
+    unsigned: usize,
 }
 
 impl Reading {
@@ -32,8 +50,55 @@ impl Reading {
     pub fn new(azure: Arc<dyn Transport>) -> Self {
         Self {
             azure,
+            budget: None,
+            is_signed_in: true,
             state: Mutex::default(),
         }
+    }
+
+    /// The same within a budget, and with or without a credential beside those in Secrets.
+    pub fn within(self, budget: Arc<Budget>, time: Time, is_signed_in: bool) -> Self {
+        Self {
+            budget: Some((budget, time)),
+            is_signed_in,
+            ..self
+        }
+    }
+
+    /// How often there was no credential.
+    pub fn unsigned(&self) -> usize {
+        self.state().unsigned
+    }
+
+    /// Whether there is no credential for a request. The long text about it is told once, and not of each resource.
+    fn lacks(&self, credential: &CredentialKey, url: &str) -> Result<(), TransportError> {
+        if self.is_signed_in || *credential != CredentialKey::Global {
+            return Ok(());
+        }
+        self.state().unsigned += 1;
+        Err(TransportError {
+            method: Method::Get,
+            url: path(url),
+            message: "there is no Azure credential".to_owned(),
+            credential: true,
+            is_refused: false,
+            retry_after: None,
+        })
+    }
+
+    /// Waits until Azure takes one more; returns who it is counted for.
+    async fn place(&self, request: &Request) -> Option<Account> {
+        let (budget, time) = self.budget.as_ref()?;
+        let subscription = subscription_of(&request.url).unwrap_or_default();
+        let account = Account {
+            subscription: subscription.to_ascii_lowercase(),
+            principal: self.azure.principal(&request.credential).await,
+        };
+        let what = (Sort::Reads, Urgency::Foreground);
+        while !budget.take_if_left(&account, what, time.now()) {
+            time.sleep_until(time.instant() + BUSY).await;
+        }
+        Some(account)
     }
 
     /// From here on the resource is taken to be there, and nothing below it that is not taken so too.
@@ -112,11 +177,19 @@ impl Transport for Reading {
         if let Some(foreseen) = self.foreseen(&request.url) {
             return Ok(foreseen);
         }
+        self.lacks(&request.credential, &request.url)?;
+        let account = self.place(&request).await;
         self.state().sent += 1;
-        self.azure.send(request).await
+        let answer = self.azure.send(request).await;
+        if let (Some((budget, time)), Some(account), Ok(answer)) = (&self.budget, &account, &answer)
+        {
+            budget.learn(account, Sort::Reads, answer, time.now());
+        }
+        answer
     }
 
     async fn subscription(&self, credential: &CredentialKey) -> Result<String, TransportError> {
+        self.lacks(credential, "/subscriptions")?;
         self.azure.subscription(credential).await
     }
 
@@ -127,7 +200,7 @@ impl Transport for Reading {
 
 #[cfg(test)]
 mod tests {
-    use armature_runtime::azure::Method;
+    use armature_runtime::azure::budget::{Limit, Limits};
 
     use super::super::recording::Recording;
     use super::*;
@@ -180,5 +253,46 @@ mod tests {
             assert_eq!(send(&reading, Method::Get, url).await.unwrap(), 404);
         }
         assert_eq!(reading.sent(), 1);
+    }
+
+    #[tokio::test]
+    async fn only_what_goes_to_azure_takes_a_place_in_the_budget() {
+        let azure = Arc::new(Recording::new("s", Arc::default(), None));
+        let limits = Limits {
+            reads: Limit {
+                size: 10.0,
+                per_second: 0.1,
+            },
+            ..Limits::default()
+        };
+        let (budget, time) = (Arc::new(Budget::new(limits)), Time::times(1000));
+        let reading = Reading::new(azure).within(budget.clone(), time, true);
+        let group = ResourceId::parse("/subscriptions/s/resourceGroups/G").unwrap();
+        reading.assume(&group);
+        for number in 0..100 {
+            let below = format!("{}/providers/P.Q/r/n{number}", group.as_str());
+            assert_eq!(send(&reading, Method::Get, &below).await.unwrap(), 404);
+        }
+        let other = "/subscriptions/s/resourceGroups/other";
+        let started = time.now();
+        assert_eq!(send(&reading, Method::Get, other).await.unwrap(), 404);
+        let waited = time.now().duration_since(started);
+        assert!(
+            waited.as_secs_f64() < 0.5,
+            "nobody had taken it: {waited:?}"
+        );
+        assert_eq!(reading.sent(), 1);
+    }
+
+    #[tokio::test]
+    async fn without_a_credential_nothing_is_sent() {
+        let azure = Arc::new(Recording::new("s", Arc::default(), None));
+        let budget = Arc::new(Budget::new(Limits::default()));
+        let reading = Reading::new(azure).within(budget, Time::default(), false);
+        let refused = send(&reading, Method::Get, "/subscriptions/s").await;
+        assert!(refused.unwrap_err().credential);
+        let subscription = reading.subscription(&CredentialKey::Global).await;
+        assert!(subscription.is_err());
+        assert_eq!((reading.sent(), reading.unsigned()), (0, 2));
     }
 }

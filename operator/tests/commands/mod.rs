@@ -135,6 +135,36 @@ impl World {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Runs a line with other variables in the environment, where an empty one is taken out; standard output, and errors.
+    pub async fn run_with(
+        &self,
+        line: &str,
+        variables: &[(&str, &str)],
+        code: i32,
+    ) -> (String, String) {
+        let mut command = program(&self.folder, &self.plane, &self.azure);
+        for (name, value) in variables {
+            match *value {
+                "" => command.env_remove(name),
+                value => command.env(name, value),
+            };
+        }
+        let output = finished(command, line).await;
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (shown, errors) = (text(output.stdout), text(output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{line}\n{shown}\n{errors}"
+        );
+        (shown, errors)
+    }
+
+    /// What a line says is wrong.
+    pub async fn errors(&self, line: &str, code: i32) -> String {
+        self.run_with(line, &[], code).await.1
+    }
+
     /// Starts a line that runs until it is dropped.
     pub fn spawn(&self, line: &str) -> Child {
         let mut command = program(&self.folder, &self.plane, &self.azure);

@@ -3,6 +3,8 @@
 //! One HTTP client serves ARM and the token endpoint for all credentials. Nothing is retried here: every wait
 //! is the caller's. Logs name method, path, status and request ids, never tokens, queries or bodies.
 
+mod unreachable;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -135,7 +137,10 @@ impl Client {
         Err(TransportError {
             method,
             url: loggable(&request.url),
-            message: format!("{message}: {}", without_advice(&error.to_string())),
+            message: match unreachable::told(&error) {
+                Some(told) => format!("{message}: the sign-in server cannot be reached: {told}"),
+                None => format!("{message}: {}", without_advice(&error.to_string())),
+            },
             credential: refused,
             is_refused: false,
             retry_after: None,
@@ -387,6 +392,9 @@ fn describe(error: &reqwest::Error) -> String {
     }
     if error.is_timeout() {
         return format!("the server did not answer in time ({text})");
+    }
+    if let Some(told) = unreachable::told(error) {
+        return format!("Azure cannot be reached: {told}");
     }
     if text.is_empty() {
         text = "the request failed".to_owned();

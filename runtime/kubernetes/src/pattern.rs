@@ -130,13 +130,16 @@ impl Part {
             && self.version.as_ref().is_none_or(has)
     }
 
-    /// The pattern with its first wrong piece replaced by the name most like it.
+    /// The pattern with each wrong piece replaced by the name most like it; nothing where there is none like it.
     fn nearest(&self, kinds: &[&KindInfo]) -> Option<Self> {
         let mut nearest = self.clone();
         let in_group = || kinds.iter().filter(|kind| glob(&self.group, kind.group));
         let of_kind = || in_group().filter(|kind| glob(&self.kind, kind.kind));
         if in_group().next().is_none() {
             nearest.group = most_like(&self.group, kinds.iter().map(|kind| kind.group))?;
+            if !kinds.iter().any(|kind| nearest.matches(kind)) {
+                return nearest.nearest(kinds);
+            }
         } else if of_kind().next().is_none() {
             nearest.kind = most_like(&self.kind, in_group().map(|kind| kind.kind))?;
         } else if let Some(version) = &self.version {
@@ -237,6 +240,7 @@ mod tests {
         let rows = [
             ("tos.azure.com/*", "toys.azure.com/*"),
             ("toys.azure.com/Gadgte", "toys.azure.com/Gadget"),
+            ("tos.azure.com/Gadgte", "toys.azure.com/Gadget"),
             (
                 "toys.azure.com/v2api20200101/*",
                 "toys.azure.com/v1api20200101/*",

@@ -159,6 +159,12 @@ pub enum KubernetesError {
         /// Kind, namespace and name.
         object: String,
     },
+    /// The API server cannot be used at all.
+    #[error("{message}")]
+    Unreachable {
+        /// Which server, why, and what to do.
+        message: String,
+    },
     /// Anything else.
     #[error("the Kubernetes API refused to {operation} {object}: {message}")]
     Other {

@@ -319,6 +319,14 @@ fn problems_name_file_document_object_and_path() {
 }
 
 #[test]
+fn the_list_that_an_import_writes_is_no_problem() {
+    let list =
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [1.yaml]\n";
+    let (requests, errors) = rendered(&[GROUP, list]);
+    assert_eq!((requests.len(), errors), (1, Vec::new()));
+}
+
+#[test]
 fn the_rest_is_rendered_beside_problems() {
     let broken = CLUSTER.replace("sku", "skew");
     let (requests, errors) = rendered(&[&format!("{broken}---{GROUP}"), DATABASE]);

@@ -18,6 +18,9 @@ use kube::runtime::watcher::{self, Event, watcher};
 /// Lists that are read at a time.
 const AT_A_TIME: usize = 16;
 
+/// Kinds that a sentence lists.
+const SHOWN: usize = 3;
+
 /// Objects on one page of a list.
 const PAGE: u32 = 500;
 
@@ -58,24 +61,45 @@ impl Live {
         &self,
         kinds: &[&'static KindInfo],
     ) -> Result<(Vec<Object>, Vec<String>), KubernetesError> {
-        let installed = self.installed_groups().await?;
-        let there = kinds.iter().filter(|kind| installed.contains(kind.group));
-        let lists = there.map(|kind| self.list(Kind(kind)));
+        // Who may not list a kind is told so before it shows whether there is one.
+        let installed = self.installed(kinds).await?;
+        let lists = installed.into_iter().map(|kind| async move {
+            let listed = self.list(kind).await;
+            listed.map_err(|error| (kind, error))
+        });
         let mut lists = stream::iter(lists).buffered(AT_A_TIME);
-        let (mut objects, mut problems) = (Vec::new(), Vec::new());
+        let (mut objects, mut problems, mut forbidden) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(listed) = lists.next().await {
             match listed {
                 Ok(more) => objects.extend(more),
-                Err(problem) => problems.push(problem.to_string()),
+                Err((kind, kube::Error::Api(status))) if status.code == 403 => {
+                    forbidden.push((kind, status.message.clone()));
+                }
+                Err((kind, error)) => problems.push(other("list", kind.kind, &error).to_string()),
             }
         }
+        problems.extend(self.forbidden(&forbidden));
         Ok((objects, problems))
     }
 
-    async fn installed_groups(&self) -> Result<BTreeSet<String>, KubernetesError> {
-        let groups = self.client.list_api_groups().await;
-        let groups = groups.map_err(|error| other("list", "the installed API groups", &error))?;
-        Ok(groups.groups.into_iter().map(|group| group.name).collect())
+    /// One sentence about all kinds that may not be listed: it is one right that is missing.
+    fn forbidden(&self, kinds: &[(Kind, String)]) -> Option<String> {
+        let (_, first) = kinds.first()?;
+        let names = kinds.iter().take(SHOWN).map(|(kind, _)| kind.kind);
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        if kinds.len() > SHOWN {
+            names.push(format!("{} more kinds", kinds.len() - SHOWN));
+        }
+        let advice = match &self.namespace {
+            None => {
+                "name a namespace that you may read with --namespace, or somebody else with --as or --context"
+            }
+            Some(_) => "name another namespace, or somebody who may read it with --as or --context",
+        };
+        Some(format!(
+            "the Kubernetes API refused to list {}: {first}; {advice}",
+            names.join(", ")
+        ))
     }
 
     /// The kinds that are installed in the version that objects are stored in.
@@ -123,7 +147,7 @@ impl Live {
         watcher(api, config).default_backoff()
     }
 
-    async fn list(&self, kind: Kind) -> Result<Vec<Object>, KubernetesError> {
+    async fn list(&self, kind: Kind) -> kube::Result<Vec<Object>> {
         let client = self.client.clone();
         let api: Api<StoredObject> = match &self.namespace {
             Some(namespace) => Api::namespaced_with(client, namespace, &kind),
@@ -136,7 +160,7 @@ impl Live {
                 Ok(list) => list,
                 // The group has other kinds.
                 Err(kube::Error::Api(status)) if status.code == 404 => return Ok(found),
-                Err(error) => return Err(other("list", kind.kind, &error)),
+                Err(error) => return Err(error),
             };
             found.extend(
                 list.items
@@ -215,8 +239,12 @@ impl Live {
 fn other(operation: &'static str, object: &str, error: &kube::Error) -> KubernetesError {
     let message = match error {
         kube::Error::Api(status) => status.message.clone(),
-        // What it holds is a sentence of its own.
-        kube::Error::Service(error) => error.to_string(),
+        // What it holds is a sentence of its own: nobody was reached who could refuse anything.
+        kube::Error::Service(error) => {
+            return KubernetesError::Unreachable {
+                message: error.to_string(),
+            };
+        }
         other => other.to_string(),
     };
     KubernetesError::Other {

@@ -124,6 +124,16 @@ impl Admitted<'_> {
     }
 }
 
+/// Whether a text can be the name of a namespace.
+pub fn is_namespace(text: &str) -> bool {
+    let is_alone = |end: u8| end.is_ascii_lowercase() || end.is_ascii_digit();
+    let bytes = text.as_bytes();
+    let has_ends = [bytes.first(), bytes.last()]
+        .iter()
+        .all(|end| end.is_some_and(|end| is_alone(*end)));
+    text.len() <= 63 && has_ends && bytes.iter().all(|byte| is_alone(*byte) || *byte == b'-')
+}
+
 /// That it is required says less than what to set.
 fn missing_owner(rule: OwnerRule) -> &'static str {
     match rule {

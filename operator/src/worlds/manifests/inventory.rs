@@ -131,6 +131,13 @@ impl Manifests {
         let kind = text("/kind").ok_or_else(|| vec![needs("kind")])?;
         let name = text("/metadata/name").ok_or_else(|| vec![needs("metadata.name").of(kind)])?;
         let namespace = text("/metadata/namespace").unwrap_or(DEFAULT_NAMESPACE);
+        if !admission::is_namespace(namespace) {
+            let message = format!(
+                "'{namespace}' is no name of a namespace; expected at most 63 lower-case letters, digits and '-'"
+            );
+            let problem = Problem::at(origin, "metadata.namespace", message);
+            return Err(vec![problem.of(format!("{kind} {name}"))]);
+        }
         let data_kind = match (api_version, kind) {
             ("v1", "Secret") => DataKind::Secret,
             ("v1", "ConfigMap") => DataKind::ConfigMap,
@@ -191,7 +198,8 @@ impl Manifests {
         let key = object.key();
         if let Some(first) = self.positions.get(&key) {
             let first = &self.resources[*first].origin;
-            let message = format!("is already in {first}; one object can only be rendered once");
+            let message =
+                format!("is already in {first}; one object has one manifest: take one of them out");
             return Err(vec![problem((String::new(), message))]);
         }
         let spec = document.value.get("spec").unwrap_or(&Value::Null);

@@ -30,10 +30,7 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     for (order, (path, file)) in files.iter().enumerate() {
         let origin = Origin {
             order,
-            file: match is_standard_input(file) {
-                true => "standard input".to_owned(),
-                false => file.display().to_string(),
-            },
+            file: named(file),
             document: 0,
         };
         let before = documents.len() + errors.len();
@@ -46,6 +43,14 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     let empty = found.into_iter().filter(|(_, has_content)| !has_content);
     errors.extend(empty.map(|(path, _)| failure(path, "holds no manifest")));
     (documents, errors)
+}
+
+/// A path for people.
+fn named(file: &Path) -> String {
+    match is_standard_input(file) {
+        true => "standard input".to_owned(),
+        false => file.display().to_string(),
+    }
 }
 
 /// Whether a path stands for what another program prints.
@@ -228,7 +233,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 
 fn failure(path: &Path, message: impl Into<String>) -> Problem {
     let origin = Origin {
-        file: path.display().to_string(),
+        file: named(path),
         ..Origin::default()
     };
     Problem::of_document(&origin, message)

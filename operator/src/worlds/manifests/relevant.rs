@@ -32,6 +32,12 @@ pub fn relevant(
     ours.map(|document| placed(document, namespace)).collect()
 }
 
+/// Whether a document is for kustomize alone: `armature import` writes one beside its manifests.
+pub fn is_kustomization(document: &Document) -> bool {
+    let version = document.value["apiVersion"].as_str();
+    version.is_some_and(|version| version.starts_with("kustomize.config.k8s.io/"))
+}
+
 fn placed(mut document: Document, namespace: Option<&str>) -> Document {
     let is_namespace = document.value["kind"] == "Namespace";
     let metadata = document.value.get_mut("metadata");

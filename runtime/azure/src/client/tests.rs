@@ -262,6 +262,14 @@ async fn a_server_with_another_authority_is_not_trusted() {
         .await
         .expect_err("untrusted");
     assert!(!error.credential, "{error:?}");
+    // Whoever reads it knows what to do.
+    for part in [
+        "no token for Secret",
+        "authority that is not trusted; ",
+        "--arm-ca-file",
+    ] {
+        assert!(error.message.contains(part), "{error}");
+    }
     assert!(server.log.all().is_empty());
     let none = client
         .send(request("/good", CredentialKey::Global))

@@ -219,7 +219,7 @@ fn after_refusal(error: &KubernetesError) -> Requeue {
             tracing::debug!(%error, "reading the object again");
             Requeue::Backoff(RetryClass::Poll)
         }
-        KubernetesError::Other { .. } => {
+        KubernetesError::Other { .. } | KubernetesError::Unreachable { .. } => {
             tracing::warn!(%error, "trying again");
             Requeue::Backoff(RetryClass::Slow)
         }
