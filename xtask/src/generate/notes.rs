@@ -195,6 +195,10 @@ mod tests {
                 let names = rest.split(';').next().unwrap_or_default();
                 let names = names.split(|letter: char| !letter.is_alphanumeric());
                 for kind in names.filter_map(|name| name.strip_suffix("Kind")) {
+                    // Its own changes are never held back: what it owns waits for it.
+                    if (group, kind) == ("documentdb", "CassandraCluster") {
+                        continue;
+                    }
                     let key = (group.to_owned(), kind.to_owned());
                     assert!(
                         told.contains(&key),

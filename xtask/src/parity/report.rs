@@ -175,7 +175,7 @@ mod tests {
             "a.azure.com/v1 Thing\n  spec    3 of 16 matched, 12 missing, 1 different, 0 extra";
         assert!(short.contains(head), "{short}");
         assert!(short.contains("and 2 more"), "{short}");
-        assert!(short.contains("versions: 1 of 1"), "{short}");
+        assert!(short.contains("all: 1 of 1 versions"), "{short}");
         assert!(short.ends_with("parity: 7 of 20 paths\n"), "{short}");
         assert!(!text(&compared(), &[], true).contains("more"));
     }
