@@ -15,7 +15,7 @@ use super::cluster::ClusterArguments;
 use super::form::Form;
 use super::output;
 use crate::plan::{self, Input};
-use crate::takeover::ahead::ahead;
+use crate::takeover::ahead::{Versions, ahead};
 use crate::takeover::carry_out::carry_out;
 use crate::takeover::check::{self, Check, Namespaces, not_ready};
 use crate::takeover::found::Found;
@@ -259,14 +259,16 @@ impl Place {
                 (readiness.not_ready, steps)
             }
             Direction::Back => {
-                let ahead = match &record {
+                let written = match &record {
                     // Once Azure Service Operator converts, it is done.
                     Some(record) if steps::is_converted_here(&found, record) => {
-                        ahead(&self.objects().await?, record)
+                        let (objects, unread) = self.objects().await?;
+                        let ahead = ahead(&objects, record);
+                        Versions { ahead, unread }
                     }
-                    _ => BTreeSet::new(),
+                    _ => Versions::default(),
                 };
-                let steps = steps::back(&self.namespace, &found, record.as_ref(), &ahead);
+                let steps = steps::back(&self.namespace, &found, record.as_ref(), &written);
                 (BTreeSet::new(), steps)
             }
         };

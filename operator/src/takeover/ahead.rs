@@ -18,6 +18,15 @@ pub struct Ahead {
     pub instead: Option<&'static str>,
 }
 
+/// In which versions the objects were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    /// Those that Azure Service Operator does not have.
+    pub ahead: BTreeSet<Ahead>,
+    /// Sentences about kinds whose objects cannot be read.
+    pub unread: Vec<String>,
+}
+
 /// What is read of the stored form.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Versions};
 use super::found::{CREDENTIAL, Found, Workload, converts_there};
 use super::record::{NAME, Record};
 
@@ -119,12 +119,17 @@ pub struct Readiness {
 impl Readiness {
     /// What cannot be read says nothing: not that it is ready, and not that it was not.
     fn waits(&self) -> Option<State> {
-        let first = self.unread.first()?;
-        Some(State::Waiting(match self.unread.len() - 1 {
-            0 => format!("all objects can be read: {first}"),
-            more => format!("all objects can be read: {first}; and {more} more kinds"),
-        }))
+        waits(&self.unread)
     }
+}
+
+/// Until the kinds that these sentences are about can be read.
+fn waits(unread: &[String]) -> Option<State> {
+    let first = unread.first()?;
+    Some(State::Waiting(match unread.len() - 1 {
+        0 => format!("all objects can be read: {first}"),
+        more => format!("all objects can be read: {first}; and {more} more kinds"),
+    }))
 }
 
 /// From Azure Service Operator to Armature.
@@ -224,12 +229,11 @@ fn are_ready(record: Option<&Record>, not_ready: &BTreeSet<String>) -> State {
 }
 
 /// From Armature back to Azure Service Operator.
-/// `ahead` are the objects that were written in a version that it does not know.
 pub fn back(
     namespace: &str,
     found: &Found,
     record: Option<&Record>,
-    ahead: &BTreeSet<Ahead>,
+    written: &Versions,
 ) -> Vec<Step> {
     let first = "what the way back needs is there";
     let Some(record) = record else {
@@ -242,7 +246,7 @@ pub fn back(
     vec![
         step(first, State::Done),
         step("Azure Service Operator knows what is stored", knows_stored(found, record)),
-        step("Azure Service Operator knows the versions of the objects", knows_written(ahead)),
+        step("Azure Service Operator knows the versions of the objects", knows_written(written)),
         step("Armature is stopped", stopped(&found.ours)),
         step("Azure Service Operator converts the objects", converts_as_before(found, record)),
         step("its webhooks for admission are back", admits_as_before(found, record)),
@@ -284,9 +288,10 @@ fn knows_stored(found: &Found, record: &Record) -> State {
 
 /// Azure Service Operator reads `spec.originalVersion` for the api-version of its requests, and fails on one that it does not
 /// have.
-fn knows_written(ahead: &BTreeSet<Ahead>) -> State {
+fn knows_written(written: &Versions) -> State {
+    let ahead = &written.ahead;
     if ahead.is_empty() {
-        return State::Done;
+        return waits(&written.unread).unwrap_or(State::Done);
     }
     let told = |it: &Ahead| {
         let instead = it

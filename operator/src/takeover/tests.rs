@@ -7,7 +7,7 @@ use armature_runtime::resource::{Kind, Object};
 use kube::api::ObjectMeta;
 use serde_json::{Value, json};
 
-use super::ahead::ahead;
+use super::ahead::{Versions, ahead};
 use super::check::{Check, Row};
 use super::found::{Admission, Found, SERVICE, Workload, is_its_image};
 use super::record::Record;
@@ -152,7 +152,7 @@ fn a_takeover_goes_step_by_step() {
 
 #[test]
 fn a_cluster_is_given_back_step_by_step() {
-    let none = BTreeSet::new();
+    let none = Versions::default();
     let record = Record::of(&former(), BTreeSet::new());
     let with = |change: fn(&mut Found)| {
         let mut found = former();
@@ -215,8 +215,11 @@ fn group(name: &str, version: &str) -> Object {
 fn objects_in_versions_that_azure_service_operator_does_not_have_are_named_before_it_gets_them() {
     let record = Record::of(&former(), BTreeSet::new());
     let objects = [group("old", "v1api20200601"), group("new", "v20250401")];
-    let ahead = ahead(&objects, &record);
-    let next = next(back(NAMESPACE, &taken(), Some(&record), &ahead));
+    let written = Versions {
+        ahead: ahead(&objects, &record),
+        unread: Vec::new(),
+    };
+    let next = next(back(NAMESPACE, &taken(), Some(&record), &written));
     let Some(State::ByHand(message)) = next else {
         panic!("{next:?}");
     };
@@ -235,14 +238,23 @@ fn webhooks_are_kept_as_they_can_be_created_again() {
 }
 
 #[test]
-fn what_cannot_be_read_is_not_taken_for_ready() {
+fn what_cannot_be_read_is_not_taken_for_ready_or_known() {
+    let unread = vec!["cannot list Disk: conversion webhook failed".to_owned()];
     let readiness = Readiness {
         not_ready: BTreeSet::new(),
-        unread: vec!["cannot list Disk: conversion webhook failed".to_owned()],
+        unread: unread.clone(),
+    };
+    let written = Versions {
+        ahead: BTreeSet::new(),
+        unread,
     };
     let record = Record::of(&former(), BTreeSet::new());
-    for (found, record) in [(taken(), Some(&record)), (former(), None)] {
-        let next = next(over(NAMESPACE, &found, record, &readiness));
+    for steps in [
+        over(NAMESPACE, &taken(), Some(&record), &readiness),
+        over(NAMESPACE, &former(), None, &readiness),
+        back(NAMESPACE, &taken(), Some(&record), &written),
+    ] {
+        let next = next(steps);
         let Some(State::Waiting(message)) = next else {
             panic!("{next:?}");
         };
@@ -273,7 +285,7 @@ fn its_image_is_known_wherever_it_was_copied_to() {
 fn nothing_is_promised_where_somebody_has_to_do_something_first() {
     let to_do = text::undone(&over(NAMESPACE, &former(), None, &Readiness::default()));
     assert!(to_do.is_some_and(|told| told.contains("--yes does it")));
-    let by_hand = text::undone(&back(NAMESPACE, &taken(), None));
+    let by_hand = text::undone(&back(NAMESPACE, &taken(), None, &Versions::default()));
     assert!(by_hand.is_some_and(|told| !told.contains("--yes does it")));
 }
 
