@@ -10,7 +10,9 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use armature::import::{Resource, draft};
+use armature::descriptions::Descriptions;
+use armature::import::defaults::leave_out;
+use armature::import::{Draft, Resource, Wanted, draft, manifests};
 use armature_conformance::properties::{for_all, same, versions};
 use armature_generated::KINDS;
 use armature_runtime::engine::collect::inputs;
@@ -265,9 +267,55 @@ fn what_was_made_of_a_manifest_is_imported_as_that_manifest() {
                     return Err(format!("{}: {}\n{sent}", left_out.path, left_out.why));
                 }
                 let again = body(version, &name, &draft.spec)?;
-                same(&telling(&sent), &telling(&again))
+                same(&telling(&sent), &telling(&again))?;
+                as_written(draft, &name, &telling(&sent))
             },
         );
+    }
+}
+
+/// The same for the manifest as it is written: with names, and without values that Azure's specs state as the default. What that
+/// leaves out are such values and nothing else.
+fn as_written(draft: Draft, name: &str, sent: &Value) -> Result<(), String> {
+    let Resource { kind, version, .. } = draft.resource;
+    let (whole, owner) = (draft.spec.clone(), draft.owner.clone());
+    let mut short = draft;
+    leave_out(&mut short, &Descriptions::shared(kind.group));
+    let has_defaults = short.spec != whole;
+    let written = manifests(vec![short], &Wanted::default());
+    let [written] = &written[..] else {
+        return Err(format!("{} manifests of one resource", written.len()));
+    };
+    let spec = &written.manifest["spec"];
+    let own = json!({"apiVersion": format!("{}/{}", kind.group, version.name), "kind": kind.kind});
+    for member in ["apiVersion", "kind"] {
+        same(&own[member], &written.manifest[member])?;
+    }
+    // What the object says of its name in Azure is that name.
+    let named = match (&spec["azureName"], kind.name) {
+        (Value::String(named), _) => named.as_str(),
+        (_, NameRule::Fixed(fixed)) => fixed,
+        (_, NameRule::OneOf(_) | NameRule::Free(_) | NameRule::Uuid { .. }) => {
+            written.manifest["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+        }
+    };
+    same(&Value::from(name), &Value::from(named))?;
+    // Whoever is not imported stays an ARM id.
+    if let Some(owner) = owner {
+        same(&json!({ "armId": owner.as_str() }), &spec["owner"])?;
+    }
+    for secret in &written.secrets {
+        if secret.secret.is_empty() {
+            return Err(format!("{}: a Secret without a name", secret.path));
+        }
+    }
+    let again = telling(&body(version, name, spec)?);
+    match has_defaults {
+        false => same(sent, &again),
+        // Nothing came in, and nothing else is another value.
+        true => lost(&again, sent, "").map_or(Ok(()), Err),
     }
 }
 
