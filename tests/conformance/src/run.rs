@@ -147,7 +147,7 @@ pub fn groups() -> BTreeSet<&'static str> {
 }
 
 /// Short name of an API group, which is that of its folder.
-fn short(group: &str) -> &str {
+pub fn short(group: &str) -> &str {
     group.strip_suffix(".azure.com").unwrap_or(group)
 }
 

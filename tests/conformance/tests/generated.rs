@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
 
+use armature_conformance::run;
 use armature_generated::KINDS;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::resource::{
@@ -55,7 +56,10 @@ const COMMON: [&StructShape; 12] = [
 fn groups() -> BTreeMap<&'static str, Vec<&'static KindInfo>> {
     let mut groups = BTreeMap::<_, Vec<_>>::new();
     for kind in KINDS {
-        groups.entry(kind.category).or_default().push(*kind);
+        groups
+            .entry(run::short(kind.group))
+            .or_default()
+            .push(*kind);
     }
     groups
 }

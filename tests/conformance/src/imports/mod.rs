@@ -35,6 +35,7 @@ use serde_json::Value;
 use self::defaults::SpecDefaults;
 use self::writable::missing;
 use crate::data::Recording;
+use crate::run;
 
 /// Namespace of all manifests.
 pub const NAMESPACE: &str = "import";
@@ -82,7 +83,7 @@ pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
         };
         let mut outcome = Outcome {
             recording: recording.name.clone(),
-            group: kind.category.to_owned(),
+            group: run::short(kind.group).to_owned(),
             kind: kind.kind,
             version: version.name,
             id: id.as_str().to_owned(),

@@ -15,7 +15,7 @@ mod cases;
 
 use std::collections::BTreeSet;
 
-use armature_conformance::data;
+use armature_conformance::{data, run};
 use armature_generated::KINDS;
 use armature_runtime::azure::CloudError;
 use armature_runtime::kind::{ErrorClass, ErrorRule, KindInfo};
@@ -48,7 +48,9 @@ fn expected(class: ErrorClass) -> Requeue {
 }
 
 fn kinds_of(case: &Case) -> Vec<&'static KindInfo> {
-    let of_group = KINDS.iter().filter(|kind| kind.category == case.group);
+    let of_group = KINDS
+        .iter()
+        .filter(|kind| run::short(kind.group) == case.group);
     let named = of_group.filter(|kind| case.kinds.is_empty() || case.kinds.contains(&kind.kind));
     let kinds: Vec<&'static KindInfo> = named.copied().collect();
     assert!(
@@ -85,7 +87,7 @@ fn every_row_has_an_error_of_azure_that_it_decides() {
                 wrong.push(format!(
                     "{} {}: its row of {:?} {:?} in specs/{0}/group.toml has no case in \
                      tests/conformance/tests/errors/cases.rs",
-                    kind.category,
+                    run::short(kind.group),
                     kind.kind,
                     rule.code.unwrap_or_default(),
                     rule.message.unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use armature_conformance::differences;
+use armature_conformance::{differences, run};
 use armature_generated::KINDS;
 use serde::Deserialize;
 use serde_json::Value;
@@ -110,11 +110,11 @@ impl Exceptions {
             match (has_sample, self.kinds.contains_key(&name)) {
                 (false, false) => wrong.push(format!(
                     "{name} has no sample: add one to samples/{0}, or `- kind: {name}` with its `reason` to specs/{0}/samples.yaml",
-                    kind.category
+                    run::short(kind.group)
                 )),
                 (true, true) => wrong.push(format!(
                     "{name} has a sample: take its line out of specs/{}/samples.yaml",
-                    kind.category
+                    run::short(kind.group)
                 )),
                 _ => {}
             }

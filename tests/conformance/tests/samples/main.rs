@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use armature_conformance::{book, data};
+use armature_conformance::{book, data, run};
 use armature_e2e::World;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -105,7 +105,7 @@ fn newest_of(versions: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
 fn kinds_of(folders: &[Folder]) -> BTreeSet<(&'static str, &'static str)> {
     let of_folder = |folder: &Folder| {
         let kinds = folder.samples.iter().filter_map(|sample| sample.kind);
-        let own = kinds.filter(|kind| kind.category == folder.name);
+        let own = kinds.filter(|kind| run::short(kind.group) == folder.name);
         own.map(|kind| (kind.group, kind.kind)).collect::<Vec<_>>()
     };
     folders.iter().flat_map(of_folder).collect()
