@@ -38,6 +38,8 @@ impl Workspace {
         std::fs::create_dir_all(path.join("clone/docs")).expect("folder");
         let book = "# Summary\n\n- [Reference](reference/index.md)\n";
         std::fs::write(path.join("clone/docs/SUMMARY.md"), book).expect("book");
+        let extensions = "# Customizations\n";
+        std::fs::write(path.join("clone/docs/customizations.md"), extensions).expect("extensions");
         std::fs::copy(
             changes().join("before/shop.toml"),
             path.join("clone/specs/shop/group.toml"),
