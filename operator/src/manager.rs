@@ -17,6 +17,7 @@ use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
 use armature_runtime::reconcile::young::Silence;
 use prometheus_client::registry::Registry;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
@@ -27,6 +28,9 @@ use crate::turn::Turn;
 /// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole
 /// operator, so that the Lease can be given back.
 const DRAIN: Duration = Duration::from_secs(14);
+
+/// How long it may take then to write down what only memory knows.
+const LAST_WRITES: Duration = Duration::from_secs(2);
 
 /// Ready to run.
 pub struct Manager {
@@ -75,6 +79,7 @@ impl Manager {
             remotes: Remotes::default(),
             budget: Arc::new(Budget::new(config.arm_budget)),
             extensions: armature_customizations::registry()?,
+            deferred: Arc::default(),
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             since: config.time.now(),
@@ -145,6 +150,12 @@ impl Manager {
             }
         };
         tokio::join!(self.queue.run(work, stop.clone()), looking_out);
+        if timeout(LAST_WRITES, reconciler.write_deferred())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the API server is too slow to write down all running operations");
+        }
     }
 }
 

@@ -50,7 +50,7 @@ async fn the_pages_show_what_is_printed() {
     let links = links();
     install(&plane, &["StorageAccount"]).await;
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    for page in ["command-line.md", "install.md", "running.md"] {
+    for page in ["command-line.md", "crds.md", "export.md"] {
         let page = docs.join(page);
         let shown = std::fs::read_to_string(&page).unwrap();
         let printed = as_printed(&shown, &links, plane.kubeconfig()).await;

@@ -15,9 +15,10 @@ fn printed(line: &str, is_good: bool) -> (String, String) {
 }
 
 fn printed_in(folder: &Path, line: &str, is_good: bool) -> (String, String) {
+    let words = line.split_whitespace().skip(1);
     let mut command = Command::new(env!("CARGO_BIN_EXE_armature"));
     command
-        .args(line.split_whitespace().skip(1))
+        .args(words.map(|word| word.trim_matches('\'')))
         .env_remove("AZURE_SUBSCRIPTION_ID")
         .current_dir(folder);
     let output = command.output().unwrap();
@@ -43,6 +44,7 @@ fn files(page: &str) -> tempfile::TempDir {
 #[test]
 fn the_pages_show_what_is_printed() {
     shows("explain.md", &[]);
+    shows("kinds.md", &["armature kinds storageacount"]);
     shows("render.md", &["armature render -f mistakes.yaml"]);
 }
 

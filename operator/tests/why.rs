@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_what_is_printed() {
-    let world = World::start("why.md").await;
+    let mut world = World::start("why.md").await;
     world.apply_page("lost").await;
     let storage = "storage.azure.com";
     for (kind, name) in [
@@ -34,8 +34,18 @@ async fn the_page_shows_what_is_printed() {
             1,
         )
         .await;
-    world.shows("armature tree -n shop", 0).await;
+    world.finish_page();
+    world.turn_to("status.md");
     world.shows("armature status -n shop", 1).await;
+    world.finish_page();
+    world.turn_to("tree.md");
+    world.apply_page("lost").await;
+    world
+        .wait_ready(storage, "StorageAccount", "shopdata")
+        .await;
+    for line in ["tree -n shop", "tree StorageAccount/lostdata -n shop"] {
+        world.shows(&format!("armature {line}"), 0).await;
+    }
     world.finish_page();
 
     let group = json!({
@@ -54,7 +64,7 @@ async fn the_page_shows_what_is_printed() {
     assert_eq!(why["chain"][0]["of"]["name"], "lost");
     let status = world.run("armature status -o json", 0).await;
     let status: Value = serde_json::from_str(&status).unwrap();
-    assert_eq!(status.as_array().unwrap().len(), 3);
+    assert_eq!(status.as_array().unwrap().len(), 5);
     let below = world
         .run("armature tree StorageAccount/lostdata -n shop", 0)
         .await;

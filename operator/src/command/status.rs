@@ -8,6 +8,7 @@ use std::time::Duration;
 use armature_runtime::kubernetes::{Clients, StoredObject};
 use armature_runtime::resource::Kind;
 use clap::Args;
+use console::Term;
 use futures::stream::{SelectAll, Stream};
 use futures::{StreamExt, stream};
 use kube::runtime::watcher::{self, Event};
@@ -17,7 +18,9 @@ use super::cluster::ClusterArguments;
 use super::form::Form;
 use super::output;
 use super::relations::{Place, code, run};
+use crate::colour::Colour;
 use crate::relations::followed::{Followed, changes};
+use crate::relations::screen::{self, Room};
 use crate::relations::{Node, text};
 use crate::worlds::applied::Live;
 
@@ -90,7 +93,7 @@ impl StatusArguments {
             form: self.output,
             is_drawn: std::io::stdout().is_terminal(),
             before: None,
-            problems: String::new(),
+            problems: Vec::new(),
         };
         let mut followed = Followed::default();
         let mut new_kinds = interval_at(Instant::now() + NEW_KINDS, NEW_KINDS);
@@ -154,18 +157,24 @@ struct Screen {
     /// It is a terminal, where the table is drawn anew.
     is_drawn: bool,
     before: Option<Vec<Node>>,
-    problems: String,
+    problems: Vec<String>,
+}
+
+/// What the terminal has room for now: people change its size.
+fn room() -> Room {
+    let (lines, columns) = Term::stdout().size();
+    Room {
+        lines: lines.into(),
+        columns: columns.into(),
+        colour: Colour::of(&std::io::stdout()),
+    }
 }
 
 impl Screen {
     /// Shows what is new; nothing where nothing is. Whether somebody still reads it.
     fn show(&mut self, followed: &Followed) -> anyhow::Result<bool> {
         let nodes = followed.objects();
-        let problems = followed.problems();
-        let problems: String = problems
-            .iter()
-            .map(|problem| format!("error: {problem}\n"))
-            .collect();
+        let problems: Vec<String> = followed.problems().into_iter().map(str::to_owned).collect();
         let before = self
             .before
             .replace(nodes.iter().copied().cloned().collect());
@@ -174,19 +183,19 @@ impl Screen {
             !changed.is_empty() || !gone.is_empty()
         });
         let has_problems = self.problems != problems;
-        self.problems.clone_from(&problems);
+        self.problems = problems;
         let is_text = self.form == Form::Text;
         if is_text && self.is_drawn {
             return match has_changed || has_problems {
                 true => {
-                    let (table, summary) = (text::status_watched(&nodes), text::summary(&nodes));
-                    output::print_while_read(&format!("{CLEAR}{table}\n{summary}\n{problems}"))
+                    let table = screen::status(&nodes, &self.problems, room());
+                    output::print_while_read(&format!("{CLEAR}{table}"))
                 }
                 false => Ok(true),
             };
         }
         if has_problems {
-            eprint!("{problems}");
+            self.problems.iter().for_each(output::print_error);
         }
         match (before, has_changed) {
             (_, false) => Ok(true),

@@ -97,6 +97,7 @@ impl Looker {
             remotes: Remotes::default(),
             budget: self.budget.clone(),
             extensions: self.extensions.clone(),
+            deferred: Arc::default(),
             expressions: Arc::new(Cache::default()),
             clock: Arc::new(self.time),
             since: self.time.now(),

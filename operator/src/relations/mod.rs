@@ -7,7 +7,8 @@
 //! | [`followed`] | what there is, kept up to date by watches |
 //! | [`why`] | the chain from an object to the one thing that is in the way |
 //! | [`advice`] | what to do about it |
-//! | [`text`] | all of it for a terminal |
+//! | [`text`] | all of it as text |
+//! | [`screen`] | objects as a table that fits a terminal |
 //!
 //! What does not live here: how a state comes about; it is what the operator wrote into the objects.
 
@@ -16,6 +17,7 @@ pub mod followed;
 pub mod node;
 #[allow(clippy::module_inception, reason = "it is what the folder is about")]
 pub mod relations;
+pub mod screen;
 pub mod text;
 pub mod why;
 

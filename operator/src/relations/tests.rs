@@ -8,7 +8,9 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use super::relations::{Id, Need};
+use super::screen::Room;
 use super::*;
+use crate::colour::Colour;
 
 fn info(group: &str, kind: &str) -> &'static KindInfo {
     let mut kinds = KINDS.iter();
@@ -135,13 +137,41 @@ fn the_tree_is_by_owner_and_shows_owners_that_are_missing() {
     let objects = relations.objects();
     assert_eq!(text::summary(&objects), "2 of 2 ready");
     assert!(text::status(&objects).starts_with("NAMESPACE  KIND"));
+}
+
+#[test]
+fn a_terminal_shows_what_it_has_room_for_and_first_what_is_not_ready() {
     let relations = Relations::of(&[account("AuthorizationFailed"), group("Succeeded")]);
+    let shown = |lines, columns, problems: &[String]| {
+        let room = Room {
+            lines,
+            columns,
+            colour: Colour::No,
+        };
+        screen::status(&relations.objects(), problems, room)
+    };
     assert_eq!(
-        text::status_watched(&relations.objects()),
+        shown(24, 80, &[]),
         "NAMESPACE  KIND            NAME  READY  REASON               MESSAGE\n\
          n          StorageAccount  sa    False  AuthorizationFailed  m\n\
-         n          ResourceGroup   rg    True   Succeeded            m\n"
+         n          ResourceGroup   rg    True   Succeeded            m\n\
+         \n1 of 2 ready\n"
     );
+    assert_eq!(
+        shown(6, 40, &["no Secrets".to_owned()]),
+        "NAMESPACE  KIND            NAME  READY …\n\
+         and 2 more\n\
+         \n1 of 2 ready\nerror: no Secrets\n"
+    );
+    let room = Room {
+        lines: 24,
+        columns: 80,
+        colour: Colour::Yes,
+    };
+    let coloured = screen::status(&relations.objects(), &[], room);
+    let lines: Vec<&str> = coloured.lines().collect();
+    assert!(lines[1].starts_with("\u{1b}[33m"), "{coloured:?}");
+    assert!(lines[2].starts_with("\u{1b}[32m"), "{coloured:?}");
 }
 
 #[test]

@@ -4,9 +4,6 @@ use super::node::Node;
 use super::relations::{Branch, Needed};
 use super::why::Why;
 
-/// What a table shows of a message.
-const MESSAGE: usize = 80;
-
 /// Things in a tree, each with what it needs and what a check says of it.
 pub fn tree(branches: &[Branch<'_>]) -> String {
     let mut text = String::new();
@@ -75,24 +72,6 @@ pub fn status(nodes: &[&Node]) -> String {
             node.ready.reason.clone(),
         ]);
     }
-    crate::explain::text::table(&rows)
-}
-
-/// The same for somebody who watches: what is not ready stands first, with what its condition says.
-pub fn status_watched(nodes: &[&Node]) -> String {
-    let head = ["NAMESPACE", "KIND", "NAME", "READY", "REASON", "MESSAGE"].map(str::to_owned);
-    let mut rows = vec![head];
-    let (ready, waiting): (Vec<&Node>, Vec<&Node>) = nodes.iter().partition(|node| node.is_fine());
-    rows.extend(waiting.into_iter().chain(ready).map(|node| {
-        let ready = match node.ready.status.as_str() {
-            "" => "-",
-            status => status,
-        };
-        let message = node.ready.message.lines().next().unwrap_or_default();
-        let message: String = message.chars().take(MESSAGE).collect();
-        let (name, reason) = (node.name.as_str(), node.ready.reason.as_str());
-        [&node.namespace, &node.kind, name, ready, reason, &message].map(str::to_owned)
-    }));
     crate::explain::text::table(&rows)
 }
 

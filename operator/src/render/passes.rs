@@ -193,6 +193,7 @@ impl<'a> Passes<'a> {
             // As much as one object may need: the time in which it would fill again does not pass.
             budget: Arc::default(),
             extensions: self.setting.extensions.clone(),
+            deferred: Arc::default(),
             expressions: self.expressions.clone(),
             clock: Arc::new(Standstill),
             since: Timestamp::UNIX_EPOCH,

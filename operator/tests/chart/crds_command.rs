@@ -32,7 +32,7 @@ async fn run(cluster: &Cluster, line: &str, code: i32) -> String {
 /// Runs a line that the page shows with what it prints.
 async fn shows(cluster: &Cluster, line: &str) {
     let printed = run(cluster, line, 0).await;
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/crds.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/installed-crds.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let (before, rest) = text.split_once(&format!("```console\n$ {line}\n")).unwrap();
     let rest = format!("\n{rest}");

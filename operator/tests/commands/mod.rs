@@ -50,16 +50,8 @@ impl World {
 
     /// The same without the operator.
     pub async fn start_without_operator(page: &str) -> Self {
-        let page = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../docs")
-            .join(page);
-        let text = std::fs::read_to_string(&page).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        for (name, content) in files(&text) {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        }
+        let (page, text) = opened(page, folder.path());
         let plane = ControlPlane::start(Default::default()).await.unwrap();
         let azure = Simulator::start(Options::new(armature_generated::KINDS));
         let azure = azure.await.unwrap();
@@ -83,6 +75,13 @@ impl World {
             client,
             operator: None,
         }
+    }
+
+    /// Goes on with another page, whose files come beside what is there.
+    pub fn turn_to(&mut self, page: &str) {
+        let (page, text) = opened(page, self.folder.path());
+        self.page = page;
+        self.text = Mutex::new(text);
     }
 
     /// Starts an operator in a namespace, for these CRDs.
@@ -387,6 +386,19 @@ fn program(folder: &TempDir, plane: &ControlPlane, azure: &Running) -> Command {
             "https://management.azure.com",
         );
     command
+}
+
+/// A page's path and text, with its files in a folder.
+fn opened(page: &str, folder: &Path) -> (PathBuf, String) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let page = docs.join(page);
+    let text = std::fs::read_to_string(&page).unwrap();
+    for (name, content) in files(&text) {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    (page, text)
 }
 
 /// What a line has come to.

@@ -111,7 +111,8 @@ impl Youth {
     /// else than its owner or a running operation, or for longer.
     pub fn keep_silent(self, finish: &Finish) -> Option<Requeue> {
         let verdict = finish.verdict.as_ref()?;
-        if verdict.ready || finish.event.is_some() || finish.paused.is_some() {
+        let is_over = self.left.is_zero();
+        if is_over || verdict.ready || finish.event.is_some() || finish.paused.is_some() {
             return None;
         }
         match (verdict.reason.as_str(), finish.requeue) {

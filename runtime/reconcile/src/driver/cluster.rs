@@ -43,6 +43,7 @@ impl Pass<'_> {
         if self.pending.forgets_operation {
             clear_operation(&mut patch, self);
         }
+        self.add_deferred(&mut patch);
         self.update_notes(&mut patch);
         self.add_notes(&mut patch);
         if patch.finalizers.is_none() {
@@ -58,6 +59,7 @@ impl Pass<'_> {
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.pending.is_said();
+        self.drop_deferred();
         self.claim_holds &= self.annotation(names::BASELINE).is_none();
         Ok(())
     }
@@ -288,14 +290,20 @@ impl Pass<'_> {
     pub(super) async fn finish(&mut self, finish: Finish) -> Result<Requeue, KubernetesError> {
         self.tell_credential().await;
         self.note_unread().await?;
-        let first = self.before_status(&finish).await?;
-        let is_outdated = first.is_some() || !self.outdated_notes().is_empty() || self.has_notes();
-        if let Some(requeue) = self.silently(&finish).filter(|_| !is_outdated) {
+        let is_outdated = !self.outdated_notes().is_empty() || self.has_notes();
+        // What only this pass knows of the claim is not said by the status until now.
+        let is_new = self.claim_holds && !claim::came_true(&self.object);
+        if let Some(requeue) = self.silently(&finish).filter(|_| !is_outdated && !is_new) {
             return Ok(requeue);
         }
+        let first = self.before_status(&finish).await?;
+        let is_outdated = is_outdated || first.is_some();
         let owes_owner = self.pending.takes_ownership && !self.leaves_owner_to_claim(&finish);
-        if owes_owner || self.pending.forgets_operation || is_outdated {
-            self.patch(first.unwrap_or_default()).await?;
+        let first = first.unwrap_or_default();
+        if self.owes_operation() {
+            self.patch_anyway(first).await?;
+        } else if owes_owner || self.pending.forgets_operation || is_outdated {
+            self.patch(first).await?;
         }
         if let Some(event) = finish.event {
             self.record(event).await;

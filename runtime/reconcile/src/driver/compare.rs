@@ -39,6 +39,8 @@ struct Work {
     shared: Vec<String>,
     /// The record, where it can be read.
     record: Option<Record>,
+    /// That of the claim: without another one, a PUT of it may have arrived of which nobody heard.
+    claimed: Option<Record>,
     /// The body of a PUT.
     body: Value,
 }
@@ -46,6 +48,11 @@ struct Work {
 impl Work {
     fn keyed(&self) -> Keyed<'_> {
         self.key.of(&self.uid)
+    }
+
+    /// What was sent last, or may have been.
+    fn before(&self) -> Option<&Record> {
+        self.record.as_ref().or(self.claimed.as_ref())
     }
 
     fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
@@ -183,12 +190,11 @@ impl Pass<'_> {
     pub(super) async fn sent(&self) -> Result<String, KubernetesError> {
         let work = self.work().await?;
         let (now, comparison) = (self.desired_now(&work), work.comparison(self));
-        let before = work.record.as_ref();
         // What was sent of another spec and is not known to have arrived may be what appears.
-        let claimed = self.claimed(work.keyed());
-        let mut earlier = before.into_iter().chain(&claimed);
+        let mut earlier = work.record.iter().chain(&work.claimed);
         let may_be_there =
             self.findings.remote_body().is_some() || earlier.any(|earlier| !earlier.is_of(&now));
+        let before = work.before();
         let record = Record::sent(&now, &comparison, work.keyed(), before, may_be_there);
         Ok(record.encode())
     }
@@ -234,7 +240,7 @@ impl Pass<'_> {
                 let generation = self.generation.to_string();
                 set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
                 let (now, comparison) = (self.desired_now(&work), work.comparison(self));
-                Record::sent(&now, &comparison, work.keyed(), work.record.as_ref(), true)
+                Record::sent(&now, &comparison, work.keyed(), work.before(), true)
             }
             // Of an operation that has ended it is there since it began.
             _ => match work.record {
@@ -251,10 +257,11 @@ impl Pass<'_> {
     pub(super) async fn record_settled(&mut self) -> Result<Recorded, KubernetesError> {
         let work = self.work().await?;
         let now = self.desired_now(&work);
-        let before = work.record.as_ref();
-        if self.findings.writes.poll.is_some() && before.is_some_and(|sent| !sent.is_of(&now)) {
+        let sent = work.record.as_ref();
+        if self.findings.writes.poll.is_some() && sent.is_some_and(|sent| !sent.is_of(&now)) {
             return Ok(Recorded::Outdated);
         }
+        let before = work.before();
         let comparison = work.comparison(self);
         let again = self.look_again(&comparison).await;
         let at = self.reconciler.clock.now();
@@ -262,6 +269,8 @@ impl Pass<'_> {
         let events = self.events(&settled);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
             self.claim_holds = true;
+            self.drop_deferred();
+            self.pending.forgets_operation = false;
             return Ok(Recorded::Current);
         }
         let generation = self.generation.to_string();
@@ -345,6 +354,7 @@ impl Pass<'_> {
             Some(text) => Record::parse(text, key.of(&uid)),
             None => self.record_of_claim(key.of(&uid)),
         };
+        let claimed = self.claimed(key.of(&uid));
         let ignored = self.paths(names::IGNORE_PATHS);
         let mut shared = self.paths(names::KEEP_UNKNOWN);
         let of_kind = self.version().keep_unknown.iter();
@@ -355,7 +365,7 @@ impl Pass<'_> {
             Some(azure) => {
                 let keyed = key.of(&uid);
                 let was_ours = |path: &str| {
-                    let mut records = record.iter();
+                    let mut records = record.iter().chain(&claimed);
                     records.any(|record| record.was_ours(path, keyed))
                 };
                 let others = Others {
@@ -372,6 +382,7 @@ impl Pass<'_> {
             ignored,
             shared,
             record,
+            claimed,
             body,
         })
     }

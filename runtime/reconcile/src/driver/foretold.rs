@@ -8,7 +8,7 @@ use super::cluster::set;
 use super::pass::Pass;
 use crate::action::Finish;
 use crate::claim;
-use crate::outcome::Write;
+use crate::outcome::{Poll, Write};
 use crate::port::{KubernetesError, MetadataPatch};
 
 impl Pass<'_> {
@@ -40,8 +40,11 @@ impl Pass<'_> {
             names::POLLER_RESUME_TOKEN,
         ]
         .iter()
-        .all(|name| self.annotation(name).is_none());
+        .all(|name| self.written(name).is_none());
         let is_sent = matches!(self.findings.writes.put, Some(Write::Completed));
+        // Of an operation that another pass began, only memory knows.
+        let has_ended = matches!(self.findings.writes.poll, Some(Poll::Succeeded));
+        let is_sent = is_sent || (has_ended && !self.deferred.is_empty());
         let foretold = || self.claimed(keyed).and_then(Record::come_true);
         is_unwritten && is_sent && foretold().is_some_and(|foretold| foretold == *settled)
     }

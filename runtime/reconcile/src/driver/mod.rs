@@ -7,6 +7,7 @@
 //! | `object`, `forms` | what is read from an object by itself; its spec and status in all forms |
 //! | `findings` | what a pass has found out |
 //! | `pending` | what the next write of metadata says beside its own |
+//! | [`deferred`] | what is left to it in memory from pass to pass |
 //! | `view` | the object as the decision sees it |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
@@ -30,6 +31,7 @@
 mod checks;
 mod cluster;
 mod compare;
+pub mod deferred;
 mod directives;
 mod export;
 mod expressions;
@@ -56,6 +58,7 @@ mod view;
 mod ways;
 
 pub use compare::Changes;
+pub use deferred::Deferred;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +118,8 @@ pub struct Reconciler {
     pub budget: Arc<Budget>,
     /// Extensions by kind.
     pub extensions: Registry,
+    /// What is not written yet of operations that have most likely ended soon.
+    pub deferred: Arc<Deferred>,
     /// Expressions of exports, compiled.
     pub expressions: Arc<Cache>,
     /// The time.
@@ -183,6 +188,7 @@ impl Reconciler {
         first_look: Option<Timestamp>,
     ) -> Result<Requeue, KubernetesError> {
         let Some(object) = self.kubernetes.get(key).await? else {
+            self.deferred.forget(key);
             return Ok(Requeue::Never);
         };
         let namespace = self

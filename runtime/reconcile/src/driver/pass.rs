@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::Reconciler;
+use super::deferred::Entries;
 use super::findings::{Findings, Namespace, Place};
 use super::forms::Forms;
 use super::object::{annotation, urgency};
@@ -39,6 +40,8 @@ pub(super) struct Pass<'a> {
     pub forms: Forms,
     pub findings: Findings,
     pub pending: Pending,
+    /// Annotations that the next write of metadata adds; they count as written.
+    pub deferred: Entries,
     /// Secret of the credential that the claim chose, until an event tells of it.
     pub untold_credential: Option<String>,
     /// The claim foretold what Azure answered to the PUT, and nothing else is written down of it.
@@ -93,6 +96,7 @@ impl<'a> Pass<'a> {
                 ..Findings::default()
             },
             pending: Pending::default(),
+            deferred: reconciler.deferred.of(&object),
             untold_credential: None,
             claim_holds: claim::came_true(&object),
             object,
@@ -141,7 +145,10 @@ impl<'a> Pass<'a> {
     }
 
     pub fn annotation(&self, name: &str) -> Option<&str> {
-        annotation(&self.object, name)
+        match self.deferred.get(name) {
+            Some(deferred) => deferred.as_deref(),
+            None => annotation(&self.object, name),
+        }
     }
 
     /// Whether the object has our finalizer.

@@ -110,7 +110,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The operation's state goes into the annotations, so that a restart goes on with it.
+    /// The operation's state goes into the annotations, so that a restart goes on with it, as soon as the object says anything.
     pub(super) async fn save_operation(
         &mut self,
         operation: &Operation,
@@ -130,6 +130,10 @@ impl Pass<'_> {
             let generation = self.generation.to_string();
             set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
             set(&mut patch, names::BASELINE, self.sent().await?);
+        }
+        if self.may_defer(operation) {
+            self.defer(patch);
+            return Ok(());
         }
         self.patch_anyway(patch).await
     }

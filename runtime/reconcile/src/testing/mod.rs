@@ -40,6 +40,7 @@ pub fn reconciler(
         remotes: Remotes::default(),
         budget: Arc::default(),
         extensions,
+        deferred: Arc::default(),
         expressions: Arc::default(),
         since: clock.now(),
         clock: Arc::new(clock),

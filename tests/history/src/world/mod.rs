@@ -219,6 +219,7 @@ impl World {
             remotes: Remotes::default(),
             budget: Arc::default(),
             extensions: registry(),
+            deferred: Arc::default(),
             expressions: Arc::default(),
             clock: clock.clone(),
             since: clock.now(),
@@ -581,11 +582,23 @@ impl World {
     fn restart(&mut self) {
         self.clock.advance(2);
         self.breakpoint.release();
+        self.forget_operations();
         self.reconciler.budget = Arc::default();
         self.reconciler.expressions = Arc::default();
         self.reconciler.since = self.clock.now();
         self.schedule.clear();
         self.want_all();
+    }
+
+    /// What only the memory of the process knew of running operations is gone, as if their passes had been cut.
+    fn forget_operations(&mut self) {
+        for key in self.reconciler.deferred.keys() {
+            let mut subjects = self.subjects.iter();
+            if let Some(subject) = subjects.find(|subject| subject.key() == key) {
+                self.ledger.of(&subject.id).cuts += 1;
+            }
+        }
+        self.reconciler.deferred = Arc::default();
     }
 
     /// A process that nobody waits for writes for the last time.

@@ -488,6 +488,7 @@ impl World {
     fn restart_keeping(&mut self) {
         self.clock.advance(2);
         self.reconciler.budget = std::sync::Arc::default();
+        self.forget_operations();
         self.reconciler.since = self.now();
         self.schedule.clear();
         self.want_all();

@@ -50,6 +50,8 @@ struct World {
     azure: Arc<MemoryAzure>,
     extensions: Registry,
     budget: Arc<Budget>,
+    /// Of an operator that runs on.
+    deferred: Arc<Deferred>,
     clock: Arc<ManualClock>,
 }
 
@@ -61,6 +63,7 @@ impl World {
             azure: Arc::new(MemoryAzure::new(journal.clone(), "s-1")),
             extensions: Registry::default(),
             budget: Arc::default(),
+            deferred: Arc::default(),
             clock: Arc::default(),
             journal,
         }

@@ -40,6 +40,8 @@ async fn look(world: &World, key: &ObjectKey, since_first: u64) -> (Requeue, usi
     world.journal.take();
     let mut reconciler = world.reconciler();
     reconciler.settings.silence = Silence::LONGEST;
+    reconciler.deferred = world.deferred.clone();
+    reconciler.since = jiff::Timestamp::UNIX_EPOCH;
     let look = Look {
         key: key.clone(),
         since_first: Duration::from_secs(since_first),
@@ -64,11 +66,7 @@ async fn a_set_that_is_ready_soon_is_written_for_nothing_but_what_must_not_be_lo
     let headers = [("location", OPERATION), ("retry-after", "2")];
     let running = || response(202, &headers, None);
     world.azure.script(Method::Put, STORE, running());
-    assert_eq!(
-        pass(&world, &store).await,
-        (seconds(2), 2),
-        "claim, operation"
-    );
+    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "claim");
     world.clock.advance(1);
     world.azure.script(Method::Get, OPERATION, running());
     assert_eq!(pass(&world, &store).await, (seconds(2), 0));
@@ -77,10 +75,92 @@ async fn a_set_that_is_ready_soon_is_written_for_nothing_but_what_must_not_be_lo
     world.azure.set(STORE, body.clone());
     let done = response(200, &[], Some(body));
     world.azure.script(Method::Get, OPERATION, done);
+    assert_eq!(pass(&world, &store).await, (Requeue::Sync, 1), "Ready");
+    assert_eq!(world.ready(&store), "True//Succeeded");
+    let written = world.cluster.annotation(&store, names::CLAIMED_SPEC);
+    assert!(written.is_some(), "the claim tells what was sent");
+    // An edit afterwards is told from it.
+    world.forget();
+    world.store(json!({"capacity": 6}));
+    pass(&world, &store).await;
     assert_eq!(
-        pass(&world, &store).await,
-        (Requeue::Sync, 2),
-        "baseline, Ready"
+        world.azure.take_bodies()[0]["properties"],
+        json!({"capacity": 6})
+    );
+}
+
+/// The process that sent the PUT is gone, and with it all that was not written.
+#[tokio::test]
+async fn what_was_not_written_of_an_operation_is_found_out_again() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    begins(&world, Method::Put, "2");
+    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "claim");
+    let next = World {
+        deferred: Arc::default(),
+        ..world
+    };
+    next.clock.advance(2);
+    ends(&next, 5);
+    next.azure.take_bodies();
+    let (requeue, _) = pass(&next, &store).await;
+    assert_eq!(requeue, Requeue::Sync);
+    assert_eq!(next.ready(&store), "True//Succeeded");
+    assert!(next.azure.take_bodies().is_empty(), "Azure has all of it");
+}
+
+/// A process that ends properly leaves nothing to be found out.
+#[tokio::test]
+async fn what_was_not_written_of_an_operation_is_when_the_process_stops() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    begins(&world, Method::Put, "2");
+    pass(&world, &store).await;
+    let mut reconciler = world.reconciler();
+    reconciler.deferred = world.deferred.clone();
+    reconciler.write_deferred().await;
+    let operation = world.cluster.annotation(&store, names::POLLER_RESUME_TOKEN);
+    assert!(operation.is_some());
+    world.forget();
+    reconciler.write_deferred().await;
+    assert!(world.journal.take().is_empty(), "once");
+}
+
+/// What is known of an operation is written before the object says that it runs.
+#[tokio::test]
+async fn an_operation_is_written_down_once_the_object_speaks() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    begins(&world, Method::Put, "2");
+    let operation = || world.cluster.annotation(&store, names::POLLER_RESUME_TOKEN);
+    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "claim");
+    assert_eq!(operation(), None);
+    world.clock.advance(4);
+    begins(&world, Method::Get, "2");
+    let spoken = pass(&world, &store).await;
+    assert_eq!(spoken, (seconds(2), 2), "operation, status");
+    assert!(operation().is_some());
+    world.clock.advance(2);
+    ends(&world, 5);
+    let done = pass(&world, &store).await;
+    assert_eq!(done, (Requeue::Sync, 2), "baseline, Ready");
+    assert_eq!(operation(), None);
+}
+
+/// Another object of the name has nothing to do with the operation.
+#[tokio::test]
+async fn what_was_not_written_ends_with_its_object() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    begins(&world, Method::Put, "2");
+    pass(&world, &store).await;
+    world.cluster.forget(&store);
+    let store = world.store(json!({"capacity": 6}));
+    world.forget();
+    pass(&world, &store).await;
+    assert_eq!(
+        world.azure.take_bodies()[0]["properties"],
+        json!({"capacity": 6})
     );
     assert_eq!(world.ready(&store), "True//Succeeded");
 }
@@ -110,19 +190,11 @@ async fn what_waited_for_its_turn_says_so_once() {
     pass(&world, &world.group()).await;
 
     begins(&world, Method::Put, "2");
-    assert_eq!(
-        pass(&world, &store).await,
-        (seconds(2), 2),
-        "claim, operation"
-    );
+    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "claim");
     assert_eq!(world.ready(&store), "False/Warning/WaitingForOwner");
     world.clock.advance(2);
     ends(&world, 5);
-    assert_eq!(
-        pass(&world, &store).await,
-        (Requeue::Sync, 2),
-        "baseline, Ready"
-    );
+    assert_eq!(pass(&world, &store).await, (Requeue::Sync, 1), "Ready");
     assert_eq!(world.ready(&store), "True//Succeeded");
 }
 
@@ -216,7 +288,7 @@ async fn a_deletion_that_ends_soon_is_written_for_nothing_but_what_must_not_be_l
     let headers = [("location", OPERATION), ("retry-after", "2")];
     let running = || response(202, &headers, None);
     world.azure.script(Method::Delete, STORE, running());
-    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "operation");
+    assert_eq!(pass(&world, &store).await, (seconds(2), 0));
     for _ in 0..14 {
         world.azure.script(Method::Get, OPERATION, running());
         world.clock.advance(2);
@@ -224,7 +296,8 @@ async fn a_deletion_that_ends_soon_is_written_for_nothing_but_what_must_not_be_l
     }
     world.azure.script(Method::Get, OPERATION, running());
     world.clock.advance(2);
-    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "status");
+    let spoken = pass(&world, &store).await;
+    assert_eq!(spoken, (seconds(2), 2), "operation, status");
     assert_eq!(world.ready(&store), "False/Info/Deleting");
     world.azure.remove(STORE);
     let done = response(204, &[], None);
