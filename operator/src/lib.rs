@@ -36,6 +36,7 @@ mod health;
 pub mod import;
 pub mod logging;
 mod manager;
+mod memory;
 mod metrics;
 mod migration;
 pub mod operator;

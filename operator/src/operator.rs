@@ -72,6 +72,9 @@ impl Operator {
                 crate::health::serve(listener, operator.readiness.clone(), operator.stop.clone());
             operator.tasks.spawn(serving);
         }
+        operator
+            .tasks
+            .spawn(crate::memory::keep_small(operator.stop.clone()));
         let watches = Watches::count(config.kinds.len(), config.target_namespaces.len());
         let clients = Clients::connect(&config.kubernetes, watches)?;
         if config.mode.serves_conversion() {

@@ -25,6 +25,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// The generator makes millions of small things, and takes them apart.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Commands for developing Armature.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", about, long_about = None)]

@@ -1,7 +1,5 @@
 //! The walk from schemas to types, for one side of one resource.
 
-use std::collections::HashMap;
-
 use super::around::Around;
 use super::bounds::{DEEPEST, MOST_OBJECTS};
 use super::embedded::{Rule, Standing, is_id};
@@ -17,6 +15,7 @@ use crate::model::{
 };
 use crate::naming::{EMBEDDED, Stem, endings, identities, pascal};
 use crate::overlay::{Overlaid, Said};
+use rustc_hash::FxHashMap as HashMap;
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
@@ -78,7 +77,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             read_only: false,
             decisions: Vec::new(),
             around: Around::default(),
-            done: HashMap::new(),
+            done: HashMap::default(),
             opened: 0,
         }
     }
