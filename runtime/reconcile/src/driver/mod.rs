@@ -7,7 +7,7 @@
 //! | `object`, `forms` | what is read from an object by itself; its spec and status in all forms |
 //! | `findings` | what a pass has found out |
 //! | `pending` | what the next write of metadata says beside its own |
-//! | [`deferred`] | what is left to it in memory from pass to pass |
+//! | [`deferred`], `later` | what is left to it in memory from pass to pass, and what may be |
 //! | `view` | the object as the decision sees it |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
@@ -42,6 +42,7 @@ mod forms;
 mod found;
 mod identity;
 mod inputs;
+mod later;
 mod notes;
 mod object;
 mod pass;

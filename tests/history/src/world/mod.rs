@@ -2,7 +2,8 @@
 //!
 //! | module | what lives here |
 //! |---|---|
-//! | this one | the world, passes over its objects, restarts |
+//! | this one | the world, passes over its objects |
+//! | `restart` | ends of the process |
 //! | `azure` | the simulator as a transport |
 //! | `subject` | objects and their manifests |
 //! | `schedule` | when which object is looked at |
@@ -13,6 +14,7 @@
 mod azure;
 mod harm;
 mod ledger;
+mod restart;
 mod schedule;
 mod steps;
 pub mod subject;
@@ -576,29 +578,6 @@ impl World {
         self.clock.set(now.saturating_add(after).unwrap_or(now));
         self.want_all();
         self.quiet();
-    }
-
-    /// The process ends, and another starts that knows nothing.
-    fn restart(&mut self) {
-        self.clock.advance(2);
-        self.breakpoint.release();
-        self.forget_operations();
-        self.reconciler.budget = Arc::default();
-        self.reconciler.expressions = Arc::default();
-        self.reconciler.since = self.clock.now();
-        self.schedule.clear();
-        self.want_all();
-    }
-
-    /// What only the memory of the process knew of running operations is gone, as if their passes had been cut.
-    fn forget_operations(&mut self) {
-        for key in self.reconciler.deferred.keys() {
-            let mut subjects = self.subjects.iter();
-            if let Some(subject) = subjects.find(|subject| subject.key() == key) {
-                self.ledger.of(&subject.id).cuts += 1;
-            }
-        }
-        self.reconciler.deferred = Arc::default();
     }
 
     /// A process that nobody waits for writes for the last time.

@@ -484,16 +484,6 @@ impl World {
         }
     }
 
-    /// Another process, while a call of this one is held.
-    fn restart_keeping(&mut self) {
-        self.clock.advance(2);
-        self.reconciler.budget = std::sync::Arc::default();
-        self.forget_operations();
-        self.reconciler.since = self.now();
-        self.schedule.clear();
-        self.want_all();
-    }
-
     fn run(&mut self, run: Run) {
         match run {
             Run::Passes(count) => {
