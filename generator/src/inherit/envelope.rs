@@ -1,10 +1,11 @@
 //! Envelopes of resources that no spec tells about.
 
+use std::collections::HashSet;
+
 use super::pair::Paired;
 use crate::load::{Additional, Schema, Source, SpecSet};
 use crate::types::merge::merge;
 use crate::types::one_of::variants;
-use rustc_hash::FxHashSet as HashSet;
 
 /// Member that ARM's common envelope is.
 const ENVELOPE: &str = "properties";
@@ -16,7 +17,7 @@ pub(super) fn flatten<'a>(set: &'a SpecSet, root: &'a Schema, paired: &mut Paire
     if let Some(envelope) = root.properties.get(ENVELOPE) {
         paired.facts(envelope).flatten = true;
     }
-    let mut seen = HashSet::<&'a Source>::default();
+    let mut seen = HashSet::<&'a Source>::new();
     let mut waiting = vec![root];
     while let Some(schema) = waiting.pop() {
         let merged = merge(set.into(), schema);

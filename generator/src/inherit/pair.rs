@@ -1,6 +1,6 @@
 //! Schemas of two sources side by side, from a resource's body down: what one says and the other cannot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::facts::Facts;
 use crate::discover::item::is_resource;
@@ -9,7 +9,6 @@ use crate::model::ApiVersion;
 use crate::overlay::{Addition, Said};
 use crate::types::merge::merge;
 use crate::types::one_of::{value, variants};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// What is known of schemas, by their places.
 #[derive(Default)]
@@ -58,7 +57,7 @@ impl<'a, 'f> Pairing<'a, 'f> {
             theirs,
             version,
             paired,
-            seen: HashSet::default(),
+            seen: HashSet::new(),
             answer: false,
         }
     }

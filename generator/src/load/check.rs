@@ -1,13 +1,13 @@
 //! What must hold for a set before any pass reads it: references lead somewhere, and following them comes to an end
 //! soon enough that a pass may follow them by recursion.
 
+use std::collections::HashMap;
 use std::ptr;
 
 use super::bounds::{LONGEST_CHAIN, MOST_PARTS};
 use super::document::Additional;
 use super::set::{SpecSet, find_schema};
 use super::{Document, LoadError, Parameter, Schema, Source};
-use rustc_hash::FxHashMap as HashMap;
 
 /// Checks a set.
 pub(super) fn check(set: &SpecSet) -> Result<(), LoadError> {
@@ -16,7 +16,7 @@ pub(super) fn check(set: &SpecSet) -> Result<(), LoadError> {
     }
     let mut measured = Measured {
         set,
-        done: HashMap::default(),
+        done: HashMap::new(),
         chain: Vec::new(),
     };
     for document in set.documents() {

@@ -1,13 +1,13 @@
 //! The folders of specs: reads and parses each file once.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Document, LoadError, Source, format};
-use rustc_hash::FxHashMap as HashMap;
 
 /// Folder of Azure's repository of Bicep types that holds all of them. No path of a spec starts with it.
 pub const BICEP_FOLDER: &str = "generated";
@@ -35,8 +35,8 @@ impl SpecRoot {
         Self {
             folder: folder.into(),
             bicep: None,
-            slots: Mutex::new(HashMap::default()),
-            texts: HashMap::default(),
+            slots: Mutex::new(HashMap::new()),
+            texts: HashMap::new(),
             parsed: AtomicUsize::new(0),
         }
     }

@@ -6,11 +6,12 @@
 
 mod overlaid;
 
+use std::collections::HashMap;
+
 pub use overlaid::{Overlaid, Said};
 
 use crate::load::{SchemaType, Source};
 use crate::model::{ApiVersion, Rules, Verbs};
-use rustc_hash::FxHashMap as HashMap;
 
 /// What other specs add to a set.
 #[derive(Clone, Debug, Default, PartialEq)]

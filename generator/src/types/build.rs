@@ -1,5 +1,7 @@
 //! The walk from schemas to types, for one side of one resource.
 
+use std::collections::HashMap;
+
 use super::around::Around;
 use super::bounds::{DEEPEST, MOST_OBJECTS};
 use super::embedded::{Rule, Standing, is_id};
@@ -15,7 +17,6 @@ use crate::model::{
 };
 use crate::naming::{EMBEDDED, Stem, endings, identities, pascal};
 use crate::overlay::{Overlaid, Said};
-use rustc_hash::FxHashMap as HashMap;
 
 /// Builds the types of one side of one resource.
 pub(super) struct Builder<'a, 'b> {
@@ -77,7 +78,7 @@ impl<'a, 'b> Builder<'a, 'b> {
             read_only: false,
             decisions: Vec::new(),
             around: Around::default(),
-            done: HashMap::default(),
+            done: HashMap::new(),
             opened: 0,
         }
     }

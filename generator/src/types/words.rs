@@ -10,7 +10,7 @@
 //! Words that kinds of the specs take, or would, if they were exported, and those that Rust needs, are left alone. What
 //! makes words distinct, and what is made of one for a type, is [`crate::naming`]'s.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Described;
 use crate::load::{Additional, Document, Schema, Source};
@@ -18,7 +18,6 @@ use crate::model::TypeId;
 use crate::naming::identities::{self, place};
 use crate::naming::{Claims, EMBEDDED, endings::OPERATOR_SPEC, of_kind, pascal};
 use crate::overlay::{Overlaid, Said};
-use rustc_hash::FxHashMap as HashMap;
 
 /// Values of an enum and whether others may appear.
 type Values<'a> = (&'a [String], bool);

@@ -110,8 +110,6 @@ fn generate(root: &Utf8Path, arguments: &GenerateArguments) -> anyhow::Result<Ex
             (figures::SUMMARY.into(), book),
         ]);
     }
-    // The process ends soon: to take apart what was read would cost more than it frees.
-    std::mem::forget(spec_root);
     let changes = tree::changes(root, &scope, &generated.files)?;
     if arguments.check {
         return Ok(check(&changes, groups));

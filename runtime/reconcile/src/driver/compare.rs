@@ -119,8 +119,9 @@ impl Pass<'_> {
             let at = self.reconciler.clock.now();
             record.map_or_else(Vec::new, |record| record.drift(&comparison, keyed, at))
         };
-        let (claimed, secrets) = (self.claimed(keyed), &self.findings.inputs.secret_versions);
-        match edit(record, claimed.as_ref(), self.put_generation(), &now) {
+        let secrets = &self.findings.inputs.secret_versions;
+        let claimed = work.claimed.as_ref();
+        match edit(record, claimed, self.put_generation(), &now) {
             Edit::Changed => {
                 let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
                 let mut differences = comparison.differences();

@@ -7,7 +7,7 @@
 //! | `object`, `forms` | what is read from an object by itself; its spec and status in all forms |
 //! | `findings` | what a pass has found out |
 //! | `pending` | what the next write of metadata says beside its own |
-//! | [`deferred`], `later` | what is left to it in memory from pass to pass, and what may be |
+//! | `deferred`, `later` | what is left to it in memory from pass to pass, and what may be |
 //! | `view` | the object as the decision sees it |
 //! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
 //! | `identity` | whose resource it is |
@@ -31,7 +31,7 @@
 mod checks;
 mod cluster;
 mod compare;
-pub mod deferred;
+mod deferred;
 mod directives;
 mod export;
 mod expressions;

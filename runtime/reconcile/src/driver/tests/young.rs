@@ -89,13 +89,19 @@ async fn a_set_that_is_ready_soon_is_written_for_nothing_but_what_must_not_be_lo
     );
 }
 
-/// The process that sent the PUT is gone, and with it all that was not written.
-#[tokio::test]
-async fn what_was_not_written_of_an_operation_is_found_out_again() {
+/// A store that is claimed and whose PUT runs on, of which nothing is written.
+async fn begun() -> (World, ObjectKey) {
     let world = World::with_group().await;
     let store = world.store(json!({"capacity": 5}));
     begins(&world, Method::Put, "2");
     assert_eq!(pass(&world, &store).await, (seconds(2), 1), "claim");
+    (world, store)
+}
+
+/// The process that sent the PUT is gone, and with it all that was not written.
+#[tokio::test]
+async fn what_was_not_written_of_an_operation_is_found_out_again() {
+    let (world, store) = begun().await;
     let next = World {
         deferred: Arc::default(),
         ..world
@@ -112,10 +118,7 @@ async fn what_was_not_written_of_an_operation_is_found_out_again() {
 /// A process that ends properly leaves nothing to be found out.
 #[tokio::test]
 async fn what_was_not_written_of_an_operation_is_when_the_process_stops() {
-    let world = World::with_group().await;
-    let store = world.store(json!({"capacity": 5}));
-    begins(&world, Method::Put, "2");
-    pass(&world, &store).await;
+    let (world, store) = begun().await;
     let mut reconciler = world.reconciler();
     reconciler.deferred = world.deferred.clone();
     reconciler.write_deferred().await;
@@ -129,11 +132,8 @@ async fn what_was_not_written_of_an_operation_is_when_the_process_stops() {
 /// What is known of an operation is written before the object says that it runs.
 #[tokio::test]
 async fn an_operation_is_written_down_once_the_object_speaks() {
-    let world = World::with_group().await;
-    let store = world.store(json!({"capacity": 5}));
-    begins(&world, Method::Put, "2");
+    let (world, store) = begun().await;
     let operation = || world.cluster.annotation(&store, names::POLLER_RESUME_TOKEN);
-    assert_eq!(pass(&world, &store).await, (seconds(2), 1), "claim");
     assert_eq!(operation(), None);
     world.clock.advance(4);
     begins(&world, Method::Get, "2");
@@ -150,10 +150,7 @@ async fn an_operation_is_written_down_once_the_object_speaks() {
 /// Another object of the name has nothing to do with the operation.
 #[tokio::test]
 async fn what_was_not_written_ends_with_its_object() {
-    let world = World::with_group().await;
-    let store = world.store(json!({"capacity": 5}));
-    begins(&world, Method::Put, "2");
-    pass(&world, &store).await;
+    let (world, store) = begun().await;
     world.cluster.forget(&store);
     let store = world.store(json!({"capacity": 6}));
     world.forget();
