@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde_json::Value;
+
+use crate::import::kustomization::{FILE, Kustomization};
+use crate::import::text;
 
 /// Refuses what would be overwritten without having been told to. A folder with nothing in it is none.
 ///
@@ -35,25 +37,16 @@ pub fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
     })
 }
 
-/// Writes these files into a folder, each of them whole, by way of another folder. Of a folder that is there already, what an
-/// earlier import has written goes, and nothing else: its kustomization.yaml names that. Secrets that somebody may have filled
-/// stay as they are.
+/// Writes manifests into a folder and a `kustomization.yaml` that names them, each of them whole, by way of another folder. Of a
+/// folder that is there already, what an earlier import has written goes, and nothing else: its `kustomization.yaml` tells that,
+/// and what somebody has added to that stays. Secrets that somebody may have filled stay as they are.
 ///
 /// # Errors
 /// When a file cannot be written, or would take the place of one that no import has written; then nothing has changed.
-pub fn write_folder(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
-    let Some(former) = former(folder)? else {
-        let new = beside(folder, "new");
-        return fill(&new, files)
-            .and_then(|()| {
-                std::fs::rename(&new, folder)
-                    .with_context(|| format!("cannot make {}", folder.display()))
-            })
-            .inspect_err(|_| {
-                let _ = std::fs::remove_dir_all(&new);
-            });
-    };
-    for (name, _) in files {
+pub fn write_folder(folder: &Path, mut files: Vec<(String, String)>) -> anyhow::Result<()> {
+    let there = kustomization(folder)?;
+    let former = there.imported();
+    for (name, _) in &files {
         let path = folder.join(name);
         anyhow::ensure!(
             former.contains(name) || !path.exists(),
@@ -61,11 +54,28 @@ pub fn write_folder(folder: &Path, files: &[(String, String)]) -> anyhow::Result
             path.display()
         );
     }
-    // In the folder itself, so that it is on the same disk whatever the folder is.
-    let new = folder.join(format!(".armature-import.{}", std::process::id()));
-    let replaced = fill(&new, files).and_then(|()| replace(folder, &new, files, &former));
-    let _ = std::fs::remove_dir_all(&new);
-    replaced
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let list = there.with_imported(&names);
+    // One that says the same keeps its comments.
+    if list != there {
+        files.push((FILE.to_owned(), text::kustomization(&list)?));
+    }
+    if folder.exists() {
+        // In the folder itself, so that it is on the same disk whatever the folder is.
+        let new = folder.join(format!(".armature-import.{}", std::process::id()));
+        let replaced = fill(&new, &files).and_then(|()| replace(folder, &new, &files, &former));
+        let _ = std::fs::remove_dir_all(&new);
+        return replaced;
+    }
+    let new = beside(folder, "new");
+    fill(&new, &files)
+        .and_then(|()| {
+            std::fs::rename(&new, folder)
+                .with_context(|| format!("cannot make {}", folder.display()))
+        })
+        .inspect_err(|_| {
+            let _ = std::fs::remove_dir_all(&new);
+        })
 }
 
 fn replace(
@@ -98,33 +108,17 @@ fn is_secret(name: &str) -> bool {
     name.starts_with("secret-")
 }
 
-/// What an earlier import has written into a folder; nothing where there is no folder.
-fn former(folder: &Path) -> anyhow::Result<Option<BTreeSet<String>>> {
-    if !folder.exists() {
-        return Ok(None);
+/// The `kustomization.yaml` of a folder; an empty one where there is none.
+fn kustomization(folder: &Path) -> anyhow::Result<Kustomization> {
+    let file = folder.join(FILE);
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Kustomization::read(&text).map_err(|why| {
+            anyhow::anyhow!("{}: {why}; mend it, or name another folder", file.display())
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Kustomization::default()),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
     }
-    let list = folder.join(KUSTOMIZATION);
-    let text = match std::fs::read_to_string(&list) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(Some(BTreeSet::new()));
-        }
-        Err(error) => {
-            return Err(error).with_context(|| format!("cannot read {}", list.display()));
-        }
-    };
-    let value: Value = serde_saphyr::from_str(&text)
-        .with_context(|| format!("{} cannot be read as YAML", list.display()))?;
-    let names = value["resources"].as_array().into_iter().flatten();
-    let names = names.filter_map(Value::as_str);
-    // What lies elsewhere no import has written.
-    let plain = names.filter(|name| Path::new(name).components().count() == 1 && *name != "..");
-    let named = plain.chain([KUSTOMIZATION]).map(str::to_owned);
-    Ok(Some(named.collect()))
 }
-
-/// Names what a folder has.
-const KUSTOMIZATION: &str = "kustomization.yaml";
 
 fn fill(folder: &Path, files: &[(String, String)]) -> anyhow::Result<()> {
     if let Some(above) = folder
@@ -164,28 +158,22 @@ mod tests {
         (name.to_owned(), "x".to_owned())
     }
 
-    fn kustomization(names: &[&str]) -> (String, String) {
-        (KUSTOMIZATION.to_owned(), format!("resources: {names:?}\n"))
-    }
-
     #[test]
     fn a_folder_is_written_whole_and_nothing_is_left_of_what_was_not() {
         let above = tempfile::tempdir().unwrap();
         let folder = above.path().join("a/b");
-        let wrong = write_folder(&folder, &[file("one"), file("no/such/folder")]);
+        let wrong = write_folder(&folder, vec![file("one"), file("no/such/folder")]);
         assert!(wrong.is_err());
         assert_eq!(names(&above.path().join("a")), Vec::<String>::new());
-        let list = kustomization(&["one", "two"]);
-        write_folder(&folder, &[file("one"), file("two"), list]).unwrap();
+        write_folder(&folder, vec![file("one"), file("two")]).unwrap();
         assert_eq!(names(&folder), ["kustomization.yaml", "one", "two"]);
         assert!(check_free(&folder, false).is_err());
         check_free(&folder, true).unwrap();
         // A name that cannot be written: nothing of it stays, and what was there does.
-        let wrong = write_folder(&folder, &[file("three"), file("no/such/folder")]);
+        let wrong = write_folder(&folder, vec![file("three"), file("no/such/folder")]);
         assert!(wrong.is_err());
         assert_eq!(names(&folder), ["kustomization.yaml", "one", "two"]);
-        let list = kustomization(&["three"]);
-        write_folder(&folder, &[file("three"), list]).unwrap();
+        write_folder(&folder, vec![file("three")]).unwrap();
         assert_eq!(names(&folder), ["kustomization.yaml", "three"]);
         assert_eq!(names(&above.path().join("a")), ["b"]);
     }
@@ -194,28 +182,45 @@ mod tests {
     fn what_no_import_has_written_stays() {
         let above = tempfile::tempdir().unwrap();
         let folder = above.path();
-        let list = kustomization(&["one", "secret-login.yaml", "../other.yaml"]);
-        write_folder(folder, &[file("one"), file("secret-login.yaml"), list]).unwrap();
-        for name in ["mine.txt", ".git"] {
+        write_folder(folder, vec![file("one"), file("secret-login.yaml")]).unwrap();
+        for name in ["mine.txt", "mine.yaml", ".git"] {
             std::fs::write(folder.join(name), "mine").unwrap();
         }
         std::fs::write(folder.join("secret-login.yaml"), "filled").unwrap();
-        let list = kustomization(&["two", "secret-login.yaml"]);
-        let files = [file("two"), file("secret-login.yaml"), list];
-        write_folder(folder, &files).unwrap();
+        // Somebody has the folder deliver a manifest of their own, too.
+        let list = folder.join(FILE);
+        let text = std::fs::read_to_string(&list).unwrap();
+        let text = format!("# ours\n{text}- mine.yaml\nnamespace: team\n");
+        std::fs::write(&list, &text).unwrap();
+        write_folder(folder, vec![file("one"), file("secret-login.yaml")]).unwrap();
+        let listed = || Kustomization::read(&std::fs::read_to_string(&list).unwrap()).unwrap();
+        assert_eq!(listed().members()["namespace"], "team");
+        write_folder(folder, vec![file("two"), file("secret-login.yaml")]).unwrap();
         let expected = [
             ".git",
             "kustomization.yaml",
             "mine.txt",
+            "mine.yaml",
             "secret-login.yaml",
             "two",
         ];
         assert_eq!(names(folder), expected);
         let secret = std::fs::read_to_string(folder.join("secret-login.yaml"));
         assert_eq!(secret.unwrap(), "filled");
-        let taken = write_folder(folder, &[file("mine.txt"), kustomization(&["mine.txt"])]);
+        let resources = ["secret-login.yaml", "mine.yaml", "two"];
+        assert_eq!(
+            listed().members()["resources"],
+            serde_json::json!(resources)
+        );
+        assert_eq!(listed().members()["namespace"], "team");
+        let taken = write_folder(folder, vec![file("mine.txt")]);
         let error = taken.unwrap_err().to_string();
         assert!(error.contains("no import has written it"), "{error}");
+        assert_eq!(names(folder), expected);
+        // What cannot be understood is not replaced.
+        std::fs::write(&list, "resources: [").unwrap();
+        let wrong = write_folder(folder, vec![file("two")]).unwrap_err();
+        assert!(wrong.to_string().contains("kustomization.yaml"), "{wrong}");
         assert_eq!(names(folder), expected);
     }
 

@@ -291,7 +291,7 @@ impl MakeArguments {
                 eprint!("{summary}");
                 return Ok(());
             }
-            (_, Some(path)) => folder::write_folder(path, &text::with_kustomization(files)?)?,
+            (_, Some(path)) => folder::write_folder(path, files)?,
             (Some(path), None) => folder::write_file(path, &text::joined(&files))?,
             (None, None) => {
                 output::print(&text::joined(&files))?;

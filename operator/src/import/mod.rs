@@ -18,14 +18,16 @@
 //! | [`discover`] | what there is: the Graph, lists, children |
 //! | [`importer`] | one import, from ids to manifests |
 //! | [`text`] | manifests and reports as text |
+//! | [`kustomization`] | which files of a folder are of an import |
 //!
-//! But for the three before the last, all are pure. What does not live here: flags and files (see [`crate::command`]).
+//! But for [`reader`], [`discover`] and [`importer`], all are pure. What does not live here: flags and files (see [`crate::command`]).
 
 pub mod defaults;
 pub mod discover;
 pub mod draft;
 pub mod importer;
 pub mod known;
+pub mod kustomization;
 mod left_out;
 mod links;
 pub mod manifest;

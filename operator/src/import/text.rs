@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::importer::Report;
+use super::kustomization::Kustomization;
 use super::manifest::{Imported, SecretKey, Wanted, metadata};
 
 /// A name of a file, and its text.
@@ -41,19 +42,12 @@ pub fn files(imported: &[Imported], wanted: &Wanted) -> anyhow::Result<Vec<File>
     Ok(files)
 }
 
-/// The files of a folder that kustomize reads.
+/// A `kustomization.yaml`.
 ///
 /// # Errors
-/// When the list has no form in YAML, which is a defect.
-pub fn with_kustomization(mut files: Vec<File>) -> anyhow::Result<Vec<File>> {
-    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    let kustomization = document(&json!({
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "resources": names,
-    }))?;
-    files.push(("kustomization.yaml".to_owned(), kustomization));
-    Ok(files)
+/// When it has no form in YAML, which is a defect.
+pub fn kustomization(list: &Kustomization) -> anyhow::Result<String> {
+    document(list.members())
 }
 
 /// All files as one.

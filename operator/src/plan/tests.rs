@@ -361,6 +361,25 @@ key: (not shown)
 }
 
 #[test]
+fn what_blocks_all_is_told_once() {
+    let why = "the credential was refused: ".to_owned() + &"a long reason, ".repeat(10);
+    let blocked = |name: &str, message: &str| Resource {
+        message: Some(message.to_owned()),
+        ..some(Action::Blocked, name, None)
+    };
+    let plan = of(vec![
+        blocked("one", &why),
+        blocked("two", &why),
+        blocked("three", "its Secret is missing"),
+        blocked("four", "its Secret is missing"),
+    ]);
+    let text = text(&plan, Colour::No);
+    assert_eq!(text.matches("a long reason").count(), 10, "{text}");
+    assert!(text.contains("for the same reason as [1]\n"), "{text}");
+    assert_eq!(text.matches("Secret is missing").count(), 2, "{text}");
+}
+
+#[test]
 fn many_values_are_told_in_part() {
     let mut resource = leaving_out(Action::Adopt);
     let one = resource.left_out[0].clone();

@@ -16,8 +16,9 @@ const MOST_LEFT_OUT: usize = 12;
 /// The whole plan.
 pub fn text(plan: &Plan, colour: Colour) -> String {
     let mut text = String::new();
+    let mut told = BTreeMap::new();
     for (depth, position) in tree(plan) {
-        resource(&mut text, plan, depth, position, colour);
+        resource(&mut text, plan, depth, position, colour, &mut told);
     }
     for problem in &plan.problems {
         text.push_str(&format!("problem: {problem}\n"));
@@ -61,7 +62,16 @@ fn descend(
     }
 }
 
-fn resource(text: &mut String, plan: &Plan, depth: usize, position: usize, colour: Colour) {
+/// `told` has the long messages that stand above, with the numbers of their resources: what holds for all, such as a credential
+/// that Azure refuses, is said once.
+fn resource<'p>(
+    text: &mut String,
+    plan: &'p Plan,
+    depth: usize,
+    position: usize,
+    colour: Colour,
+    told: &mut BTreeMap<&'p str, usize>,
+) {
     let one = &plan.resources[position];
     let indent = "    ".repeat(depth);
     let mark = paint(one.action, &format!("{:<3}", one.action.mark()), colour);
@@ -69,8 +79,11 @@ fn resource(text: &mut String, plan: &Plan, depth: usize, position: usize, colou
     let number = position + 1;
     text.push_str(&format!("{indent}{mark} {} [{number}]: {word}\n", one.name));
     let mut line = |line: &str| text.push_str(&format!("{indent}      {line}\n"));
-    for message in one.message.iter().flat_map(|message| message.lines()) {
-        line(message);
+    let message = one.message.as_deref().unwrap_or_default();
+    let first = *told.entry(message).or_insert(number);
+    match first == number || message.chars().count() <= LONGEST {
+        true => message.lines().for_each(&mut line),
+        false => line(&format!("for the same reason as [{first}]")),
     }
     for one in &one.assumed {
         line(&format!("{one} is taken to be there"));
