@@ -7,15 +7,18 @@ use std::time::Duration;
 use armature_runtime::engine::crd::ServedVersions;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{
-    Conversion, CrdInstaller, CrdVersions, InstalledCrd, Replica, Strangers,
+    AppliedCrds, Conversion, CrdInstaller, CrdVersions, InstalledCrd, Replica, Strangers,
+    applied_digest,
 };
 use armature_runtime::resource::Kind;
 use futures::StreamExt;
 use kube::runtime::watcher::Event;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
+use crate::build_id::build_id;
 use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
 use crate::health::Readiness;
 use crate::start_error::StartError;
@@ -37,6 +40,10 @@ pub struct CrdKeeper {
     certificates: Certificates,
     replica: Replica,
     strangers: Strangers,
+    /// What was applied last, by whom ever.
+    applied: AppliedCrds,
+    /// This build of the program; nothing where it is not known.
+    build: Option<String>,
     /// Kinds of CRDs that convert here.
     converted: HashSet<Kind>,
     /// When to install CRDs; never when that is done or not ours to do.
@@ -50,6 +57,7 @@ impl CrdKeeper {
     pub fn new(
         config: &OperatorConfig,
         installer: CrdInstaller,
+        applied: AppliedCrds,
         certificates: Certificates,
         replica: Replica,
         migrator: Option<UnboundedSender<Kind>>,
@@ -57,6 +65,8 @@ impl CrdKeeper {
         Self {
             config: config.clone(),
             installer,
+            applied,
+            build: build_id(),
             certificates,
             replica,
             strangers: Strangers::default(),
@@ -163,19 +173,63 @@ impl CrdKeeper {
                 crds.push((*kind, self.versions(kind, known).await?));
             }
         }
+        let decided_by = self.decided_by(&crds);
+        let kinds: Vec<_> = crds.iter().map(|(kind, _)| *kind).collect();
+        if self.is_applied(&decided_by, &kinds, &installed).await {
+            tracing::info!(
+                count = crds.len(),
+                "the CRDs are as this program has applied them"
+            );
+            self.converted.extend(kinds.into_iter().map(Kind));
+            return Ok(());
+        }
         tracing::info!(count = crds.len(), "installing CRDs");
         let bundle = &self.certificates.current.bundle;
         // Else another bundle is back as soon as ours is there.
         let injected = installed.iter().filter(|crd| crd.is_injected());
         let injected: Vec<_> = injected.filter_map(|crd| self.kind_of(crd)).collect();
         self.installer.point_conversion(&injected, bundle).await?;
-        self.installer.apply(&crds, bundle).await?;
-        let kinds: Vec<_> = crds.into_iter().map(|(kind, _)| kind).collect();
+        let became = self.installer.apply(&crds, bundle).await?;
         self.installer
             .wait_established(&kinds, ESTABLISH_LIMIT)
             .await?;
         self.converted.extend(kinds.into_iter().map(Kind));
+        if let Some(decided_by) = decided_by {
+            let digest = applied_digest(&decided_by, became.iter());
+            if let Err(error) = self.applied.note(digest).await {
+                tracing::debug!(%error, "what was applied is not noted; it is applied again next time");
+            }
+        }
         Ok(())
+    }
+
+    /// All that decides what is applied; nothing where it is not known which program this is.
+    fn decided_by(&self, crds: &[(&'static KindInfo, CrdVersions)]) -> Option<Value> {
+        let bundle = &self.certificates.current.bundle;
+        let settings = self.installer.decided_by(crds, bundle);
+        Some(json!([self.build.as_ref()?, settings]))
+    }
+
+    /// Whether the CRDs of these kinds are there, served, and as this very program has left them.
+    async fn is_applied(
+        &self,
+        decided_by: &Option<Value>,
+        kinds: &[&'static KindInfo],
+        installed: &[InstalledCrd],
+    ) -> bool {
+        let Some(decided_by) = decided_by else {
+            return false;
+        };
+        let of = |kind: &&'static KindInfo| installed.iter().find(|crd| crd.is_of(kind));
+        let is_served = |kind: &&'static KindInfo| {
+            of(kind).is_some_and(|crd| crd.serves(kind) && !crd.is_injected())
+        };
+        if !kinds.iter().all(is_served) {
+            return false;
+        }
+        let became = kinds.iter().filter_map(of).map(|crd| &crd.metadata);
+        let digest = applied_digest(decided_by, became);
+        self.applied.last().await == Some(digest)
     }
 
     /// The versions that the CRD of a kind gets.

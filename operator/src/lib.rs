@@ -23,6 +23,7 @@
 //! What does not live here: anything that reconciles (`armature_runtime`) and anything of one Azure service
 //! (`armature_customizations`).
 
+mod build_id;
 pub mod colour;
 pub mod command;
 pub mod config;

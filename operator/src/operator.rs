@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use armature_runtime::engine::crd::WebhookEndpoint;
 use armature_runtime::kubernetes::{
-    CertificateStore, Clients, CrdInstaller, Election, EventRecorder, Material, Readers, Replica,
-    ServingCertificate, StorageMigration, Watches, Webhook,
+    AppliedCrds, CertificateStore, Clients, CrdInstaller, Election, EventRecorder, Material,
+    Readers, Replica, ServingCertificate, StorageMigration, Watches, Webhook,
 };
 use armature_runtime::reconcile::fence::Fence;
 use prometheus_client::registry::Registry;
@@ -268,7 +268,16 @@ impl Operator {
         let (migrator, told) = migrates_storage(config.mode, config.crd_management, namespaces)
             .then(|| Migrator::new(migration, config.storage_migration_delay))
             .unzip();
-        let mut keeper = CrdKeeper::new(config, installer, certificates, replica.clone(), told);
+        let client = clients.requests().clone();
+        let applied = AppliedCrds::new(client, &config.namespace, &config.webhook_secret);
+        let mut keeper = CrdKeeper::new(
+            config,
+            installer,
+            applied,
+            certificates,
+            replica.clone(),
+            told,
+        );
         if let Err(error) = keeper.begin(&self.readiness).await {
             replica.leave().await;
             return Err(error);

@@ -10,6 +10,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod again;
 mod chart;
 mod cluster;
 mod crds_command;

@@ -1,8 +1,9 @@
-//! SIGTERM while Azure is slow to answer, and does not answer at all.
+//! SIGTERM while Azure is slow to answer, does not answer at all, and works on what an object has not told of yet.
 
 use std::time::Duration;
 
-use armature_simulator::{FaultRule, Query};
+use armature_runtime::names::POLLER_RESUME_TOKEN;
+use armature_simulator::{FaultRule, OperationRule, Query, Style};
 use kube::api::{Api, ApiResource, DynamicObject};
 use kube::core::GroupVersionKind;
 use serde_json::json;
@@ -45,16 +46,6 @@ async fn running_work_is_finished_and_the_lease_given_back() {
         });
         cluster.apply(&group).await;
     }
-    let puts = |cluster: &Cluster| {
-        let query = Query {
-            method: Some("PUT".to_owned()),
-            ..Query::default()
-        };
-        let requests = cluster.azure.simulator().requests(&query).into_iter();
-        let mut paths: Vec<String> = requests.map(|request| request.path).collect();
-        paths.sort();
-        paths
-    };
     cluster
         .until("both are being written", async |cluster| {
             puts(cluster).len() == GROUPS.len()
@@ -76,15 +67,124 @@ async fn running_work_is_finished_and_the_lease_given_back() {
     assert_ne!(ready(&cluster, "endless").await, "True");
 }
 
-/// Status of the condition `Ready`, read as it is stored: conversion is away.
+/// Paths that a PUT was sent to, in order of letters.
+fn puts(cluster: &Cluster) -> Vec<String> {
+    let query = Query {
+        method: Some("PUT".to_owned()),
+        ..Query::default()
+    };
+    let requests = cluster.azure.simulator().requests(&query).into_iter();
+    let mut paths: Vec<String> = requests.map(|request| request.path).collect();
+    paths.sort();
+    paths
+}
+
+/// How long Azure works on an identity: past the end of the first process and the start of the second.
+const OPERATION: Duration = Duration::from_secs(20);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_that_its_object_does_not_tell_of_is_written_down() {
+    const GROUP: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/there";
+    let identity = format!("{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id");
+    let cluster = Cluster::start().await;
+    for name in [NAMESPACE, "team"] {
+        cluster.apply(&namespace(name)).await;
+    }
+    let manifests = cluster.render(&[]).await;
+    for manifest in &manifests {
+        cluster.apply(manifest).await;
+    }
+    let azure = cluster.azure.simulator();
+    azure
+        .place(GROUP, json!({"location": "westeurope"}))
+        .unwrap();
+    azure.set_operation_rule(
+        Some("Microsoft.ManagedIdentity/userAssignedIdentities"),
+        OperationRule {
+            put: Some(Style::AsyncOperation),
+            latency: Some(OPERATION),
+            retry_after: Some(1),
+            ..OperationRule::default()
+        },
+    );
+    let pod = cluster.run(&manifests, "armature-0", "127.0.0.1").await;
+    let object = json!({
+        "apiVersion": "managedidentity.azure.com/v1api20230131",
+        "kind": "UserAssignedIdentity",
+        "metadata": {"name": "id", "namespace": "team"},
+        "spec": {"location": "westeurope", "owner": {"armId": GROUP}},
+    });
+    cluster.apply(&object).await;
+    let api = of_stored(
+        &cluster,
+        "managedidentity.azure.com",
+        "v1api20230131storage",
+        "UserAssignedIdentity",
+    );
+    let is_told = async || {
+        let object = api.get("id").await.unwrap();
+        let annotations = object.metadata.annotations.unwrap_or_default();
+        annotations.contains_key(POLLER_RESUME_TOKEN)
+    };
+    let polls = |cluster: &Cluster| {
+        let all = cluster.azure.simulator().requests(&Query::default());
+        let of_it = |subject: &Option<String>| {
+            let subject = subject.as_deref();
+            subject.is_some_and(|subject| subject.eq_ignore_ascii_case(&identity))
+        };
+        all.iter().filter(|sent| of_it(&sent.subject)).count()
+    };
+    cluster
+        .until("the operation is being followed", async |cluster| {
+            polls(cluster) > 0
+        })
+        .await;
+    println!("told before the signal: {}", is_told().await);
+    let (status, _) = pod.terminate().await;
+    assert!(status.success(), "{status}");
+    assert!(is_told().await, "the next process can follow the operation");
+    let before = polls(&cluster);
+    let pod = cluster.run(&manifests, "armature-0", "127.0.0.1").await;
+    cluster
+        .until(
+            "the operation is followed by the next process",
+            async |cluster| polls(cluster) > before,
+        )
+        .await;
+    cluster
+        .until("the identity is ready", async |_| {
+            is_ready(&api.get("id").await.unwrap()) == "True"
+        })
+        .await;
+    assert_eq!(puts(&cluster), [identity.as_str()], "it is written once");
+    pod.terminate().await;
+}
+
+/// Objects of a kind as they are stored: conversion is away when no process runs.
+fn of_stored(cluster: &Cluster, group: &str, version: &str, kind: &str) -> Api<DynamicObject> {
+    let stored = GroupVersionKind::gvk(group, version, kind);
+    let resource = match kind {
+        "UserAssignedIdentity" => {
+            ApiResource::from_gvk_with_plural(&stored, "userassignedidentities")
+        }
+        _ => ApiResource::from_gvk(&stored),
+    };
+    Api::namespaced_with(cluster.client.clone(), "team", &resource)
+}
+
+/// Status of the condition `Ready` of a resource group.
 async fn ready(cluster: &Cluster, name: &str) -> String {
-    let kind = "ResourceGroup";
-    let stored = GroupVersionKind::gvk("resources.azure.com", "v1api20200601storage", kind);
-    let resource = ApiResource::from_gvk(&stored);
-    let groups: Api<DynamicObject> =
-        Api::namespaced_with(cluster.client.clone(), "team", &resource);
-    let group = groups.get(name).await.unwrap();
-    let conditions = group.data["status"]["conditions"].as_array();
+    let groups = of_stored(
+        cluster,
+        "resources.azure.com",
+        "v1api20200601storage",
+        "ResourceGroup",
+    );
+    is_ready(&groups.get(name).await.unwrap())
+}
+
+fn is_ready(object: &DynamicObject) -> String {
+    let conditions = object.data["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
     let ready = conditions.find(|condition| condition["type"] == "Ready");
     let status = ready.and_then(|ready| ready["status"].as_str());

@@ -5,13 +5,15 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use armature_engine::crd::{
-    ConversionWebhook, CrdOptions, WebhookEndpoint, custom_resource_definition, name,
+    ConversionWebhook, CrdOptions, ServedVersions, WebhookEndpoint, custom_resource_definition,
+    name,
 };
 use armature_shapes::kind::KindInfo;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use futures::stream::FuturesUnordered;
 use futures::{Stream, StreamExt, TryStreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use kube::core::{ObjectList, Request};
@@ -186,24 +188,45 @@ impl CrdInstaller {
     }
 
     /// Creates or updates the CRDs of these kinds, each with the versions chosen for it, so that the API server
-    /// trusts the webhook through this bundle of authorities (PEM). Fields that others manage stay theirs.
+    /// trusts the webhook through this bundle of authorities (PEM). Fields that others manage stay theirs. Returns the metadata
+    /// that they have then.
     pub async fn apply(
         &self,
         crds: &[(&'static KindInfo, CrdVersions)],
         bundle: &str,
-    ) -> Result<(), CrdError> {
+    ) -> Result<Vec<ObjectMeta>, CrdError> {
         let parameters = PatchParams::apply(FIELD_MANAGER).force();
         let mut writes = FuturesUnordered::new();
+        let mut became = Vec::new();
         for (kind, versions) in crds {
             if writes.len() == CONCURRENT_WRITES {
-                writes.try_next().await?;
+                became.extend(writes.try_next().await?);
             }
             // Composed one by one: all of them together take megabytes.
             let crd = self.compose(kind, versions, bundle);
             writes.push(self.write(name(kind), &parameters, Patch::Apply(crd)));
         }
-        while writes.try_next().await?.is_some() {}
-        Ok(())
+        while let Some(metadata) = writes.try_next().await? {
+            became.push(metadata);
+        }
+        Ok(became)
+    }
+
+    /// All that decides what [`CrdInstaller::apply`] makes of these kinds, but for the program itself.
+    pub fn decided_by(&self, crds: &[(&'static KindInfo, CrdVersions)], bundle: &str) -> Value {
+        let kinds = crds.iter().map(|(kind, versions)| {
+            let (rule, also) = match &versions.served {
+                ServedVersions::All { also } => ("all", also),
+                ServedVersions::Latest { also } => ("latest", also),
+            };
+            json!([name(kind), rule, also, versions.kept])
+        });
+        json!({
+            "conversion": self.webhook(bundle).to_json(),
+            "labels": self.labels.0,
+            "isDescribed": self.describe.is_some(),
+            "kinds": kinds.collect::<Vec<_>>(),
+        })
     }
 
     /// Points the conversion of installed CRDs at the webhook, trusted through this bundle. Who made a CRD may have had
@@ -302,9 +325,9 @@ impl CrdInstaller {
         name: String,
         parameters: &PatchParams,
         patch: Patch<Value>,
-    ) -> Result<(), CrdError> {
+    ) -> Result<ObjectMeta, CrdError> {
         match self.crds.patch_metadata(&name, parameters, &patch).await {
-            Ok(_) => Ok(()),
+            Ok(crd) => Ok(crd.metadata),
             Err(error) => Err(CrdError::Refused {
                 name,
                 message: message(&error),

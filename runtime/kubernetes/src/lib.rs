@@ -5,6 +5,7 @@
 //! ([`armature_engine`]) and how versions convert ([`armature_shapes`]). kube's types end here; no other module of the runtime needs them.
 
 mod admission;
+mod applied;
 mod buffer;
 mod cache;
 mod certificate;
@@ -40,6 +41,7 @@ mod watch;
 mod webhook;
 mod written;
 
+pub use applied::{AppliedCrds, applied_digest};
 pub use cache::ObjectCache;
 pub use certificate::{CertificateError, CertificateStore, Material, ServingCertificate, today};
 pub use client::{ClientError, Clients, WatchClient};

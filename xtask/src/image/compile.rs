@@ -7,6 +7,9 @@ use tokio::process::Command;
 
 use crate::{programs::Profile, workspace};
 
+/// Addresses are settled by the linker: `operator/build.rs` says why, and does it for glibc.
+const RUSTFLAGS: &str = "['-Crelocation-model=static']";
+
 /// Builds the operator for a target and returns where it is.
 pub async fn binary(
     root: &Utf8Path,
@@ -18,6 +21,10 @@ pub async fn binary(
     let status = Command::new(workspace::cargo())
         .args(["build", "--locked", "--package", "armature"])
         .args(["--profile", Profile::Image.name(), "--target", target])
+        .args([
+            "--config",
+            &format!("target.{target}.rustflags={RUSTFLAGS}"),
+        ])
         .current_dir(root)
         .status()
         .await
