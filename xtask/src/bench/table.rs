@@ -82,7 +82,7 @@ pub const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "idle",
-        about: "The operator with every CRD installed and no objects; each run is a start of its own.",
+        about: "The operator with every CRD installed and no objects; each run is a start of its own, after one that installed them.",
         is_inside: true,
         run: |context| scale::idle(context).boxed(),
     },
