@@ -34,6 +34,8 @@ use manifest::{Written, object_name};
 const CASES: u32 = 24;
 /// The same with an Azure in between.
 const CASES_THROUGH_AZURE: u32 = 24;
+/// How often as many are made of a version of which none was sent.
+const MOST_ROUNDS: usize = 20;
 /// Words of refusals that say nothing about an import, with reasons.
 const REFUSALS: [(&str, &str); 2] = [
     (
@@ -188,11 +190,17 @@ fn what_azure_was_sent_is_imported_as_that_manifest() {
     for (kind, version) in versions().filter(is_shown) {
         let told = Cell::new(0);
         let what = format!("{} {} through Azure", kind.kind, version.name);
-        for_all(&what, CASES_THROUGH_AZURE, |seed, size| {
-            let came_back = through_azure((kind, version), (seed, size))?;
-            told.set(told.get() + usize::from(came_back.is_some()));
-            Ok(())
-        });
+        // Of a few versions chance seldom makes what anybody could apply.
+        for _ in 0..MOST_ROUNDS {
+            for_all(&what, CASES_THROUGH_AZURE, |seed, size| {
+                let came_back = through_azure((kind, version), (seed, size))?;
+                told.set(told.get() + usize::from(came_back.is_some()));
+                Ok(())
+            });
+            if told.get() > 0 {
+                break;
+            }
+        }
         if told.get() == 0 {
             silent.push(format!("{} {}", kind.kind, version.name));
         }
