@@ -12,8 +12,9 @@ use armature_runtime::kubernetes::{
 };
 use armature_runtime::resource::Kind;
 use futures::StreamExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::runtime::watcher::Event;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
@@ -173,9 +174,8 @@ impl CrdKeeper {
                 crds.push((*kind, self.versions(kind, known).await?));
             }
         }
-        let decided_by = self.decided_by(&crds);
         let kinds: Vec<_> = crds.iter().map(|(kind, _)| *kind).collect();
-        if self.is_applied(&decided_by, &kinds, &installed).await {
+        if self.is_applied(&crds, &installed).await {
             tracing::info!(
                 count = crds.len(),
                 "the CRDs are as this program has applied them"
@@ -194,42 +194,41 @@ impl CrdKeeper {
             .wait_established(&kinds, ESTABLISH_LIMIT)
             .await?;
         self.converted.extend(kinds.into_iter().map(Kind));
-        if let Some(decided_by) = decided_by {
-            let digest = applied_digest(&decided_by, became.iter());
-            if let Err(error) = self.applied.note(digest).await {
-                tracing::debug!(%error, "what was applied is not noted; it is applied again next time");
-            }
+        if let Some(digest) = self.digest(&crds, became.iter())
+            && let Err(error) = self.applied.note(digest).await
+        {
+            tracing::debug!(%error, "what was applied is not noted; it is applied again next time");
         }
         Ok(())
     }
 
-    /// All that decides what is applied; nothing where it is not known which program this is.
-    fn decided_by(&self, crds: &[(&'static KindInfo, CrdVersions)]) -> Option<Value> {
+    /// Stands for CRDs that this program has applied, as they are now; nothing where it is not known which program this is.
+    fn digest<'m>(
+        &self,
+        crds: &[(&'static KindInfo, CrdVersions)],
+        now: impl Iterator<Item = &'m ObjectMeta>,
+    ) -> Option<String> {
         let bundle = &self.certificates.current.bundle;
         let settings = self.installer.decided_by(crds, bundle);
-        Some(json!([self.build.as_ref()?, settings]))
+        let program = self.build.as_ref()?;
+        Some(applied_digest(&json!([program, settings]), now))
     }
 
-    /// Whether the CRDs of these kinds are there, served, and as this very program has left them.
+    /// Whether these CRDs are there, served, and as this very program has left them.
     async fn is_applied(
         &self,
-        decided_by: &Option<Value>,
-        kinds: &[&'static KindInfo],
+        crds: &[(&'static KindInfo, CrdVersions)],
         installed: &[InstalledCrd],
     ) -> bool {
-        let Some(decided_by) = decided_by else {
-            return false;
-        };
-        let of = |kind: &&'static KindInfo| installed.iter().find(|crd| crd.is_of(kind));
-        let is_served = |kind: &&'static KindInfo| {
-            of(kind).is_some_and(|crd| crd.serves(kind) && !crd.is_injected())
-        };
-        if !kinds.iter().all(is_served) {
-            return false;
+        let mut now = Vec::new();
+        for (kind, _) in crds {
+            match installed.iter().find(|crd| crd.is_of(kind)) {
+                Some(crd) if crd.serves(kind) && !crd.is_injected() => now.push(&crd.metadata),
+                _ => return false,
+            }
         }
-        let became = kinds.iter().filter_map(of).map(|crd| &crd.metadata);
-        let digest = applied_digest(decided_by, became);
-        self.applied.last().await == Some(digest)
+        let digest = self.digest(crds, now.into_iter());
+        digest.is_some() && self.applied.last().await == digest
     }
 
     /// The versions that the CRD of a kind gets.

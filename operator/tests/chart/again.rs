@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use armature_runtime::kubernetes::InstalledCrd;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::json;
 
 use crate::chart::NAMESPACE;
-use crate::cluster::{Cluster, namespace};
+use crate::cluster::Cluster;
 use crate::pod::Ports;
 
 /// Where the operator notes what it has applied.
@@ -19,11 +19,7 @@ const TIME_TO_APPLY: Duration = Duration::from_secs(8);
 #[tokio::test(flavor = "multi_thread")]
 async fn crds_are_applied_again_only_where_somebody_has_changed_one() {
     let cluster = Cluster::start().await;
-    cluster.apply(&namespace(NAMESPACE)).await;
-    let manifests = cluster.render(&[]).await;
-    for manifest in &manifests {
-        cluster.apply(manifest).await;
-    }
+    let manifests = cluster.install(&[NAMESPACE]).await;
     // In a cluster the webhook stays where it is.
     let ports = Ports::free();
     let url = format!("https://127.0.0.1:{}/convert", ports.webhook);
@@ -47,18 +43,27 @@ async fn crds_are_applied_again_only_where_somebody_has_changed_one() {
     pod.terminate().await;
     assert_eq!((noted().await, applied(&cluster).await), first);
 
-    let crds: Api<InstalledCrd> = Api::all(cluster.client.clone());
+    // Somebody takes a column out that `kubectl get` shows.
+    let crds: Api<CustomResourceDefinition> = Api::all(cluster.client.clone());
     let name = "resourcegroups.resources.azure.com";
-    let edit = Patch::Merge(json!({"spec": {"names": {"shortNames": ["mine"]}}}));
-    let edited = crds.patch(name, &PatchParams::default(), &edit).await;
-    let edited = edited.unwrap().metadata.generation;
+    let columns = async || {
+        let mut crd = crds.get(name).await.unwrap();
+        crd.spec.versions.swap_remove(0).additional_printer_columns
+    };
+    let before = columns().await;
+    assert!(before.is_some(), "there are columns");
+    let edit = json!([{"op": "remove", "path": "/spec/versions/0/additionalPrinterColumns"}]);
+    let edit = Patch::Json::<()>(serde_json::from_value(edit).unwrap());
+    crds.patch(name, &PatchParams::default(), &edit)
+        .await
+        .unwrap();
+    assert_eq!(columns().await, None);
     let pod = run().await;
     cluster
         .until("all are applied", async |_| noted().await != first.0)
         .await;
     pod.terminate().await;
-    let now = crds.get(name).await.unwrap().metadata.generation;
-    println!("generation {edited:?}, then {now:?}");
+    assert_eq!(columns().await, before, "the columns are back");
     assert_eq!(applied(&cluster).await, 2 * first.1);
 }
 

@@ -120,6 +120,18 @@ impl Cluster {
         release(name, &[settings.as_slice(), more].concat()).await
     }
 
+    /// Makes the namespaces and installs what the chart renders to; returns that.
+    pub async fn install(&self, namespaces: &[&str]) -> Vec<Value> {
+        for name in namespaces {
+            self.apply(&namespace(name)).await;
+        }
+        let manifests = self.render(&[]).await;
+        for manifest in &manifests {
+            self.apply(manifest).await;
+        }
+        manifests
+    }
+
     pub async fn apply(&self, manifest: &Value) {
         self.request(manifest, &PatchParams::apply("helm").force())
             .await

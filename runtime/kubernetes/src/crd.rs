@@ -5,8 +5,7 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use armature_engine::crd::{
-    ConversionWebhook, CrdOptions, ServedVersions, WebhookEndpoint, custom_resource_definition,
-    name,
+    ConversionWebhook, CrdOptions, WebhookEndpoint, custom_resource_definition, name,
 };
 use armature_shapes::kind::KindInfo;
 use base64::Engine;
@@ -214,13 +213,9 @@ impl CrdInstaller {
 
     /// All that decides what [`CrdInstaller::apply`] makes of these kinds, but for the program itself.
     pub fn decided_by(&self, crds: &[(&'static KindInfo, CrdVersions)], bundle: &str) -> Value {
-        let kinds = crds.iter().map(|(kind, versions)| {
-            let (rule, also) = match &versions.served {
-                ServedVersions::All { also } => ("all", also),
-                ServedVersions::Latest { also } => ("latest", also),
-            };
-            json!([name(kind), rule, also, versions.kept])
-        });
+        let kinds = crds
+            .iter()
+            .map(|(kind, versions)| format!("{}: {versions:?}", name(kind)));
         json!({
             "conversion": self.webhook(bundle).to_json(),
             "labels": self.labels.0,

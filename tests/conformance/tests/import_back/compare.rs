@@ -27,6 +27,7 @@ const AZURES_OWN: [(&str, &str); 10] = [
     ),
     ("/serviceUri", "it has a secret, and is shown to nobody"),
 ];
+
 /// Without what says nothing.
 pub fn telling(value: &Value) -> Value {
     match value {
