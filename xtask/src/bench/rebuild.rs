@@ -1,4 +1,5 @@
-//! How long whoever changes a line waits for the next operator: the development build after a file was touched.
+//! How long whoever changes a line waits for the next operator: the development build after a file was touched, and the
+//! one with optimisations that `cargo xtask dev --release` runs.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,10 +12,14 @@ use wait4::Wait4;
 
 use super::Context;
 use super::figure::{Figure, Unit};
+use crate::programs::Profile;
 use crate::workspace;
 
 /// What people wait for at most, in seconds, on two cores.
 const BAR: f64 = 15.0;
+
+/// What they wait for at most where they want optimisations, in seconds.
+const OPTIMISED_BAR: f64 = 60.0;
 
 /// A file that people change, and what it is called in the result.
 struct Place {
@@ -59,21 +64,27 @@ fn yes() -> bool {
 /// When a place is not there, or the build fails.
 pub fn figures(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let root = context.root.as_std_path();
-    build(root)?;
     let mut figures = Vec::new();
     let mut generated = Vec::new();
-    for place in PLACES {
-        let (mut walls, mut cpus) = (Vec::new(), Vec::new());
-        for _ in 0..context.runs {
-            touch(&root.join(place.file))?;
-            let built = build(root)?;
-            walls.push(built.wall);
-            cpus.push(built.cpu);
-            generated.push(built.generated);
+    for profile in [Profile::Dev, Profile::Release] {
+        build(root, profile)?;
+        for place in PLACES {
+            let (mut walls, mut cpus) = (Vec::new(), Vec::new());
+            for _ in 0..context.runs {
+                touch(&root.join(place.file))?;
+                let built = build(root, profile)?;
+                walls.push(built.wall);
+                cpus.push(built.cpu);
+                generated.push(built.generated);
+            }
+            let (name, bar) = if profile == Profile::Release {
+                (format!("{}, optimised", place.name), Some(OPTIMISED_BAR))
+            } else {
+                (place.name.to_owned(), place.bar)
+            };
+            figures.push(Figure::new(name.clone(), Unit::Seconds, walls).at_most(bar));
+            figures.push(Figure::new(format!("{name}, cpu"), Unit::Seconds, cpus));
         }
-        let name = place.name;
-        figures.push(Figure::new(name, Unit::Seconds, walls).at_most(place.bar));
-        figures.push(Figure::new(format!("{name}, cpu"), Unit::Seconds, cpus));
     }
     let name = "generated crates that were built again";
     figures.push(Figure::new(name, Unit::Count, generated).at_most(Some(0.0)));
@@ -88,7 +99,7 @@ struct Built {
     generated: f64,
 }
 
-fn build(root: &Path) -> anyhow::Result<Built> {
+fn build(root: &Path, profile: Profile) -> anyhow::Result<Built> {
     let started = Instant::now();
     let mut child = Command::new(workspace::cargo())
         .args([
@@ -97,6 +108,7 @@ fn build(root: &Path) -> anyhow::Result<Built> {
             "armature",
             "--message-format=json-render-diagnostics",
         ])
+        .args(["--profile", profile.name()])
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

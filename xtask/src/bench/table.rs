@@ -48,8 +48,8 @@ pub const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "rebuild",
-        about: "The operator's development build (`cargo build -p armature`) after one file was touched: a decision of \
-                the reconciler, a customization, the ARM client.",
+        about: "The operator's build (`cargo build -p armature`) after one file was touched: a decision of the reconciler, a \
+                customization, the ARM client; for development, and optimised as for `cargo xtask dev --release`.",
         is_inside: false,
         run: |context| async move { rebuild::figures(context) }.boxed(),
     },
