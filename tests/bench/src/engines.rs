@@ -6,19 +6,20 @@ use armature_runtime::conversion::{from_hub, to_hub};
 use armature_runtime::shape::UnknownFields;
 use serde_json::Value;
 
-use crate::corpus::{served, types};
+use crate::corpus::{hubs, served, types};
 use crate::figure::{Figure, time};
 
-/// An object's spec and status from JSON into the Rust types and back.
+/// An object's spec and status from JSON into the Rust types that extensions use, and back.
 ///
 /// # Errors
 /// When an object does not fit its types.
 pub fn codec(runs: u32) -> anyhow::Result<Vec<Figure>> {
-    let (objects, types) = (served(), types());
+    let (objects, types) = (hubs(), types());
     let figure = time("decode and encode", runs, objects.len(), || {
         for one in &objects {
-            for (shape, member) in [(one.version.spec, "spec"), (one.version.status, "status")] {
-                black_box(types.recode(shape, &one.object[member], UnknownFields::Deny)?);
+            let hub = &one.kind.hub;
+            for (shape, value) in [(hub.spec, &one.spec), (hub.status, &one.status)] {
+                black_box(types.recode(shape, value, UnknownFields::Deny)?);
             }
         }
         Ok(())

@@ -55,14 +55,15 @@ pub const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "codec",
-        about: "Spec and status of one object from JSON into the Rust types and back, over one object of every version \
-                of every kind with about 40 values in each of the two.",
+        about: "Spec and status of one object from JSON into the Rust types that extensions use, and back, over the hub \
+                form of every kind of compute, containerservice, network and storage with about 40 values in each of the two.",
         is_inside: true,
         run: |context| engines::figures(context, "codec").boxed(),
     },
     Benchmark {
         name: "conversion",
-        about: "One object from a served version to the stored form and back, over the objects of `codec`.",
+        about: "One object from a served version to the stored form and back, over one object of every version of every kind, \
+                as long as those of `codec`.",
         is_inside: true,
         run: |context| engines::figures(context, "conversion").boxed(),
     },
