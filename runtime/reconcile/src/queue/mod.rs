@@ -34,7 +34,7 @@ use super::backoff::{Periods, Random, Requeue, RetryClass};
 use super::time::Time;
 
 /// Passes at the same time, unless something else is asked for.
-pub const WORKERS: usize = 32;
+pub const WORKERS: usize = 64;
 
 /// Limits and periods.
 #[derive(Clone, Copy, Debug)]

@@ -527,6 +527,6 @@ async fn fewer_passes_run_while_the_api_server_refuses_requests() {
     run_for(&queue, 100, 1, &log, Requeue::Never).await;
     let passes = log.times();
     let at = |time| passes.iter().filter(|at| **at == time).count();
-    assert_eq!([0, 1, 2, 3].map(at), [16, 8, 4, 4]);
+    assert_eq!([0, 1, 2, 3].map(at), [32, 16, 8, 4]);
     assert_eq!(passes.len(), 100);
 }
