@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use armature_controlplane::KUBERNETES_VERSION;
 use armature_runtime::engine::collect::has_reference_twin;
+use armature_runtime::reconcile::queue::WORKERS;
 use armature_runtime::shape::{StructShape, Type};
 use serde_json::Value;
 
@@ -175,8 +176,10 @@ async fn settings_reach_the_operator() {
         "metrics.address=0.0.0.0",
     ])
     .await;
+    // The chart names it, so that `helm show values` tells it; the program's own default is the truth.
+    let workers = WORKERS.to_string();
     for (name, default, set) in [
-        ("ARMATURE_WORKERS", Some("32"), "7"),
+        ("ARMATURE_WORKERS", Some(workers.as_str()), "7"),
         ("ARMATURE_ARM_BUDGET", None, "reads=100/10,writes=50/5"),
         ("ARMATURE_CONVERSION_MEMORY", Some("256Mi"), "64Mi"),
         ("--metrics-addr", Some("127.0.0.1:8080"), "0.0.0.0:8080"),

@@ -15,6 +15,7 @@ use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use armature_runtime::kind::{HubInfo, KindInfo};
 use armature_runtime::kubernetes::{InstalledCrd, today};
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::queue::WORKERS;
 use armature_simulator::Settings;
 use kube::api::{Api, DeleteParams, DynamicObject};
 use serde_json::Value;
@@ -118,7 +119,7 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         max_concurrent_reconciles: None,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),
-        workers: 32,
+        workers: WORKERS,
         arm_budget: Limits::default(),
         conversion_memory: CONVERSION_MEMORY,
     }

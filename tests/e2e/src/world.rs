@@ -19,6 +19,7 @@ use armature_runtime::azure::credential::{CredentialError, Identity, operator_id
 use armature_runtime::azure::{ClientSettings, Cloud};
 use armature_runtime::kubernetes::today;
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::queue::WORKERS;
 use armature_runtime::reconcile::time::Time;
 use armature_simulator::{OperationRule, Options, Running, Settings, Simulator};
 use jiff::ToSpan;
@@ -298,7 +299,7 @@ pub async fn operator_config(
         max_concurrent_reconciles: None,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),
-        workers: 32,
+        workers: WORKERS,
         arm_budget: Limits::default(),
         conversion_memory: CONVERSION_MEMORY,
     })
