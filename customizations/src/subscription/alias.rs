@@ -14,11 +14,15 @@ use serde_json::Value;
 /// API version in which the state of a subscription is asked for; that of aliases does not know it.
 const SUBSCRIPTIONS: &str = "2022-12-01";
 
+/// Where Azure's answer about an alias has its subscription.
+const NAMED: &str = "/properties/subscriptionId";
+
 /// States of a subscription that can be cancelled. In any other it is cancelled already.
 const IN_USE: [&str; 3] = ["Enabled", "Warned", "PastDue"];
 
 /// Cancels the subscription before the alias goes: without it nobody would know what is still to be paid for. One that is
-/// cancelled, or gone, is left alone, so that a deletion that could not go on can be tried again.
+/// cancelled, or gone, is left alone, so that a deletion that could not go on can be tried again. Which one it is, Azure is
+/// asked: it is not the credential's, and a status is not what somebody's subscription is cancelled for.
 #[derive(Debug)]
 pub struct CancelSubscription;
 
@@ -32,7 +36,16 @@ impl Deleter for CancelSubscription {
         alias: &Alias,
         next: Next<'_, Write>,
     ) -> Result<Write, ExtensionError> {
-        if let Some(subscription) = subscription(alias) {
+        if subscription(alias).is_none() {
+            return next.call().await;
+        }
+        let known = context.arm.get(&context.url()?).await?;
+        let name = known
+            .as_ref()
+            .and_then(|alias| alias.pointer(NAMED)?.as_str());
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            context.arm.admit_subscription(name);
+            let subscription = format!("/subscriptions/{name}");
             let question = format!("{subscription}?api-version={SUBSCRIPTIONS}");
             let found = context.arm.get(&question).await?;
             if found.as_ref().is_some_and(is_in_use) {
@@ -82,6 +95,7 @@ fn is_in_use(subscription: &Value) -> bool {
 
 #[cfg(all(test, feature = "default"))]
 mod tests {
+    use armature_runtime::id::ResourceId;
     use armature_runtime::shape::decode;
     use serde_json::json;
 
@@ -96,13 +110,23 @@ mod tests {
         }
     }
 
+    const ID: &str = "/providers/Microsoft.Subscription/aliases/team";
+    const ASKED: &str = "GET /providers/Microsoft.Subscription/aliases/team?api-version=2021-10-01";
+
     async fn delete(doubles: &Doubles, alias: &Alias) -> Result<Write, ExtensionError> {
         let context = Context {
+            id: Some(ResourceId::parse(ID).expect("an id")),
             api_version: "2021-10-01",
             ..doubles.context()
         };
         let next = Next::value(Write::Completed);
         CancelSubscription.delete(&context, alias, next).await
+    }
+
+    /// Azure's answer to everything, about the alias and about its subscription.
+    fn azure(subscription: &str, state: &str) -> Doubles {
+        let properties = json!({"subscriptionId": subscription});
+        Doubles::answering(json!({"properties": properties, "state": state}))
     }
 
     #[tokio::test]
@@ -114,10 +138,10 @@ mod tests {
             ("Disabled", false),
             ("Deleted", false),
         ] {
-            let doubles = Doubles::answering(json!({ "state": state }));
+            let doubles = azure("s-2", state);
             let deleted = delete(&doubles, &alias(json!("s-2"))).await;
             assert_eq!(deleted.expect("an answer"), Write::Completed);
-            let mut requests = vec!["GET /subscriptions/s-2?api-version=2022-12-01"];
+            let mut requests = vec![ASKED, "GET /subscriptions/s-2?api-version=2022-12-01"];
             let cancel = "POST /subscriptions/s-2/providers/Microsoft.Subscription/cancel?api-version=2021-10-01";
             requests.extend(is_cancelled.then_some(cancel));
             assert_eq!(doubles.requests(), requests, "{state}");
@@ -125,11 +149,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_subscription_that_is_gone_does_not_hold_the_alias() {
+    async fn no_subscription_is_cancelled_but_the_one_that_azure_names() {
+        let doubles = azure("s-2", "Enabled");
+        let deleted = delete(&doubles, &alias(json!("of-others"))).await;
+        assert_eq!(deleted.expect("an answer"), Write::Completed);
+        let others = |request: &String| request.contains("of-others");
+        assert!(!doubles.requests().iter().any(others));
+    }
+
+    #[tokio::test]
+    async fn an_alias_that_is_gone_just_goes() {
         let doubles = Doubles::default();
         let deleted = delete(&doubles, &alias(json!("s-2"))).await;
         assert_eq!(deleted.expect("an answer"), Write::Completed);
-        assert_eq!(doubles.requests().len(), 1);
+        assert_eq!(doubles.requests(), [ASKED]);
     }
 
     #[tokio::test]

@@ -121,6 +121,10 @@ pub trait Transport: Send + Sync {
     /// Subscription that the credential is for (ASO behaviour §1.8).
     async fn subscription(&self, credential: &CredentialKey) -> Result<String, TransportError>;
 
+    /// Lets requests go to this subscription too, where they are confined to that of the credential: a resource stands for
+    /// it, and Azure itself has said so.
+    fn admit_subscription(&self, _subscription: &str) {}
+
     /// Who the credential stands for. Two credentials of the same one share ARM's limits.
     async fn principal(&self, credential: &CredentialKey) -> String {
         format!("{credential:?}")

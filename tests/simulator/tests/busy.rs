@@ -119,6 +119,35 @@ fn settings_and_endpoints_of_a_busy_server_come_to_nothing() {
     }
 }
 
+/// As in recordings dbforpostgresql-v1api20240801 and dbforpostgresql-v20250801.
+#[test]
+fn a_backup_comes_to_nothing_beside_a_virtual_endpoint() {
+    let bench = bench();
+    let long = OperationRule {
+        put: Some(Style::Both),
+        latency: Some(std::time::Duration::from_secs(60)),
+        ..OperationRule::default()
+    };
+    let endpoints = format!("{POSTGRESQL}/virtualendpoints");
+    bench.simulator.set_operation_rule(Some(&endpoints), long);
+    let id = in_group(&format!("{POSTGRESQL}/busy"));
+    let api = "?api-version=2025-08-01";
+    let server = json!({"location": "westus2", "properties": {"version": "17"}});
+    assert_eq!(bench.put(&format!("{id}{api}"), server).status, 201);
+    let reads = json!({"properties": {"endpointType": "ReadWrite", "members": ["busy"]}});
+    let taken = bench.put(&format!("{id}/virtualendpoints/reads{api}"), reads);
+    assert_eq!(taken.status, 202);
+
+    let backup = format!("{id}/backups/first{api}");
+    let taken = bench.put(&backup, json!({}));
+    let ended = outcome(&bench, &taken);
+    assert_eq!(ended["error"]["code"], "InternalServerError", "{ended}");
+    assert_eq!(bench.get(&backup).status, 404, "it did not come to be");
+    bench.pass(61);
+    let taken = bench.put(&backup, json!({}));
+    assert_eq!(outcome(&bench, &taken)["status"], "Succeeded");
+}
+
 /// As in the recordings app-* and network-v1api20241001.
 #[test]
 fn what_uses_another_resource_waits_until_that_is_made() {
@@ -152,6 +181,16 @@ fn what_uses_another_resource_waits_until_that_is_made() {
     let watcher = in_group("Microsoft.Network/networkWatchers/watcher");
     let made = bench.put(&format!("{watcher}?api-version=2024-10-01"), west.clone());
     assert_eq!(made.status, 201);
+    for (url, body) in [
+        (in_group("Microsoft.App/containerApps/shop"), &app),
+        (in_group("Microsoft.App/jobs/nightly"), &job),
+    ] {
+        let refused = bench.put(&format!("{url}?api-version=2025-01-01"), body.clone());
+        assert_eq!(
+            (refused.status, code(&refused)),
+            (404, "ManagedEnvironmentNotFound")
+        );
+    }
     bench.put(&format!("{environment}?api-version=2025-01-01"), west);
     bench.put(&format!("{account}?api-version=2023-01-01"), stored);
     let apps = in_group("Microsoft.App/containerApps/shop");

@@ -140,6 +140,12 @@ impl ArmAccess {
         }
     }
 
+    /// Lets requests of this pass go to a subscription other than the credential's, which all others are refused: one that
+    /// the resource stands for. Take its name from what Azure answers, never from the object, which users may write.
+    pub fn admit_subscription(&self, subscription: &str) {
+        self.transport.admit_subscription(subscription);
+    }
+
     /// GET of a path and query; `None` when Azure says that there is no such thing ([`absence::is_gone`]).
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The way of one pass to Azure: each request, of the driver and of extensions, goes through the budget.
 //!
-//! A request to another subscription than the one that was checked for the credential is not sent.
+//! A request to another subscription than the one that was checked for the credential is not sent, unless an extension
+//! says that its resource stands for that one.
 //!
 //! Once something was changed in Azure, the rest of the pass is always sent: what Azure made of it must be read
 //! and recorded.
@@ -34,6 +35,8 @@ struct State {
     principal: String,
     /// Where requests may go, once the credential is chosen.
     subscription: Option<String>,
+    /// Where they may go as well.
+    admitted: Vec<String>,
     /// The latest PUT may have arrived, and nobody heard what came of it.
     has_unanswered_put: bool,
     sent: Sent,
@@ -155,11 +158,9 @@ impl Transport for Gate {
             return Err(refusal(RefusedUrl::Elsewhere.to_string(), None));
         }
         let subscription = segment::subscription_of(&url);
-        check_subscription(
-            subscription.as_deref(),
-            self.state().subscription.as_deref(),
-        )
-        .map_err(|message| refusal(message, None))?;
+        self.state()
+            .check_subscription(subscription.as_deref())
+            .map_err(|message| refusal(message, None))?;
         let sort = Sort::of(method);
         let account = Account {
             subscription: subscription.unwrap_or_default().to_ascii_lowercase(),
@@ -197,15 +198,25 @@ impl Transport for Gate {
     async fn principal(&self, credential: &CredentialKey) -> String {
         self.arm.principal(credential).await
     }
+
+    fn admit_subscription(&self, subscription: &str) {
+        self.state().admitted.push(subscription.to_owned());
+    }
 }
 
-/// Refuses a request to another subscription than the one that was checked for the credential.
-fn check_subscription(asked: Option<&str>, checked: Option<&str>) -> Result<(), String> {
-    match (asked, checked) {
-        (Some(asked), Some(checked)) if !asked.eq_ignore_ascii_case(checked) => Err(format!(
+impl State {
+    /// Refuses a request to another subscription than the one that was checked for the credential.
+    fn check_subscription(&self, asked: Option<&str>) -> Result<(), String> {
+        let (Some(asked), Some(checked)) = (asked, &self.subscription) else {
+            return Ok(());
+        };
+        let mut open = self.admitted.iter().chain([checked]);
+        if open.any(|open| asked.eq_ignore_ascii_case(open)) {
+            return Ok(());
+        }
+        Err(format!(
             "refused: the URL is in subscription '{asked}', but the credential is for {checked}"
-        )),
-        _ => Ok(()),
+        ))
     }
 }
 
@@ -220,20 +231,27 @@ fn may_be_done_unheard(answer: &Result<Response, TransportError>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::check_subscription;
+    use super::State;
 
     #[test]
-    fn requests_stay_in_the_subscription_that_was_checked() {
+    fn requests_stay_in_the_subscription_that_was_checked_and_those_that_were_admitted() {
         let rows = [
             (Some("s-1"), Some("S-1"), true),
             (Some("s-2"), Some("s-1"), false),
             (Some(""), Some("s-1"), false),
+            // That of the resource.
+            (Some("S-3"), Some("s-1"), true),
             // Of a tenant, and before a credential is chosen.
             (None, Some("s-1"), true),
             (Some("s-1"), None, true),
         ];
         for (asked, checked, expected) in rows {
-            let found = check_subscription(asked, checked).is_ok();
+            let state = State {
+                subscription: checked.map(str::to_owned),
+                admitted: vec!["s-3".to_owned()],
+                ..State::default()
+            };
+            let found = state.check_subscription(asked).is_ok();
             assert_eq!(found, expected, "{asked:?} {checked:?}");
         }
     }

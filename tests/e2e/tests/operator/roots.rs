@@ -113,3 +113,31 @@ fn resources_of_the_tenant_of_subscriptions_and_of_other_resources_come_and_go()
         }
     });
 }
+
+/// Of the credential's subscription alone requests may be about; an alias's own is the exception.
+#[test]
+fn the_subscription_of_an_alias_is_cancelled_before_it_goes() {
+    const NAMESPACE: &str = "aliased";
+    World::shared().run(NAMESPACE, async |world, objects| {
+        let manifest = json!({
+            "apiVersion": "subscription.azure.com/v1api20211001",
+            "kind": "Alias",
+            "metadata": {"name": "aliased", "namespace": NAMESPACE},
+            "spec": {"properties": {"displayName": "team", "workload": "DevTest"}},
+        });
+        objects.apply_value(&manifest).await.unwrap();
+        objects
+            .wait_ready("Alias", "aliased", LIMIT, is_ready)
+            .await;
+        let alias = "/providers/Microsoft.Subscription/aliases/aliased";
+        let made = world.azure().resource(alias).unwrap();
+        let name = made["properties"]["subscriptionId"].as_str().unwrap();
+        let subscription = format!("/subscriptions/{name}");
+        let state = || world.azure().resource(&subscription).unwrap()["state"].clone();
+        assert_eq!(state(), "Enabled");
+        objects.delete("Alias", "aliased").await.unwrap();
+        objects.wait_gone("Alias", "aliased", LIMIT).await;
+        assert!(world.azure().resource(alias).is_none());
+        assert_eq!(state(), "Disabled");
+    });
+}

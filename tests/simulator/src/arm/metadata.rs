@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use crate::catalog::ArmType;
 use crate::error::ArmError;
 use crate::exchange::Answer;
+use crate::id::ResourceId;
+use crate::json;
 use crate::state::{Call, Handled, State};
+use crate::store::Resource;
 
 impl State {
     /// Answers GETs that concern no single type. `None` when the path is another one.
@@ -53,8 +56,44 @@ impl State {
         Some(call.request.api_version().and(answer))
     }
 
+    /// Whether a subscription exists: as the simulator was set up, or since an alias of it was made.
+    pub(super) fn has_subscription(&self, name: &str) -> bool {
+        self.settings.has_subscription(name) || self.aliased(name).is_some()
+    }
+
+    /// What an alias has made.
+    fn aliased(&self, subscription: &str) -> Option<&Resource> {
+        self.store.get(&subscription_id(subscription)?)
+    }
+
+    /// Cancels a subscription that an alias has made. `None` when the request is another one.
+    pub(super) fn cancel_subscription(&mut self, call: &Call<'_>) -> Option<Handled> {
+        let path = call.request.path.to_ascii_lowercase();
+        let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let [
+            "subscriptions",
+            name,
+            "providers",
+            "microsoft.subscription",
+            "cancel",
+        ] = segments.as_slice()
+        else {
+            return None;
+        };
+        if call.request.method != Method::POST {
+            return None;
+        }
+        if self.aliased(name).is_none() {
+            return Some(Err(ArmError::subscription_not_found(name)));
+        }
+        if let Some(id) = subscription_id(name) {
+            self.overwrite(&id, json!({"state": "Disabled"}));
+        }
+        Some(Ok(Answer::json(200, json!({"subscriptionId": name}))))
+    }
+
     fn known(&self, subscription: &str) -> Result<(), ArmError> {
-        match self.settings.has_subscription(subscription) {
+        match self.has_subscription(subscription) {
             true => Ok(()),
             false => Err(ArmError::subscription_not_found(subscription)),
         }
@@ -124,12 +163,14 @@ impl State {
     }
 
     pub(super) fn subscription_body(&self, name: &str) -> Value {
+        let made = self.aliased(name);
+        let state = made.and_then(|made| json::text(&made.body, &["state"]));
         json!({
             "id": format!("/subscriptions/{name}"),
             "subscriptionId": name,
             "tenantId": self.settings.tenant,
             "displayName": "Simulated subscription",
-            "state": "Enabled",
+            "state": state.unwrap_or("Enabled"),
             "authorizationSource": "RoleBased",
             "managedByTenants": [],
             "subscriptionPolicies": {
@@ -139,6 +180,10 @@ impl State {
             },
         })
     }
+}
+
+fn subscription_id(name: &str) -> Option<ResourceId> {
+    ResourceId::parse(&format!("/subscriptions/{name}"))
 }
 
 fn type_body(entry: &ArmType) -> Value {

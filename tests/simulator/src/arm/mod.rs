@@ -31,6 +31,9 @@ impl State {
         if let Some(answer) = self.metadata(call) {
             return answer;
         }
+        if let Some(answer) = self.cancel_subscription(call) {
+            return answer;
+        }
         if let Some(answer) = self.deleted_vault(call) {
             return answer;
         }
@@ -65,7 +68,7 @@ impl State {
         for (index, ancestor) in chain.iter().enumerate().rev() {
             if ancestor.is_subscription() {
                 let name = ancestor.name();
-                if !self.settings.has_subscription(name) {
+                if !self.has_subscription(name) {
                     return Err(ArmError::subscription_not_found(name));
                 }
             } else if self.store.visible(ancestor).is_none() && !is_location(ancestor) {

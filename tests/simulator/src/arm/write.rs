@@ -10,7 +10,7 @@ use crate::error::ArmError;
 use crate::exchange::Answer;
 use crate::id::ResourceId;
 use crate::json;
-use crate::operation::{OperationRule, Style, Verb};
+use crate::operation::{Operation, OperationRule, Style, Verb};
 use crate::schema::{self, Mode};
 use crate::state::{Call, Handled, State};
 use crate::store::Resource;
@@ -110,13 +110,26 @@ impl State {
         Ok(())
     }
 
+    /// The operation that runs on a resource.
+    fn running(&self, id: &ResourceId) -> Option<&Operation> {
+        let name = self.store.get(id)?.operation.as_ref()?;
+        self.operations.get(name).filter(|found| found.is_running())
+    }
+
+    /// Refuses a write while an operation runs that the resource's provider does not let it run beside.
+    fn check_others(&self, call: &Call<'_>, id: &ResourceId) -> Result<(), ArmError> {
+        let arm_type = id.arm_type();
+        let mut behaviours = self.behaviours.of(&arm_type);
+        let other = behaviours.find_map(|behaviour| behaviour.waits_for(&self.store, id));
+        match other.and_then(|other| self.running(&other)) {
+            Some(operation) => Err(ArmError::operation_in_progress(&operation.url(call))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a write while an operation on the resource, or the deletion of its group, runs.
     pub(super) fn check_idle(&self, call: &Call<'_>, id: &ResourceId) -> Result<(), ArmError> {
-        let running = |id: &ResourceId| {
-            let name = self.store.get(id)?.operation.as_ref()?;
-            self.operations.get(name).filter(|found| found.is_running())
-        };
-        if let Some(operation) = running(id) {
+        if let Some(operation) = self.running(id) {
             if id.is_group() && operation.verb == Verb::Delete {
                 return Err(ArmError::group_being_deleted(id.name()));
             }
@@ -125,7 +138,9 @@ impl State {
         let mut above = id.parent();
         while let Some(ancestor) = above {
             if ancestor.is_group()
-                && running(&ancestor).is_some_and(|found| found.verb == Verb::Delete)
+                && self
+                    .running(&ancestor)
+                    .is_some_and(|found| found.verb == Verb::Delete)
             {
                 return Err(ArmError::group_being_deleted(ancestor.name()));
             }
@@ -180,6 +195,7 @@ impl State {
         if !problems.is_empty() {
             return Err(schema::refusal(&problems));
         }
+        self.check_others(call, id)?;
         let previous = self.store.get(id).cloned();
         if let Some(previous) = previous
             .as_ref()

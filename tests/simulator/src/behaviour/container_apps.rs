@@ -74,16 +74,24 @@ impl Behaviour for Job {
     }
 }
 
+/// Id of the environment of an app or job.
+fn environment_id(body: &Value) -> Option<&str> {
+    let of = |name| json::text(body, &["properties", name]);
+    of("environmentId").or_else(|| of("managedEnvironmentId"))
+}
+
 /// The environment of an app or job, as far as Azure has it.
 fn environment<'a>(scene: &Scene<'a>, body: &Value) -> Option<&'a Resource> {
-    let of = |name| json::text(body, &["properties", name]);
-    let id = of("environmentId").or_else(|| of("managedEnvironmentId"))?;
-    scene.store.get(&ResourceId::parse(id)?)
+    scene.store.get(&ResourceId::parse(environment_id(body)?)?)
 }
 
 fn refuse_before_environment(scene: &Scene<'_>, body: &Value) -> Result<(), ArmError> {
-    let Some(environment) = environment(scene, body) else {
+    let Some(id) = environment_id(body) else {
         return Ok(());
+    };
+    let Some(environment) = environment(scene, body) else {
+        let message = format!("Environment {id} was not found.");
+        return Err(ArmError::new(404, "ManagedEnvironmentNotFound", message));
     };
     match json::text(&environment.body, &provisioning::PATH) {
         None | Some("Succeeded") => Ok(()),

@@ -1,6 +1,6 @@
 //! Servers of PostgreSQL, MySQL, MariaDB and SQL, and what is in them: long operations, and settings and virtual endpoints
-//! whose operations end badly while something else goes on at their server. Their host names stand in
-//! [`super::answer_table`].
+//! whose operations end badly while something else goes on at their server, as backups do beside virtual endpoints. Their
+//! host names stand in [`super::answer_table`].
 //!
 //! Source: recordings `dbforpostgresql-v1api20221201`, and for operations that end badly `dbforpostgresql-v1api20240801` and
 //! `dbforpostgresql-v20250801`; the other servers of the long-running operations of their specs:
@@ -11,7 +11,7 @@ use super::{Behaviour, is_below};
 use crate::id::ResourceId;
 use crate::json;
 use crate::operation::{Failure, OperationRule, Style};
-use crate::store::{Resource, Store};
+use crate::store::{Resource, Store, stable_uuid};
 
 const POSTGRESQL: &str = "Microsoft.DBforPostgreSQL/flexibleServers";
 const STATE: [&str; 2] = ["properties", "state"];
@@ -59,6 +59,9 @@ impl Behaviour for DatabaseServer {
         let is_of = |part: &str| arm_type.eq_ignore_ascii_case(&format!("{POSTGRESQL}/{part}"));
         let server = id.parent()?;
         let name = server.name();
+        if is_of("backups") {
+            return backup_ends_badly(store, &server, id);
+        }
         let (code, message) = if is_of("configurations") {
             (
                 "ServerIsBusy",
@@ -81,6 +84,20 @@ impl Behaviour for DatabaseServer {
             message,
         })
     }
+}
+
+/// A backup does not stand a virtual endpoint that is being written.
+fn backup_ends_badly(store: &Store, server: &ResourceId, backup: &ResourceId) -> Option<Failure> {
+    let endpoint = format!("{POSTGRESQL}/virtualendpoints");
+    let mut working = store.below(server).filter(|part| part.operation.is_some());
+    let is_in_the_way = working.any(|part| part.id.arm_type().eq_ignore_ascii_case(&endpoint));
+    is_in_the_way.then(|| Failure {
+        code: "InternalServerError".to_owned(),
+        message: format!(
+            "An unexpected error occured while processing the request. Tracking ID: '{}'",
+            stable_uuid(&backup.key())
+        ),
+    })
 }
 
 /// Whether something goes on at a server, beside what is done to one of its parts. Databases, rules of the firewall and

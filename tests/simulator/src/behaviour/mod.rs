@@ -22,6 +22,7 @@ mod kubernetes_configuration;
 mod kusto;
 mod managed_cluster;
 mod network;
+mod network_references;
 mod network_watcher;
 mod normalise;
 mod openshift;
@@ -30,6 +31,7 @@ mod provisioning;
 mod redis_enterprise;
 mod search;
 mod storage;
+mod subscription;
 
 use std::fmt;
 
@@ -87,6 +89,11 @@ pub trait Behaviour: fmt::Debug + Send + Sync {
     /// Refuses a write before anything changes.
     fn admit(&self, _scene: &Scene<'_>, _body: &Value) -> Result<(), ArmError> {
         Ok(())
+    }
+
+    /// A resource whose operation has to end before this one can be written.
+    fn waits_for(&self, _store: &Store, _id: &ResourceId) -> Option<ResourceId> {
+        None
     }
 
     /// How the operation ends that a write of the resource starts, where the provider finds then that it cannot be done.
@@ -167,11 +174,14 @@ impl Behaviours {
             Box::new(network::TrafficManagerProfile),
             Box::new(network::PrivateLinkService),
             Box::new(network::Network),
+            Box::new(network_references::Referring),
+            Box::new(network_references::Subnet),
             Box::new(network_watcher::FlowLog),
             Box::new(redis_enterprise::RedisEnterprise),
             Box::new(kubernetes_configuration::Extension),
             Box::new(openshift::Cluster),
             Box::new(key_vault::Vault),
+            Box::new(subscription::Alias),
         ];
         for answers in answer_table::ALL {
             all.push(Box::new(answers));
