@@ -22,7 +22,7 @@ const IN_USE: [&str; 3] = ["Enabled", "Warned", "PastDue"];
 
 /// Cancels the subscription before the alias goes: without it nobody would know what is still to be paid for. One that is
 /// cancelled, or gone, is left alone, so that a deletion that could not go on can be tried again. Which one it is, Azure is
-/// asked: it is not the credential's, and a status is not what somebody's subscription is cancelled for.
+/// asked: it is not the credential's, and a status may be older than the subscription, or not Azure's.
 #[derive(Debug)]
 pub struct CancelSubscription;
 
@@ -33,12 +33,9 @@ impl Deleter for CancelSubscription {
     async fn delete(
         &self,
         context: &Context,
-        alias: &Alias,
+        _alias: &Alias,
         next: Next<'_, Write>,
     ) -> Result<Write, ExtensionError> {
-        if subscription(alias).is_none() {
-            return next.call().await;
-        }
         let known = context.arm.get(&context.url()?).await?;
         let name = known
             .as_ref()
@@ -174,12 +171,19 @@ mod tests {
 
     #[tokio::test]
     async fn an_alias_that_has_no_subscription_yet_just_goes() {
-        let doubles = Doubles::default();
-        for alias in [Alias::default(), alias(Value::Null), alias(json!(""))] {
-            let deleted = delete(&doubles, &alias).await;
-            assert_eq!(deleted.expect("an answer"), Write::Completed);
-        }
-        doubles.assert_untouched();
+        let doubles = azure("", "Enabled");
+        let deleted = delete(&doubles, &Alias::default()).await;
+        assert_eq!(deleted.expect("an answer"), Write::Completed);
+        assert_eq!(doubles.requests(), [ASKED]);
+    }
+
+    /// The operator may have been killed before it wrote down what its PUT had made.
+    #[tokio::test]
+    async fn a_subscription_that_no_status_tells_of_is_cancelled_too() {
+        let doubles = azure("s-2", "Enabled");
+        let deleted = delete(&doubles, &Alias::default()).await;
+        assert_eq!(deleted.expect("an answer"), Write::Completed);
+        assert_eq!(doubles.requests().len(), 3);
     }
 
     #[tokio::test]

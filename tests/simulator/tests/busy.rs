@@ -243,3 +243,22 @@ fn a_redis_cluster_says_that_it_is_being_made() {
     let shown = bench.get(&url).body.unwrap();
     assert_eq!(states(&shown), (both("Succeeded"), both("Running")));
 }
+
+/// As in recording compute-v1api.
+#[test]
+fn an_image_waits_for_its_snapshot() {
+    let bench = bench();
+    let snapshot = in_group("Microsoft.Compute/snapshots/monday");
+    let image = in_group("Microsoft.Compute/images/builder");
+    let url = format!("{image}?api-version=2022-03-01");
+    let body = json!({"location": "westus2", "properties": {"storageProfile": {"osDisk": {
+        "osType": "Linux", "osState": "Generalized", "snapshot": {"id": snapshot},
+    }}}});
+    let refused = bench.put(&url, body.clone());
+    assert_eq!((refused.status, code(&refused)), (404, "NotFound"));
+    let disk = json!({"location": "westus2", "properties": {
+        "creationData": {"createOption": "Empty"}, "diskSizeGB": 32,
+    }});
+    bench.put(&format!("{snapshot}?api-version=2020-09-30"), disk);
+    assert_eq!(bench.put(&url, body).status, 201);
+}

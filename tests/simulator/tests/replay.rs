@@ -23,11 +23,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// Refusals while an operation on another resource runs, or as long as that is not there.
-const OF_THE_MOMENT: [&str; 7] = [
+const OF_THE_MOMENT: [&str; 8] = [
     "AnotherOperationInProgress",
     "InvalidResourceReference",
     "ManagedEnvironmentNotFound",
     "ManagedEnvironmentNotProvisioned",
+    "NotFound",
     "ReferencedResourceNotProvisioned",
     "RetryableError",
     "StorageProvisioningStateNotSucceeded",
@@ -51,10 +52,9 @@ impl Recorded {
         outcome(self.status, &self.response)
     }
 
-    /// Refusals that depend on the moment or on what is not in the recording.
-    fn is_accidental(&self) -> bool {
-        let code = self.outcome();
-        OF_THE_MOMENT.contains(&code.as_str()) || self.lacks_what_it_refers_to(&code)
+    /// Whether it was refused for the moment.
+    fn is_of_the_moment(&self) -> bool {
+        self.method == "PUT" && OF_THE_MOMENT.contains(&self.outcome().as_str())
     }
 
     /// Whether it was refused because of a request that stands behind it, as that was answered later: subnets beside a
@@ -66,13 +66,6 @@ impl Recorded {
         let busy = busy.and_then(|(_, rest)| rest.split(' ').next());
         detail["code"] == "RetryableErrorDueToAnotherOperation"
             || busy.is_some_and(|id| !written.contains(&id.to_ascii_lowercase()))
-    }
-
-    /// Whether something else is not there yet, as the snapshot that an image is made of.
-    fn lacks_what_it_refers_to(&self, code: &str) -> bool {
-        self.method == "PUT"
-            && code.ends_with("NotFound")
-            && !matches!(code, "ResourceGroupNotFound" | "ParentResourceNotFound")
     }
 
     /// The api-version of the request.
@@ -287,7 +280,7 @@ impl Replay {
         if !recorded.is_of_kind() {
             return;
         }
-        if recorded.is_accidental() || found.is_leaving(path, recorded) {
+        if recorded.is_of_the_moment() || found.is_leaving(path, recorded) {
             return;
         }
         if recorded.method == "DELETE"
@@ -418,9 +411,8 @@ fn what_azure_refused_for_the_moment_is_refused_as_long() {
     };
     let mut same: BTreeMap<String, usize> = BTreeMap::new();
     let mut different = Vec::new();
-    let is_of_the_moment = |recorded: &Recorded| {
-        recorded.is_of_kind() && OF_THE_MOMENT.contains(&recorded.outcome().as_str())
-    };
+    let is_of_the_moment =
+        |recorded: &Recorded| recorded.is_of_kind() && recorded.is_of_the_moment();
     for (name, recorded) in read(&folder) {
         if !recorded.iter().any(is_of_the_moment) {
             continue;

@@ -9,6 +9,7 @@
 mod answer_table;
 mod answers;
 mod authorization;
+mod compute;
 mod container_apps;
 mod container_service;
 mod database_server;
@@ -161,6 +162,7 @@ impl Behaviours {
             Box::new(search::SearchService),
             Box::new(identity::UserAssignedIdentity),
             Box::new(identity::AssignedIdentity),
+            Box::new(compute::Image),
             Box::new(container_service::UpdateRun),
             Box::new(kusto::Cluster),
             Box::new(kusto::Database),
