@@ -78,9 +78,32 @@ impl Azure {
         }
     }
 
+    /// Makes what a body refers to, without which services refuse it.
+    fn prepare_references(&self, id: &ResourceId, body: &Value) {
+        match body {
+            Value::String(text) if text.starts_with("/subscriptions/") => {
+                let named = ResourceId::parse(text).ok();
+                let is_made = self.simulator.resource(text).is_some();
+                if named.is_some_and(|named| named != *id) && !is_made {
+                    let body = json!({"properties": {"provisioningState": "Succeeded"}});
+                    // What is no resource cannot be placed.
+                    let _ = self.simulator.place(text, body);
+                }
+            }
+            Value::Array(items) => items
+                .iter()
+                .for_each(|item| self.prepare_references(id, item)),
+            Value::Object(members) => members
+                .values()
+                .for_each(|member| self.prepare_references(id, member)),
+            _ => {}
+        }
+    }
+
     /// What Azure shows of a resource after it was made.
     pub fn made(&self, id: &ResourceId, version: &VersionInfo, body: &Value) -> Answer {
         self.prepare(id);
+        self.prepare_references(id, body);
         let body = body.to_string().into_bytes();
         self.send(Method::PUT, id.as_str(), version.api_version, body)?;
         self.send(Method::GET, id.as_str(), version.api_version, Vec::new())
