@@ -81,10 +81,9 @@ impl Azure {
     /// Makes what a body refers to, without which services refuse it.
     fn prepare_references(&self, id: &ResourceId, body: &Value) {
         match body {
-            Value::String(text) if text.starts_with("/subscriptions/") => {
-                let named = ResourceId::parse(text).ok();
+            Value::String(text) if text.contains("/providers/") => {
                 let is_made = self.simulator.resource(text).is_some();
-                if named.is_some_and(|named| named != *id) && !is_made {
+                if !text.eq_ignore_ascii_case(id.as_str()) && !is_made {
                     let body = json!({"properties": {"provisioningState": "Succeeded"}});
                     // What is no resource cannot be placed.
                     let _ = self.simulator.place(text, body);

@@ -37,7 +37,7 @@ const CASES_THROUGH_AZURE: u32 = 24;
 /// How often as many are made of a version of which none was sent.
 const MOST_ROUNDS: usize = 20;
 /// Words of refusals that say nothing about an import, with reasons.
-const REFUSALS: [(&str, &str); 2] = [
+const REFUSALS: [(&str, &str); 3] = [
     (
         "InvalidResourceName",
         "the rules of the name are those of the kind's newest version",
@@ -45,6 +45,10 @@ const REFUSALS: [(&str, &str); 2] = [
     (
         "keyExpirationPeriodInDays",
         "the least number of days is in no spec",
+    ),
+    (
+        "ManagedEnvironmentNotFound",
+        "texts that are no ids name no environment",
     ),
 ];
 /// Kinds that do not come back, with reasons.
