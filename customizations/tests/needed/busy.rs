@@ -32,12 +32,12 @@ pub async fn changed(
 pub async fn filled(
     world: World,
     (owner, owner_spec): (&str, Value),
-    (property, state): (&str, Value),
+    (property, state): (&str, &str),
     (kind, spec): (&str, Value),
 ) -> String {
     world.group().await;
     let above = world.settle(owner, "busy", owned("shop", owner_spec)).await;
-    world.change(&above, property, state);
+    world.change(&above, property, json!(state));
     let key = world.apply(kind, "inside", owned("busy", spec));
     world.look(&key).await
 }

@@ -21,7 +21,7 @@ pub struct Case {
     /// Where it is extended, in the words of the registry.
     pub point: &'static str,
     /// What happens, and what is told of it in the end.
-    pub run: fn(World) -> Told,
+    pub run: Box<dyn Fn(World) -> Told>,
     /// A part of that with the extension.
     pub ends: &'static str,
     /// A part of that without.
@@ -45,56 +45,74 @@ fn check(kind: &'static str, run: fn(World) -> Told) -> Case {
     Case {
         kind,
         point: "pre-check",
-        run,
+        run: Box::new(run),
         ends: WAITS,
         else_ends: SENT,
     }
 }
 
+/// A resource of the kind takes no changes while this property says so.
+fn busy(kind: &'static str, property: (&'static str, &'static str), spec: Value) -> Case {
+    Case {
+        kind,
+        point: "pre-check",
+        run: Box::new(move |world| {
+            Box::pin(busy::changed(world, kind, property, west(spec.clone())))
+        }),
+        ends: WAITS,
+        else_ends: SENT,
+    }
+}
+
+/// Nothing of the kind can be made while this property of its owner says so.
+fn busy_owner(
+    (kind, spec): (&'static str, Value),
+    (owner, owner_spec): (&'static str, Value),
+    property: (&'static str, &'static str),
+) -> Case {
+    Case {
+        kind,
+        point: "owner check",
+        run: Box::new(move |world| {
+            let (owner_spec, spec) = (west(owner_spec.clone()), spec.clone());
+            Box::pin(busy::filled(
+                world,
+                (owner, owner_spec),
+                property,
+                (kind, spec),
+            ))
+        }),
+        ends: WAITS,
+        else_ends: SENT,
+    }
+}
+
+const AKS: &str = "containerservice ManagedCluster";
+const POOL: &str = "containerservice ManagedClustersAgentPool";
+const POSTGRESQL: &str = "dbforpostgresql FlexibleServer";
+const KUSTO: &str = "kusto Cluster";
+
 fn checks() -> Vec<Case> {
+    let sku = json!({"sku": {"name": "Standard_E2a_v4", "tier": "Standard"}});
+    let account = json!({"databaseAccountOfferType": "Standard", "locations": []});
     vec![
-        check("containerservice ManagedCluster", |world| {
-            let busy = ("provisioningState", "Upgrading");
-            let spec = west(json!({"dnsPrefix": "shop"}));
-            Box::pin(busy::changed(
-                world,
-                "containerservice ManagedCluster",
-                busy,
-                spec,
-            ))
-        }),
-        check("containerservice ManagedClustersAgentPool", |world| {
-            Box::pin(changed_pool(world))
-        }),
-        check("dbforpostgresql FlexibleServer", |world| {
-            let spec = west(json!({"version": "17"}));
-            let busy = ("state", "Updating");
-            Box::pin(busy::changed(
-                world,
-                "dbforpostgresql FlexibleServer",
-                busy,
-                spec,
-            ))
-        }),
+        busy(
+            AKS,
+            ("provisioningState", "Upgrading"),
+            json!({"dnsPrefix": "shop"}),
+        ),
+        check(POOL, |world| Box::pin(changed_pool(world))),
+        busy(POSTGRESQL, ("state", "Updating"), json!({"version": "17"})),
         Case {
             // Nothing would be sent either, but the object would say that all goes as it should.
             else_ends: "False/Info/Reconciling",
-            ..check("documentdb DatabaseAccount", |world| {
-                let busy = ("provisioningState", "Deleting");
-                let spec = west(json!({"databaseAccountOfferType": "Standard", "locations": []}));
-                Box::pin(busy::changed(
-                    world,
-                    "documentdb DatabaseAccount",
-                    busy,
-                    spec,
-                ))
-            })
+            ..busy(
+                "documentdb DatabaseAccount",
+                ("provisioningState", "Deleting"),
+                account,
+            )
         },
-        check("kusto Cluster", |world| {
-            let busy = ("provisioningState", "Stopping");
-            let spec = west(json!({"sku": {"name": "Standard_E2a_v4", "tier": "Standard"}}));
-            Box::pin(busy::changed(world, "kusto Cluster", busy, spec))
-        }),
+        busy(KUSTO, ("provisioningState", "Stopping"), sku),
         Case {
             ends: "set spec.azureName to AzureManagedDomain",
             ..check("communication Domain", |world| {
@@ -115,68 +133,37 @@ fn checks() -> Vec<Case> {
 }
 
 fn owner_checks() -> Vec<Case> {
-    let check = |kind, run| Case {
-        point: "owner check",
-        ..check(kind, run)
-    };
+    let server = || (POSTGRESQL, json!({"version": "17"}));
+    let sku = json!({"sku": {"name": "Standard_E2a_v4", "tier": "Standard"}});
+    let addresses = json!({"startIpAddress": "203.0.113.0", "endIpAddress": "203.0.113.1"});
+    let database = json!({"readWriteDatabase": {"kind": "ReadWrite", "location": "westeurope"}});
+    let nodes = json!({"properties": {"nodeCount": 3}});
     vec![
-        check("containerservice ManagedClustersAgentPool", |world| {
-            let owner = west(json!({"dnsPrefix": "shop"}));
-            Box::pin(busy::filled(
-                world,
-                ("containerservice ManagedCluster", owner),
-                ("provisioningState", json!("Upgrading")),
-                (
-                    "containerservice ManagedClustersAgentPool",
-                    json!({"count": 1}),
-                ),
-            ))
-        }),
-        check("dbforpostgresql FlexibleServersDatabase", |world| {
-            Box::pin(busy::filled(
-                world,
-                (
-                    "dbforpostgresql FlexibleServer",
-                    west(json!({"version": "17"})),
-                ),
-                ("state", json!("Starting")),
-                ("dbforpostgresql FlexibleServersDatabase", json!({})),
-            ))
-        }),
-        check("dbforpostgresql FlexibleServersFirewallRule", |world| {
-            let spec = json!({"startIpAddress": "203.0.113.0", "endIpAddress": "203.0.113.1"});
-            Box::pin(busy::filled(
-                world,
-                (
-                    "dbforpostgresql FlexibleServer",
-                    west(json!({"version": "17"})),
-                ),
-                ("state", json!("Starting")),
-                ("dbforpostgresql FlexibleServersFirewallRule", spec),
-            ))
-        }),
-        check("documentdb CassandraDataCenter", |world| {
-            Box::pin(busy::filled(
-                world,
-                ("documentdb CassandraCluster", west(json!({}))),
-                ("provisioningState", json!("Updating")),
-                (
-                    "documentdb CassandraDataCenter",
-                    json!({"properties": {"nodeCount": 3}}),
-                ),
-            ))
-        }),
-        check("kusto Database", |world| {
-            let owner = west(json!({"sku": {"name": "Standard_E2a_v4", "tier": "Standard"}}));
-            let spec =
-                json!({"readWriteDatabase": {"kind": "ReadWrite", "location": "westeurope"}});
-            Box::pin(busy::filled(
-                world,
-                ("kusto Cluster", owner),
-                ("provisioningState", json!("Stopping")),
-                ("kusto Database", spec),
-            ))
-        }),
+        busy_owner(
+            (POOL, json!({"count": 1})),
+            (AKS, json!({"dnsPrefix": "shop"})),
+            ("provisioningState", "Upgrading"),
+        ),
+        busy_owner(
+            ("dbforpostgresql FlexibleServersDatabase", json!({})),
+            server(),
+            ("state", "Starting"),
+        ),
+        busy_owner(
+            ("dbforpostgresql FlexibleServersFirewallRule", addresses),
+            server(),
+            ("state", "Starting"),
+        ),
+        busy_owner(
+            ("documentdb CassandraDataCenter", nodes),
+            ("documentdb CassandraCluster", json!({})),
+            ("provisioningState", "Updating"),
+        ),
+        busy_owner(
+            ("kusto Database", database),
+            (KUSTO, sku),
+            ("provisioningState", "Stopping"),
+        ),
     ]
 }
 
@@ -185,14 +172,14 @@ fn bodies() -> Vec<Case> {
         Case {
             kind: "authorization RoleAssignment",
             point: "modifier",
-            run: |world| Box::pin(named_role(world)),
+            run: Box::new(|world| Box::pin(named_role(world))),
             ends: "roleDefinitions/acdd72a7",
             else_ends: "Reader",
         },
         Case {
             kind: "keyvault Vault",
             point: "modifier",
-            run: |world| Box::pin(recovered_vault(world)),
+            run: Box::new(|world| Box::pin(recovered_vault(world))),
             ends: r#""recover""#,
             else_ends: r#""createOrRecover""#,
         },
@@ -204,42 +191,42 @@ fn afterwards() -> Vec<Case> {
         Case {
             kind: "dataprotection BackupVaultsBackupInstance",
             point: "post-check",
-            run: |world| Box::pin(unprotected(world)),
+            run: Box::new(|world| Box::pin(unprotected(world))),
             ends: "False/Warning/PostReconciliationFailure",
             else_ends: "True",
         },
         Case {
             kind: "network PrivateEndpoint",
             point: "post-check",
-            run: |world| Box::pin(unapproved(world)),
+            run: Box::new(|world| Box::pin(unapproved(world))),
             ends: "False/Warning/PostReconciliationFailure",
             else_ends: "True",
         },
         Case {
             kind: "network PrivateEndpoint",
             point: "config maps",
-            run: |world| Box::pin(exported_address(world)),
+            run: Box::new(|world| Box::pin(exported_address(world))),
             ends: "10.0.0.4",
             else_ends: "None",
         },
         Case {
             kind: "subscription Alias",
             point: "success",
-            run: |world| Box::pin(aliased(world)),
+            run: Box::new(|world| Box::pin(aliased(world))),
             ends: "/subscriptions/bought",
             else_ends: "None",
         },
         Case {
             kind: "subscription Alias",
             point: "deletion",
-            run: |world| Box::pin(cancelled(world)),
+            run: Box::new(|world| Box::pin(cancelled(world))),
             ends: "POST /subscriptions/bought/providers/Microsoft.Subscription/cancel",
             else_ends: "DELETE /providers/Microsoft.Subscription/aliases/development; gone",
         },
         Case {
             kind: "apimanagement Product",
             point: "deletion",
-            run: |world| Box::pin(deleted_product(world)),
+            run: Box::new(|world| Box::pin(deleted_product(world))),
             ends: "2 DELETE",
             else_ends: "1 DELETE",
         },
@@ -247,10 +234,10 @@ fn afterwards() -> Vec<Case> {
 }
 
 fn imports() -> Vec<Case> {
-    let import = |kind, run| Case {
+    let import = |kind, run: fn(World) -> Told| Case {
         kind,
         point: "import",
-        run,
+        run: Box::new(run),
         ends: "Skipped",
         else_ends: "Succeeded",
     };
@@ -299,16 +286,13 @@ async fn setting(world: World, kind: &'static str, provider: &str) -> String {
 }
 
 async fn changed_pool(world: World) -> String {
-    let kind = "containerservice ManagedClustersAgentPool";
     world.group().await;
     let cluster = owned("shop", west(json!({"dnsPrefix": "shop"})));
-    world
-        .settle("containerservice ManagedCluster", "cluster", cluster)
-        .await;
+    world.settle(AKS, "cluster", cluster).await;
     let pool = |count| owned("cluster", json!({"count": count}));
-    let key = world.settle(kind, "workers", pool(1)).await;
+    let key = world.settle(POOL, "workers", pool(1)).await;
     world.change(&key, "provisioningState", json!("Scaling"));
-    world.apply(kind, "workers", pool(2));
+    world.apply(POOL, "workers", pool(2));
     world.look(&key).await
 }
 

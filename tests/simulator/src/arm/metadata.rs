@@ -83,12 +83,11 @@ impl State {
         if call.request.method != Method::POST {
             return None;
         }
-        if self.aliased(name).is_none() {
+        let id = self.aliased(name).map(|made| made.id.clone());
+        let Some(id) = id else {
             return Some(Err(ArmError::subscription_not_found(name)));
-        }
-        if let Some(id) = subscription_id(name) {
-            self.overwrite(&id, json!({"state": "Disabled"}));
-        }
+        };
+        self.overwrite(&id, json!({"state": "Disabled"}));
         Some(Ok(Answer::json(200, json!({"subscriptionId": name}))))
     }
 
