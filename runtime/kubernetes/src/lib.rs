@@ -35,6 +35,8 @@ mod references;
 mod review;
 mod secret_versions;
 mod stored;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod versions;
 mod wake;
 mod watch;

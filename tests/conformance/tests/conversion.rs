@@ -8,7 +8,7 @@
 use armature_conformance::properties::{for_all, pruned, same, versions, with_one_variant};
 use armature_generated::KINDS;
 use armature_runtime::conversion::{
-    STASH_ANNOTATION, from_hub, hub_to_stored, stored_to_hub, to_hub,
+    from_hub, hub_to_stored, is_stash_annotation, stored_to_hub, to_hub,
 };
 use armature_runtime::kind::{KindInfo, VersionInfo};
 use armature_runtime::shape::StructShape;
@@ -71,7 +71,7 @@ fn returned(version: &VersionInfo, object: &Value) -> Value {
 fn without_stash(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(annotations) = object["metadata"]["annotations"].as_object_mut() {
-        annotations.remove(STASH_ANNOTATION);
+        annotations.retain(|key, _| !is_stash_annotation(key));
     }
     object
 }

@@ -53,7 +53,9 @@ fn a_stash_and_a_property_bag_that_are_too_deep_stay_out() {
         let stored = to_hub(kind, version.name, served.clone()).unwrap();
         assert_eq!(stored["spec"], json!({"originalVersion": version.name}));
 
-        let bag = json!({"$propertyBag": {"Novel": nested(ABYSS), "Owner": nested(ABYSS)}});
+        // As deep as fits into annotations.
+        let deep = nested(ABYSS / 4);
+        let bag = json!({"$propertyBag": {"Novel": deep, "Owner": deep}});
         let mut stored = served;
         stored["spec"] = bag.clone();
         let there = from_hub(kind, version.name, stored.clone()).unwrap();

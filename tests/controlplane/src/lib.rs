@@ -1,7 +1,8 @@
 //! A real Kubernetes control plane, `etcd` and `kube-apiserver` as processes, for tests and `cargo xtask dev`.
 //!
 //! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
-//! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]).
+//! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]),
+//! Flux's library for server-side apply ([`Flux`]).
 //! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
 //!
 //! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
@@ -22,6 +23,7 @@
 mod binaries;
 mod certificates;
 mod error;
+mod flux;
 mod helm;
 mod kubeconfig;
 mod log_tail;
@@ -32,6 +34,7 @@ mod usage;
 
 pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
 pub use error::Error;
+pub use flux::Flux;
 pub use helm::{HELM_VERSION, locate_or_build_helm};
 pub use log_tail::LogTail;
 pub use plane::{ControlPlane, Options};

@@ -5,10 +5,12 @@
 
 #![allow(clippy::panic, reason = "support for tests fails as tests do")]
 
+mod choices;
 mod objects;
 mod shown;
 mod world;
 
+pub use choices::Choices;
 pub use objects::{Objects, condition, kind_info};
 pub use shown::Shown;
 pub use world::{OPERATOR_NAMESPACE, World, create_namespace, identity, operator_config};

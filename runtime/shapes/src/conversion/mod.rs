@@ -8,9 +8,10 @@
 //!   version that the user wrote, and fields that the storage version lacks lie in `$propertyBag`
 //!   (ASO behaviour §3.2).
 //!
-//! Conversion is lossless both ways. What a version cannot express travels with the served object in the
-//! annotation [`STASH_ANNOTATION`] and comes back with the next write through that version.
+//! Conversion is lossless both ways. What a version cannot express travels with the served object in annotations
+//! ([`is_stash_annotation`]) and comes back with the next write through that version.
 
+mod annotation;
 mod earlier;
 mod stash;
 mod stored;
@@ -22,8 +23,19 @@ use self::stash::{Entry, Stash};
 use self::walk::Level;
 use crate::kind::{KindInfo, VersionInfo};
 
-/// Annotation on served objects with what their version cannot express.
+/// Annotation on served objects with what their version cannot express of the status; those of the spec have this name, a
+/// dot and the path of a value.
+///
+/// Kubernetes bounds an object's annotations (256 KiB of keys and values). Where the stash does not fit beside the others,
+/// what it has of the status is left out, since Azure says it again. If that is not enough, the annotation only says how many
+/// bytes were left out: the object can be read, and a write at this version is refused, because it would lose them.
 pub const STASH_ANNOTATION: &str = "armature.azure.com/conversion-stash";
+
+/// Whether an annotation is part of what an object's version cannot express.
+pub fn is_stash_annotation(key: &str) -> bool {
+    key.strip_prefix(STASH_ANNOTATION)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
 
 /// Member of stored and hub specs with the name of the version that the user wrote.
 pub const ORIGINAL_VERSION: &str = "originalVersion";
@@ -57,6 +69,21 @@ pub enum ConversionError {
         expected: String,
         /// What it says.
         found: String,
+    },
+    /// A write through a version in which the object does not fit: see [`STASH_ANNOTATION`].
+    #[error(
+        "{kind} cannot be written at {version}: this object has {bytes} bytes for which {version} has no place, more than an \
+         annotation holds, and they would be lost; write it at {newest}"
+    )]
+    TooMuchToStash {
+        /// Kind and group.
+        kind: String,
+        /// The version.
+        version: &'static str,
+        /// Bytes of the stash that was left out.
+        bytes: usize,
+        /// The newest version of the kind.
+        newest: &'static str,
     },
     /// Typed conversion between two kinds.
     #[error(
@@ -243,7 +270,7 @@ pub(crate) fn served_to_hub(
     version: &VersionInfo,
     mut object: Value,
 ) -> Result<Value, ConversionError> {
-    let stash = take_stash(&mut object);
+    let stash = annotation::take(kind, version, &mut object)?;
     let (spec_level, status_level) = (spec_level(kind, version), status_level(kind, version));
     with_parts(
         kind,
@@ -309,7 +336,8 @@ pub(crate) fn hub_to_served(
         hub,
         |spec| {
             spec.shift_remove(ORIGINAL_VERSION);
-            stash.spec = narrow(spec_level(kind, version), spec);
+            let entries = narrow(spec_level(kind, version), spec).into_iter();
+            stash.spec = entries.flat_map(Entry::leaves).collect();
         },
         |status| {
             let generation = status.shift_remove(OBSERVED_GENERATION);
@@ -317,7 +345,7 @@ pub(crate) fn hub_to_served(
             status.extend(generation.map(|value| (OBSERVED_GENERATION.to_owned(), value)));
         },
     )?;
-    put_stash(&mut object, &stash);
+    annotation::put(&mut object, stash);
     Ok(object)
 }
 
@@ -370,47 +398,6 @@ fn part<'a>(
 
 fn with_version(kind: &KindInfo, version: &str, object: Value) -> Result<Value, ConversionError> {
     with_parts(kind, version, object, |_| (), |_| ())
-}
-
-/// Takes the stash out of the annotations. One that cannot be read is dropped: a user has edited it.
-fn take_stash(object: &mut Value) -> Stash {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
-        return Stash::default();
-    };
-    let Some(annotations) = metadata
-        .get_mut("annotations")
-        .and_then(Value::as_object_mut)
-    else {
-        return Stash::default();
-    };
-    let Some(text) = annotations.shift_remove(STASH_ANNOTATION) else {
-        return Stash::default();
-    };
-    if annotations.is_empty() {
-        metadata.shift_remove("annotations");
-    }
-    text.as_str()
-        .and_then(|text| serde_json::from_str(text).ok())
-        .unwrap_or_default()
-}
-
-fn put_stash(object: &mut Value, stash: &Stash) {
-    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
-        return;
-    };
-    if stash.is_empty() {
-        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
-            annotations.shift_remove(STASH_ANNOTATION);
-        }
-        return;
-    }
-    let annotations = metadata
-        .entry("annotations")
-        .or_insert_with(|| Value::Object(Map::new()));
-    // A stash is plain data, so writing it as text cannot fail.
-    if let (Value::Object(annotations), Ok(text)) = (annotations, serde_json::to_string(stash)) {
-        annotations.insert(STASH_ANNOTATION.to_owned(), Value::from(text));
-    }
 }
 
 #[cfg(test)]

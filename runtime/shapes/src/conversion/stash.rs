@@ -4,6 +4,11 @@
 //! the ones it was taken from: objects above it exist, list items are found by identity (a name or id that is
 //! unique in the list) or else are unchanged, no other variant of a discriminated object was chosen, and the
 //! version that writes has no place for the value itself. Everything else is dropped rather than misapplied.
+//!
+//! Of a spec each member that is no object is an entry of its own, because server-side apply knows owners for each such
+//! member: what one field manager no longer applies goes, whether it lies in the spec or in the stash.
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -37,6 +42,58 @@ pub(super) struct Entry {
     /// Digest of the value that this one replaces; absent when there was none.
     #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
+    /// How many of the objects right above the value the version has no place for either. They come back with it.
+    #[serde(rename = "n", default, skip_serializing_if = "is_zero")]
+    nested: usize,
+}
+
+/// Whether a number is left out.
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Entry {
+    /// The entry's members that are no objects, each as an entry of its own.
+    pub fn leaves(self) -> Vec<Self> {
+        match self.value {
+            Value::Object(members) if self.replaces.is_none() && !members.is_empty() => {
+                let leaves = members.into_iter().flat_map(|(name, value)| {
+                    let mut path = self.path.clone();
+                    path.push(Segment::Member(name));
+                    let below = Self {
+                        path,
+                        value,
+                        replaces: None,
+                        nested: self.nested + 1,
+                    };
+                    below.leaves()
+                });
+                leaves.collect()
+            }
+            value => vec![Self { value, ..self }],
+        }
+    }
+
+    /// The way to the value, as data.
+    pub fn path(&self) -> Value {
+        // A path is plain data, so it always becomes a value.
+        serde_json::to_value(&self.path).unwrap_or_default()
+    }
+
+    /// Names of the members on the way to the value, and whether that is the whole path.
+    pub fn names(&self) -> (Vec<&str>, bool) {
+        let names = self.path.iter().filter_map(|segment| match segment {
+            Segment::Member(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let names: Vec<_> = names.collect();
+        let is_whole = names.len() == self.path.len();
+        (names, is_whole)
+    }
 }
 
 /// The annotation's content.
@@ -46,11 +103,14 @@ pub(super) struct Stash {
     pub spec: Vec<Entry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub status: Vec<Entry>,
+    /// Bytes that did not fit: the stash holds nothing else then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<usize>,
 }
 
 impl Stash {
     pub fn is_empty(&self) -> bool {
-        self.spec.is_empty() && self.status.is_empty()
+        self.spec.is_empty() && self.status.is_empty() && self.omitted.is_none()
     }
 }
 
@@ -79,6 +139,7 @@ fn differ_object(
                 path: path.clone(),
                 value: value.clone(),
                 replaces: None,
+                nested: 0,
             }),
             Some(there) => {
                 let field = shape.and_then(|shape| shape.field(name));
@@ -136,6 +197,7 @@ fn differ(
             path: path.clone(),
             value: full.clone(),
             replaces: Some(short_digest(base)),
+            nested: 0,
         }),
     }
 }
@@ -151,13 +213,9 @@ fn identifiers(field: Option<&Field>, items: &[Value]) -> Vec<&'static str> {
             let identities: Option<Vec<_>> =
                 items.iter().map(|item| identity(item, names)).collect();
             identities.is_some_and(|identities| {
-                let mut rest = identities.as_slice();
-                let mut unique = true;
-                while let [first, others @ ..] = rest {
-                    unique &= !others.contains(first);
-                    rest = others;
-                }
-                unique
+                let mut seen = HashSet::new();
+                let mut identities = identities.iter();
+                identities.all(|identity| seen.insert(Value::from(identity.clone()).to_string()))
             })
         })
         .map(<[_]>::to_vec)
@@ -215,28 +273,36 @@ fn locate<'e>(level: Level, document: &Value, entry: &'e Entry) -> Option<Vec<St
     let mut value = document;
     let mut names = Vec::new();
     let mut steps = Vec::new();
-    let (last, above) = entry.path.split_last()?;
+    // The member that the version has no place for, what is above it, and what comes back inside it.
+    let first_missing = entry.path.len().checked_sub(entry.nested + 1)?;
+    let (above, missing) = entry.path.split_at(first_missing);
+    let (member, inside) = missing.split_first()?;
     for segment in above {
         let (step, below) = step_down(segment, value, &mut ty, &mut names)?;
         steps.push(step);
         value = below;
     }
     if entry.replaces.is_some() {
-        let (step, there) = step_down(last, value, &mut ty, &mut names)?;
+        let (step, there) = step_down(member, value, &mut ty, &mut names)?;
         steps.push(step);
-        (entry.replaces.as_deref() == Some(&*short_digest(there))).then_some(steps)
-    } else {
-        let Segment::Member(name) = last else {
-            return None;
-        };
-        names.push(name.as_str());
-        let members = value.as_object()?;
-        let free = !members.contains_key(name)
-            && !another_variant(ty, name, members)
-            && !level.expresses(&names);
-        steps.push(Step::Member(name));
-        free.then_some(steps)
+        let is_unchanged = entry.replaces.as_deref() == Some(&*short_digest(there));
+        return (is_unchanged && inside.is_empty()).then_some(steps);
     }
+    let Segment::Member(name) = member else {
+        return None;
+    };
+    names.push(name.as_str());
+    let members = value.as_object()?;
+    let free = !members.contains_key(name)
+        && !another_variant(ty, name, members)
+        && !level.expresses(&names);
+    for segment in missing {
+        match segment {
+            Segment::Member(name) => steps.push(Step::Member(name)),
+            _ => return None,
+        }
+    }
+    free.then_some(steps)
 }
 
 fn step_down<'e, 'v>(
@@ -300,25 +366,21 @@ fn another_variant(ty: Option<Type>, name: &str, members: &Map<String, Value>) -
         && variants.any(|variant| members.contains_key(variant.field))
 }
 
+/// Sets a value. Objects on the way to it are made where they are missing.
 fn set(document: &mut Value, steps: &[Step<'_>], value: &Value) {
     let mut place = document;
-    for (index, step) in steps.iter().enumerate() {
-        let is_last = index + 1 == steps.len();
+    for step in steps {
         let below = match step {
             Step::Item(index) => place.get_mut(*index),
-            Step::Member(name) if is_last => {
-                if let Some(members) = place.as_object_mut() {
-                    members.insert((*name).to_owned(), value.clone());
-                }
-                return;
-            }
-            Step::Member(name) => place.get_mut(*name),
+            Step::Member(name) => place.as_object_mut().map(|members| {
+                let empty = || Value::Object(Map::new());
+                members.entry(*name).or_insert_with(empty)
+            }),
         };
         match below {
             Some(below) => place = below,
             None => return,
         }
     }
-    // Only a replaced list item ends in anything but a member.
     *place = value.clone();
 }

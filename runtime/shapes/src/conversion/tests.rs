@@ -107,7 +107,14 @@ fn what_a_version_cannot_express_travels_in_the_annotation() {
         old["spec"],
         json!({"owner": {"name": "rg"}, "tier": "Cool", "rules": [{"name": "a", "weight": 1}, {"name": "b"}]})
     );
-    assert!(old["metadata"]["annotations"][STASH_ANNOTATION].is_string());
+    let annotations = old["metadata"]["annotations"].as_object().unwrap();
+    assert!(annotations.keys().all(|key| is_stash_annotation(key)));
+    let keys: Vec<_> = annotations.keys().collect();
+    // Each value of an object that the version lacks is one, as each has owners of its own.
+    for name in ["capacity", "tags.a", "source.blob.uri"] {
+        let key = format!("{STASH_ANNOTATION}.{name}");
+        assert!(keys.contains(&&key), "{keys:?}");
+    }
     assert_eq!(written_back(&old), new_spec());
     let stored = to_hub(&MODEL, OLD, old.clone()).unwrap();
     assert_eq!(stored["metadata"], json!({"name": "g"}));
@@ -157,10 +164,53 @@ fn a_version_that_has_the_field_decides_and_not_the_stash() {
 #[test]
 fn a_broken_stash_is_dropped() {
     let mut old = seen_as_old();
-    old["metadata"]["annotations"][STASH_ANNOTATION] = json!("{broken");
+    let annotations = old["metadata"]["annotations"].as_object_mut().unwrap();
+    for text in annotations.values_mut() {
+        *text = json!("{broken");
+    }
     let spec = written_back(&old);
     assert_eq!(spec.get("tags"), None);
     assert_eq!(spec["accessTier"], "Cool");
+}
+
+#[test]
+fn a_stash_of_an_earlier_release_is_one_annotation() {
+    let mut old = seen_as_old();
+    let annotations = old["metadata"]["annotations"].as_object_mut().unwrap();
+    let entries = annotations.values().map(|text| text.as_str().unwrap());
+    let stash = format!(r#"{{"spec":[{}]}}"#, entries.collect::<Vec<_>>().join(","));
+    annotations.clear();
+    annotations.insert(STASH_ANNOTATION.to_owned(), json!(stash));
+    assert_eq!(written_back(&old), new_spec());
+}
+
+#[test]
+fn more_than_annotations_hold_can_be_read_and_is_not_lost_by_a_write() {
+    let mut new = new_spec();
+    new["tags"] = json!({"a": "x".repeat(300 << 10)});
+    let stored = to_hub(&MODEL, NEW, served(NEW, &new)).unwrap();
+    let old = from_hub(&MODEL, OLD, stored.clone()).unwrap();
+    let error = to_hub(&MODEL, OLD, old.clone()).unwrap_err();
+    let expected = "Gadget.toys.azure.com cannot be written at v1api20200101: this object has 30";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    assert!(
+        error.to_string().ends_with("write it at v20210101"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_server_side_apply_takes_out_of_the_stash_goes_and_the_rest_stays() {
+    let mut new = new_spec();
+    new["tags"] = json!({"a": "1", "b": "2"});
+    let stored = to_hub(&MODEL, NEW, served(NEW, &new)).unwrap();
+    let mut old = from_hub(&MODEL, OLD, stored.clone()).unwrap();
+    let annotations = old["metadata"]["annotations"].as_object_mut().unwrap();
+    annotations.shift_remove(&format!("{STASH_ANNOTATION}.tags.a"));
+    annotations.shift_remove(&format!("{STASH_ANNOTATION}.source.blob.uri"));
+    new["tags"] = json!({"b": "2"});
+    new.as_object_mut().unwrap().shift_remove("source");
+    assert_eq!(written_back(&old), new);
 }
 
 #[test]

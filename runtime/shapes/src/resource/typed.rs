@@ -273,7 +273,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::conversion::STASH_ANNOTATION;
+    use crate::conversion::is_stash_annotation;
     use crate::resource::Kind;
     use crate::testing::gadget::{Gadget, HubGadget, HubSpec, MODEL, OldGadget, OldSpec, Tier};
 
@@ -310,13 +310,8 @@ mod tests {
     #[test]
     fn typed_conversion_is_lossless() {
         let old = TypedObject::<OldGadget>::from_hub(&hub()).unwrap();
-        assert!(
-            old.metadata
-                .annotations
-                .as_ref()
-                .unwrap()
-                .contains_key(STASH_ANNOTATION)
-        );
+        let mut annotations = old.metadata.annotations.iter().flatten();
+        assert!(annotations.any(|(key, _)| is_stash_annotation(key)));
         let back = old.to_hub::<HubGadget>().unwrap();
         assert_eq!(back.spec.original_version.as_deref(), Some("v1api20200101"));
         assert_eq!(back.spec.capacity, Some(3));

@@ -8,6 +8,7 @@
 
 mod ahead;
 mod annotations;
+mod applies;
 mod certificate;
 mod children;
 mod crds;
