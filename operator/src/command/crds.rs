@@ -15,6 +15,7 @@ use super::crd_storage::{MigrateArguments, StatusArguments};
 use super::output;
 use crate::config::VersionChoice;
 use crate::descriptions::describe;
+use crate::worlds::manifests::yaml;
 
 /// Arguments of `armature crds`.
 #[derive(Debug, Args)]
@@ -178,7 +179,7 @@ pub fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
         Format::Yaml => {
             for crd in crds {
                 text.push_str("---\n");
-                text.push_str(&serde_saphyr::to_string(crd)?);
+                text.push_str(&yaml::write(crd)?);
             }
         }
         Format::Json => {

@@ -2,7 +2,7 @@
 //!
 //! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
 //! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]),
-//! Flux's library for server-side apply ([`Flux`]).
+//! kubectl ([`locate_or_build_kubectl`]) and Flux's library for server-side apply ([`Flux`]).
 //! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
 //!
 //! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
@@ -26,6 +26,7 @@ mod error;
 mod flux;
 mod helm;
 mod kubeconfig;
+mod kubectl;
 mod log_tail;
 mod plane;
 mod ports;
@@ -36,6 +37,7 @@ pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
 pub use error::Error;
 pub use flux::Flux;
 pub use helm::{HELM_VERSION, locate_or_build_helm};
+pub use kubectl::locate_or_build_kubectl;
 pub use log_tail::LogTail;
 pub use plane::{ControlPlane, Options};
 pub use ports::free_port;

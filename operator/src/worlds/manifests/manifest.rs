@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use serde_saphyr::{MessageFormatter, UserMessageFormatter};
 
 use super::problem::{Origin, Problem};
+use super::yaml::{self, YamlError};
 
 /// Suffixes of the files that are read from folders.
 const SUFFIXES: [&str; 3] = ["yaml", "yml", "json"];
@@ -106,65 +106,22 @@ pub fn parse(
             document: number,
             ..origin.clone()
         };
-        match read_document(&part) {
+        match yaml::read(&part) {
             Ok(value) => add(origin, value, documents),
             Err(error) => {
                 errors.push(Problem::of_document(
                     &origin,
-                    yaml_message(&error, first_line),
+                    yaml_message(error, first_line),
                 ));
             }
         }
     }
 }
 
-/// One document as kubectl reads it: `yes`, `no`, `on` and `off` are booleans, `y` and `n` are strings. The YAML
-/// reader knows either all of these as booleans or none, so it reads twice and each scalar is taken from the reading
-/// that is right for it. In quotes they are strings in both.
-fn read_document(text: &str) -> Result<Value, serde_saphyr::Error> {
-    let options = serde_saphyr::options! { strict_booleans: true };
-    let mut value = serde_saphyr::from_str_with_options::<Value>(text, options)?;
-    let other = serde_saphyr::from_str::<Value>(text)?;
-    take_booleans(&mut value, other);
-    Ok(value)
-}
-
-fn take_booleans(value: &mut Value, other: Value) {
-    match (value, other) {
-        (value @ Value::String(_), other @ Value::Bool(_)) => {
-            let is_letter = value.as_str().is_some_and(|text| text.trim().len() == 1);
-            if !is_letter {
-                *value = other;
-            }
-        }
-        (Value::Array(items), Value::Array(others)) => {
-            for (item, other) in items.iter_mut().zip(others) {
-                take_booleans(item, other);
-            }
-        }
-        (Value::Object(members), Value::Object(mut others)) => {
-            for (name, member) in members {
-                if let Some(other) = others.remove(name) {
-                    take_booleans(member, other);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 /// What is wrong, with the line of the file in which the document begins at `first_line`.
-fn yaml_message(error: &serde_saphyr::Error, first_line: usize) -> String {
-    let text = UserMessageFormatter.format_message(error.without_snippet());
-    let text = text.lines().next().unwrap_or("it is no YAML");
-    match error.location() {
-        Some(location) => format!(
-            "line {}, column {}: {text}",
-            first_line + location.line() as usize - 1,
-            location.column()
-        ),
-        None => text.to_owned(),
-    }
+fn yaml_message(error: YamlError, first_line: usize) -> String {
+    let line = first_line + error.line - 1;
+    YamlError { line, ..error }.to_string()
 }
 
 fn add(origin: Origin, value: Value, documents: &mut Vec<Document>) {
@@ -284,8 +241,8 @@ mod tests {
             [(
                 1,
                 json!([
-                    "y", "N", true, false, true, false, true, false, "yes", "no",
-                    {"n": "y", "on": ["n", false]}, 1, null
+                    true, false, true, false, true, false, true, false, "yes", "no",
+                    {"false": true, "true": [false, false]}, 1, null
                 ])
             )]
         );
@@ -296,7 +253,7 @@ mod tests {
         for (text, expected) in [
             (
                 "a: 1\n---\nb: 1\nc: 2\nb: 3\n",
-                "f.yaml: document 2: line 5, column 1: duplicate mapping key: b not allowed here",
+                "f.yaml: document 2: line 5, column 1: `b` stands twice in one mapping",
             ),
             (
                 "a: 1\n---\nb: *nowhere\n",
@@ -360,10 +317,10 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path("b")).expect("a folder");
         for (name, text) in [
-            ("c.yml", "n: 3"),
-            ("b/a.json", r#"{"n": 2}"#),
-            ("a.yaml", "n: 1"),
-            ("x.txt", "n: 9"),
+            ("c.yml", "v: 3"),
+            ("b/a.json", r#"{"v": 2}"#),
+            ("a.yaml", "v: 1"),
+            ("x.txt", "v: 9"),
         ] {
             std::fs::write(path(name), text).expect("written");
         }
@@ -371,7 +328,7 @@ mod tests {
         let (documents, errors) = read(&paths);
         let values: Vec<_> = documents
             .iter()
-            .map(|document| document.value["n"].clone())
+            .map(|document| document.value["v"].clone())
             .collect();
         assert_eq!(values, [json!(1), json!(2), json!(3)]);
         assert_eq!(errors.len(), 1);

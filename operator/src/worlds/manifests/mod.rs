@@ -3,6 +3,7 @@
 //! | module | what lives here |
 //! |---|---|
 //! | [`manifest`] | files and folders become documents |
+//! | [`yaml`] | the text of a document becomes values, as kubectl reads it |
 //! | [`relevant`] | those of them that say something about Azure resources |
 //! | [`known_kinds`] | the kind and version that a document says it is |
 //! | [`admission`] | a document becomes an object, as an API server would have it |
@@ -19,3 +20,4 @@ pub mod known_kinds;
 pub mod manifest;
 pub mod problem;
 pub mod relevant;
+pub mod yaml;

@@ -1,6 +1,6 @@
-//! Builds both binaries with Go, from their modules.
+//! Builds programs of Kubernetes with Go, from their modules.
 //!
-//! `go/go.mod` pins both as tools, with a `replace` for every `k8s.io` staging module, which their own repository
+//! `go/go.mod` pins them as tools, with a `replace` for every `k8s.io` staging module, which their own repository
 //! resolves by folders that a module proxy does not serve; `go/go.sum` pins the content.
 
 use std::{path::Path, process::Stdio};
@@ -37,15 +37,29 @@ pub(super) async fn with_go(
     progress: &Progress,
 ) -> Result<(), Error> {
     check_go(download).await?;
+    for (program, package) in PACKAGES {
+        one_with_go(work, &out.join(program), program, package, progress).await?;
+    }
+    Ok(())
+}
+
+/// Builds one program of the modules, with `work` as the module's folder.
+///
+/// # Errors
+/// The build fails.
+pub(crate) async fn one_with_go(
+    work: &Path,
+    program_path: &Path,
+    program: &str,
+    package: &'static str,
+    progress: &Progress,
+) -> Result<(), Error> {
     for (name, text) in [("go.mod", GO_MOD), ("go.sum", GO_SUM)] {
         let path = work.join(name);
         std::fs::write(&path, text).map_err(Error::file("write", &path))?;
     }
-    for (program, package) in PACKAGES {
-        progress.line(&format!("building {program} with Go"));
-        build(work, &out.join(program), program, package, progress).await?;
-    }
-    Ok(())
+    progress.line(&format!("building {program} with Go"));
+    build(work, program_path, program, package, progress).await
 }
 
 async fn check_go(download: &str) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 //! Order: `KUBEBUILDER_ASSETS`; the cache; the official release binaries ([`download`]); a build with Go from their
 //! modules ([`build`]). The last two fill the cache, under a lock, so that any number of tests may ask at once.
 
-mod build;
+pub(crate) mod build;
 mod download;
 
 use std::{

@@ -116,7 +116,13 @@ fn one_manager_moves_a_manifest_to_any_version_while_the_operator_manages_it() {
             ("gamma", OLD, "accessTier: Hot", &["accessTier"], &[]),
             ("gamma", NEW, "", &[], &["accessTier"]),
             // A member that only one version has, and the way to one that lacks it.
-            ("gamma", NEW, "enableExtendedGroups: true", &["enableExtendedGroups"], &[]),
+            (
+                "gamma",
+                NEW,
+                "enableExtendedGroups: true",
+                &["enableExtendedGroups"],
+                &[],
+            ),
             ("gamma", OLD, "", &[], &["enableExtendedGroups"]),
             // A list, and a shorter one at another version.
             (
@@ -140,7 +146,9 @@ fn one_manager_moves_a_manifest_to_any_version_while_the_operator_manages_it() {
             ("", MIDDLE, "", &[], &["accessTier"]),
         ];
         for (label, version, members, there, not_there) in steps {
-            kubectl.server_side(&manifest(label, version, members)).await;
+            kubectl
+                .server_side(&manifest(label, version, members))
+                .await;
             for (kind, name) in [
                 ("StorageAccount", "gitopsdata01"),
                 ("StorageAccountsBlobService", "gitops-blobs"),
@@ -149,14 +157,22 @@ fn one_manager_moves_a_manifest_to_any_version_while_the_operator_manages_it() {
             }
             let account = kubectl.account().await;
             let step = format!("{label} {version} {members}: {account:#}");
-            assert!(there.iter().all(|member| is_there(&account, member)), "{step}");
-            assert!(!not_there.iter().any(|member| is_there(&account, member)), "{step}");
+            assert!(
+                there.iter().all(|member| is_there(&account, member)),
+                "{step}"
+            );
+            assert!(
+                !not_there.iter().any(|member| is_there(&account, member)),
+                "{step}"
+            );
             let labels = &account["metadata"]["labels"];
             match label {
                 "" => assert!(labels["example.com/by"].is_null(), "{step}"),
                 label => assert_eq!(labels["example.com/by"], label, "{step}"),
             }
-            let again = kubectl.server_side(&manifest(label, version, members)).await;
+            let again = kubectl
+                .server_side(&manifest(label, version, members))
+                .await;
             assert_eq!(again.matches("serverside-applied").count(), 3, "{again}");
         }
         let rules = kubectl.account().await["spec"]["networkAcls"].clone();
@@ -170,7 +186,9 @@ fn what_the_client_applied_is_taken_over_by_an_apply_on_the_server() {
     World::shared().run(NAMESPACE, async |world, _| {
         let kubectl = Kubectl::new(world, NAMESPACE).await;
         for (first, then) in [(OLD, OLD), (OLD, NEW), (NEW, OLD), (NEW, MIDDLE)] {
-            let name = format!("acc{first}{then}").replace("v1api", "").replace('v', "");
+            let name = format!("acc{first}{then}")
+                .replace("v1api", "")
+                .replace('v', "");
             let manifest = |version: &str, members: &str| {
                 format!(
                     "
@@ -189,7 +207,9 @@ spec:
 "
                 )
             };
-            kubectl.apply(&[], &manifest(first, "accessTier: Hot")).await;
+            kubectl
+                .apply(&[], &manifest(first, "accessTier: Hot"))
+                .await;
             kubectl
                 .apply(&[], &manifest(first, "accessTier: Cool\n  tags: {a: b}"))
                 .await;
@@ -200,13 +220,19 @@ spec:
             let objects = world.objects(NAMESPACE);
             let account = objects.get("StorageAccount", NEW, &name).await.unwrap();
             assert_eq!(account["spec"]["accessTier"], "Cool", "{first} {then}");
-            assert!(account["spec"]["tags"].is_null(), "{first} {then}: {account:#}");
+            assert!(
+                account["spec"]["tags"].is_null(),
+                "{first} {then}: {account:#}"
+            );
             // And on from there, as for any other manager.
             let without_label = manifest(first, "").replace("{team: a}", "{}");
             kubectl.apply(&["--server-side"], &without_label).await;
             let account = objects.get("StorageAccount", NEW, &name).await.unwrap();
             assert!(account["spec"]["accessTier"].is_null(), "{account:#}");
-            assert!(account["metadata"]["labels"]["team"].is_null(), "{account:#}");
+            assert!(
+                account["metadata"]["labels"]["team"].is_null(),
+                "{account:#}"
+            );
         }
     });
 }

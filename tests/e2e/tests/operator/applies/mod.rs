@@ -12,7 +12,7 @@
 
 mod flux;
 mod histories;
-// mod kubectl;
+mod kubectl;
 
 use serde_json::Value;
 

@@ -1,0 +1,300 @@
+//! A YAML document as kubectl reads it: values, merge keys and keys that are no texts.
+//!
+//! What does not live here: where documents begin and end ([`super::manifest`]), and which of kubectl's values an API server
+//! refuses ([`super::admission`]).
+
+mod keys;
+pub mod scalar;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use base64::Engine as _;
+use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use self::scalar::{Scalar, ScalarError};
+
+/// Deepest nesting that is read.
+const DEEPEST: usize = 100;
+/// Most values of a document, what aliases repeat included. Kubernetes takes objects of 3 MiB at most.
+const MOST_VALUES: usize = 1_000_000;
+
+/// What is wrong with a document, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// Line of the document, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl std::error::Error for YamlError {}
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            line,
+            column,
+            message,
+        } = self;
+        write!(formatter, "line {line}, column {column}: {message}")
+    }
+}
+
+/// Reads the first document of a text; nothing at all is null.
+///
+/// # Errors
+/// When it is no YAML, or has a value that JSON has not.
+pub fn read(text: &str) -> Result<Value, YamlError> {
+    // kubectl reads JSON as JSON.
+    if text.trim_start().starts_with('{')
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return Ok(value);
+    }
+    let mut reader = Reader {
+        parser: Parser::new_from_str(text),
+        anchors: HashMap::new(),
+        values: 0,
+    };
+    loop {
+        match reader.next()? {
+            (Event::StreamStart | Event::DocumentStart(..), _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Value::Null),
+            (event, span) => return reader.value(event, &span, 0),
+        }
+    }
+}
+
+/// Writes a value so that kubectl reads it back as it is.
+///
+/// # Errors
+/// When the value is none of YAML's.
+pub fn write(value: &impl Serialize) -> Result<String, serde_saphyr::ser::Error> {
+    serde_saphyr::to_string(value)
+}
+
+struct Reader<'t> {
+    parser: Parser<'t, granit_parser::StrInput<'t>>,
+    /// Values of anchors, with the number of values in them.
+    anchors: HashMap<usize, (Value, usize)>,
+    values: usize,
+}
+
+impl<'t> Reader<'t> {
+    /// The next event that says something.
+    fn next(&mut self) -> Result<(Event<'t>, Span), YamlError> {
+        loop {
+            match self.parser.next_event() {
+                Some(Ok((event, _))) if is_remark(&event) => {}
+                Some(Ok(found)) => return Ok(found),
+                Some(Err(error)) => {
+                    let marker = error.marker();
+                    return Err(YamlError {
+                        line: marker.line(),
+                        column: marker.col() + 1,
+                        message: error.info(),
+                    });
+                }
+                None => return Ok((Event::StreamEnd, Span::default())),
+            }
+        }
+    }
+
+    fn value(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Value, YamlError> {
+        if depth > DEEPEST {
+            return Err(wrong(
+                span,
+                format!("it is nested deeper than {DEEPEST} levels"),
+            ));
+        }
+        let before = self.values;
+        self.count(span, 1)?;
+        let (anchor, value) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let value = scalar_value(&text, style, tag.as_deref());
+                (
+                    anchor,
+                    value.map_err(|error| wrong(span, error.to_string()))?,
+                )
+            }
+            Event::SequenceStart(_, anchor, _) => (anchor, self.sequence(depth)?),
+            Event::MappingStart(_, anchor, _) => (anchor, self.mapping(depth)?),
+            Event::Alias(id) => {
+                let found = self.anchors.get(&id).cloned();
+                // An anchor is known only when its value is complete.
+                let (value, size) =
+                    found.ok_or_else(|| wrong(span, "an alias stands inside of what it names"))?;
+                self.count(span, size)?;
+                return Ok(value);
+            }
+            _ => return Err(wrong(span, "a value is missing")),
+        };
+        if anchor > 0 {
+            let size = self.values - before;
+            self.anchors.insert(anchor, (value.clone(), size));
+        }
+        Ok(value)
+    }
+
+    fn count(&mut self, span: &Span, more: usize) -> Result<(), YamlError> {
+        self.values += more;
+        if self.values > MOST_VALUES {
+            let message =
+                format!("it has more than {MOST_VALUES} values, with what aliases repeat");
+            return Err(wrong(span, message));
+        }
+        Ok(())
+    }
+
+    fn sequence(&mut self, depth: usize) -> Result<Value, YamlError> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(Value::Array(items)),
+                (event, span) => items.push(self.value(event, &span, depth + 1)?),
+            }
+        }
+    }
+
+    fn mapping(&mut self, depth: usize) -> Result<Value, YamlError> {
+        let mut members = Map::new();
+        // Members that a merge brought, which a member of the mapping itself may replace.
+        let mut merged = Map::new();
+        loop {
+            let (event, span) = self.next()?;
+            if event == Event::MappingEnd {
+                break;
+            }
+            let is_merge = is_merge(&event);
+            let key = match is_merge {
+                true => None,
+                false => Some(self.key(event, &span, depth)?),
+            };
+            let (event, value_span) = self.next()?;
+            let value = self.value(event, &value_span, depth + 1)?;
+            match key {
+                None => merge(&mut members, &mut merged, value)
+                    .ok_or_else(|| wrong(&value_span, "`<<` takes mappings only"))?,
+                Some(key) => {
+                    merged.shift_remove(&key);
+                    if members.contains_key(&key) {
+                        let message = format!(
+                            "`{key}` stands twice in one mapping, and kubectl takes the last one without a word; take one \
+                             of them out"
+                        );
+                        return Err(wrong(&span, message));
+                    }
+                    members.insert(key, value);
+                }
+            }
+        }
+        for (key, value) in merged {
+            members.insert(key, value);
+        }
+        Ok(Value::Object(members))
+    }
+
+    fn key(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<String, YamlError> {
+        let scalar = match &event {
+            Event::Scalar(text, ScalarStyle::Plain, _, None) => scalar::resolve(text),
+            _ => Scalar::Text,
+        };
+        let text = match &event {
+            Event::Scalar(text, ..) => text.to_string(),
+            _ => String::new(),
+        };
+        match self.value(event, span, depth + 1)? {
+            Value::String(text) => Ok(text),
+            Value::Bool(_) | Value::Number(_) => keys::text_of(&scalar, &text)
+                .ok_or_else(|| wrong(span, "this key is no text; write it in quotes")),
+            _ => Err(wrong(span, "this key is no text; write it in quotes")),
+        }
+    }
+}
+
+fn wrong(span: &Span, message: impl Into<String>) -> YamlError {
+    YamlError {
+        line: span.start.line(),
+        column: span.start.col() + 1,
+        message: message.into(),
+    }
+}
+
+/// Whether an event says nothing of values: a comment, or the name of an anchor.
+fn is_remark(event: &Event<'_>) -> bool {
+    !event.is_node()
+        && !matches!(
+            event,
+            Event::StreamStart
+                | Event::StreamEnd
+                | Event::DocumentStart(..)
+                | Event::DocumentEnd
+                | Event::SequenceEnd
+                | Event::MappingEnd
+        )
+}
+
+fn is_merge(event: &Event<'_>) -> bool {
+    matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
+}
+
+/// Takes over what `<<` names; of a list the first mapping counts most. `None` when it names anything else.
+///
+/// As go-yaml does it, a merge replaces the members that stand before it.
+fn merge(
+    members: &mut Map<String, Value>,
+    merged: &mut Map<String, Value>,
+    value: Value,
+) -> Option<()> {
+    let mappings = match value {
+        Value::Array(mappings) => mappings,
+        mapping => vec![mapping],
+    };
+    for mapping in mappings.into_iter().rev() {
+        let Value::Object(found) = mapping else {
+            return None;
+        };
+        for (key, value) in found {
+            members.shift_remove(&key);
+            merged.insert(key, value);
+        }
+    }
+    Some(())
+}
+
+fn scalar_value(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, ScalarError> {
+    let own = tag.and_then(yaml_tag);
+    match (own.as_deref(), tag, style) {
+        (Some("binary"), ..) => {
+            let engine = base64::engine::general_purpose::STANDARD;
+            let letters: String = text.split_whitespace().collect();
+            let bytes = engine.decode(letters).map_err(|_| ScalarError::NotOfTag {
+                text: text.to_owned(),
+                tag: "!!binary".to_owned(),
+            })?;
+            Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
+        }
+        (Some(own), ..) => scalar::tagged(own, text),
+        // Tags that mean nothing to YAML itself are passed over, and the scalar is text.
+        (None, Some(_), _) => Ok(Value::from(text)),
+        (None, None, ScalarStyle::Plain) => scalar::plain(text),
+        (None, None, _) => Ok(Value::from(text)),
+    }
+}
+
+/// Name of a tag of YAML's own: `int` of `!!int`.
+fn yaml_tag(tag: &Tag) -> Option<String> {
+    let whole = format!("{}{}", tag.handle(), tag.suffix());
+    let own = whole
+        .strip_prefix("tag:yaml.org,2002:")
+        .or_else(|| whole.strip_prefix("!!"));
+    own.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;
