@@ -179,7 +179,7 @@ mod tests {
             "=",
         ];
         let value = json!({
-            "words": words.as_slice(), "long": "word ".repeat(80), "yes": {"no": true, "": 1, "2": [1.5, -0.0, {}, []]},
+            "words": words.as_slice(), "long": "word ".repeat(80), "yes": {"no": true, "": 1, "2": [1.5, -0.5, {}, []]},
         });
         let text = document(&value).unwrap();
         let (mut documents, mut errors) = (Vec::new(), Vec::new());

@@ -12,6 +12,7 @@ use super::look::Look;
 use super::resource::{Action, Property};
 use crate::render::outcome::advice;
 use crate::worlds::applied::seen::Notes;
+use crate::worlds::manifests::cluster::Absent;
 
 /// What becomes of a resource.
 #[derive(Clone, Debug, PartialEq)]
@@ -198,7 +199,10 @@ fn ended(finish: &Finish, notes: &Notes, beside: &Beside<'_>) -> Outcome {
     let mut message = verdict.message.clone();
     if !is_progress {
         message.push_str(advice(&verdict.reason, notes.absent));
-        if notes.absent.is_some() && !beside.has_cluster && is_about_absence(&verdict.reason) {
+        let is_absent = notes
+            .absent
+            .is_some_and(|absent| absent != Absent::Mistaken);
+        if is_absent && !beside.has_cluster && is_about_absence(&verdict.reason) {
             message.push_str(", or plan with --cluster if it is there already");
         }
     }
@@ -260,7 +264,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::worlds::manifests::cluster::Absent;
 
     fn look(next: Next, absent: Option<Absent>) -> Look {
         Look {

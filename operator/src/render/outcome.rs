@@ -40,6 +40,10 @@ impl Ended {
             );
             return Some((String::new(), message));
         }
+        let waits = [reason::WAITING_FOR_OWNER, reason::REFERENCE_NOT_FOUND].contains(&reason);
+        if waits && self.absent == Some(Absent::Mistaken) {
+            return None;
+        }
         if message.is_empty() {
             let message =
                 "nothing is sent, and no condition says why; this is a defect of armature";
@@ -71,6 +75,9 @@ pub fn advice(reason: &str, absent: Option<Absent>) -> &'static str {
         }
         (reason::WAITING_FOR_OWNER | reason::REFERENCE_NOT_FOUND, Some(Absent::Kind)) => {
             "; give its armId"
+        }
+        (reason::WAITING_FOR_OWNER | reason::REFERENCE_NOT_FOUND, Some(Absent::Mistaken)) => {
+            ": its manifest has a mistake, which is told where it stands"
         }
         (reason::SECRET_NOT_FOUND | reason::CONFIG_MAP_NOT_FOUND, Some(Absent::Manifest)) => {
             "; add its manifest"

@@ -84,8 +84,8 @@ impl<'a> Passes<'a> {
         let place = self.places.get(&key);
         let cluster = Arc::new(self.cluster(resource));
         let place = place.and_then(RemoteId::arm);
-        let subscription = self.subscription(place);
-        let azure = Arc::new(Recording::new(subscription, self.there.clone(), place));
+        let subscription = self.subscription(&key, place);
+        let azure = Arc::new(Recording::new(&subscription, self.there.clone(), place));
         let reconciler = self.reconciler(cluster.clone(), azure.clone());
         for _ in 0..PASSES {
             // No port waits for anything, so a pass ends when it is first asked to go on.
@@ -134,8 +134,8 @@ impl<'a> Passes<'a> {
                 continue;
             }
             let cluster = Arc::new(self.cluster(resource));
-            let subscription = self.subscription(None);
-            let azure = Recording::new(subscription, Arc::default(), None);
+            let subscription = self.subscription(&key, None);
+            let azure = Recording::new(&subscription, Arc::default(), None);
             let place = self
                 .reconciler(cluster, Arc::new(azure))
                 .place(&key)
@@ -168,16 +168,14 @@ impl<'a> Passes<'a> {
         others.find(|other| self.places.get(other) == Some(place))
     }
 
-    /// The credential's subscription. Where nobody says it, it is the one that the resource is in.
-    fn subscription<'s>(&self, place: Option<&'s ResourceId>) -> &'s str
-    where
-        'a: 's,
-    {
+    /// The credential's subscription: that of a Secret among the manifests which the object or its namespace has, else the
+    /// given one. Where nobody says it, it is the one that the resource is in.
+    fn subscription(&self, key: &ObjectKey, place: Option<&ResourceId>) -> String {
         let given = self.setting.subscription;
-        match place.and_then(ResourceId::subscription) {
-            Some(own) if given == PLACEHOLDER_SUBSCRIPTION => own,
-            _ => given,
-        }
+        let own = self.manifests.credential_subscription(key);
+        let at_place = place.and_then(ResourceId::subscription);
+        let at_place = at_place.filter(|_| given == PLACEHOLDER_SUBSCRIPTION);
+        own.unwrap_or_else(|| at_place.unwrap_or(given).to_owned())
     }
 
     fn cluster(&self, resource: &Resource) -> Cluster {

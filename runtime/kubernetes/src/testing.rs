@@ -105,31 +105,47 @@ fn check_object(before: &Value, after: &Value, desired: &Value) -> Result<(), St
     }
     let metadata = after.get("metadata").ok_or("no metadata")?;
     let metadata = metadata.as_object().ok_or("metadata is no object")?;
-    for name in ["name", "namespace", "uid", "resourceVersion", "labels"] {
+    for name in ["name", "namespace", "uid", "resourceVersion"] {
         let (before, after) = (before["metadata"].get(name), metadata.get(name));
         if before != after {
             return Err(format!("metadata.{name} was {before:?} and is {after:?}"));
         }
+    }
+    let labels = &before["metadata"]["labels"];
+    if are_texts(labels) && as_texts(labels) != metadata.get("labels").map_or(Value::Null, as_texts)
+    {
+        return Err(format!(
+            "metadata.labels was {labels} and is {:?}",
+            metadata.get("labels")
+        ));
     }
     let annotations = match metadata.get("annotations") {
         None | Some(Value::Null) => return Ok(()),
         Some(annotations) => annotations.as_object(),
     };
     let annotations = annotations.ok_or("metadata.annotations is no object")?;
-    match before["metadata"].get("annotations") {
-        Some(before) if before.as_object() == Some(annotations) => Ok(()),
+    match &before["metadata"]["annotations"] {
         // The API server would not have sent these.
-        Some(before) if !is_valid(before) => Ok(()),
+        before if !are_texts(before) => Ok(()),
         _ => check_annotations(annotations),
     }
 }
 
-fn is_valid(annotations: &Value) -> bool {
-    match annotations {
-        Value::Null => true,
-        Value::Object(annotations) => check_annotations(annotations).is_ok(),
-        _ => false,
+/// Whether labels or annotations are what an API server lets through: texts, or null, which it reads as an empty one.
+fn are_texts(map: &Value) -> bool {
+    let is_text = |value: &Value| value.is_string() || value.is_null();
+    map.is_null() || map.as_object().is_some_and(|map| map.values().all(is_text))
+}
+
+/// Labels or annotations as the API server reads them from a client.
+fn as_texts(map: &Value) -> Value {
+    let mut map = map.clone();
+    for value in map.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if value.is_null() {
+            *value = Value::from("");
+        }
     }
+    map
 }
 
 fn check_annotations(annotations: &Map<String, Value>) -> Result<(), String> {

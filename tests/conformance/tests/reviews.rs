@@ -41,7 +41,8 @@ fn pruned(value: Value, choices: &mut Choices) -> Value {
 
 /// Metadata in the forms in which reviews have it; `None` for none at all.
 fn metadata(choices: &mut Choices) -> Option<Value> {
-    let annotations = match choices.below(5) {
+    let annotations = match choices.below(6) {
+        5 => Some(json!({"mine": null})),
         0 => None,
         1 => Some(Value::Null),
         2 => Some(json!({})),
@@ -58,8 +59,13 @@ fn metadata(choices: &mut Choices) -> Option<Value> {
         _ => {
             let mut metadata = json!({
                 "name": "n", "namespace": "ns", "uid": "u", "resourceVersion": "7",
-                "labels": {"a": "b"}, "managedFields": [{"fieldsV1": {"f:spec": {}}}],
+                "managedFields": [{"fieldsV1": {"f:spec": {}}}],
             });
+            match choices.below(3) {
+                0 => {}
+                1 => metadata["labels"] = json!({"a": "b"}),
+                _ => metadata["labels"] = json!({"a": null}),
+            }
             if let Some(annotations) = annotations {
                 metadata["annotations"] = annotations;
             }

@@ -61,7 +61,10 @@ impl Seen {
             false => self.world.seen_by_others(key),
         };
         if found.is_none() {
-            self.notes().absent = Some(Absent::Manifest);
+            self.notes().absent = Some(match self.world.manifests().is_mistaken(key) {
+                true => Absent::Mistaken,
+                false => Absent::Manifest,
+            });
         }
         found
     }

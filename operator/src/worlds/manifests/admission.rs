@@ -15,6 +15,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
+use super::mistakes;
+
 /// Members of a manifest.
 const MEMBERS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
 /// Path of the owner.
@@ -92,10 +94,18 @@ impl Admitted<'_> {
         let unknown = members
             .filter(|(member, _)| !MEMBERS.contains(&member.as_str()))
             .map(|(member, _)| (member.clone(), "no such field".to_owned()));
-        let mut spec = manifest.get("spec").cloned().unwrap_or_default();
+        let written = manifest.get("spec");
+        let nulls = written.map_or_else(Vec::new, |spec| mistakes::nulls(self.version.spec, spec));
+        let mut spec = written.cloned().unwrap_or_default();
         let is_taken_over = self.take_name_over(&mut spec);
-        let problems = shape::check(self.version.spec, &spec, "spec").into_iter();
+        let problems = shape::check(self.version.spec, &spec, "spec");
+        let problems = mistakes::once(problems, &spec, &nulls).into_iter();
         let problems = problems.map(|problem| match problem.kind {
+            ProblemKind::UnknownField { .. } => {
+                let meant = mistakes::instead_of_properties(self.version.spec, &spec, &problem);
+                let message = meant.unwrap_or_else(|| problem.kind.to_string());
+                (problem.path, message)
+            }
             ProblemKind::Missing if problem.path == OWNER => {
                 (problem.path, missing_owner(self.kind.owner).to_owned())
             }
@@ -105,7 +115,7 @@ impl Admitted<'_> {
             }
             kind => (problem.path, kind.to_string()),
         });
-        unknown.chain(problems).collect()
+        unknown.chain(nulls).chain(problems).collect()
     }
 
     fn take_name_over(&self, spec: &mut Value) -> bool {

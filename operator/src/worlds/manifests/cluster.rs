@@ -31,6 +31,8 @@ pub enum Absent {
     Kind,
     /// An object, a Secret or a ConfigMap.
     Manifest,
+    /// An object whose manifest has a mistake, which is told where it stands.
+    Mistaken,
 }
 
 /// The port of one object's pass.
@@ -90,7 +92,10 @@ impl Cluster {
             return Some(state.object.clone());
         }
         let Some(object) = self.manifests.object(key) else {
-            state.absent = Some(Absent::Manifest);
+            state.absent = Some(match self.manifests.is_mistaken(key) {
+                true => Absent::Mistaken,
+                false => Absent::Manifest,
+            });
             return None;
         };
         Some(settled(object, self.places.get(key)))

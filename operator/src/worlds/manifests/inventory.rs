@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use armature_runtime::engine::collect;
 use armature_runtime::kind::KindInfo;
+use armature_runtime::names;
 use armature_runtime::reconcile::annotations::Annotations;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::resource::{Object, ObjectKey};
@@ -14,6 +15,9 @@ use super::data::{Data, Values};
 use super::known_kinds::KnownKinds;
 use super::manifest::Document;
 use super::problem::{Origin, Problem};
+
+/// Key of a credential's subscription in its Secret (ASO behaviour §5.2).
+const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
 
 /// Namespace of objects that name none, as kubectl has it.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -46,6 +50,8 @@ pub struct Manifests {
     positions: HashMap<ObjectKey, usize>,
     data: Data,
     namespaces: BTreeMap<String, Annotations>,
+    /// Group, namespace and name of what is no object for a mistake of its own.
+    mistaken: BTreeSet<(String, String, String)>,
     keeps_pauses: bool,
 }
 
@@ -75,6 +81,7 @@ impl Manifests {
         let mut problems = Vec::new();
         for document in documents {
             if let Err(found) = manifests.add(document) {
+                manifests.mistaken.extend(named(&document.value));
                 problems.extend(found);
             }
         }
@@ -94,6 +101,13 @@ impl Manifests {
             .map(|resource| &resource.object)
     }
 
+    /// Whether there is a manifest for the object that is no object for a mistake of its own.
+    pub fn is_mistaken(&self, key: &ObjectKey) -> bool {
+        let group = key.kind.0.group.to_owned();
+        let id = (group, key.namespace.clone(), key.name.clone());
+        self.mistaken.contains(&id)
+    }
+
     /// The kind of this group and name.
     pub fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         self.kinds.get(group, kind)
@@ -107,6 +121,18 @@ impl Manifests {
     /// Values of a Secret or ConfigMap that is among the manifests.
     pub fn given_data(&self, kind: DataKind, namespace: &str, name: &str) -> Option<&Values> {
         self.data.given(kind, namespace, name)
+    }
+
+    /// The subscription of the credential that an object has by a Secret among the manifests: the one that its annotation
+    /// names, else that of its namespace.
+    pub fn credential_subscription(&self, key: &ObjectKey) -> Option<String> {
+        let annotations = self.object(key)?.metadata.annotations.as_ref();
+        let own = annotations.and_then(|annotations| annotations.get(names::CREDENTIAL_FROM));
+        let name = own.map_or(names::NAMESPACE_CREDENTIAL, String::as_str);
+        let values = self.given_data(DataKind::Secret, &key.namespace, name)?;
+        let subscription = values.get(SUBSCRIPTION)?;
+        let subscription = String::from_utf8_lossy(subscription).trim().to_owned();
+        (!subscription.is_empty()).then_some(subscription)
     }
 
     /// The namespaces of the resources and those that are among the manifests themselves.
@@ -215,4 +241,13 @@ impl Manifests {
         });
         Ok(())
     }
+}
+
+/// Group, namespace and name of a document, whatever kind and version it says.
+fn named(value: &Value) -> Option<(String, String, String)> {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let (group, _) = text("/apiVersion")?.split_once('/')?;
+    let namespace = text("/metadata/namespace").unwrap_or(DEFAULT_NAMESPACE);
+    let name = text("/metadata/name")?;
+    Some((group.to_owned(), namespace.to_owned(), name.to_owned()))
 }

@@ -7,6 +7,7 @@
 //! | [`relevant`] | those of them that say something about Azure resources |
 //! | [`known_kinds`] | the kind and version that a document says it is |
 //! | [`admission`] | a document becomes an object, as an API server would have it |
+//! | [`mistakes`] | what the schema says about a document, told once and with what is meant |
 //! | [`data`] | Secrets and ConfigMaps, and marks for those that are in no manifest |
 //! | [`inventory`] | everything that is in the documents, found by name |
 //! | [`cluster`] | the port of one object's pass, to which everything else is there and ready |
@@ -18,6 +19,7 @@ pub mod data;
 pub mod inventory;
 pub mod known_kinds;
 pub mod manifest;
+mod mistakes;
 pub mod problem;
 pub mod relevant;
 pub mod yaml;

@@ -120,7 +120,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
                 let mut texts = Texts::new();
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "annotations" {
-                        parsed.insert(name, map.next_value()?);
+                        parsed.insert(name, texts_of(map.next_value()?));
+                    } else if name == "labels" {
+                        labels(map.next_value()?, &mut parsed, &mut texts)
+                            .map_err(serde::de::Error::custom)?;
                     } else {
                         texts.push((name, map.next_value()?));
                     }
@@ -131,6 +134,31 @@ impl<'de: 'a, 'a> Deserialize<'de> for Metadata<'a> {
 
         deserializer.deserialize_map(Members)
     }
+}
+
+/// Labels or annotations in which nothing is null. A null is an empty text, as the API server reads it from a client.
+fn texts_of(mut map: Value) -> Value {
+    for value in map.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        if value.is_null() {
+            *value = Value::from("");
+        }
+    }
+    map
+}
+
+/// Labels stay the text that they are, unless one is null.
+fn labels<'a>(
+    text: &'a RawValue,
+    parsed: &mut Map<String, Value>,
+    texts: &mut Texts<'a>,
+) -> Result<(), serde_json::Error> {
+    let name = "labels".to_owned();
+    if text.get().contains("null") {
+        parsed.insert(name, texts_of(serde_json::from_str(text.get())?));
+    } else {
+        texts.push((name, text));
+    }
+    Ok(())
 }
 
 impl Serialize for Document<'_> {
