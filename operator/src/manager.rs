@@ -27,10 +27,10 @@ use crate::turn::Turn;
 
 /// How long passes that run may take to finish when the operator stops: shorter than the limit for the whole
 /// operator, so that the Lease can be given back.
-const DRAIN: Duration = Duration::from_secs(14);
+pub const DRAIN: Duration = Duration::from_secs(14);
 
 /// How long it may take then to write down what only memory knows.
-const LAST_WRITES: Duration = Duration::from_secs(2);
+pub const LAST_WRITES: Duration = Duration::from_secs(2);
 
 /// Ready to run.
 pub struct Manager {

@@ -352,3 +352,21 @@ async fn listen(address: SocketAddr, purpose: &'static str) -> Result<TcpListene
             source,
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manager::{DRAIN, LAST_WRITES};
+
+    /// The kubelet kills whoever has not ended by then: in between the process itself ends, and logs and spans go out.
+    #[test]
+    fn a_stop_may_not_take_as_long_as_the_kubelet_waits() {
+        let chart = include_str!("../../deploy/chart/templates/deployment.yaml");
+        let (_, grace) = chart.split_once("terminationGracePeriodSeconds: ").unwrap();
+        let grace = grace.lines().next().unwrap().trim().parse().unwrap();
+        let longest = STOP_LIMIT + EVENTS_LIMIT;
+        assert!(longest + Duration::from_secs(5) <= Duration::from_secs(grace));
+        // Then the Lease is given back.
+        assert!(DRAIN + LAST_WRITES < STOP_LIMIT);
+    }
+}

@@ -9,9 +9,9 @@
 
 use std::path::Path;
 use std::process::Output;
-use std::time::{Duration, Instant};
 
 use armature_controlplane::ControlPlane;
+use armature_controlplane::waiting::{until_ended, until_ok};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -94,22 +94,18 @@ async fn install(plane: &ControlPlane, names: &[&str]) {
             let crd = custom_resource_definition(kind, &CrdOptions::default());
             let crd = serde_json::from_value(crd).unwrap();
             crds.create(&PostParams::default(), &crd).await.unwrap();
-            let started = Instant::now();
             let name = format!("{}.{}", kind.plural, kind.group);
-            loop {
+            until_ok(&format!("{name} to be served"), async || {
                 let found = serde_json::to_value(crds.get(&name).await.unwrap()).unwrap();
-                let conditions = found["status"]["conditions"]
-                    .as_array()
-                    .into_iter()
-                    .flatten();
+                let conditions = found["status"]["conditions"].as_array();
                 let is_served =
                     |one: &Value| one["type"] == "Established" && one["status"] == "True";
-                if conditions.clone().any(is_served) {
-                    break;
+                match conditions.into_iter().flatten().any(is_served) {
+                    true => Ok(()),
+                    false => Err(format!("{found:#}")),
                 }
-                assert!(started.elapsed() < Duration::from_secs(60), "{found:#}");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
+            })
+            .await;
         }
     }
 }
@@ -253,14 +249,10 @@ async fn a_server_that_never_answers_is_given_up() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     let line = format!("armature status --server http://{address} --request-timeout 1s");
-    let started = Instant::now();
-    let output = run(&links(), Path::new("no-kubeconfig"), &line).await;
-    assert!(!output.status.success());
-    assert!(
-        started.elapsed() < Duration::from_secs(60),
-        "{}",
-        text(&output.stderr)
-    );
+    let links = links();
+    let asked = run(&links, Path::new("no-kubeconfig"), &line);
+    let output = until_ended("the end of who gets no answer", asked).await;
+    assert!(!output.status.success(), "{}", text(&output.stderr));
 }
 
 #[tokio::test]

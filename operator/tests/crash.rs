@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use armature_controlplane::waiting::{until, until_ok};
 use armature_controlplane::{ControlPlane, free_port};
 use armature_exposure::{Collector, Place, SeenSecrets, random_value, scrape, shown_in};
 use armature_runtime::kind::KindInfo;
@@ -28,8 +29,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-/// Longest wait for anything. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(120);
 const NAMESPACE: &str = "armature-system";
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 
@@ -260,14 +259,11 @@ impl World {
         });
         let api = self.api(subject, subject.version);
         let parameters = PatchParams::apply("test").force();
-        let started = Instant::now();
-        loop {
-            match api.patch(name, &parameters, &Patch::Apply(&manifest)).await {
-                Ok(_) => return,
-                Err(error) => assert!(started.elapsed() < LIMIT, "{name}: {error}"),
-            }
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
+        let what = format!("the API server to take {name}");
+        until_ok(&what, async || {
+            api.patch(name, &parameters, &Patch::Apply(&manifest)).await
+        })
+        .await;
     }
 
     /// Lets a phase begin for an object.
@@ -332,19 +328,15 @@ impl World {
 
     /// Waits until nothing is left of what the closure returns.
     async fn wait(&self, what: &str, left: impl AsyncFn() -> Vec<Case>) {
-        let started = Instant::now();
-        loop {
+        until_ok(what, async || {
             let left = left().await;
-            if left.is_empty() {
-                return;
-            }
             let names: Vec<&str> = left.iter().map(|case| case.name.as_str()).collect();
-            assert!(
-                started.elapsed() < LIMIT,
-                "not within {LIMIT:?}: {what}; left are {names:?}"
-            );
-            tokio::time::sleep(Duration::from_millis(150)).await;
-        }
+            match names[..] {
+                [] => Ok(()),
+                _ => Err(format!("left are {names:?}")),
+            }
+        })
+        .await;
     }
 
     /// Requests for a resource, and polls of its operations, after a moment of the log.
@@ -492,9 +484,9 @@ async fn kill_once(
 /// The process is killed while Azure works on a PUT and shows nothing of it, and the object is deleted before the next
 /// process runs. That waits for the resource, and deletes it.
 async fn delete_what_is_not_to_be_seen(world: &World, operator: &mut Child) {
-    let latency = Duration::from_secs(8);
     let subject = &SUBJECTS[1];
-    subject.take(world.azure.simulator(), latency);
+    // Until the test ends it.
+    subject.take(world.azure.simulator(), Duration::MAX);
     let case = Case {
         subject,
         name: format!("{}unseen", subject.prefix),
@@ -515,14 +507,19 @@ async fn delete_what_is_not_to_be_seen(world: &World, operator: &mut Child) {
             .collect()
     };
     world.wait("the PUT is held", held).await;
-    let started = Instant::now();
     operator.kill().await.unwrap();
     // In the stored version: conversion is away.
     let api = world.api(subject, subject.info().hub.storage_version);
     api.delete(&case.name, &Default::default()).await.unwrap();
+    let killed = world.now();
     *operator = world.operator();
+    until("a look at what is not to be seen", async || {
+        !world.requests(&case, killed).is_empty()
+    })
+    .await;
+    let azure = world.azure.simulator();
+    assert_eq!(azure.finish_operations(&case.path()).unwrap(), 1);
     world.wait_ended(Phase::Delete, &cases).await;
-    tokio::time::sleep(latency.saturating_sub(started.elapsed())).await;
     let sent = world.requests(&case, before);
     let left = world.azure.simulator().resource(&case.path());
     assert!(left.is_none(), "left behind after {sent:?}");

@@ -9,6 +9,7 @@
 
 mod commands;
 
+use armature_controlplane::waiting::until_ok;
 use armature_simulator::Query;
 use commands::World;
 use kube::api::{Api, ApiResource, DynamicObject, PostParams};
@@ -240,17 +241,18 @@ async fn what_the_api_server_would_refuse_is_blocked_and_nothing_is_stored() {
         "name: moredata}\nspec:\n  location",
     );
     let line = "-f shop/account.yaml --cluster -n shop";
-    let started = std::time::Instant::now();
-    let found = loop {
-        // The API server takes some seconds until a policy counts.
+    // The API server takes some seconds until a policy counts.
+    let found = until_ok("a policy to count", async || {
         let text = world
             .run_any(&format!("armature plan {line} -o json"))
             .await;
         let found: Value = serde_json::from_str(&text).unwrap();
-        if actions(&found)[0].1 == "blocked" || started.elapsed().as_secs() > 60 {
-            break found;
+        match actions(&found)[0].1 {
+            "blocked" => Ok(found),
+            _ => Err(format!("{found:#}")),
         }
-    };
+    })
+    .await;
     assert_eq!(
         actions(&found)[0],
         ("moredata", "blocked", "Refused"),

@@ -9,13 +9,11 @@
 
 mod commands;
 
-use std::time::Duration;
-
+use armature_controlplane::waiting::until_ended;
 use commands::World;
 use kube::api::DeleteParams;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::time::timeout;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_what_is_printed() {
@@ -108,8 +106,8 @@ async fn a_watch_tells_each_change_when_it_happens() {
     let mut until = async |wanted: &str| {
         let words: Vec<&str> = wanted.split(' ').collect();
         loop {
-            let line = timeout(Duration::from_secs(60), lines.next_line()).await;
-            let line = line.unwrap_or_else(|_| panic!("no line {wanted}: {told:#?}"));
+            let what = format!("the line {wanted} after {told:#?}");
+            let line = until_ended(&what, lines.next_line()).await;
             let line = line.unwrap().unwrap();
             let is_it = line.split_whitespace().eq(words.iter().copied());
             told.push(line);

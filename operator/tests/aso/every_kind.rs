@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use armature::render::manifest;
+use armature_controlplane::waiting::until_ok;
 use armature_generated::KINDS;
 use armature_runtime::engine::collect;
 use armature_runtime::kind::KindInfo;
@@ -20,8 +20,6 @@ use super::NAMESPACE;
 
 /// Requests to the API server at a time.
 const AT_ONCE: usize = 8;
-/// Longest wait for anything. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(300);
 /// Subscription that samples name where the reader's own belongs.
 const PLACEHOLDER: &str = "/subscriptions/00000000-0000-0000-0000-000000000000";
 /// What a Secret or ConfigMap that samples take for granted has: most are ids of identities, tenants and clients.
@@ -130,16 +128,12 @@ impl Folder {
         let api: Api<DynamicObject> =
             Api::namespaced_with(client.clone(), &self.namespace, &resource);
         let parameters = PatchParams::apply("test").force();
-        let started = Instant::now();
-        loop {
+        // The API server may not serve it yet, or nothing converts it.
+        until_ok(&format!("the API server to take {object}"), async || {
             let patch = Patch::Apply(object);
-            match api.patch(name_of(object), &parameters, &patch).await {
-                Ok(_) => return,
-                // The API server does not serve it yet, or nothing converts it.
-                Err(error) if started.elapsed() > LIMIT => panic!("{error}: {object}"),
-                Err(_) => tokio::time::sleep(Duration::from_millis(500)).await,
-            }
-        }
+            api.patch(name_of(object), &parameters, &patch).await
+        })
+        .await;
     }
 
     /// Secrets and ConfigMaps that samples read and that neither a manifest has nor a sample writes.
@@ -321,10 +315,9 @@ pub fn lasting(object: &Value) -> Value {
     })
 }
 
-/// Waits until all objects are ready and say so by themselves, or nothing changes any more; what is not so then.
-pub async fn wait_ready(client: &Client, azure: &Simulator, first: bool) -> Vec<String> {
-    let started = Instant::now();
-    loop {
+/// Waits until all objects are ready and say so by themselves.
+pub async fn wait_ready(client: &Client, azure: &Simulator, first: bool) {
+    until_ok("all objects to be ready", async || {
         if first {
             approve(azure);
         }
@@ -336,11 +329,12 @@ pub async fn wait_ready(client: &Client, azure: &Simulator, first: bool) -> Vec<
         let left: Vec<String> = left
             .map(|(name, object)| format!("{name}: {}", ready(object)))
             .collect();
-        if left.is_empty() || started.elapsed() > LIMIT {
-            return left;
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(format!("{left:#?}")),
         }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    })
+    .await;
 }
 
 /// Removes what the first operator has left of itself.

@@ -13,6 +13,7 @@ pub mod every_kind;
 
 use std::collections::BTreeMap;
 
+use armature_controlplane::waiting::until_ok;
 use armature_runtime::kind::KindInfo;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
@@ -129,16 +130,11 @@ pub async fn leave(client: &Client, shapes: &BTreeMap<String, Value>, operator: 
     for (index, mut object) in stored().into_iter().enumerate() {
         finish(&mut object, index, &owner, operator);
         let api = api(client, index);
-        let created = loop {
-            match api.create(&PostParams::default(), &dynamic(&object)).await {
-                Ok(created) => break created,
-                // The API server does not serve it yet.
-                Err(kube::Error::Api(status)) if status.code == 404 => {
-                    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-                }
-                Err(error) => panic!("{error}"),
-            }
-        };
+        // The API server may not serve it yet.
+        let created = until_ok("the API server to take an object", async || {
+            api.create(&PostParams::default(), &dynamic(&object)).await
+        })
+        .await;
         let status = Patch::Merge(json!({"status": object["status"]}));
         let name = object["metadata"]["name"].as_str().unwrap();
         api.patch_status(name, &PatchParams::default(), &status)

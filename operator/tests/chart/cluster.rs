@@ -1,8 +1,8 @@
 //! Where the chart is installed: a control plane that logs requests, and a simulated Azure.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
+use armature_controlplane::waiting::{self, until_ok};
 use armature_controlplane::{ControlPlane, Options};
 use armature_simulator::{OperationRule, Running, Settings, Simulator};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -18,8 +18,6 @@ use crate::install::OBJECTS;
 use crate::pod::{Pod, Ports, Surroundings};
 use crate::rights::AUDIT_POLICY;
 
-/// Longest wait for anything. Generous: machines that run tests are busy.
-pub const LIMIT: Duration = Duration::from_secs(90);
 /// The operator's service account, unless the chart is told otherwise.
 pub const ACCOUNT: &str = "azureserviceoperator-default";
 const CREDENTIAL: [&str; 3] = [
@@ -174,7 +172,6 @@ impl Cluster {
     /// Waits until the API server has seen the CRDs as the pod left them: it serves what is new, and converts at the new
     /// URL, a moment after it has answered that they are written. (In a cluster the URL is that of a Service and stays.)
     async fn until_served(&self) {
-        let started = Instant::now();
         let check = PatchParams {
             dry_run: true,
             ..PatchParams::apply("helm").force()
@@ -182,10 +179,10 @@ impl Cluster {
         let objects: Vec<Value> = serde_saphyr::from_multiple(OBJECTS).unwrap();
         for mut object in objects {
             object["metadata"]["namespace"] = "default".into();
-            while let Err(error) = self.request(&object, &check).await {
-                assert!(started.elapsed() < LIMIT, "not within {LIMIT:?}: {error}");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
+            until_ok("the CRDs to be served as the pod left them", async || {
+                self.request(&object, &check).await
+            })
+            .await;
         }
     }
 
@@ -198,7 +195,7 @@ impl Cluster {
             ports,
         };
         let mut pod = Pod::start(manifests, pod, &surroundings);
-        pod.wait_ready(LIMIT).await;
+        pod.wait_ready().await;
         pod
     }
 
@@ -222,11 +219,7 @@ impl Cluster {
 
     /// Waits until objects of the namespace `team` are as expected.
     pub async fn until(&self, what: &str, mut holds: impl AsyncFnMut(&Self) -> bool) {
-        let started = Instant::now();
-        while !holds(self).await {
-            assert!(started.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        waiting::until(what, async || holds(self).await).await;
     }
 }
 

@@ -161,7 +161,7 @@ async fn each_half_of_an_operator_works_with_its_own_rights() {
     works(&cluster).await;
     migrates_stored_objects(&cluster).await;
     for pod in [manager, keeper] {
-        let (status, _) = pod.terminate().await;
+        let status = pod.terminate().await;
         assert!(status.success(), "{status}");
     }
     for name in [KEEPER, MANAGER] {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use armature_controlplane::free_port;
+use armature_controlplane::waiting::{until, until_ended};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
@@ -107,24 +107,23 @@ impl Pod {
         peak.parse::<u64>().unwrap() << 10
     }
 
-    pub async fn wait_ready(&mut self, limit: Duration) {
-        let started = Instant::now();
-        while !self.ports.is_ready().await {
+    pub async fn wait_ready(&mut self) {
+        until("the operator to be ready", async || {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the operator ended with {status}; its log is above");
             }
-            assert!(started.elapsed() < limit, "not ready within {limit:?}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+            self.ports.is_ready().await
+        })
+        .await;
     }
 
-    /// Asks the operator to end, as the kubelet does. Returns how it ended and how long that took.
-    pub async fn terminate(mut self) -> (ExitStatus, Duration) {
-        let started = Instant::now();
+    /// Asks the operator to end, as the kubelet does. Returns how it ended.
+    pub async fn terminate(mut self) -> ExitStatus {
         let id = self.child.id().expect("it runs").to_string();
         let sent = Command::new("kill").args(["-TERM", &id]).status().await;
         assert!(sent.unwrap().success());
-        (self.child.wait().await.unwrap(), started.elapsed())
+        let ended = until_ended("the operator to end", self.child.wait());
+        ended.await.unwrap()
     }
 }
 

@@ -1,13 +1,12 @@
 //! What is annotated is not deleted: the API server refuses it by itself, without an operator.
 
-use std::time::Duration;
-
+use armature_controlplane::waiting::until_ok;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
 use crate::chart::{NAMESPACE, policy};
-use crate::cluster::{Cluster, LIMIT, namespace};
+use crate::cluster::{Cluster, namespace};
 
 const PROTECT: &str = "armature.azure.com/protect";
 
@@ -75,15 +74,11 @@ async fn protected_cluster() -> Cluster {
         cluster.apply(policy).await;
     }
     let probe = group(NAMESPACE, "probe", Some("delete"));
-    let started = std::time::Instant::now();
-    while cluster
-        .request(&probe, &kube::api::PatchParams::apply("tests"))
-        .await
-        .is_err()
-    {
-        assert!(started.elapsed() < LIMIT, "the kind is not served");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let parameters = kube::api::PatchParams::apply("tests");
+    until_ok("the kind to be served", async || {
+        cluster.request(&probe, &parameters).await
+    })
+    .await;
     cluster
         .until("the policy is in force", async |cluster| {
             refusal(cluster, NAMESPACE, "probe").await.is_some()

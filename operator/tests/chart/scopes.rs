@@ -1,13 +1,11 @@
 //! Manifests with ARM ids that their namespace may not use: the API server refuses them by itself, without an operator.
 
-use std::time::Duration;
-
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
 use crate::chart::{manifests, policy};
-use crate::cluster::{Cluster, LIMIT, namespace};
+use crate::cluster::{Cluster, namespace};
 use crate::protection::crd;
 
 const SCOPES: &str = "armature.azure.com/allowed-scopes";
@@ -53,14 +51,12 @@ async fn bounded_cluster(settings: &[&str]) -> Cluster {
         cluster.apply(policy).await;
     }
     let outside = object("bounded", "probe", json!({"owner": {"armId": OUTSIDE}}));
-    let started = std::time::Instant::now();
-    while !refusal(&cluster, &outside)
-        .await
-        .is_some_and(|told| told.contains(OUTSIDE))
-    {
-        assert!(started.elapsed() < LIMIT, "the policy is not in force");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    cluster
+        .until("the policy to be in force", async |cluster| {
+            let told = refusal(cluster, &outside).await;
+            told.is_some_and(|told| told.contains(OUTSIDE))
+        })
+        .await;
     cluster
 }
 

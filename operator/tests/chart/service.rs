@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use armature_controlplane::waiting::until;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -54,9 +55,10 @@ impl Service {
     /// Waits until connections go to the pod.
     pub async fn wait_ready(&self, ports: Ports) {
         let is_ready = |pod: &Pod| pod.ports.webhook == ports.webhook && pod.is_ready;
-        while !self.pods.lock().unwrap().iter().any(is_ready) {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        until("connections to go to the pod", async || {
+            self.pods.lock().unwrap().iter().any(is_ready)
+        })
+        .await;
     }
 }
 

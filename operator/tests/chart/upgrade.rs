@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use armature_runtime::kubernetes::{InstalledCrd, today};
 use k8s_openapi::api::core::v1::Secret;
@@ -116,9 +116,8 @@ impl Rollout<'_> {
     /// A new pod takes the place of an old one, which is told to go when the new one is ready.
     async fn replace(&mut self, old: Pod) -> Pod {
         let new = self.add().await;
-        let (status, took) = old.terminate().await;
+        let status = old.terminate().await;
         assert!(status.success(), "{status}");
-        assert!(took < Duration::from_secs(20), "{took:?}");
         new
     }
 }

@@ -172,6 +172,8 @@ async fn objects_outlive_the_releases_of_the_operator() {
     let (old_config, ports) = behind(&service, &base);
     let old_config = OperatorConfig {
         kinds: older(),
+        // Until a Service of a busy machine, too, has learnt that it goes.
+        shutdown_delay: Duration::from_secs(10),
         ..old_config
     };
     let old = Operator::start(old_config.clone()).await.unwrap();

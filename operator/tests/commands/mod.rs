@@ -3,13 +3,12 @@
 
 #![allow(dead_code, reason = "each test program uses what it needs")]
 
-use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
+use armature_controlplane::waiting::until_ok;
 use armature_controlplane::{ControlPlane, free_port};
 use armature_runtime::kind::KindInfo;
 use armature_simulator::{OperationRule, Options, Running, Settings, Simulator};
@@ -20,8 +19,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-/// Longest wait for anything. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(120);
 /// Namespace of the operator.
 const OPERATOR: &str = "armature-system";
 /// Namespace of the page's objects.
@@ -298,15 +295,12 @@ impl World {
         let (group, version) = version.split_once('/').unwrap();
         let api = self.api(group, version, &text(&manifest["kind"]));
         let name = text(&manifest["metadata"]["name"]);
-        let started = Instant::now();
-        loop {
-            let parameters = PatchParams::apply("test").force();
-            match api.patch(&name, &parameters, &Patch::Apply(manifest)).await {
-                Ok(_) => return,
-                Err(error) if started.elapsed() > LIMIT => panic!("{error}: {}", self.log()),
-                Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
-            }
-        }
+        let parameters = PatchParams::apply("test").force();
+        until_ok(&format!("the API server to take {name}"), async || {
+            let applied = api.patch(&name, &parameters, &Patch::Apply(manifest)).await;
+            applied.map_err(|error| format!("{error}: {}", self.log()))
+        })
+        .await;
     }
 
     /// Waits until an object is ready.
@@ -318,21 +312,16 @@ impl World {
     pub async fn wait_for(&self, group: &str, kind: &str, name: &str, reason: &str) {
         let version = kind_info(group, kind).served_unasked().next_back().unwrap();
         let api = self.api(group, version.name, kind);
-        let started = Instant::now();
-        let mut last = String::new();
-        while started.elapsed() < LIMIT {
-            if let Ok(object) = api.get(name).await {
-                let conditions = object.data.pointer("/status/conditions");
-                let mut conditions = conditions.and_then(Value::as_array).into_iter().flatten();
-                if conditions.any(|one| one["type"] == "Ready" && one["reason"] == reason) {
-                    return;
-                }
-                last.clear();
-                write!(last, "{:#}", object.data).unwrap();
+        until_ok(&format!("{kind} {name} to be {reason}"), async || {
+            let object = api.get(name).await.map_err(|error| error.to_string())?;
+            let conditions = object.data.pointer("/status/conditions");
+            let mut conditions = conditions.and_then(Value::as_array).into_iter().flatten();
+            match conditions.any(|one| one["type"] == "Ready" && one["reason"] == reason) {
+                true => Ok(()),
+                false => Err(format!("{:#}\n{}", object.data, self.log())),
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("{kind} {name} is not {reason}: {last}\n{}", self.log());
+        })
+        .await;
     }
 
     /// Changes a resource in Azure behind the operator's back.

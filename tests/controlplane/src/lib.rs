@@ -2,7 +2,8 @@
 //!
 //! Lives here: finding, downloading or building the two binaries ([`Binaries`]), certificates, starting, watching
 //! and stopping the processes ([`ControlPlane`]), finding or building helm ([`locate_or_build_helm`]),
-//! kubectl ([`locate_or_build_kubectl`]) and Flux's library for server-side apply ([`Flux`]).
+//! kubectl ([`locate_or_build_kubectl`]) and Flux's library for server-side apply ([`Flux`]), how tests wait for what is to
+//! come ([`waiting`]).
 //! Does not live here: anything of Azure or of the operator, and any imitation of Kubernetes.
 //!
 //! What a control plane of two processes lacks, because no controller manager runs: no garbage collection by
@@ -32,6 +33,7 @@ mod plane;
 mod ports;
 mod process;
 mod usage;
+pub mod waiting;
 
 pub use binaries::{Binaries, ETCD_VERSION, KUBERNETES_VERSION, cache_root};
 pub use error::Error;

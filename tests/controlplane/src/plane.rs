@@ -11,11 +11,9 @@ use tempfile::TempDir;
 
 use crate::{
     Binaries, Error, LogTail, Usage, certificates::Certificates, kubeconfig, ports::free_port,
-    process::Supervised,
+    process::Supervised, waiting::LIMIT,
 };
 
-/// The API server is ready in 4 s on an idle machine; a busy two-core machine may need much longer.
-const READY_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
 /// How often a start is retried when another process took the free port first.
 const PORT_ATTEMPTS: usize = 3;
@@ -212,15 +210,15 @@ impl ControlPlane {
         let mut config = self.client_config().await?;
         // A request to a server that is just coming up must not be retried behind our back.
         config.default_retry = false;
-        config.read_timeout = Some(Duration::from_secs(5));
+        config.read_timeout = Some(LIMIT);
         let client = kube::Client::try_from(config).map_err(client_error)?;
         let started = Instant::now();
         for path in ["/readyz", "/api/v1/namespaces/default"] {
             while let Err(error) = get(&client, path).await {
                 self.check_running()?;
-                if started.elapsed() > READY_TIMEOUT {
+                if started.elapsed() > LIMIT {
                     return Err(Error::NotReady {
-                        seconds: READY_TIMEOUT.as_secs(),
+                        seconds: LIMIT.as_secs(),
                         last: error,
                         log: LogTail::of_file(&self.apiserver_log()),
                     });
@@ -270,7 +268,7 @@ async fn start_etcd(binaries: &Binaries, folder: &Path) -> Result<Supervised, Er
     ];
     let mut etcd = Supervised::spawn(&binaries.etcd, &flags, &[], &log, Some(folder))?;
     let started = Instant::now();
-    while !client_socket(folder).exists() && started.elapsed() < READY_TIMEOUT {
+    while !client_socket(folder).exists() && started.elapsed() < LIMIT {
         if let Some(status) = etcd.exited() {
             return Err(Error::Exited {
                 program: "etcd",

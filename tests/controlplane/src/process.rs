@@ -16,7 +16,7 @@ use tokio::{
     process::{Child, ChildStdin, Command},
 };
 
-use crate::{Error, Usage};
+use crate::{Error, Usage, waiting::LIMIT};
 
 /// `$1` is a folder to remove if the owner is gone (empty: none); the rest is the command. A line on standard input
 /// asks to kill the child; its end without a line means that the owner is gone. A TERM for the group reaches the
@@ -42,9 +42,6 @@ while kill -0 "$child" 2>/dev/null; do wait "$child"; status=$?; done
 kill -9 "$watcher" 2>/dev/null
 exit "$status"
 "#;
-
-/// A killed process is gone at once unless the machine is very busy.
-const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running child with its log file. Killed, with everything in its process group, when
 /// dropped or when the owner dies.
@@ -112,7 +109,7 @@ impl Supervised {
         // The shell kills the child and waits for it, which a signal to the whole group would not do.
         if let Some(mut lifeline) = self.lifeline.take() {
             let _ = lifeline.write_all(b"stop\n").await;
-            let _ = tokio::time::timeout(KILL_TIMEOUT, self.child.wait()).await;
+            let _ = tokio::time::timeout(LIMIT, self.child.wait()).await;
         }
         self.signal(Signal::KILL);
         let _ = self.child.wait().await;
@@ -157,10 +154,8 @@ impl Drop for Supervised {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
-    use crate::LogTail;
+    use crate::{LogTail, waiting};
 
     fn shell(script: &str, folder: &Path, remove: Option<&Path>) -> Supervised {
         let arguments = ["-c".to_owned(), script.to_owned()];
@@ -169,11 +164,7 @@ mod tests {
     }
 
     async fn until(what: &str, mut done: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !done() {
-            assert!(started.elapsed() < Duration::from_secs(20), "{what}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        waiting::until(what, async || done()).await;
     }
 
     #[tokio::test]
@@ -215,17 +206,20 @@ mod tests {
         );
         let child = shell(&script, folder.path(), None);
         until("the child runs", || folder.path().join("up").exists()).await;
-        child.stop(Duration::from_secs(10)).await;
+        child.stop(LIMIT).await;
         assert!(done.exists());
     }
 
     #[tokio::test]
     async fn a_stubborn_child_is_killed() {
         let folder = tempfile::tempdir().unwrap();
-        let child = shell("trap '' TERM; sleep 60; sleep 60", folder.path(), None);
-        let started = Instant::now();
-        child.stop(Duration::from_millis(200)).await;
-        assert!(started.elapsed() < Duration::from_secs(10));
+        let child = shell(
+            "trap '' TERM; while :; do sleep 0.05; done",
+            folder.path(),
+            None,
+        );
+        let stopped = child.stop(Duration::from_millis(200));
+        waiting::until_ended("the end of what ends by no request", stopped).await;
     }
 
     #[tokio::test]

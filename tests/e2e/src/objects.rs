@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use armature_controlplane::waiting::until_ok;
 use armature_runtime::kind::KindInfo;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams};
 use kube::core::GroupVersionKind;
 use serde_json::Value;
-
-/// How often a state is looked at while waiting for it.
-const POLL: Duration = Duration::from_millis(20);
 
 /// Objects of one namespace.
 #[derive(Clone)]
@@ -94,41 +92,39 @@ impl Objects {
     }
 
     /// Waits until the object's `Ready` condition satisfies the predicate; returns the condition and how long it
-    /// took. Panics with the last state when the limit passes.
+    /// took. Panics with the last state when it never does.
     pub async fn wait_ready(
         &self,
         kind: &str,
         name: &str,
-        limit: Duration,
         predicate: impl Fn(&Value) -> bool,
     ) -> (Value, Duration) {
         let started = Instant::now();
-        let mut last = Value::Null;
-        while started.elapsed() < limit {
-            if let Ok(object) = self.get(kind, newest(kind), name).await {
-                let ready = condition(&object, "Ready");
-                if predicate(&ready) {
-                    return (ready, started.elapsed());
-                }
-                last = object;
+        let what = format!("{kind} {name} to be as expected");
+        let ready = until_ok(&what, async || {
+            let object = self.get(kind, newest(kind), name).await;
+            let object = object.map_err(|error| error.to_string())?;
+            let ready = condition(&object, "Ready");
+            match predicate(&ready) {
+                true => Ok(ready),
+                false => Err(format!("{object:#}")),
             }
-            tokio::time::sleep(POLL).await;
-        }
-        panic!("{kind} {name} is not as expected after {limit:?}: {last:#}");
+        });
+        (ready.await, started.elapsed())
     }
 
-    /// Waits until the object does not exist.
-    pub async fn wait_gone(&self, kind: &str, name: &str, limit: Duration) -> Duration {
+    /// Waits until the object does not exist; how long it took.
+    pub async fn wait_gone(&self, kind: &str, name: &str) -> Duration {
         let started = Instant::now();
-        while started.elapsed() < limit {
+        until_ok(&format!("the end of {kind} {name}"), async || {
             match self.get(kind, newest(kind), name).await {
-                Err(kube::Error::Api(status)) if status.is_not_found() => {
-                    return started.elapsed();
-                }
-                _ => tokio::time::sleep(POLL).await,
+                Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+                Err(error) => Err(error.to_string()),
+                Ok(object) => Err(format!("{object:#}")),
             }
-        }
-        panic!("{kind} {name} still exists after {limit:?}");
+        })
+        .await;
+        started.elapsed()
     }
 }
 

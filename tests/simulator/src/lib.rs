@@ -300,7 +300,16 @@ impl Simulator {
     pub fn fail_operations(&self, id: &str, failure: &Failure) -> Result<usize, ArmError> {
         let id = parse_id(id)?;
         let now = (self.clock)();
-        Ok(self.state().fail_operations(&id, failure, now))
+        let failure = Some(failure.clone());
+        Ok(self.state().finish_operations(&id, failure, now))
+    }
+
+    /// Ends every running operation on what is at or below this id as it would end by itself, whatever it still has to run.
+    /// Returns how many there were.
+    pub fn finish_operations(&self, id: &str) -> Result<usize, ArmError> {
+        let id = parse_id(id)?;
+        let now = (self.clock)();
+        Ok(self.state().finish_operations(&id, None, now))
     }
 
     /// Removes all fault rules.

@@ -168,6 +168,20 @@ fn latency_is_time_and_not_polls() {
 }
 
 #[test]
+fn an_operation_ends_early_when_it_is_told_to() {
+    let bench = bench(OperationRule {
+        latency: Some(Duration::MAX),
+        ..rule(Style::AsyncOperation)
+    });
+    let answer = bench.put(&widget(), json!({"location": "westus2"}));
+    let poll = answer.header("azure-asyncoperation").unwrap();
+    assert_eq!(bench.get(poll).body.unwrap()["status"], "InProgress");
+    assert_eq!(bench.simulator.finish_operations(&widget()), Ok(1));
+    assert_eq!(bench.get(poll).body.unwrap()["status"], "Succeeded");
+    assert_eq!(bench.simulator.finish_operations(&widget()), Ok(0));
+}
+
+#[test]
 fn a_write_while_an_operation_runs_is_refused() {
     let bench = bench(rule(Style::AsyncOperation));
     bench.put(&widget(), json!({"location": "westus2"}));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Context;
-use armature_controlplane::{LogTail, Supervised};
+use armature_controlplane::{LogTail, Supervised, waiting::LIMIT};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -16,8 +16,6 @@ use super::ensure_running;
 pub const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
 /// The tenant of that subscription.
 pub const TENANT: &str = "00000000-0000-0000-0000-000000000001";
-
-const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running simulator.
 #[derive(Debug)]
@@ -52,7 +50,7 @@ impl Azure {
             }
             ensure_running("the simulator", &mut process)?;
             anyhow::ensure!(
-                started.elapsed() < START_TIMEOUT,
+                started.elapsed() < LIMIT,
                 "the simulator does not answer. Its last lines:\n{}",
                 LogTail::of_file(&log)
             );
@@ -61,7 +59,7 @@ impl Azure {
             .with_context(|| format!("cannot read {}", ca_file.display()))?;
         let client = reqwest::Client::builder()
             .tls_certs_only([reqwest::Certificate::from_pem(&ca)?])
-            .timeout(Duration::from_secs(10))
+            .timeout(LIMIT)
             .build()?;
         Ok(Self {
             process,

@@ -78,8 +78,5 @@ async fn an_answer_arrives_although_its_client_sends_more_while_the_server_stops
     assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
     assert!(text.ends_with(&"x".repeat(ANSWER)), "{} bytes", text.len());
     drop((reader, more.await.unwrap()));
-    tokio::time::timeout(SHUTDOWN_TIMEOUT, running)
-        .await
-        .expect("stops when its client is gone")
-        .unwrap();
+    running.await.unwrap();
 }

@@ -1,10 +1,10 @@
 //! A real API server with the CRDs of what was imported, and strict validation.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use armature_controlplane::ControlPlane;
+use armature_controlplane::waiting::until_ok;
 use armature_e2e::create_namespace;
 use armature_generated::KINDS;
 use armature_runtime::engine::crd::{CrdOptions, ServedVersions, custom_resource_definition};
@@ -13,9 +13,6 @@ use kube::client::Body;
 use serde_json::{Value, json};
 
 use super::{Import, NAMESPACE};
-
-/// Longest wait until the CRDs are served. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(240);
 
 /// Has the API server look at every manifest as if it were to be created, and adds to the outcomes what it refuses.
 ///
@@ -31,7 +28,6 @@ pub async fn add(imports: &mut [Import]) -> Result<()> {
         let (status, answer) = send(&client, path, &definition(kind, versions)).await?;
         anyhow::ensure!(status == 201, "{}: {answer}", kind.kind);
     }
-    let started = Instant::now();
     for import in imports {
         for one in &import.imported {
             let Some((kind, _)) = kinds.get(&(one.name.group, one.name.kind)) else {
@@ -42,12 +38,14 @@ pub async fn add(imports: &mut [Import]) -> Result<()> {
                 "/apis/{version}/namespaces/{NAMESPACE}/{}?dryRun=All&fieldValidation=Strict",
                 kind.plural
             );
-            let (mut status, mut answer) = send(&client, &path, &one.manifest).await?;
-            // It is not served yet.
-            while status == 404 && started.elapsed() < LIMIT {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                (status, answer) = send(&client, &path, &one.manifest).await?;
-            }
+            let what = format!("{} to be served", kind.plural);
+            let (status, answer) = until_ok(&what, async || {
+                match send(&client, &path, &one.manifest).await {
+                    Ok((404, answer)) => Err(answer),
+                    sent => Ok(sent),
+                }
+            })
+            .await?;
             if status == 201 {
                 continue;
             }

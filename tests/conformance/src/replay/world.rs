@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use armature::Operator;
 use armature_controlplane::ControlPlane;
+use armature_controlplane::waiting::{LIMIT, until_ok};
 use armature_e2e::{OPERATOR_NAMESPACE, Objects, Shown, create_namespace, operator_config};
 use armature_exposure::{Place, SeenSecrets, random_value, scrape, shown_in};
 use armature_generated::KINDS;
@@ -20,7 +21,6 @@ use kube::core::GroupVersionKind;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::server::Recordings;
 use crate::data::Recording;
@@ -34,12 +34,6 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Objects of one kind that are reconciled at once: as if each recording had an operator of its own.
 const WORKERS: usize = 32;
 
-/// Longest time for all recordings together. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(1500);
-
-/// How long no object may change before the wait for one of them is given up: most of a day of the operator's time.
-const QUIET: Duration = Duration::from_secs(120);
-
 /// How often the objects of all recordings are looked at.
 const POLL: Duration = Duration::from_secs(2);
 
@@ -51,7 +45,6 @@ pub struct World {
     azure: Running<Recordings>,
     client: kube::Client,
     states: watch::Receiver<States>,
-    end: Instant,
     shown: Shown,
     secrets: SeenSecrets,
     /// Objects before their deletion.
@@ -103,9 +96,11 @@ impl World {
         let kinds = kinds_of(recordings)?;
         config.crd_pattern = pattern(&kinds).parse()?;
         let operator = Operator::start(config).await?;
-        let end = Instant::now() + LIMIT;
-        let served = tokio::time::timeout_at(end, until_served(&client, &kinds));
-        served.await.context("not served in time")?;
+        // On a busy machine this takes longer than the CRDs tell.
+        until_ok("all kinds to be served", async || {
+            all(&client, &kinds).await
+        })
+        .await;
         let (sender, states) = watch::channel(States::default());
         tokio::spawn(look(client.clone(), kinds, sender));
         Ok(Self {
@@ -113,7 +108,6 @@ impl World {
             secrets: SeenSecrets::watch(client.clone()),
             client,
             states,
-            end,
             shown,
             kept: Mutex::default(),
             operator,
@@ -195,21 +189,18 @@ impl World {
     /// Waits until a question about all objects has an answer.
     ///
     /// # Errors
-    /// When it has none before the world ends.
+    /// When it has none and no object of any recording changes any more: they all live at the same time, so one may have to
+    /// wait for many.
     pub async fn wait<T>(&self, mut question: impl FnMut(&States) -> Option<T>) -> Result<T> {
         let mut states = self.states.clone();
-        let answer = async {
-            loop {
-                if let Some(answer) = question(&states.borrow_and_update()) {
-                    return Ok(answer);
-                }
-                let changed = tokio::time::timeout(QUIET, states.changed()).await;
-                let changed = changed.context("nothing changes any more")?;
-                changed.context("nobody looks any more")?;
+        loop {
+            if let Some(answer) = question(&states.borrow_and_update()) {
+                return Ok(answer);
             }
-        };
-        let answer = tokio::time::timeout_at(self.end, answer).await;
-        answer.context("not in time")?
+            let changed = tokio::time::timeout(LIMIT, states.changed()).await;
+            let changed = changed.context("nothing changes any more")?;
+            changed.context("nobody looks any more")?;
+        }
     }
 }
 
@@ -250,13 +241,6 @@ fn pattern(kinds: &[&KindInfo]) -> String {
         .iter()
         .map(|kind| format!("{}/{}", kind.group, kind.kind));
     names.collect::<Vec<_>>().join(";")
-}
-
-/// Waits until the API server serves the kinds, which on a busy machine takes longer than their CRDs tell.
-async fn until_served(client: &kube::Client, kinds: &[&'static KindInfo]) {
-    while all(client, kinds).await.is_err() {
-        tokio::time::sleep(POLL).await;
-    }
 }
 
 /// Looks at all objects until nobody wants to know.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use armature_controlplane::waiting::LIMIT;
 use armature_e2e::{World, condition};
 use armature_generated::KINDS;
 use armature_runtime::id::ResourceId;
@@ -21,10 +22,7 @@ use crate::surroundings;
 /// Least time between two looks at the objects of a folder.
 const POLL: Duration = Duration::from_secs(1);
 
-/// When nothing has changed in any folder for so long, nothing changes any more.
-const QUIET: Duration = Duration::from_secs(60);
-
-/// The same where only samples are left that are known not to pass.
+/// When nothing has changed in any folder for so long, and only samples are left that are known not to pass, they do not.
 const QUIET_AS_EXPECTED: Duration = Duration::from_secs(10);
 
 /// When anything changed last, in whichever folder: the API server and the operator work for all of them, and a busy
@@ -43,7 +41,7 @@ impl News {
     }
 
     fn is_older_than(&self, limit: Duration) -> bool {
-        self.0.lock().unwrap().elapsed() > limit
+        self.0.lock().unwrap().elapsed() >= limit
     }
 }
 
@@ -232,7 +230,9 @@ impl Stage<'_> {
             self.approve(kind, &object);
             Some(shown(&ready))
         };
-        self.wait(objects.to_vec(), "not Ready", is_over).await
+        let known = QUIET_AS_EXPECTED;
+        self.wait(objects.to_vec(), "not Ready", known, is_over)
+            .await
     }
 
     /// Waits until all are gone, or nothing changes any more.
@@ -241,21 +241,23 @@ impl Stage<'_> {
             let object = object?;
             Some(shown(&condition(&object, "Ready")))
         };
-        self.wait(objects, "not deleted", is_over).await
+        self.wait(objects, "not deleted", LIMIT, is_over).await
     }
 
-    /// Looks at objects until `state` says of none what it is in, or nothing changes any more.
+    /// Looks at objects until `state` says of none what it is in, or nothing changes any more: for `known` where only samples
+    /// are left that are known not to pass.
     async fn wait(
         &self,
         objects: Vec<Applied<'_>>,
         what: &str,
+        known: Duration,
         state: impl Fn(&KindInfo, Option<Value>) -> Option<String>,
     ) -> Vec<Problem> {
         let mut left: Vec<(Applied<'_>, String)> = objects
             .into_iter()
             .map(|object| (object, String::new()))
             .collect();
-        while !left.is_empty() && !self.is_quiet(&left) {
+        while !left.is_empty() && !self.is_quiet(&left, known) {
             let started = Instant::now();
             let mut pending = Vec::new();
             for ((sample, kind), told) in left {
@@ -278,12 +280,12 @@ impl Stage<'_> {
             .collect()
     }
 
-    fn is_quiet(&self, left: &[(Applied<'_>, String)]) -> bool {
+    fn is_quiet(&self, left: &[(Applied<'_>, String)], known: Duration) -> bool {
         let mut samples = left.iter().map(|((sample, _), _)| sample);
         let as_expected = samples.all(|sample| self.expected.contains(&sample.file));
         self.news.is_older_than(match as_expected {
-            true => QUIET_AS_EXPECTED,
-            false => QUIET,
+            true => known,
+            false => LIMIT,
         })
     }
 

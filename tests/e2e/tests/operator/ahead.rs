@@ -5,7 +5,7 @@ use armature_e2e::{Objects, World, condition, kind_info};
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+use crate::{SUBSCRIPTION, is_ready, resource_group};
 
 const NAMESPACE: &str = "ahead";
 const NAME: &str = "aheadaccount";
@@ -37,7 +37,7 @@ async fn tag(objects: &Objects, version: &str, stage: &str) -> Value {
         .await;
     let generation = json!(patched.unwrap().metadata.generation);
     let is_done = |ready: &Value| is_ready(ready) && ready["observedGeneration"] == generation;
-    objects.wait_ready(KIND, NAME, LIMIT, is_done).await;
+    objects.wait_ready(KIND, NAME, is_done).await;
     objects.get(KIND, version, NAME).await.unwrap()
 }
 
@@ -47,7 +47,7 @@ fn an_object_goes_from_a_newer_version_than_azure_service_operator_has_to_its_ow
         let group = resource_group("ahead-rg", NAMESPACE);
         objects.apply(&group).await.unwrap();
         objects.apply_value(&account()).await.unwrap();
-        objects.wait_ready(KIND, NAME, LIMIT, is_ready).await;
+        objects.wait_ready(KIND, NAME, is_ready).await;
         let id = format!(
             "{SUBSCRIPTION}/resourceGroups/ahead-rg/providers/Microsoft.Storage/storageAccounts/{NAME}"
         );

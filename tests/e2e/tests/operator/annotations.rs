@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group, sent, wait_until};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group, sent, wait_until};
 
 const GROUP: (&str, &str) = ("ResourceGroup", "v1api20200601");
 const IDENTITY: (&str, &str) = ("UserAssignedIdentity", "v1api20230131");
@@ -45,9 +45,7 @@ async fn steered(objects: &Objects) -> String {
     for manifest in [group.as_str(), MANIFEST] {
         objects.apply(manifest).await.unwrap();
     }
-    objects
-        .wait_ready(IDENTITY.0, "steered", LIMIT, is_ready)
-        .await;
+    objects.wait_ready(IDENTITY.0, "steered", is_ready).await;
     format!(
         "{SUBSCRIPTION}/resourceGroups/steered-rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/steered"
     )
@@ -116,9 +114,7 @@ fn an_object_is_paused_looked_at_when_asked_and_protected() {
         shows(&objects, "Protected", true).await;
         objects.delete(GROUP.0, "steered-rg").await.unwrap();
         let protected = has_reason("Protected");
-        let (refusal, _) = objects
-            .wait_ready(GROUP.0, "steered-rg", LIMIT, protected)
-            .await;
+        let (refusal, _) = objects.wait_ready(GROUP.0, "steered-rg", protected).await;
         let message = refusal["message"].as_str().unwrap();
         assert!(
             message.contains("UserAssignedIdentity steered/steered"),
@@ -127,7 +123,7 @@ fn an_object_is_paused_looked_at_when_asked_and_protected() {
         let group_id = format!("{SUBSCRIPTION}/resourceGroups/steered-rg");
         assert_eq!(sent(world, "DELETE", &group_id), 0);
         identity("protect", json!("none")).await;
-        objects.wait_gone(GROUP.0, "steered-rg", LIMIT).await;
+        objects.wait_gone(GROUP.0, "steered-rg").await;
     });
 }
 
@@ -147,20 +143,16 @@ fn what_must_not_be_taken_over_is_left_alone_for_good() {
         group["metadata"]["annotations"] = json!({"armature.azure.com/adopt": "if-equal"});
         objects.apply_value(&group).await.unwrap();
         let refused = has_reason("AdoptionRefused");
-        let (refusal, _) = objects
-            .wait_ready(GROUP.0, "adopting-rg", LIMIT, refused)
-            .await;
+        let (refusal, _) = objects.wait_ready(GROUP.0, "adopting-rg", refused).await;
         let message = refusal["message"].as_str().unwrap();
         assert!(message.contains("tags.by"), "{message}");
         objects.delete(GROUP.0, "adopting-rg").await.unwrap();
-        objects.wait_gone(GROUP.0, "adopting-rg", LIMIT).await;
+        objects.wait_gone(GROUP.0, "adopting-rg").await;
         assert_eq!(world.azure().resource(&id).unwrap()["tags"]["by"], "others");
 
         group["metadata"]["annotations"] = json!({});
         objects.apply_value(&group).await.unwrap();
-        objects
-            .wait_ready(GROUP.0, "adopting-rg", LIMIT, is_ready)
-            .await;
+        objects.wait_ready(GROUP.0, "adopting-rg", is_ready).await;
         assert_eq!(world.azure().resource(&id).unwrap()["tags"]["by"], "spec");
         assert_eq!(sent(world, "DELETE", &id), 0);
     });

@@ -4,7 +4,7 @@ use armature_e2e::{Objects, World};
 use armature_simulator::Query;
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+use crate::{SUBSCRIPTION, is_ready, resource_group};
 
 const NETWORK: &str = "
 apiVersion: network.azure.com/v1api20201101
@@ -70,7 +70,7 @@ async fn change(objects: &Objects, kind: &str, name: &str, manifest: &str) {
     let applied = objects.apply(manifest).await.unwrap();
     let generation = applied.metadata.generation.unwrap();
     objects
-        .wait_ready(kind, name, LIMIT, |condition| {
+        .wait_ready(kind, name, |condition| {
             is_ready(condition) && condition["observedGeneration"] == generation
         })
         .await;
@@ -107,7 +107,7 @@ fn subnets_and_rules_outlive_changes_of_their_parents() {
                 "securityRules",
             ),
         ] {
-            objects.wait_ready(child.0, child.1, LIMIT, is_ready).await;
+            objects.wait_ready(child.0, child.1, is_ready).await;
             let child_id = format!("{id}/{list}/{}", child.1);
             let before = world.azure().resource(&child_id);
             assert!(before.is_some(), "{child_id} is in Azure");
@@ -123,7 +123,7 @@ fn subnets_and_rules_outlive_changes_of_their_parents() {
 
             assert_eq!(writes(world, &child_id).len(), 1, "its own PUT only");
             assert!(world.azure().resource(&child_id).is_some());
-            objects.wait_ready(child.0, child.1, LIMIT, is_ready).await;
+            objects.wait_ready(child.0, child.1, is_ready).await;
         }
         let azure = world.azure().resource(&network).unwrap();
         let prefixes = azure["properties"]["addressSpace"]["addressPrefixes"].as_array();
@@ -187,7 +187,7 @@ fn rules_and_extensions_of_others_outlive_changes() {
         ] {
             let id = format!("{in_group}/{id}");
             objects.apply(manifest).await.unwrap();
-            objects.wait_ready(kind, name, LIMIT, is_ready).await;
+            objects.wait_ready(kind, name, is_ready).await;
             world.azure().drift(&id, &theirs).unwrap();
             change(&objects, kind, name, &format!("{manifest}  tags: {{changed: 'yes'}}\n")).await;
             let puts = writes(world, &id);
@@ -220,7 +220,7 @@ fn a_subnet_whose_name_leads_to_the_network_is_refused() {
             objects.apply(&manifest).await.unwrap();
         }
         let (condition, _) = objects
-            .wait_ready("VirtualNetworksSubnet", "misnamed-subnet", LIMIT, |ready| {
+            .wait_ready("VirtualNetworksSubnet", "misnamed-subnet", |ready| {
                 ready["severity"] == "Error"
             })
             .await;

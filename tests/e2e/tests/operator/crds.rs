@@ -5,8 +5,6 @@ use armature_runtime::kubernetes::InstalledCrd;
 use kube::api::{Api, ListParams};
 use serde_json::{Value, json};
 
-use crate::LIMIT;
-
 #[test]
 fn every_kind_is_served_and_stored_at_its_storage_version() {
     let world = World::shared();
@@ -85,7 +83,7 @@ fn a_member_that_is_no_longer_applied_is_removed() {
         // The operator writes at the storage version; whose members it owns must not come back.
         let written = |condition: &Value| condition["status"].is_string();
         objects
-            .wait_ready("kusto/Cluster", "removal", LIMIT, written)
+            .wait_ready("kusto/Cluster", "removal", written)
             .await;
         let applied = objects.apply_value(&manifest(part.clone())).await.unwrap();
         assert_eq!(applied.data["spec"], part);

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+use crate::{SUBSCRIPTION, is_ready, resource_group};
 
 const OWN: &str = "00000000-0000-0000-0000-00000000000b";
 const ROTATED: &str = "00000000-0000-0000-0000-00000000000c";
@@ -60,7 +60,7 @@ spec: {location: westeurope}
         let keys = credential(OWN, Some(&random_value()));
         put(world, "credential", "own", &keys).await;
         let (_, took) = objects
-            .wait_ready("ResourceGroup", "credential-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "credential-rg", is_ready)
             .await;
         println!(
             "ResourceGroup with a late credential: {:.3} s to Ready",
@@ -99,9 +99,7 @@ pub(crate) async fn wait_told(objects: &Objects, name: &str, parts: &[&str]) {
         let message = condition["message"].as_str().unwrap_or_default();
         condition["status"] == "False" && parts.iter().all(|part| message.contains(part))
     };
-    objects
-        .wait_ready("ResourceGroup", name, LIMIT, is_told)
-        .await;
+    objects.wait_ready("ResourceGroup", name, is_told).await;
 }
 
 /// A certificate and its key, each in PEM.
@@ -134,7 +132,7 @@ fn a_client_certificate_signs_in_and_is_replaced() {
         mount(first).await;
         objects.apply(&certified("first")).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "certified-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "certified-rg", is_ready)
             .await;
 
         let second = certificate();
@@ -148,7 +146,7 @@ fn a_client_certificate_signs_in_and_is_replaced() {
         wait_told(&objects, "certified-rg", &told).await;
         mount(second).await;
         objects
-            .wait_ready("ResourceGroup", "certified-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "certified-rg", is_ready)
             .await;
         assert_eq!(writers(world, "certified-rg"), [CERTIFIED; 2]);
     });
@@ -212,7 +210,7 @@ fn a_wrong_key_is_named_with_its_secret() {
         let good = with("AZURE_CLIENT_SECRET", json!(good));
         put(world, "wrong", "aso-credential", &good).await;
         objects
-            .wait_ready("ResourceGroup", "wrong-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "wrong-rg", is_ready)
             .await;
         assert_eq!(writers(world, "wrong-rg"), [WRONG]);
     });
@@ -262,7 +260,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
         )
         .await;
         let (_, took) = objects
-            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "rotation-rg", is_ready)
             .await;
         println!(
             "ResourceGroup with a mended credential: {:.3} s to Ready",
@@ -280,7 +278,7 @@ spec: {{location: westeurope, tags: {{team: {team}}}}}
         let writes = || writers(world, "rotation-rg");
         let second = |_: &Value| writes().len() > 1;
         objects
-            .wait_ready("ResourceGroup", "rotation-rg", LIMIT, second)
+            .wait_ready("ResourceGroup", "rotation-rg", second)
             .await;
         assert_eq!(writes(), [OWN, ROTATED]);
     });

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams};
 use serde_json::json;
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, sent, wait_until};
+use crate::{SUBSCRIPTION, is_ready, sent, wait_until};
 
 fn account(name: &str) -> String {
     format!(
@@ -59,7 +59,7 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
         };
         for name in ["driftchanged", "driftquiet"] {
             objects.apply(&account(name)).await.unwrap();
-            objects.wait_ready("StorageAccount", name, LIMIT, is_ready).await;
+            objects.wait_ready("StorageAccount", name, is_ready).await;
         }
         let (changed, quiet) = (id("driftchanged"), id("driftquiet"));
 
@@ -69,7 +69,7 @@ fn drift_is_repaired_with_one_put_and_nothing_else_is_written() {
             .unwrap();
         wait_until("the repair", async || sent(world, "PUT", &changed) == 2).await;
         objects
-            .wait_ready("StorageAccount", "driftchanged", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "driftchanged", is_ready)
             .await;
         let repaired = world.azure().resource(&changed).unwrap();
         assert_eq!(repaired["properties"]["minimumTlsVersion"], "TLS1_2");

@@ -3,7 +3,7 @@
 use armature_e2e::{Objects, World};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group, sent};
+use crate::{SUBSCRIPTION, is_ready, resource_group, sent};
 
 const NAMESPACE: &str = "edits";
 
@@ -59,7 +59,7 @@ async fn apply(objects: &Objects, manifest: &Value) {
     );
     let generation = json!(applied.metadata.generation);
     let is_done = |ready: &Value| is_ready(ready) && ready["observedGeneration"] == generation;
-    objects.wait_ready(kind, &name, LIMIT, is_done).await;
+    objects.wait_ready(kind, &name, is_done).await;
 }
 
 #[test]
@@ -99,9 +99,7 @@ fn what_is_taken_out_of_a_spec_or_reordered_in_it_reaches_azure_once() {
         apply(&objects, &copy).await;
         assert!(world.azure().resource(&of("editscopy")).is_some());
         objects.delete("StorageAccount", "editscopy").await.unwrap();
-        objects
-            .wait_gone("StorageAccount", "editscopy", LIMIT)
-            .await;
+        objects.wait_gone("StorageAccount", "editscopy").await;
         assert!(world.azure().resource(&of("editscopy")).is_none());
         assert!(world.azure().resource(&of("editsaccount")).is_some());
         assert_eq!(sent(world, "DELETE", &of("editsaccount")), 0);

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group};
 
 const ACCOUNT: &str = "
 apiVersion: storage.azure.com/v1api20230101
@@ -68,9 +68,7 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
             objects.apply(manifest).await.unwrap();
         }
         let account = ("StorageAccount", "expressionssa");
-        objects
-            .wait_ready(account.0, account.1, LIMIT, is_ready)
-            .await;
+        objects.wait_ready(account.0, account.1, is_ready).await;
 
         let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "expressions");
         let connection = secrets.get("connection").await.unwrap();
@@ -100,7 +98,7 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
         let reason = "FailedWritingAdditionalKubernetesObjects";
         let wrong = ("UserAssignedIdentity", "expressions-wrong");
         let (condition, _) = objects
-            .wait_ready(wrong.0, wrong.1, LIMIT, has_reason(reason))
+            .wait_ready(wrong.0, wrong.1, has_reason(reason))
             .await;
         let message = condition["message"].as_str().unwrap();
         let place = "spec.operatorSpec.configMapExpressions[0].value: line 1, column 12: ";
@@ -111,7 +109,7 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
         objects.apply(GREEDY).await.unwrap();
         let greedy = ("UserAssignedIdentity", "expressions-greedy");
         let (condition, _) = objects
-            .wait_ready(greedy.0, greedy.1, LIMIT, has_reason(reason))
+            .wait_ready(greedy.0, greedy.1, has_reason(reason))
             .await;
         let message = condition["message"].as_str().unwrap();
         assert!(
@@ -128,9 +126,7 @@ fn expressions_are_exported_and_what_is_not_ours_is_left_alone() {
         let is_current = |condition: &Value| {
             is_ready(condition) && condition["observedGeneration"] == json!(generation)
         };
-        objects
-            .wait_ready(account.0, account.1, LIMIT, is_current)
-            .await;
+        objects.wait_ready(account.0, account.1, is_current).await;
         let data = maps.get("facts").await.unwrap().data.unwrap();
         assert!(data.contains_key("address"), "{data:?}");
         assert_eq!(data["mine"], "kept");

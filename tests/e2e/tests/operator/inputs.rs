@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
 use serde_json::json;
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group, sent, wait_until};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group, sent, wait_until};
 
 const CLUSTER: &str = "
 apiVersion: kusto.azure.com/v1api20230815
@@ -30,7 +30,7 @@ fn a_changed_secret_is_one_put_within_seconds() {
         objects.apply(CLUSTER).await.unwrap();
         let cluster = ("kusto/Cluster", "inputscluster");
         let (waiting, _) = objects
-            .wait_ready(cluster.0, cluster.1, LIMIT, has_reason("SecretNotFound"))
+            .wait_ready(cluster.0, cluster.1, has_reason("SecretNotFound"))
             .await;
         let message = waiting["message"].as_str().unwrap();
         assert!(message.contains("graduation"), "{message}");
@@ -48,7 +48,7 @@ fn a_changed_secret_is_one_put_within_seconds() {
         let created = secrets.create(&PostParams::default(), &secret).await;
         created.unwrap();
         objects
-            .wait_ready(cluster.0, cluster.1, LIMIT, is_ready)
+            .wait_ready(cluster.0, cluster.1, is_ready)
             .await;
         let id = format!(
             "{SUBSCRIPTION}/resourceGroups/inputs-rg/providers/Microsoft.Kusto/clusters/inputscluster"
@@ -68,7 +68,7 @@ fn a_changed_secret_is_one_put_within_seconds() {
         wait_until("the PUT", async || sent(world, "PUT", &id) == 2).await;
         println!("a changed Secret: {:.3} s to its PUT", started.elapsed().as_secs_f64());
         objects
-            .wait_ready(cluster.0, cluster.1, LIMIT, is_ready)
+            .wait_ready(cluster.0, cluster.1, is_ready)
             .await;
         assert_eq!(in_azure(), json!(second));
 
@@ -80,7 +80,7 @@ fn a_changed_secret_is_one_put_within_seconds() {
         patched.unwrap();
         wait_until("the third value", async || in_azure() == json!(third)).await;
         objects
-            .wait_ready(cluster.0, cluster.1, LIMIT, is_ready)
+            .wait_ready(cluster.0, cluster.1, is_ready)
             .await;
         assert_eq!(sent(world, "PUT", &id), 3);
     });

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use armature::{Operator, OperatorConfig};
+use armature_controlplane::waiting::until_ended;
 use armature_e2e::{World, identity};
 use armature_runtime::kubernetes::LeaseTimes;
 use armature_simulator::{LoggedRequest, Query};
@@ -43,10 +44,7 @@ fn one_replica_works_and_the_next_takes_over() {
                 .unwrap_or_default()
         };
         let mut config = OperatorConfig {
-            leader_election: Some(LeaseTimes {
-                retry: Duration::from_millis(200),
-                ..LeaseTimes::default()
-            }),
+            leader_election: Some(TIMES),
             sync_period: Some(Duration::from_secs(1)),
             ..world.operator_config(NAMESPACE)
         };
@@ -59,7 +57,7 @@ fn one_replica_works_and_the_next_takes_over() {
 
         objects.apply(&group("leader-one")).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "leader-one", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "leader-one", is_ready)
             .await;
         // Long enough for several attempts of the second, and for syncs.
         tokio::time::sleep(Duration::from_secs(2)).await;
@@ -68,13 +66,13 @@ fn one_replica_works_and_the_next_takes_over() {
 
         first.stop().await;
         let stopped = Instant::now();
+        // Nobody has to wait for the Lease to expire.
+        assert_ne!(holder().await, first_holder, "the Lease is given back");
         wait_until("the second leads", async || {
             let holder = holder().await;
             !holder.is_empty() && holder != first_holder
         })
         .await;
-        // It did not wait for the Lease to expire.
-        assert!(stopped.elapsed() < LeaseTimes::default().lease);
         println!(
             "another one leads {:?} after the end of the first",
             stopped.elapsed()
@@ -86,7 +84,7 @@ fn one_replica_works_and_the_next_takes_over() {
         println!("and is at work after {:?}", stopped.elapsed());
         objects.apply(&group("leader-two")).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "leader-two", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "leader-two", is_ready)
             .await;
         assert_eq!(workers(world, "leader-two"), [SECOND]);
 
@@ -95,19 +93,18 @@ fn one_replica_works_and_the_next_takes_over() {
             .patch(LEASE, &PatchParams::default(), &Patch::Merge(stolen))
             .await
             .unwrap();
-        tokio::time::timeout(LIMIT, second.ended())
-            .await
-            .expect("it ends when the Lease is lost");
+        until_ended("the end of who lost the Lease", second.ended()).await;
         second.stop().await;
         assert_eq!(holder().await, "a thief");
     });
 }
 
 const LATE: &str = "late";
-/// Times in this namespace. What is between the two limits is for requests that are on their way.
+/// Times of these elections: a busy machine renews in time, too. What is between the two limits is for requests that are on
+/// their way.
 const TIMES: LeaseTimes = LeaseTimes {
-    lease: Duration::from_secs(6),
-    renew: Duration::from_secs(4),
+    lease: Duration::from_secs(30),
+    renew: Duration::from_secs(20),
     retry: Duration::from_millis(200),
 };
 /// Resource groups that are written all the time.
@@ -154,14 +151,13 @@ fn a_leader_that_cannot_renew_stops_writing_before_the_next_one_starts() {
                 "spec": {"location": "westeurope"},
             });
             objects.apply_value(&group).await.unwrap();
-            objects
-                .wait_ready("ResourceGroup", &name, LIMIT, is_ready)
-                .await;
+            objects.wait_ready("ResourceGroup", &name, is_ready).await;
         }
         let second = Operator::start(direct).await.unwrap();
 
         let lease = format!("/apis/coordination.k8s.io/v1/namespaces/{LATE}/leases/{LEASE}");
-        proxy.delay(&lease, Duration::ZERO, TIMES.renew - Duration::from_secs(1));
+        // What counted from the answer would last longer than the Lease.
+        proxy.delay(&lease, Duration::ZERO, TIMES.renew * 3 / 4);
         tokio::time::sleep(Duration::from_secs(1)).await;
         proxy.delay(&lease, LIMIT, Duration::ZERO);
         let silent = Instant::now();
@@ -173,9 +169,7 @@ fn a_leader_that_cannot_renew_stops_writing_before_the_next_one_starts() {
             "another one writes {:?} after the last answer",
             silent.elapsed()
         );
-        tokio::time::timeout(LIMIT, first.ended())
-            .await
-            .expect("the first one ends");
+        until_ended("the end of the first one", first.ended()).await;
         let begins = &sent_by(world, SECOND, false)[0];
         let writes = sent_by(world, FIRST, true);
         let last = writes.last().expect("it wrote before");

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Event, Secret};
 use kube::api::{Api, PostParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, is_ready, resource_group};
+use crate::{is_ready, resource_group};
 
 const CLUSTER: &str = "
 apiVersion: kusto.azure.com/v1api20230815
@@ -52,7 +52,7 @@ fn a_secret_that_azure_quotes_is_covered() {
         objects.apply(CLUSTER).await.unwrap();
         let is_refused = |condition: &Value| condition["reason"] == "InvalidToken";
         let (condition, _) = objects
-            .wait_ready("kusto/Cluster", "quotedcluster", LIMIT, is_refused)
+            .wait_ready("kusto/Cluster", "quotedcluster", is_refused)
             .await;
         let message = condition["message"].as_str().unwrap();
         assert!(
@@ -66,7 +66,7 @@ fn a_secret_that_azure_quotes_is_covered() {
             .await
             .unwrap();
         objects
-            .wait_ready("kusto/Cluster", "quotedcluster", LIMIT, is_ready)
+            .wait_ready("kusto/Cluster", "quotedcluster", is_ready)
             .await;
         let id = format!(
             "{}/resourceGroups/quoted-rg/providers/Microsoft.Kusto/clusters/quotedcluster",
@@ -93,7 +93,7 @@ fn the_search_finds_what_is_shown() {
         );
         objects.apply(&annotated).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "leaks-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "leaks-rg", is_ready)
             .await;
         create::<ConfigMap>(
             world,

@@ -5,7 +5,7 @@ use armature_simulator::Query;
 use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+use crate::{SUBSCRIPTION, is_ready, resource_group};
 
 #[test]
 fn a_resource_group_and_a_storage_account_become_ready_and_go() {
@@ -13,7 +13,7 @@ fn a_resource_group_and_a_storage_account_become_ready_and_go() {
         let group = resource_group("lifecycle-rg", "lifecycle");
         objects.apply(&group).await.unwrap();
         let (_, took) = objects
-            .wait_ready("ResourceGroup", "lifecycle-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "lifecycle-rg", is_ready)
             .await;
         println!("ResourceGroup: {:.3} s to Ready", took.as_secs_f64());
         let account = r"
@@ -29,7 +29,7 @@ spec:
 ";
         objects.apply(account).await.unwrap();
         let (_, took) = objects
-            .wait_ready("StorageAccount", "lifecyclesa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "lifecyclesa", is_ready)
             .await;
         println!("StorageAccount: {:.3} s to Ready", took.as_secs_f64());
 
@@ -61,12 +61,12 @@ spec:
 
         objects.delete("StorageAccount", "lifecyclesa").await.unwrap();
         objects
-            .wait_gone("StorageAccount", "lifecyclesa", LIMIT)
+            .wait_gone("StorageAccount", "lifecyclesa")
             .await;
         assert!(world.azure().resource(&id).is_none());
         objects.delete("ResourceGroup", "lifecycle-rg").await.unwrap();
         objects
-            .wait_gone("ResourceGroup", "lifecycle-rg", LIMIT)
+            .wait_gone("ResourceGroup", "lifecycle-rg")
             .await;
     });
 }

@@ -44,17 +44,14 @@ mod typed;
 mod vault;
 mod watches;
 
-use std::time::{Duration, Instant};
-
+use armature_controlplane::waiting::LIMIT;
+use armature_controlplane::waiting::until as wait_until;
 use armature_e2e::World;
 use armature_simulator::Query;
 use serde_json::Value;
 
 /// Subscription of the simulated Azure.
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
-
-/// Longest wait for a state that is expected at once. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(60);
 
 fn is_ready(condition: &Value) -> bool {
     condition["status"] == "True"
@@ -102,13 +99,4 @@ fn workers(world: &World, name: &str) -> Vec<String> {
     workers.sort();
     workers.dedup();
     workers
-}
-
-/// Waits until something holds; panics with its name when the limit passes.
-async fn wait_until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
-    while !holds().await {
-        assert!(started.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }

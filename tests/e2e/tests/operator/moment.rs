@@ -1,24 +1,25 @@
 //! Refusals of the moment: what another resource needs is still being made, or a server is busy. The operator asks again until
 //! Azure takes it. The refusals are those of recordings, in `tests/simulator/src/behaviour`.
 
-use std::time::Duration;
-
 use armature_e2e::{Objects, World};
-use armature_simulator::{OperationRule, Query, Simulator};
+use armature_simulator::{FaultRule, Query};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group, sent, wait_until};
+use crate::{SUBSCRIPTION, is_ready, resource_group, sent, wait_until};
 
-/// How long what is waited for takes.
-const A_WHILE: Duration = Duration::from_secs(4);
+/// The PUT of a resource starts what runs until [`end`].
+fn begin(world: &World, id: &str) {
+    world.azure().add_fault(FaultRule {
+        method: Some("PUT".to_owned()),
+        path: Some(id.to_owned()),
+        count: Some(1),
+        endless: true,
+        ..FaultRule::default()
+    });
+}
 
-/// Operations on a type take a while, or as long as others again.
-fn set_slow(azure: &Simulator, arm_type: &str, is_slow: bool) {
-    let rule = OperationRule {
-        latency: is_slow.then_some(A_WHILE),
-        retry_after: is_slow.then_some(1),
-        ..OperationRule::default()
-    };
-    azure.set_operation_rule(Some(arm_type), rule);
+/// What runs on a resource ends well.
+fn end(world: &World, id: &str) {
+    assert_eq!(world.azure().finish_operations(id).unwrap(), 1, "{id}");
 }
 
 /// Codes of the refusals of a resource, each once.
@@ -43,7 +44,7 @@ async fn apply(objects: &Objects, manifests: &str) {
 
 async fn ready(objects: &Objects, all: &[(&str, &str)]) {
     for (kind, name) in all {
-        objects.wait_ready(kind, name, LIMIT, is_ready).await;
+        objects.wait_ready(kind, name, is_ready).await;
     }
 }
 
@@ -74,21 +75,29 @@ spec:
 #[test]
 fn apps_and_jobs_are_made_once_their_environment_is() {
     World::shared().run("moment-apps", async |world, objects| {
-        set_slow(world.azure(), "Microsoft.App/managedEnvironments", true);
+        let in_group =
+            format!("{SUBSCRIPTION}/resourceGroups/moment-apps-rg/providers/Microsoft.App");
+        let environment = format!("{in_group}/managedEnvironments/moment-env");
+        begin(world, &environment);
         apply(&objects, &resource_group("moment-apps-rg", "moment-apps")).await;
         apply(&objects, APPS).await;
+        let parts = ["containerApps/moment-app", "jobs/moment-job"];
+        for path in parts {
+            wait_until("a refusal", async || {
+                !refusals(world, &format!("{in_group}/{path}")).is_empty()
+            })
+            .await;
+        }
+        end(world, &environment);
         let all = [
             ("ManagedEnvironment", "moment-env"),
             ("ContainerApp", "moment-app"),
             ("Job", "moment-job"),
         ];
         ready(&objects, &all).await;
-        for path in ["containerApps/moment-app", "jobs/moment-job"] {
-            let id = format!(
-                "{SUBSCRIPTION}/resourceGroups/moment-apps-rg/providers/Microsoft.App/{path}"
-            );
+        for path in parts {
             assert_eq!(
-                refusals(world, &id),
+                refusals(world, &format!("{in_group}/{path}")),
                 ["ManagedEnvironmentNotProvisioned"],
                 "{path}"
             );
@@ -124,29 +133,25 @@ spec:
 #[test]
 fn a_flow_log_is_made_once_its_account_is() {
     World::shared().run("moment-logs", async |world, objects| {
-        const ACCOUNTS: &str = "Microsoft.Storage/storageAccounts";
         let in_group = format!("{SUBSCRIPTION}/resourceGroups/moment-logs-rg/providers");
-        let account = format!("{in_group}/{ACCOUNTS}/momentlogs");
+        let account = format!("{in_group}/Microsoft.Storage/storageAccounts/momentlogs");
+        let log = "Microsoft.Network/networkWatchers/moment-watcher/flowLogs/moment-log";
+        let log = format!("{in_group}/{log}");
         apply(&objects, &resource_group("moment-logs-rg", "moment-logs")).await;
         let (watcher, others) = LOGS.split_once("\n---\n").unwrap();
         apply(&objects, watcher).await;
         ready(&objects, &[("NetworkWatcher", "moment-watcher")]).await;
-        // Accounts of other tests are as quick as ever.
-        set_slow(world.azure(), ACCOUNTS, true);
+        begin(world, &account);
         apply(&objects, others).await;
-        wait_until("a PUT of the account", async || {
-            sent(world, "PUT", &account) > 0
-        })
-        .await;
-        set_slow(world.azure(), ACCOUNTS, false);
+        wait_until("a refusal", async || !refusals(world, &log).is_empty()).await;
+        end(world, &account);
         let all = [
             ("StorageAccount", "momentlogs"),
             ("NetworkWatchersFlowLog", "moment-log"),
         ];
         ready(&objects, &all).await;
-        let log = "Microsoft.Network/networkWatchers/moment-watcher/flowLogs/moment-log";
         assert_eq!(
-            refusals(world, &format!("{in_group}/{log}")),
+            refusals(world, &log),
             ["StorageProvisioningStateNotSucceeded"]
         );
     });
@@ -190,7 +195,8 @@ fn settings_and_endpoints_of_a_busy_server_are_made_in_the_end() {
         let server = format!(
             "{SUBSCRIPTION}/resourceGroups/moment-server-rg/providers/{SERVERS}/moment-server"
         );
-        set_slow(world.azure(), &format!("{SERVERS}/backups"), true);
+        let backup = format!("{server}/backups/moment-backup");
+        begin(world, &backup);
         let group = resource_group("moment-server-rg", "moment-server");
         apply(&objects, &group).await;
         apply(&objects, SERVER).await;
@@ -200,12 +206,22 @@ fn settings_and_endpoints_of_a_busy_server_are_made_in_the_end() {
         )
         .await;
         apply(&objects, BACKUP).await;
-        let backup = format!("{server}/backups/moment-backup");
         wait_until("a PUT of the backup", async || {
             sent(world, "PUT", &backup) > 0
         })
         .await;
         apply(&objects, PARTS).await;
+        let parts = [
+            "configurations/pgaudit.log",
+            "virtualendpoints/moment-endpoint",
+        ];
+        for part in parts {
+            wait_until("a PUT in vain", async || {
+                sent(world, "PUT", &format!("{server}/{part}")) > 0
+            })
+            .await;
+        }
+        end(world, &backup);
         let all = [
             ("dbforpostgresql/FlexibleServersBackup", "moment-backup"),
             (
@@ -218,10 +234,7 @@ fn settings_and_endpoints_of_a_busy_server_are_made_in_the_end() {
             ),
         ];
         ready(&objects, &all).await;
-        for part in [
-            "configurations/pgaudit.log",
-            "virtualendpoints/moment-endpoint",
-        ] {
+        for part in parts {
             let id = format!("{server}/{part}");
             assert!(
                 sent(world, "PUT", &id) > 1,
@@ -246,9 +259,14 @@ spec:
 #[test]
 fn a_redis_cluster_that_is_ready_runs() {
     World::shared().run("moment-carts", async |world, objects| {
-        set_slow(world.azure(), "Microsoft.Cache/redisEnterprise", true);
+        let cluster = format!(
+            "{SUBSCRIPTION}/resourceGroups/moment-carts-rg/providers/Microsoft.Cache/redisEnterprise/moment-carts"
+        );
+        begin(world, &cluster);
         apply(&objects, &resource_group("moment-carts-rg", "moment-carts")).await;
         apply(&objects, CARTS).await;
+        wait_until("its PUT", async || sent(world, "PUT", &cluster) > 0).await;
+        end(world, &cluster);
         ready(&objects, &[("RedisEnterprise", "moment-carts")]).await;
         let found = objects.get("RedisEnterprise", "v20250701", "moment-carts");
         assert_eq!(found.await.unwrap()["status"]["resourceState"], "Running");

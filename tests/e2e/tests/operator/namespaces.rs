@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use serde_json::json;
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group, sent};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group, sent};
 
 const IDENTITY: &str = "
 apiVersion: managedidentity.azure.com/v1api20230131
@@ -38,11 +38,11 @@ fn a_policy_of_the_namespace_holds_and_its_end_wakes_the_objects() {
         objects.apply(&group).await.unwrap();
         let group = ("ResourceGroup", "followers-rg");
         let absent = has_reason("AzureResourceNotFound");
-        objects.wait_ready(group.0, group.1, LIMIT, absent).await;
+        objects.wait_ready(group.0, group.1, absent).await;
         let id = format!("{SUBSCRIPTION}/resourceGroups/followers-rg");
         assert_eq!(sent(world, "PUT", &id), 0);
         set_policy(world, "followers", None).await;
-        let (_, took) = objects.wait_ready(group.0, group.1, LIMIT, is_ready).await;
+        let (_, took) = objects.wait_ready(group.0, group.1, is_ready).await;
         println!(
             "policy of the namespace removed: {:.3} s to Ready",
             took.as_secs_f64()
@@ -64,7 +64,7 @@ fn everything_in_a_namespace_that_goes_can_go() {
             ("UserAssignedIdentity", "leaving-identity"),
         ];
         for (kind, name) in leaving {
-            objects.wait_ready(kind, name, LIMIT, is_ready).await;
+            objects.wait_ready(kind, name, is_ready).await;
         }
         let maps: Api<ConfigMap> = Api::namespaced(world.client().clone(), "leaving");
         let exported = maps.get("identity").await.unwrap().data.unwrap();
@@ -88,7 +88,7 @@ fn everything_in_a_namespace_that_goes_can_go() {
             objects.delete(kind, name).await.unwrap();
         }
         for (kind, name) in leaving {
-            objects.wait_gone(kind, name, LIMIT).await;
+            objects.wait_gone(kind, name).await;
         }
         let id = format!("{SUBSCRIPTION}/resourceGroups/leaving-rg");
         let left = world.azure().ids();

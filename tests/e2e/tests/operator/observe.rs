@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, sent, wait_until};
+use crate::{SUBSCRIPTION, has_reason, is_ready, sent, wait_until};
 
 const RESOURCE_GROUP: (&str, &str) = ("ResourceGroup", "resources.azure.com/v1api20200601");
 const ACCOUNT: (&str, &str) = ("StorageAccount", "storage.azure.com/v1api20210401");
@@ -110,7 +110,7 @@ fn what_is_observed_is_adopted_reported_and_never_written() {
         let group = object(RESOURCE_GROUP, "observe", "observe-rg", location);
         objects.apply_value(&group).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "observe-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "observe-rg", is_ready)
             .await;
         let accounts = format!(
             "{SUBSCRIPTION}/resourceGroups/observe-rg/providers/Microsoft.Storage/storageAccounts"
@@ -118,9 +118,7 @@ fn what_is_observed_is_adopted_reported_and_never_written() {
         let [id, absent] =
             ["observedsa", "observedabsent"].map(|name| format!("{accounts}/{name}"));
         let wait = async |name: &str, is_so: &dyn Fn(&Value) -> bool| {
-            objects
-                .wait_ready("StorageAccount", name, LIMIT, is_so)
-                .await;
+            objects.wait_ready("StorageAccount", name, is_so).await;
         };
 
         // What matches is adopted; what is not there is not made.
@@ -160,7 +158,7 @@ fn what_is_observed_is_adopted_reported_and_never_written() {
         wait("observedsa", &is_drifted).await;
         for name in ["observedsa", "observedabsent"] {
             objects.delete("StorageAccount", name).await.unwrap();
-            objects.wait_gone("StorageAccount", name, LIMIT).await;
+            objects.wait_gone("StorageAccount", name).await;
         }
         assert!(world.azure().resource(&id).is_some());
         assert_eq!(writes(world, &id), (0, 0));
@@ -203,11 +201,9 @@ fn the_operators_policy_holds_where_no_other_is() {
                 json!("manage");
             objects.apply_value(&manifest).await.unwrap();
             for name in [&followed, &managed] {
-                objects
-                    .wait_ready("ResourceGroup", name, LIMIT, is_ready)
-                    .await;
+                objects.wait_ready("ResourceGroup", name, is_ready).await;
                 objects.delete("ResourceGroup", name).await.unwrap();
-                objects.wait_gone("ResourceGroup", name, LIMIT).await;
+                objects.wait_gone("ResourceGroup", name).await;
             }
             let left = world.azure().resource(&followed_id).unwrap();
             let expected = match policy {

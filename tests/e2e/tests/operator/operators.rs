@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, is_ready, resource_group, wait_until, workers};
+use crate::{is_ready, resource_group, wait_until, workers};
 
 const NAMESPACE: &str = "tenant";
 const ANNOTATION: &str = "serviceoperator.azure.com/operator-namespace";
@@ -32,7 +32,7 @@ fn operators_leave_the_objects_of_others_alone() {
         let manifest = resource_group("tenant-world", NAMESPACE);
         objects.apply(&manifest).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "tenant-world", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "tenant-world", is_ready)
             .await;
         let taken = objects
             .get("ResourceGroup", "v1api20200601", "tenant-world")
@@ -55,7 +55,7 @@ fn operators_leave_the_objects_of_others_alone() {
         let manifest = resource_group("tenant-own", NAMESPACE).replace("metadata: {", &owned);
         objects.apply(&manifest).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "tenant-own", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "tenant-own", is_ready)
             .await;
         wait_until("the world's operator warns", async || {
             !overlaps(&events, "tenant-own").await.is_empty()

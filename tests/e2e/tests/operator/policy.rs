@@ -3,7 +3,7 @@
 use armature_e2e::{Objects, World};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group, sent};
+use crate::{SUBSCRIPTION, is_ready, resource_group, sent};
 
 /// Manifest of a storage account in a resource group.
 fn account(name: &str, namespace: &str, group: &str, policy: &str) -> Value {
@@ -34,9 +34,7 @@ fn account_id(group: &str, name: &str) -> String {
 async fn ready_group(objects: &Objects, name: &str) {
     let group = resource_group(name, objects.namespace());
     objects.apply(&group).await.unwrap();
-    objects
-        .wait_ready("ResourceGroup", name, LIMIT, is_ready)
-        .await;
+    objects.wait_ready("ResourceGroup", name, is_ready).await;
 }
 
 #[test]
@@ -57,7 +55,7 @@ fn a_skipped_resource_is_read_and_never_written() {
         let manifest = account("skippedsa", "skip", "skip-rg", "skip");
         objects.apply_value(&manifest).await.unwrap();
         objects
-            .wait_ready("StorageAccount", "skippedsa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "skippedsa", is_ready)
             .await;
         let object = objects
             .get("StorageAccount", "v1api20210401", "skippedsa")
@@ -65,9 +63,7 @@ fn a_skipped_resource_is_read_and_never_written() {
             .unwrap();
         assert_eq!(object["status"]["accessTier"], "Cool");
         objects.delete("StorageAccount", "skippedsa").await.unwrap();
-        objects
-            .wait_gone("StorageAccount", "skippedsa", LIMIT)
-            .await;
+        objects.wait_gone("StorageAccount", "skippedsa").await;
         assert!(world.azure().resource(&id).is_some());
         assert_eq!(
             (sent(world, "PUT", &id), sent(world, "DELETE", &id)),
@@ -84,15 +80,13 @@ fn a_detached_resource_stays_when_its_object_goes_and_is_taken_over_without_a_wr
         let manifest = account("detachedsa", "detach", "detach-rg", "detach-on-delete");
         objects.apply_value(&manifest).await.unwrap();
         objects
-            .wait_ready("StorageAccount", "detachedsa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "detachedsa", is_ready)
             .await;
         objects
             .delete("StorageAccount", "detachedsa")
             .await
             .unwrap();
-        objects
-            .wait_gone("StorageAccount", "detachedsa", LIMIT)
-            .await;
+        objects.wait_gone("StorageAccount", "detachedsa").await;
         assert!(world.azure().resource(&id).is_some());
         let writes = || (sent(world, "PUT", &id), sent(world, "DELETE", &id));
         assert_eq!(writes(), (1, 0));
@@ -100,7 +94,7 @@ fn a_detached_resource_stays_when_its_object_goes_and_is_taken_over_without_a_wr
         // A new object for what Azure has already.
         objects.apply_value(&manifest).await.unwrap();
         objects
-            .wait_ready("StorageAccount", "detachedsa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "detachedsa", is_ready)
             .await;
         assert_eq!(writes(), (1, 0));
     });
@@ -113,14 +107,14 @@ fn an_object_can_be_deleted_when_its_owner_is_gone_from_azure() {
         let manifest = account("orphansa", "orphan", "orphan-rg", "manage");
         objects.apply_value(&manifest).await.unwrap();
         objects
-            .wait_ready("StorageAccount", "orphansa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "orphansa", is_ready)
             .await;
         let group = format!("{SUBSCRIPTION}/resourceGroups/orphan-rg");
         world.azure().remove(&group).unwrap();
         objects.delete("StorageAccount", "orphansa").await.unwrap();
-        objects.wait_gone("StorageAccount", "orphansa", LIMIT).await;
+        objects.wait_gone("StorageAccount", "orphansa").await;
         objects.delete("ResourceGroup", "orphan-rg").await.unwrap();
-        objects.wait_gone("ResourceGroup", "orphan-rg", LIMIT).await;
+        objects.wait_gone("ResourceGroup", "orphan-rg").await;
         assert!(world.azure().resource(&group).is_none());
     });
 }
@@ -132,23 +126,19 @@ fn an_object_can_be_deleted_when_the_object_of_its_owner_is_gone() {
         let manifest = account("ownerlesssa", "ownerless", "ownerless-rg", "manage");
         objects.apply_value(&manifest).await.unwrap();
         objects
-            .wait_ready("StorageAccount", "ownerlesssa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "ownerlesssa", is_ready)
             .await;
         // Deleting the group in Azure takes the account with it.
         objects
             .delete("ResourceGroup", "ownerless-rg")
             .await
             .unwrap();
-        objects
-            .wait_gone("ResourceGroup", "ownerless-rg", LIMIT)
-            .await;
+        objects.wait_gone("ResourceGroup", "ownerless-rg").await;
         objects
             .delete("StorageAccount", "ownerlesssa")
             .await
             .unwrap();
-        objects
-            .wait_gone("StorageAccount", "ownerlesssa", LIMIT)
-            .await;
+        objects.wait_gone("StorageAccount", "ownerlesssa").await;
         let id = account_id("ownerless-rg", "ownerlesssa");
         assert!(world.azure().resource(&id).is_none());
     });

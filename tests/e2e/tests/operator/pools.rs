@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::Api;
 use serde_json::json;
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group};
 
 const CLUSTER: &str = "
 apiVersion: containerservice.azure.com/v1api20240901
@@ -55,7 +55,7 @@ fn nothing_is_sent_for_a_pool_while_its_cluster_is_updating() {
             .unwrap();
         objects.apply(CLUSTER).await.unwrap();
         objects
-            .wait_ready("ManagedCluster", "pooled", LIMIT, is_ready)
+            .wait_ready("ManagedCluster", "pooled", is_ready)
             .await;
         let secrets: Api<Secret> = Api::namespaced(world.client().clone(), "pools");
         let secret = secrets.get("pooled-admin").await.unwrap();
@@ -69,7 +69,6 @@ fn nothing_is_sent_for_a_pool_while_its_cluster_is_updating() {
             .wait_ready(
                 "ManagedClustersAgentPool",
                 "user",
-                LIMIT,
                 has_reason("ReconciliationBlocked"),
             )
             .await;
@@ -79,7 +78,7 @@ fn nothing_is_sent_for_a_pool_while_its_cluster_is_updating() {
 
         set_state("Succeeded");
         objects
-            .wait_ready("ManagedClustersAgentPool", "user", LIMIT, is_ready)
+            .wait_ready("ManagedClustersAgentPool", "user", is_ready)
             .await;
     });
 }

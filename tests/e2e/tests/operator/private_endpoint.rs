@@ -5,7 +5,7 @@ use armature_simulator::ConnectionDecision;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::Api;
 
-use crate::{LIMIT, has_reason, is_ready, resource_group};
+use crate::{has_reason, is_ready, resource_group};
 
 const NETWORK: &str = "
 apiVersion: network.azure.com/v1api20201101
@@ -52,7 +52,7 @@ fn it_is_ready_once_its_connection_is_approved() {
         objects.apply(ENDPOINT).await.unwrap();
         let missing = |condition: &serde_json::Value| condition["status"] == "False";
         objects
-            .wait_ready("PrivateEndpoint", "endpoint-pe", LIMIT, missing)
+            .wait_ready("PrivateEndpoint", "endpoint-pe", missing)
             .await;
         objects
             .apply(&resource_group("endpoint-rg", "endpoint"))
@@ -65,7 +65,6 @@ fn it_is_ready_once_its_connection_is_approved() {
             .wait_ready(
                 "PrivateEndpoint",
                 "endpoint-pe",
-                LIMIT,
                 has_reason("PostReconciliationFailure"),
             )
             .await;
@@ -85,7 +84,7 @@ fn it_is_ready_once_its_connection_is_approved() {
             })
             .unwrap();
         objects
-            .wait_ready("PrivateEndpoint", "endpoint-pe", LIMIT, is_ready)
+            .wait_ready("PrivateEndpoint", "endpoint-pe", is_ready)
             .await;
 
         // Only the network interface that Azure made for it knows the address.

@@ -5,7 +5,7 @@ use armature_simulator::Query;
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group, sent};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group, sent};
 
 const KIND: &str = "RoleAssignment";
 const VERSION: &str = "v1api20220401";
@@ -54,7 +54,7 @@ fn a_role_is_assigned_by_its_name_under_a_name_that_stays() {
             });
             let manifest = assignment("roles", name, &spec);
             objects.apply_value(&manifest).await.unwrap();
-            objects.wait_ready(KIND, name, LIMIT, is_ready).await;
+            objects.wait_ready(KIND, name, is_ready).await;
             let object = objects.get(KIND, VERSION, name).await.unwrap();
             let uuid = object["spec"]["azureName"].as_str().unwrap().to_owned();
             let id = format!(
@@ -74,10 +74,10 @@ fn a_role_is_assigned_by_its_name_under_a_name_that_stays() {
                 body["properties"]["description"] == "read"
             });
             crate::wait_until("the description is sent", async || is_described()).await;
-            objects.wait_ready(KIND, name, LIMIT, is_ready).await;
+            objects.wait_ready(KIND, name, is_ready).await;
 
             objects.delete(KIND, name).await.unwrap();
-            objects.wait_gone(KIND, name, LIMIT).await;
+            objects.wait_gone(KIND, name).await;
             assert!(world.azure().resource(&id).is_none(), "{name}");
         }
     });
@@ -95,7 +95,7 @@ fn a_role_that_azure_does_not_have_is_told() {
         let manifest = assignment("no-role", "misspelt", &spec);
         objects.apply_value(&manifest).await.unwrap();
         let failed = has_reason("Failed");
-        let (told, _) = objects.wait_ready(KIND, "misspelt", LIMIT, failed).await;
+        let (told, _) = objects.wait_ready(KIND, "misspelt", failed).await;
         let message = told["message"].as_str().unwrap();
         assert!(message.contains("no built-in role 'Raeder'"), "{message}");
         let id = format!(

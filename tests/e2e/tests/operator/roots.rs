@@ -3,7 +3,7 @@
 use armature_e2e::World;
 use serde_json::{Value, json};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+use crate::{SUBSCRIPTION, is_ready, resource_group};
 
 const NAMESPACE: &str = "roots";
 const PRINCIPAL: &str = "00000000-0000-0000-0000-0000000000aa";
@@ -102,13 +102,13 @@ fn resources_of_the_tenant_of_subscriptions_and_of_other_resources_come_and_go()
         }
         for (manifest, id) in &rows {
             let (kind, name) = names(manifest);
-            objects.wait_ready(&kind, &name, LIMIT, is_ready).await;
+            objects.wait_ready(&kind, &name, is_ready).await;
             assert!(world.azure().resource(id).is_some(), "{id}");
         }
         for (manifest, id) in &rows {
             let (kind, name) = names(manifest);
             objects.delete(&kind, &name).await.unwrap();
-            objects.wait_gone(&kind, &name, LIMIT).await;
+            objects.wait_gone(&kind, &name).await;
             assert!(world.azure().resource(id).is_none(), "{id}");
         }
     });
@@ -126,9 +126,7 @@ fn the_subscription_of_an_alias_is_cancelled_before_it_goes() {
             "spec": {"properties": {"displayName": "team", "workload": "DevTest"}},
         });
         objects.apply_value(&manifest).await.unwrap();
-        objects
-            .wait_ready("Alias", "aliased", LIMIT, is_ready)
-            .await;
+        objects.wait_ready("Alias", "aliased", is_ready).await;
         let alias = "/providers/Microsoft.Subscription/aliases/aliased";
         let made = world.azure().resource(alias).unwrap();
         let name = made["properties"]["subscriptionId"].as_str().unwrap();
@@ -136,7 +134,7 @@ fn the_subscription_of_an_alias_is_cancelled_before_it_goes() {
         let state = || world.azure().resource(&subscription).unwrap()["state"].clone();
         assert_eq!(state(), "Enabled");
         objects.delete("Alias", "aliased").await.unwrap();
-        objects.wait_gone("Alias", "aliased", LIMIT).await;
+        objects.wait_gone("Alias", "aliased").await;
         assert!(world.azure().resource(alias).is_none());
         assert_eq!(state(), "Disabled");
     });

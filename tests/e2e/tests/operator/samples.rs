@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, ListParams};
 use serde_json::Value;
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, wait_until};
+use crate::{SUBSCRIPTION, is_ready, wait_until};
 
 const NAMESPACE: &str = "samples";
 
@@ -37,9 +37,7 @@ fn the_operator_sends_what_render_prints_for_every_sample() {
         wait_until("a connection to approve", async || approve(world)).await;
         for request in &rendering.requests {
             let kind = format!("{}/{}", request.group, request.kind);
-            objects
-                .wait_ready(&kind, &request.name, LIMIT, is_ready)
-                .await;
+            objects.wait_ready(&kind, &request.name, is_ready).await;
         }
         let values = config_values(world).await;
         for request in &rendering.requests {

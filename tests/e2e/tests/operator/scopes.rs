@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::json;
 
-use crate::{LIMIT, SUBSCRIPTION, has_reason, is_ready, resource_group, sent};
+use crate::{SUBSCRIPTION, has_reason, is_ready, resource_group, sent};
 
 /// What the objects of the namespace may use from now on.
 async fn allow(world: &World, name: &str, scopes: Option<&str>) {
@@ -39,14 +39,14 @@ fn nothing_is_sent_for_what_a_namespace_may_not_use() {
         let group = resource_group("bounded-rg", "bounded");
         objects.apply(&group).await.unwrap();
         let group = ("ResourceGroup", "bounded-rg");
-        objects.wait_ready(group.0, group.1, LIMIT, is_ready).await;
+        objects.wait_ready(group.0, group.1, is_ready).await;
 
         // A role on the subscription would let its author out.
         objects.apply(&assignment_to(SUBSCRIPTION)).await.unwrap();
         let refused = || has_reason("ScopeNotAllowed");
         let assignment = ("RoleAssignment", "raise");
         let (told, _) = objects
-            .wait_ready(assignment.0, assignment.1, LIMIT, refused())
+            .wait_ready(assignment.0, assignment.1, refused())
             .await;
         assert_eq!(told["severity"], "Error");
         let message = told["message"].as_str().unwrap();
@@ -63,18 +63,18 @@ fn nothing_is_sent_for_what_a_namespace_may_not_use() {
         // The annotation of now counts, and wakes who waits for it.
         allow(world, "bounded", Some(SUBSCRIPTION)).await;
         objects
-            .wait_ready(assignment.0, assignment.1, LIMIT, is_ready)
+            .wait_ready(assignment.0, assignment.1, is_ready)
             .await;
         allow(world, "bounded", Some(&own)).await;
         objects
-            .wait_ready(assignment.0, assignment.1, LIMIT, refused())
+            .wait_ready(assignment.0, assignment.1, refused())
             .await;
         allow(world, "bounded", Some("")).await;
         let unknown = has_reason("InvalidAnnotation");
-        objects.wait_ready(group.0, group.1, LIMIT, unknown).await;
+        objects.wait_ready(group.0, group.1, unknown).await;
         allow(world, "bounded", None).await;
         for (kind, name) in [group, assignment] {
-            objects.wait_ready(kind, name, LIMIT, is_ready).await;
+            objects.wait_ready(kind, name, is_ready).await;
         }
     });
 }

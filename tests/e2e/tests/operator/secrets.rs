@@ -8,7 +8,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::Api;
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group};
+use crate::{SUBSCRIPTION, is_ready, resource_group};
 
 const ACCOUNT: &str = "
 apiVersion: storage.azure.com/v1api20230101
@@ -94,7 +94,7 @@ fn keys_endpoints_and_ids_are_exported() {
             ("StorageAccount", "secretskeyless"),
             ("UserAssignedIdentity", "secrets-identity"),
         ] {
-            objects.wait_ready(kind, name, LIMIT, is_ready).await;
+            objects.wait_ready(kind, name, is_ready).await;
         }
 
         let account = data(world, "account").await;
@@ -163,7 +163,7 @@ fn credentials_of_openshift_are_those_that_azure_answers() {
             objects.apply(manifest).await.unwrap();
         }
         objects
-            .wait_ready("OpenShiftCluster", "secrets-openshift", LIMIT, is_ready)
+            .wait_ready("OpenShiftCluster", "secrets-openshift", is_ready)
             .await;
         let admin = data_in(world, "openshift", "admin").await;
         assert!(!admin["password"].is_empty());

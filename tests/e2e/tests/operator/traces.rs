@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 
-use crate::{LIMIT, is_ready, resource_group};
+use crate::{is_ready, resource_group};
 
 fn text(span: &Span, name: &str) -> String {
     attribute(&span.attributes, name).unwrap_or_default()
@@ -34,7 +34,7 @@ fn each_pass_and_each_request_is_a_span() {
         let group = resource_group("traces-rg", "traces");
         objects.apply(&group).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", "traces-rg", LIMIT, is_ready)
+            .wait_ready("ResourceGroup", "traces-rg", is_ready)
             .await;
         let query = Query {
             path: Some("/resourceGroups/traces-rg$".into()),

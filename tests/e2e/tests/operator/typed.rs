@@ -5,7 +5,7 @@ use armature_generated::storage::{hub, v20210401, v20230101};
 use armature_runtime::resource::KnownResourceReference;
 use kube::api::{Api, Patch, PatchParams};
 
-use crate::{LIMIT, is_ready, resource_group};
+use crate::{is_ready, resource_group};
 
 fn account() -> v20230101::StorageAccount {
     let spec = v20230101::StorageAccountSpec {
@@ -41,7 +41,7 @@ fn typed_objects_are_applied_and_read_at_every_version() {
             .await
             .unwrap();
         objects
-            .wait_ready("StorageAccount", "typedsa", LIMIT, is_ready)
+            .wait_ready("StorageAccount", "typedsa", is_ready)
             .await;
 
         let read = newest.get("typedsa").await.unwrap();

@@ -3,7 +3,7 @@
 use armature_e2e::World;
 use armature_simulator::{OperationRule, Query};
 
-use crate::{LIMIT, SUBSCRIPTION, is_ready, resource_group, sent};
+use crate::{SUBSCRIPTION, is_ready, resource_group, sent};
 
 const VAULT: &str = "
 apiVersion: keyvault.azure.com/v1api20230701
@@ -27,9 +27,7 @@ fn a_vault_to_create_or_recover_is_created_where_none_was_deleted() {
             .await
             .unwrap();
         objects.apply(VAULT).await.unwrap();
-        objects
-            .wait_ready("Vault", "vault-kv", LIMIT, is_ready)
-            .await;
+        objects.wait_ready("Vault", "vault-kv", is_ready).await;
         let id = format!(
             "{SUBSCRIPTION}/resourceGroups/vault-rg/providers/Microsoft.KeyVault/vaults/vault-kv"
         );
@@ -75,7 +73,7 @@ fn a_deleted_vault_is_recovered_or_purged_first() {
             let before = sent(world, "PUT", &id);
             objects.apply(manifest).await.unwrap();
             objects
-                .wait_ready("Vault", "purge-kv", LIMIT, is_ready)
+                .wait_ready("Vault", "purge-kv", is_ready)
                 .await;
             let puts = world.azure().requests(&Query {
                 method: Some("PUT".into()),
@@ -87,7 +85,7 @@ fn a_deleted_vault_is_recovered_or_purged_first() {
             assert_eq!(body["properties"]["createMode"], mode);
             assert_eq!(purges(), purged);
             objects.delete("Vault", "purge-kv").await.unwrap();
-            objects.wait_gone("Vault", "purge-kv", LIMIT).await;
+            objects.wait_gone("Vault", "purge-kv").await;
             assert!(world.azure().resource(&id).is_none());
         }
     });

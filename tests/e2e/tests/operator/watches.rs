@@ -5,7 +5,7 @@ use armature_e2e::{World, identity};
 use armature_runtime::kubernetes::Watches;
 use http::Request;
 
-use crate::{LIMIT, is_ready, wait_until, workers};
+use crate::{is_ready, wait_until, workers};
 
 const NAMESPACES: usize = 13;
 const WORKER: &str = "00000000-0000-0000-0000-0000000000d1";
@@ -65,7 +65,7 @@ fn more_than_250_watches_leave_room_for_each_other_and_for_requests() {
         let objects = world.objects(&namespace(last));
         objects.apply(&group(last)).await.unwrap();
         objects
-            .wait_ready("ResourceGroup", &namespace(last), LIMIT, is_ready)
+            .wait_ready("ResourceGroup", &namespace(last), is_ready)
             .await;
         assert_eq!(workers(world, &namespace(last)), [WORKER]);
         operator.stop().await;

@@ -226,11 +226,11 @@ impl State {
         }
     }
 
-    /// Ends the running operations on what is at or below an id badly; how many those were.
-    pub(crate) fn fail_operations(
+    /// Ends the running operations on what is at or below an id, badly where there is a failure; how many those were.
+    pub(crate) fn finish_operations(
         &mut self,
         id: &ResourceId,
-        failure: &Failure,
+        failure: Option<Failure>,
         now: Timestamp,
     ) -> usize {
         let (key, below) = (id.key(), format!("{}/", id.key()));
@@ -241,7 +241,7 @@ impl State {
         };
         let names: Vec<String> = self.running.iter().filter(concerned).cloned().collect();
         for name in &names {
-            self.finish_operation(name, Some(failure.clone()), now);
+            self.finish_operation(name, failure.clone(), now);
         }
         names.len()
     }

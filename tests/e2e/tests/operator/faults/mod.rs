@@ -18,9 +18,10 @@ mod seeded;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use armature::{Operator, OperatorConfig};
+use armature_controlplane::waiting::until_ended;
 use armature_e2e::{Objects, World, condition, kind_info};
 use armature_runtime::reconcile::time::Time;
 use armature_simulator::{Failure, LoggedRequest, Query};
@@ -32,7 +33,7 @@ use tokio::task::JoinSet;
 
 use self::azure::Fault;
 use self::proxy::{Harm, Proxy};
-use crate::SUBSCRIPTION;
+use crate::{LIMIT, SUBSCRIPTION};
 
 const NAMESPACE: &str = "faults";
 const KIND: &str = "NetworkSecurityGroup";
@@ -46,9 +47,6 @@ const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Objects that nothing happens to.
 const FREE: usize = 3;
-
-/// Longest wait for the end of a phase. Generous: machines that run tests are busy.
-const LIMIT: Duration = Duration::from_secs(90);
 
 /// What happens to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +187,7 @@ impl Stage {
             if let (Trouble::Azure(fault), Some(_)) = (case.trouble, rule)
                 && fault.is_endless()
             {
-                self.give_up(case, before).await?;
+                self.give_up(case).await;
             }
             self.end(case, generation).await
         };
@@ -262,27 +260,21 @@ impl Stage {
     }
 
     /// Waits until the operator has followed an operation for a while, and lets Azure end it.
-    async fn give_up(&self, case: &Case, begun: u64) -> Result<(), String> {
+    async fn give_up(&self, case: &Case) {
         let path = case.azure_path();
         let failure = Failure {
             code: "OperationTimedOut".to_owned(),
             message: "The operation took too long.".to_owned(),
         };
-        let started = Instant::now();
         tokio::time::sleep(Duration::from_secs(2)).await;
-        loop {
-            let ended = self.world.azure().fail_operations(&path, &failure);
-            match ended.expect("an ARM id") {
-                0 if started.elapsed() < LIMIT => {
-                    tokio::time::sleep(Duration::from_millis(200)).await;
-                }
-                0 => {
-                    let requests = shown(&self.requests(case, begun));
-                    return Err(format!("no operation was started: {requests:?}"));
-                }
-                _ => return Ok(()),
+        let azure = self.world.azure();
+        let ended = || azure.fail_operations(&path, &failure).expect("an ARM id");
+        until_ended("an operation to be started", async {
+            while ended() == 0 {
+                tokio::time::sleep(Duration::from_millis(200)).await;
             }
-        }
+        })
+        .await;
     }
 
     /// Requests for the resource, and polls of its operations, since a moment of the log.
@@ -473,7 +465,7 @@ fn every_fault_at_every_step_ends_well() {
         objects.apply_value(&group).await.unwrap();
         // Who waits for the owner needs another write.
         objects
-            .wait_ready("ResourceGroup", GROUP, LIMIT, crate::is_ready)
+            .wait_ready("ResourceGroup", GROUP, crate::is_ready)
             .await;
         let steps = stage.count().await.unwrap();
         println!("steps of create, update and deletion: {steps:?}");

@@ -15,7 +15,6 @@ use armature_simulator::{
 };
 use serde_json::{Value, json};
 
-use super::LIMIT;
 use crate::SUBSCRIPTION;
 
 const NAMESPACE: &str = "seeded";
@@ -167,9 +166,7 @@ async fn apply(objects: &Objects, is_changed: bool) {
         let is_ready = |ready: &Value| {
             ready["status"] == "True" && ready["observedGeneration"].as_i64() == generation
         };
-        objects
-            .wait_ready(part.kind, part.name, LIMIT, is_ready)
-            .await;
+        objects.wait_ready(part.kind, part.name, is_ready).await;
     }
 }
 
@@ -178,7 +175,7 @@ async fn delete(objects: &Objects) {
         objects.delete(part.kind, part.name).await.unwrap();
     }
     for part in &PARTS {
-        objects.wait_gone(part.kind, part.name, LIMIT).await;
+        objects.wait_gone(part.kind, part.name).await;
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use self::cluster::Accounts;
 use self::machine::Machine;
 use crate::credentials::{credential, expire_token, put, wait_told, writers};
-use crate::{LIMIT, SUBSCRIPTION, is_ready};
+use crate::{SUBSCRIPTION, is_ready};
 
 const GLOBAL: &str = "00000000-0000-0000-0000-0000000001d1";
 const OF_NAMESPACE: &str = "00000000-0000-0000-0000-0000000001d2";
@@ -69,9 +69,7 @@ async fn written(world: &World, objects: &Objects, manifest: &Value) -> Vec<Stri
     let name = applied.metadata.name.unwrap();
     let is_done =
         |condition: &Value| is_ready(condition) && condition["observedGeneration"] == generation;
-    objects
-        .wait_ready("ResourceGroup", &name, LIMIT, is_done)
-        .await;
+    objects.wait_ready("ResourceGroup", &name, is_done).await;
     writers(world, &name)
 }
 
