@@ -24,6 +24,7 @@
 //! | [`links`] | check: links of the documentation lead somewhere |
 //! | [`book`] | check: pages of the book are listed, lead to pages, and can be read |
 //! | [`lints`] | check: no module switches off what keeps panics out |
+//! | [`waits`] | check: tests wait by one limit, against hanging only |
 //!
 //! What does not live here: anything that needs the code of the workspace to be built.
 
@@ -44,4 +45,5 @@ pub mod sizes;
 pub mod source;
 pub mod text;
 pub mod tree;
+pub mod waits;
 pub mod workspace;

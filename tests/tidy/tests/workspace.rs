@@ -7,7 +7,7 @@ use armature_tidy::circles::{self, Circle};
 use armature_tidy::known;
 use armature_tidy::workspace::Workspace;
 use armature_tidy::{
-    book, customizations, direction, features, links, lints, sections, services, sizes,
+    book, customizations, direction, features, links, lints, sections, services, sizes, waits,
 };
 
 /// Read once, whichever test comes first.
@@ -100,4 +100,9 @@ fn pages_of_the_book_are_listed_and_lead_to_pages() {
 #[test]
 fn no_module_switches_off_what_keeps_panics_out() {
     none(&lints::check(&workspace().members, &workspace().sources));
+}
+
+#[test]
+fn tests_wait_by_one_limit_that_is_against_hanging_only() {
+    none(&waits::check(&workspace().tree));
 }
