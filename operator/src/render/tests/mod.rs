@@ -1,6 +1,7 @@
 //! Over the kinds that there are.
 
 mod as_operator;
+mod mistakes;
 mod names;
 
 use std::path::Path;

@@ -77,7 +77,7 @@ impl Admitted<'_> {
             name: Some(self.name.to_owned()),
             namespace: Some(self.namespace.to_owned()),
             annotations: Some(annotations),
-            labels: member(stored, "labels")?,
+            labels: Some(texts(stored, "labels")?),
             finalizers: member(stored, "finalizers")?,
             // In the order of the manifests: of two objects for one resource the older one writes it.
             uid: Some(format!("{:08}", self.position)),
@@ -157,7 +157,11 @@ fn missing_owner(rule: OwnerRule) -> &'static str {
 /// # Errors
 /// When they are no texts.
 pub fn annotations(manifest: &Value) -> Result<Annotations, Wrong> {
-    let found: Option<BTreeMap<String, Option<String>>> = member(manifest, "annotations")?;
+    texts(manifest, "annotations")
+}
+
+fn texts(manifest: &Value, name: &str) -> Result<BTreeMap<String, String>, Wrong> {
+    let found: Option<BTreeMap<String, Option<String>>> = member(manifest, name)?;
     let found = found.unwrap_or_default().into_iter();
     Ok(found
         .map(|(name, text)| (name, text.unwrap_or_default()))

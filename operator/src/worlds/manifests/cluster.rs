@@ -98,7 +98,12 @@ impl Cluster {
             });
             return None;
         };
-        Some(settled(object, self.places.get(key)))
+        let place = self.places.get(key);
+        if place.is_none() {
+            // Why it has none is told of the object itself.
+            state.absent = Some(Absent::Mistaken);
+        }
+        Some(settled(object, place))
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use armature::render::manifest;
 use armature_controlplane::Flux;
+use armature_controlplane::waiting::until;
 use armature_e2e::{World, condition, kind_info};
 use armature_runtime::conversion::{convert, is_stash_annotation};
 use armature_runtime::kind::{KindInfo, VersionInfo};
@@ -133,7 +134,7 @@ fn an_object_that_the_operator_manages_moves_between_versions_without_drift() {
             let expected = if round == 0 { "created" } else { "configured" };
             assert_eq!(action, expected, "{version}");
             // Ready for this generation: the operator has nothing more to write.
-            crate::wait_until("the change is done", async || {
+            until("the change is done", async || {
                 let object = objects.get(KIND, version, "flux-net").await.unwrap();
                 let ready = condition(&object, "Ready");
                 let generation = &object["metadata"]["generation"];

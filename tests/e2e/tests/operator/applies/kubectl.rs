@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::OPERATOR;
-use crate::{LIMIT, is_ready};
+use crate::is_ready;
 
 /// A resource group, an account and its blob service, whose labels, versions and members are filled in.
 fn manifest(label: &str, version: &str, members: &str) -> String {
@@ -153,7 +153,7 @@ fn one_manager_moves_a_manifest_to_any_version_while_the_operator_manages_it() {
                 ("StorageAccount", "gitopsdata01"),
                 ("StorageAccountsBlobService", "gitops-blobs"),
             ] {
-                objects.wait_ready(kind, name, LIMIT, is_ready).await;
+                objects.wait_ready(kind, name, is_ready).await;
             }
             let account = kubectl.account().await;
             let step = format!("{label} {version} {members}: {account:#}");
@@ -213,7 +213,11 @@ spec:
             kubectl
                 .apply(&[], &manifest(first, "accessTier: Cool\n  tags: {a: b}"))
                 .await;
-            // kubectl gives what the client-side manager owned to the one on the server.
+            // kubectl gives what the client-side manager owned to the one on the server, at the version of both; with
+            // another version it forgets who owned what.
+            kubectl
+                .apply(&["--server-side"], &manifest(first, "accessTier: Cool"))
+                .await;
             kubectl
                 .apply(&["--server-side"], &manifest(then, "accessTier: Cool"))
                 .await;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`histories`] | random applies of two field managers at any version, against a model of who owns what |
 //! | [`kubectl`] | kubectl's apply, on the server and moved there from the client |
+//! | [`nulls`] | members without a value |
 //! | [`flux`] | Flux's own library: after an apply its diff says no change |
 //!
 //! The objects name another operator, so that only the API server and the webhook have a part in what they become; where
@@ -13,6 +14,7 @@
 mod flux;
 mod histories;
 mod kubectl;
+mod nulls;
 
 use serde_json::Value;
 
