@@ -16,6 +16,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use super::mistakes;
+pub use super::problem::Wrong;
 
 /// Members of a manifest.
 const MEMBERS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
@@ -23,9 +24,6 @@ const MEMBERS: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
 const OWNER: &str = "spec.owner";
 /// Field with the name in Azure.
 const AZURE_NAME: &str = "azureName";
-
-/// A path in a manifest, and what is wrong there.
-pub type Wrong = (String, String);
 
 /// Which manifest.
 #[derive(Clone, Copy, Debug)]

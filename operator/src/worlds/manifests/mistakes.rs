@@ -3,7 +3,7 @@
 use armature_runtime::shape::{Problem, ProblemKind, StructShape, Type};
 use serde_json::Value;
 
-use super::admission::Wrong;
+use super::problem::Wrong;
 
 /// Name of the level that ARM's bodies have and manifests have not.
 const PROPERTIES: &str = "properties";

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// A path in a manifest, and what is wrong there.
+pub type Wrong = (String, String);
+
 /// Where a document is from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {

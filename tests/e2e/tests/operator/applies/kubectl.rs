@@ -97,6 +97,9 @@ impl Kubectl {
     }
 }
 
+/// Label, version, members; members of the account that are there then, and that are not.
+type Step<'s> = (&'s str, &'s str, &'s str, &'s [&'s str], &'s [&'s str]);
+
 const OLD: &str = "v1api20210401";
 const MIDDLE: &str = "v1api20230101";
 const NEW: &str = "v20250601";
@@ -107,8 +110,7 @@ fn one_manager_moves_a_manifest_to_any_version_while_the_operator_manages_it() {
     World::shared().run(NAMESPACE, async |world, objects| {
         let kubectl = Kubectl::new(world, NAMESPACE).await;
         let is_there = |account: &Value, member: &str| !account["spec"][member].is_null();
-        // (label, version, members, members that are there, members that are not)
-        let steps: [(&str, &str, &str, &[&str], &[&str]); 12] = [
+        let steps: [Step<'_>; 12] = [
             ("alpha", MIDDLE, "accessTier: Hot", &["accessTier"], &[]),
             ("beta", MIDDLE, "accessTier: Hot", &["accessTier"], &[]),
             // Up, with nothing else; down, with a label changed; back, with a member taken out.
