@@ -333,7 +333,7 @@ fn texts_that_are_written_are_texts_when_they_are_read() {
         .map(random)
         .chain(TABLE.iter().map(|&word| word.to_owned()))
         .collect();
-    let written = armature::worlds::manifests::yaml::write(&Value::from(words.clone())).unwrap();
+    let written = serde_saphyr::to_string(&Value::from(words.clone())).unwrap();
     std::fs::write(&file, written).unwrap();
     let (documents, errors) = manifest::read(&[file]);
     assert!(errors.is_empty(), "{errors:?}");

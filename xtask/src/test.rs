@@ -42,7 +42,8 @@ pub struct TestArguments {
 pub async fn run(arguments: &TestArguments) -> anyhow::Result<ExitCode> {
     Binaries::locate_or_install(&Progress::new()).await?;
     let command = command(arguments)?;
-    let (passed, failures) = tokio::task::spawn_blocking(move || run_tests(command)).await??;
+    let (passed, failures) =
+        tokio::task::spawn_blocking(move || run_tests(command, std::io::stdout())).await??;
     let mut told = failures.to_string();
     if !passed && failures.is_empty() {
         told += "failed: cargo test; it says above why\n";
@@ -96,13 +97,16 @@ fn flags(rest: &[String]) -> Vec<&'static str> {
 
 /// Runs `cargo test` and shows what it prints as it comes, in one stream: only so the suites stand before their tests. Returns
 /// whether all passed, and what failed.
-fn run_tests(mut command: Command) -> anyhow::Result<(bool, Failures)> {
+fn run_tests(
+    mut command: Command,
+    mut shown: impl Write + Send + 'static,
+) -> anyhow::Result<(bool, Failures)> {
     let (reader, mut end) = std::io::pipe().context("cannot make a pipe")?;
     command
         .stdout(end.try_clone().context("cannot make a pipe")?)
         .stderr(end.try_clone().context("cannot make a pipe")?);
     let mut child = command.spawn().context("cannot run cargo test")?;
-    let showing = std::thread::spawn(move || show(reader, &mut std::io::stdout()));
+    let showing = std::thread::spawn(move || show(reader, &mut shown));
     let status = child.wait().context("cannot wait for cargo test")?;
     end.write_all(END).context("cannot end the output")?;
     let failures = showing
@@ -146,6 +150,8 @@ fn show(output: PipeReader, shown: &mut impl Write) -> anyhow::Result<Failures> 
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Seek};
+
     use super::*;
 
     #[test]
@@ -168,7 +174,13 @@ mod tests {
             "-c",
             "touch held; while [ -e held ]; do sleep 0.1; done & echo 'test a ... FAILED'; printf half; exit 1",
         ]);
-        let (passed, failures) = run_tests(script).unwrap();
+        // Not to standard output: who runs these tests reads there what failed.
+        let mut shown = tempfile::tempfile().unwrap();
+        let (passed, failures) = run_tests(script, shown.try_clone().unwrap()).unwrap();
+        let mut text = String::new();
+        shown.rewind().unwrap();
+        shown.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "test a ... FAILED\nhalf");
         assert!(folder.path().join("held").exists());
         assert!(!passed);
         assert_eq!(failures.to_string(), "failed: \n    a\n");

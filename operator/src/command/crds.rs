@@ -15,7 +15,6 @@ use super::crd_storage::{MigrateArguments, StatusArguments};
 use super::output;
 use crate::config::VersionChoice;
 use crate::descriptions::describe;
-use crate::worlds::manifests::yaml;
 
 /// Arguments of `armature crds`.
 #[derive(Debug, Args)]
@@ -179,7 +178,7 @@ pub fn format(crds: &[Value], format: Format) -> anyhow::Result<String> {
         Format::Yaml => {
             for crd in crds {
                 text.push_str("---\n");
-                text.push_str(&yaml::write(crd)?);
+                text.push_str(&serde_saphyr::to_string(crd)?);
             }
         }
         Format::Json => {

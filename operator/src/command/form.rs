@@ -1,6 +1,5 @@
 //! Answers as text for people, and as JSON and YAML for programs.
 
-use crate::worlds::manifests::yaml;
 use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -44,6 +43,6 @@ pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
 /// # Errors
 /// When the value has no such form, which is a defect.
 pub fn yaml(value: &impl Serialize) -> anyhow::Result<String> {
-    let text = yaml::write(value).context("cannot write the answer as YAML")?;
+    let text = serde_saphyr::to_string(value).context("cannot write the answer as YAML")?;
     Ok(text.trim_end().to_owned() + "\n")
 }

@@ -8,7 +8,6 @@ use clap::{Args, ValueEnum};
 
 use super::output;
 use crate::render::{self, PLACEHOLDER_SUBSCRIPTION, RenderedRequest};
-use crate::worlds::manifests::yaml;
 
 /// Arguments of `armature render`.
 #[derive(Debug, Args)]
@@ -120,7 +119,7 @@ fn format(requests: &[RenderedRequest], output: Output) -> anyhow::Result<String
         Output::Yaml => {
             for request in requests {
                 text.push_str("---\n");
-                text.push_str(&yaml::write(request).context("a request as YAML")?);
+                text.push_str(&serde_saphyr::to_string(request).context("a request as YAML")?);
                 if !text.ends_with('\n') {
                     text.push('\n');
                 }

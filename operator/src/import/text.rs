@@ -1,6 +1,5 @@
 //! Manifests and reports as text.
 
-use crate::worlds::manifests::yaml;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -104,7 +103,7 @@ pub fn summary(report: &Report) -> String {
 
 /// One document of YAML.
 fn document(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(yaml::write(value)?.trim_end().to_owned() + "\n")
+    Ok(serde_saphyr::to_string(value)?.trim_end().to_owned() + "\n")
 }
 
 /// The Secrets that manifests name, without values: a comment names the keys that are to be filled.

@@ -7,7 +7,7 @@ use armature_runtime::azure::Transport;
 use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::extension::Registry;
-use armature_runtime::id::{RemoteId, ResourceId};
+use armature_runtime::id::RemoteId;
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::driver::foresight::{Foresight, Next};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
@@ -18,7 +18,6 @@ use armature_runtime::reconcile::young::Silence;
 use armature_runtime::resource::ObjectKey;
 use tokio_util::sync::CancellationToken;
 
-use crate::render::PLACEHOLDER_SUBSCRIPTION;
 use crate::transports::reading::Reading;
 use crate::transports::recording::{Recording, Resources};
 use crate::worlds::applied::seen::Notes;
@@ -112,14 +111,11 @@ impl Looker {
             Azure::Unasked { subscription } => {
                 let places = self.world.places();
                 let place = places.get(key).and_then(RemoteId::arm);
-                // Where nobody says it, it is the one that the resource is in.
-                let own = place.and_then(ResourceId::subscription);
-                let own = own.filter(|_| subscription == PLACEHOLDER_SUBSCRIPTION);
-                let recording = Recording::new(
-                    own.unwrap_or(subscription),
-                    Arc::new(Resources::new()),
-                    None,
-                );
+                let subscription = self
+                    .world
+                    .manifests()
+                    .subscription(key, place, subscription);
+                let recording = Recording::new(&subscription, Arc::new(Resources::new()), None);
                 let reading = Reading::new(Arc::new(recording));
                 let others = places.iter().filter(|(other, _)| *other != key);
                 for id in others.filter_map(|(_, id)| id.arm()) {

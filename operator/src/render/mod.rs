@@ -32,7 +32,7 @@ pub use setting::{PLACEHOLDER_SUBSCRIPTION, Setting};
 use crate::worlds::manifests::inventory::Manifests;
 use crate::worlds::manifests::relevant::is_kustomization;
 use assumed::Assumed;
-use passes::Passes;
+use passes::{Outcome, Passes};
 
 /// What came of the inputs: every request that could be made, and everything that is wrong.
 #[derive(Debug, Default)]
@@ -73,12 +73,15 @@ pub fn render_in(documents: &[manifest::Document], setting: &Setting<'_>) -> Ren
     let (manifests, mut errors) = Manifests::new(documents, setting.kinds);
     let passes = Passes::new(Arc::new(manifests), setting);
     let mut requests = Vec::new();
+    let mut waiting = Vec::new();
     for resource in passes.resources() {
         match passes.outcome(resource) {
-            Ok(request) => requests.extend(request),
-            Err(more) => errors.extend(more),
+            Outcome::Sent(request) => requests.extend(request),
+            Outcome::Wrong(problems) => errors.extend(problems),
+            Outcome::Waits(one) => waiting.push(one),
         }
     }
+    errors.extend(outcome::without_told(waiting));
     errors.sort_by_key(|error| (error.origin.order, error.origin.document));
     Rendering { requests, errors }
 }

@@ -1,5 +1,7 @@
 //! Why a pass has sent nothing, in words for who wrote the manifest.
 
+use std::collections::{HashMap, HashSet};
+
 use armature_runtime::reconcile::annotations::{Annotations, Directives};
 use armature_runtime::reconcile::condition::reason;
 use armature_runtime::reconcile::policy::Policy;
@@ -12,6 +14,17 @@ use crate::worlds::manifests::problem::Problem;
 
 /// Path of the owner.
 const OWNER: &str = "spec.owner";
+
+/// An object that is not sent because another one has a mistake.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// The object.
+    pub object: ObjectKey,
+    /// What it waits for.
+    pub by: ObjectKey,
+    /// That it does, for the case that nothing else is told.
+    pub problem: Problem,
+}
 
 /// The end of a pass that sent nothing.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +40,13 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// Whether nothing was sent because another object has a mistake of its own.
+    pub fn waits(&self) -> bool {
+        let reason = self.ready["reason"].as_str().unwrap_or_default();
+        let waits = [reason::WAITING_FOR_OWNER, reason::REFERENCE_NOT_FOUND].contains(&reason);
+        waits && self.absent == Some(Absent::Mistaken)
+    }
+
     /// Why nothing was sent; `None` where nothing should have been.
     pub fn why(&self) -> Option<Wrong> {
         let text = |member: &str| self.ready[member].as_str().unwrap_or_default();
@@ -39,10 +59,6 @@ impl Ended {
                 "{holder} stands for the same resource and writes it; the operator would only read it for this object"
             );
             return Some((String::new(), message));
-        }
-        let waits = [reason::WAITING_FOR_OWNER, reason::REFERENCE_NOT_FOUND].contains(&reason);
-        if waits && self.absent == Some(Absent::Mistaken) {
-            return None;
         }
         if message.is_empty() {
             let message =
@@ -87,6 +103,28 @@ pub fn advice(reason: &str, absent: Option<Absent>) -> &'static str {
     }
 }
 
+/// Problems of objects that only wait for another one, without those whose cause is told of that one: what is left waits in
+/// a circle.
+pub fn without_told(waiting: Vec<Waiting>) -> Vec<Problem> {
+    let waits_for: HashMap<_, _> = waiting
+        .iter()
+        .map(|one| (one.object.clone(), one.by.clone()))
+        .collect();
+    let ends = |first: &ObjectKey| {
+        let mut seen = HashSet::from([first]);
+        let mut last = first;
+        while let Some(next) = waits_for.get(last) {
+            if !seen.insert(next) {
+                return false;
+            }
+            last = next;
+        }
+        true
+    };
+    let circles = waiting.iter().filter(|one| !ends(&one.object));
+    circles.map(|one| one.problem.clone()).collect()
+}
+
 /// All problems of an object, with one for what is both wrong by itself and therefore not sent.
 pub fn merge(mut problems: Vec<Problem>, why: Option<Problem>) -> Vec<Problem> {
     let is_told = |why: &Problem| {
@@ -110,6 +148,8 @@ pub fn only_reads(object: &Object, namespace: (&str, &Annotations)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use armature_runtime::resource::Kind;
+    use armature_runtime::testing::gadget::MODEL;
     use serde_json::json;
 
     use super::*;
@@ -188,6 +228,30 @@ mod tests {
             ..ended
         };
         assert_eq!(ended.why(), Some((String::new(), "not there".to_owned())));
+    }
+
+    #[test]
+    fn who_waits_for_a_mistake_is_not_told_of_and_who_waits_in_a_circle_is() {
+        let key = |name: &str| ObjectKey {
+            kind: Kind(&MODEL),
+            namespace: "n".to_owned(),
+            name: name.to_owned(),
+        };
+        let told = |waits: &[(&str, &str)]| {
+            let waiting = waits.iter().map(|(object, by)| Waiting {
+                object: key(object),
+                by: key(by),
+                problem: Problem::at(&Default::default(), *object, ""),
+            });
+            let told = without_told(waiting.collect()).into_iter();
+            told.map(|problem| problem.path).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[("a", "b"), ("b", "c")]), [""; 0]);
+        assert_eq!(told(&[("a", "a")]), ["a"]);
+        assert_eq!(
+            told(&[("a", "b"), ("b", "c"), ("c", "b"), ("d", "e")]),
+            ["a", "b", "c"]
+        );
     }
 
     #[test]

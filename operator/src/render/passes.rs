@@ -18,9 +18,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::outcome::{self, Ended};
+use super::outcome::{self, Ended, Waiting};
 use super::request::RenderedRequest;
-use super::setting::{PLACEHOLDER_SUBSCRIPTION, Setting};
+use super::setting::Setting;
 use crate::transports::recording::{Recording, Resources, path_of};
 use crate::worlds::manifests::cluster::{Cluster, Places};
 use crate::worlds::manifests::inventory::{Manifests, Resource};
@@ -36,6 +36,16 @@ impl Clock for Standstill {
     fn now(&self) -> Timestamp {
         Timestamp::UNIX_EPOCH
     }
+}
+
+/// What becomes of an object.
+pub enum Outcome {
+    /// A request; none for an object that the operator only reads.
+    Sent(Option<RenderedRequest>),
+    /// Everything that is wrong with the object.
+    Wrong(Vec<Problem>),
+    /// Nothing is wrong but another object.
+    Waits(Waiting),
 }
 
 /// The passes of all objects.
@@ -75,16 +85,15 @@ impl<'a> Passes<'a> {
         self.manifests.resources()
     }
 
-    /// The request for an object; `None` for one that the operator only reads.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the object.
-    pub fn outcome(&self, resource: &Resource) -> Result<Option<RenderedRequest>, Vec<Problem>> {
+    /// What becomes of an object.
+    pub fn outcome(&self, resource: &Resource) -> Outcome {
         let key = resource.object.key();
         let place = self.places.get(&key);
         let cluster = Arc::new(self.cluster(resource));
         let place = place.and_then(RemoteId::arm);
-        let subscription = self.subscription(&key, place);
+        let subscription = self
+            .manifests
+            .subscription(&key, place, self.setting.subscription);
         let azure = Arc::new(Recording::new(&subscription, self.there.clone(), place));
         let reconciler = self.reconciler(cluster.clone(), azure.clone());
         for _ in 0..PASSES {
@@ -104,14 +113,25 @@ impl<'a> Passes<'a> {
             body: request.body.unwrap_or_default(),
             assumed_absent: azure.assumed_absent(),
         });
-        let why = match sent {
-            Some(_) => None,
-            None => self.ended(&key, &resource.object, &cluster).why(),
-        };
+        if sent.is_some() && resource.problems.is_empty() {
+            return Outcome::Sent(sent);
+        }
+        let ended = self.ended(&key, &resource.object, &cluster);
+        let why = ended.why().filter(|_| sent.is_none());
         let why = why.map(|(path, message)| resource.problem(path, message));
-        match outcome::merge(resource.problems.clone(), why) {
-            problems if problems.is_empty() => Ok(sent),
-            problems => Err(problems),
+        match (why, cluster.mistaken()) {
+            (Some(_), Some(_)) if ended.waits() && !resource.problems.is_empty() => {
+                Outcome::Wrong(resource.problems.clone())
+            }
+            (Some(problem), Some(by)) if ended.waits() => Outcome::Waits(Waiting {
+                object: key,
+                by,
+                problem,
+            }),
+            (why, _) => match outcome::merge(resource.problems.clone(), why) {
+                problems if problems.is_empty() => Outcome::Sent(None),
+                problems => Outcome::Wrong(problems),
+            },
         }
     }
 
@@ -134,7 +154,9 @@ impl<'a> Passes<'a> {
                 continue;
             }
             let cluster = Arc::new(self.cluster(resource));
-            let subscription = self.subscription(&key, None);
+            let subscription = self
+                .manifests
+                .subscription(&key, None, self.setting.subscription);
             let azure = Recording::new(&subscription, Arc::default(), None);
             let place = self
                 .reconciler(cluster, Arc::new(azure))
@@ -166,16 +188,6 @@ impl<'a> Passes<'a> {
         let keys = self.resources().iter().map(|other| other.object.key());
         let mut others = keys.filter(|other| other != key);
         others.find(|other| self.places.get(other) == Some(place))
-    }
-
-    /// The credential's subscription: that of a Secret among the manifests which the object or its namespace has, else the
-    /// given one. Where nobody says it, it is the one that the resource is in.
-    fn subscription(&self, key: &ObjectKey, place: Option<&ResourceId>) -> String {
-        let given = self.setting.subscription;
-        let own = self.manifests.credential_subscription(key);
-        let at_place = place.and_then(ResourceId::subscription);
-        let at_place = at_place.filter(|_| given == PLACEHOLDER_SUBSCRIPTION);
-        own.unwrap_or_else(|| at_place.unwrap_or(given).to_owned())
     }
 
     fn cluster(&self, resource: &Resource) -> Cluster {

@@ -5,8 +5,7 @@ use armature_runtime::kind::KindInfo;
 
 use crate::transports::recording::Resources;
 
-/// Subscription in rendered ids when none is given.
-pub const PLACEHOLDER_SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+pub use crate::worlds::manifests::inventory::PLACEHOLDER_SUBSCRIPTION;
 
 /// What is known beside the manifests.
 #[derive(Clone)]

@@ -47,6 +47,8 @@ pub struct Cluster {
 struct State {
     object: Object,
     absent: Option<Absent>,
+    /// The object of [`Absent::Mistaken`].
+    mistaken: Option<ObjectKey>,
 }
 
 impl Cluster {
@@ -60,6 +62,7 @@ impl Cluster {
             state: Mutex::new(State {
                 object,
                 absent: None,
+                mistaken: None,
             }),
         }
     }
@@ -81,6 +84,11 @@ impl Cluster {
         self.state().absent
     }
 
+    /// The last object that the pass asked for and that has a mistake of its own.
+    pub fn mistaken(&self) -> Option<ObjectKey> {
+        self.state().mistaken.clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // Plain values: a panic cannot leave them half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,19 +99,19 @@ impl Cluster {
         if *key == self.key {
             return Some(state.object.clone());
         }
-        let Some(object) = self.manifests.object(key) else {
-            state.absent = Some(match self.manifests.is_mistaken(key) {
-                true => Absent::Mistaken,
-                false => Absent::Manifest,
-            });
-            return None;
-        };
+        let found = self.manifests.object(key);
         let place = self.places.get(key);
-        if place.is_none() {
-            // Why it has none is told of the object itself.
-            state.absent = Some(Absent::Mistaken);
+        state.absent = match found {
+            // Why it has no place is told of the object itself.
+            Some(_) if place.is_none() => Some(Absent::Mistaken),
+            Some(_) => state.absent,
+            None if self.manifests.is_mistaken(key) => Some(Absent::Mistaken),
+            None => Some(Absent::Manifest),
+        };
+        if state.absent == Some(Absent::Mistaken) {
+            state.mistaken = Some(key.clone());
         }
-        Some(settled(object, place))
+        found.map(|object| settled(object, place))
     }
 }
 

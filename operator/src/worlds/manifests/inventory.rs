@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use armature_runtime::engine::collect;
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::names;
 use armature_runtime::reconcile::annotations::Annotations;
@@ -15,6 +16,9 @@ use super::data::{Data, Values};
 use super::known_kinds::KnownKinds;
 use super::manifest::Document;
 use super::problem::{Origin, Problem};
+
+/// Subscription in ids when none is given.
+pub const PLACEHOLDER_SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Key of a credential's subscription in its Secret (ASO behaviour §5.2).
 const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
@@ -50,8 +54,8 @@ pub struct Manifests {
     positions: HashMap<ObjectKey, usize>,
     data: Data,
     namespaces: BTreeMap<String, Annotations>,
-    /// Group, namespace and name of what is no object for a mistake of its own.
-    mistaken: BTreeSet<(String, String, String)>,
+    /// What is no object for a mistake of its own.
+    mistaken: BTreeSet<Named>,
     keeps_pauses: bool,
 }
 
@@ -81,7 +85,8 @@ impl Manifests {
         let mut problems = Vec::new();
         for document in documents {
             if let Err(found) = manifests.add(document) {
-                manifests.mistaken.extend(named(&document.value));
+                let named = Named::of(&document.value, &manifests.kinds);
+                manifests.mistaken.extend(named);
                 problems.extend(found);
             }
         }
@@ -101,11 +106,18 @@ impl Manifests {
             .map(|resource| &resource.object)
     }
 
-    /// Whether there is a manifest for the object that is no object for a mistake of its own.
+    /// Whether there is a manifest for the object that is none for a mistake of its own.
     pub fn is_mistaken(&self, key: &ObjectKey) -> bool {
-        let group = key.kind.0.group.to_owned();
-        let id = (group, key.namespace.clone(), key.name.clone());
-        self.mistaken.contains(&id)
+        let of_kind = |kind: Option<&'static str>| Named {
+            group: key.kind.0.group.to_owned(),
+            kind,
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+        };
+        let kinds = [Some(key.kind.0.kind), None];
+        kinds
+            .into_iter()
+            .any(|kind| self.mistaken.contains(&of_kind(kind)))
     }
 
     /// The kind of this group and name.
@@ -123,16 +135,24 @@ impl Manifests {
         self.data.given(kind, namespace, name)
     }
 
-    /// The subscription of the credential that an object has by a Secret among the manifests: the one that its annotation
-    /// names, else that of its namespace.
-    pub fn credential_subscription(&self, key: &ObjectKey) -> Option<String> {
+    /// The subscription that the credential of an object is for: that of a Secret among the manifests, which the object or its
+    /// namespace has, else the given one. Where nobody says it, it is the one that the resource is in.
+    pub fn subscription(&self, key: &ObjectKey, place: Option<&ResourceId>, given: &str) -> String {
+        let at_place = place.and_then(ResourceId::subscription);
+        let at_place = at_place.filter(|_| given == PLACEHOLDER_SUBSCRIPTION);
+        let own = self.own_subscription(key);
+        own.unwrap_or_else(|| at_place.unwrap_or(given).to_owned())
+    }
+
+    /// The subscription of the object's own credential: its Secret is the one that an annotation names, else the namespace's.
+    fn own_subscription(&self, key: &ObjectKey) -> Option<String> {
         let annotations = self.object(key)?.metadata.annotations.as_ref();
-        let own = annotations.and_then(|annotations| annotations.get(names::CREDENTIAL_FROM));
-        let name = own.map_or(names::NAMESPACE_CREDENTIAL, String::as_str);
+        let named = annotations.and_then(|annotations| annotations.get(names::CREDENTIAL_FROM));
+        let name = named.map_or(names::NAMESPACE_CREDENTIAL, String::as_str);
         let values = self.given_data(DataKind::Secret, &key.namespace, name)?;
-        let subscription = values.get(SUBSCRIPTION)?;
-        let subscription = String::from_utf8_lossy(subscription).trim().to_owned();
-        (!subscription.is_empty()).then_some(subscription)
+        let subscription = String::from_utf8_lossy(values.get(SUBSCRIPTION)?);
+        let subscription = subscription.trim();
+        (!subscription.is_empty()).then(|| subscription.to_owned())
     }
 
     /// The namespaces of the resources and those that are among the manifests themselves.
@@ -243,11 +263,28 @@ impl Manifests {
     }
 }
 
-/// Group, namespace and name of a document, whatever kind and version it says.
-fn named(value: &Value) -> Option<(String, String, String)> {
-    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-    let (group, _) = text("/apiVersion")?.split_once('/')?;
-    let namespace = text("/metadata/namespace").unwrap_or(DEFAULT_NAMESPACE);
-    let name = text("/metadata/name")?;
-    Some((group.to_owned(), namespace.to_owned(), name.to_owned()))
+/// What a document says that it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    group: String,
+    /// `None` where the group has no such kind: any may be meant.
+    kind: Option<&'static str>,
+    namespace: String,
+    name: String,
+}
+
+impl Named {
+    fn of(value: &Value, kinds: &KnownKinds) -> Option<Self> {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+        let (group, _) = text("/apiVersion")?.split_once('/')?;
+        let kind = kinds.get(group, text("/kind")?);
+        Some(Self {
+            group: group.to_owned(),
+            kind: kind.map(|kind| kind.kind),
+            namespace: text("/metadata/namespace")
+                .unwrap_or(DEFAULT_NAMESPACE)
+                .to_owned(),
+            name: text("/metadata/name")?.to_owned(),
+        })
+    }
 }

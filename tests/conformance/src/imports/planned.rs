@@ -149,13 +149,36 @@ fn documents(imported: &[Imported]) -> Result<Vec<Document>> {
     anyhow::ensure!(errors.is_empty(), "{errors:?}");
     for (document, one) in documents.iter().zip(imported) {
         anyhow::ensure!(
-            document.value == one.manifest,
+            is_same(&document.value, &one.manifest),
             "{} is read as something else",
             one.name.name
         );
     }
     anyhow::ensure!(documents.len() == imported.len(), "documents are missing");
     Ok(documents)
+}
+
+/// Whether two values are equal, numbers by what they are worth: kubectl reads `1.0` as `1`.
+fn is_same(read: &Value, written: &Value) -> bool {
+    match (read, written) {
+        (Value::Number(read), Value::Number(written)) => {
+            read == written || read.as_f64() == written.as_f64()
+        }
+        (Value::Array(read), Value::Array(written)) => {
+            let mut items = read.iter().zip(written);
+            read.len() == written.len() && items.all(|(read, written)| is_same(read, written))
+        }
+        (Value::Object(read), Value::Object(written)) => {
+            let mut members = read.iter();
+            read.len() == written.len()
+                && members.all(|(name, read)| {
+                    written
+                        .get(name)
+                        .is_some_and(|written| is_same(read, written))
+                })
+        }
+        (read, written) => read == written,
+    }
 }
 
 fn judge(import: &mut Import, plan: &Plan) {

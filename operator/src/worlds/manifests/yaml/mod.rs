@@ -11,7 +11,6 @@ use std::fmt;
 
 use base64::Engine as _;
 use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::scalar::{Scalar, ScalarError};
@@ -68,14 +67,6 @@ pub fn read(text: &str) -> Result<Value, YamlError> {
             (event, span) => return reader.value(event, &span, 0),
         }
     }
-}
-
-/// Writes a value so that kubectl reads it back as it is.
-///
-/// # Errors
-/// When the value is none of YAML's.
-pub fn write(value: &impl Serialize) -> Result<String, serde_saphyr::ser::Error> {
-    serde_saphyr::to_string(value)
 }
 
 struct Reader<'t> {
