@@ -2,7 +2,8 @@
 //!
 //! The runtime composes CRDs of the tables that `emit` writes, when the operator starts. Whoever tries a line of a curation
 //! file must not wait for that to be generated and built, so the same is worked out here; a test of the operator's holds
-//! both to each other, for every kind there is. Not here: CEL rules, which say nothing about the shape of data, and the
+//! both to each other, for every kind there is. Known values of open lists are in, as `armature crds --known-values` puts them
+//! in. Not here: CEL rules, which say nothing about the shape of data, and the
 //! storage version, which checks nothing.
 
 mod checks;

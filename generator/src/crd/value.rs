@@ -28,10 +28,11 @@ impl Table<'_> {
     fn named(&self, id: &TypeId) -> Result<Value, MissingType> {
         match self.types().get(id) {
             Some(TypeDef::Object(object)) => self.object(object),
-            Some(TypeDef::Enum(known))
-                if self.checks == Checks::All && !known.values.is_empty() =>
-            {
+            Some(TypeDef::Enum(known)) if self.checks == Checks::All && !known.is_open() => {
                 Ok(json!({"type": "string", "enum": known.values}))
+            }
+            Some(TypeDef::Enum(known)) if self.checks == Checks::All && known.extensible => {
+                Ok(json!({"type": "string", "anyOf": [{"enum": known.values}, {}]}))
             }
             Some(TypeDef::Enum(_)) => Ok(json!({"type": "string"})),
             None => Err(MissingType {

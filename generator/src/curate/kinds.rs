@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
-use super::{naming, path};
+use super::{azure_names, naming, path};
 use crate::curation::{GroupConfig, KindRules, Problem, hint, version_named};
 use crate::model::{
     ApiVersion, Group, NameRule, Resource, SecretSource, TypeDef, TypeId, TypeTable,
@@ -55,6 +55,7 @@ pub(super) fn check(group: &Group, config: &GroupConfig) -> Vec<Problem> {
         }
         check.kind(name, rules);
     }
+    check.problems.extend(azure_names::check(group, config));
     // A wrong name above would be told here a second time.
     if check.problems.is_empty() {
         check.versions();

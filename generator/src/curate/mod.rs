@@ -7,11 +7,13 @@
 //!
 //! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`stages`]) and of a version
 //! ([`transform`], [`roots`]), what each rule did ([`rules`]), and
-//! each list of parts ([`parts`]), and where a PUT keeps what others add ([`keep_unknown`]). Not here: what a file may say
+//! each list of parts ([`parts`]), which names Azure takes ([`azure_names`]), and where a PUT keeps what others add ([`keep_unknown`]). Not here: what a file may say
 //! and how it is read ([`crate::curation`]), and what the specs say (`types`).
 
+mod azure_names;
 mod keep_unknown;
 mod kinds;
+mod lengths;
 pub mod naming;
 mod parts;
 mod path;
@@ -54,6 +56,7 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     problems.extend(book.problems(&before));
     problems.extend(parts::problems(&before, config));
     problems.extend(kinds::check_sizes(&group, config));
+    problems.extend(azure_names::check_lengths(&group, config));
     problems.extend(kinds::check_status_paths(&group, config));
     problems.extend(kinds::check_errors(config));
     problems.extend(keep_unknown::finish(&mut group, config));

@@ -13,7 +13,8 @@ pub(super) fn keep_re2(rules: &mut Rules) -> Option<String> {
     rules.pattern.take_if(|pattern| !is_re2(pattern))
 }
 
-fn is_re2(pattern: &str) -> bool {
+/// Whether the API server can read a pattern.
+pub(super) fn is_re2(pattern: &str) -> bool {
     Regex::new(pattern).is_ok() && repetitions(pattern).all(|count| count <= MOST_REPETITIONS)
 }
 

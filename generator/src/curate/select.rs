@@ -105,8 +105,13 @@ fn export(
 ) {
     kind.clone_into(&mut resource.kind);
     resource.plural = naming::plural_of(kind, rules);
-    if let NameRule::Free(rules) = &mut resource.name {
-        keep_re2(rules);
+    if let NameRule::Free(constraints) = &mut resource.name {
+        keep_re2(constraints);
+        let text = |given: &Option<Spanned<String>>| Some(given.as_ref()?.get_ref().clone());
+        if let Some(pattern) = text(&rules.name_pattern) {
+            constraints.pattern = Some(pattern);
+        }
+        constraints.slash = text(&rules.name_slash);
     }
     name_by_uuid(resource, rules.azure_name.as_ref());
     resource.version_names = config.version_names(rules, api_version);

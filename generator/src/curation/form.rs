@@ -138,7 +138,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 16] = [
+static KIND: [Key; 18] = [
     required(
         "type",
         Form::Text,
@@ -180,6 +180,18 @@ static KIND: [Key; 16] = [
         Form::Flag,
         "azure-name-from-config = true",
         "whether `azureName` may come from a key of a ConfigMap, by `azureNameFromConfig`",
+    ),
+    key(
+        "name-pattern",
+        Form::Text,
+        r#"name-pattern = "^[a-z][a-z0-9]{5,49}$""#,
+        "regular expression of names in Azure, in place of the spec's",
+    ),
+    key(
+        "name-slash",
+        Form::Text,
+        r#"name-slash = "~""#,
+        "what ARM writes where the service's own name has a slash: ARM has no slash in a name",
     ),
     key(
         "envelope",

@@ -94,6 +94,10 @@ pub struct KindRules {
     pub azure_name: Option<Spanned<NameWord>>,
     /// Whether `spec.azureNameFromConfig` stands beside `spec.azureName`.
     pub azure_name_from_config: Option<Spanned<bool>>,
+    /// Regular expression of names in Azure, in place of the spec's.
+    pub name_pattern: Option<Spanned<String>>,
+    /// What ARM writes where the service's own name has a slash.
+    pub name_slash: Option<Spanned<String>>,
     /// What becomes of its envelope, and of those in it, in place of what the spec says.
     pub envelope: Option<Spanned<EnvelopeWord>>,
     /// As [`GroupRules::parts`], inside this kind alone.

@@ -163,7 +163,7 @@ fn cores(
 
 fn is_open_enum(ty: &TypeRef, types: &TypeTable) -> bool {
     let definition = ty.named().and_then(|id| types.get(id));
-    matches!(definition, Some(TypeDef::Enum(it)) if it.values.is_empty())
+    matches!(definition, Some(TypeDef::Enum(it)) if it.is_open())
 }
 
 /// A string that took any text and takes known values now, or the other way round. In a status both are strings.

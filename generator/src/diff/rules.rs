@@ -7,7 +7,7 @@ use crate::model::Rules;
 /// Constraints that are said together: `3 to 24 characters`.
 type Part = fn(&Rules) -> Rules;
 
-const PARTS: [Part; 5] = [
+const PARTS: [Part; 6] = [
     |rules| Rules {
         pattern: rules.pattern.clone(),
         ..Rules::default()
@@ -29,6 +29,10 @@ const PARTS: [Part; 5] = [
     |rules| Rules {
         min_items: rules.min_items,
         max_items: rules.max_items,
+        ..Rules::default()
+    },
+    |rules| Rules {
+        slash: rules.slash.clone(),
         ..Rules::default()
     },
 ];

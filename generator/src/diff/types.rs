@@ -254,8 +254,7 @@ fn one_of(old: &ObjectType, new: &ObjectType, side: Side) -> Vec<Change> {
     }
 }
 
-/// Values that came and went. Whether Azure may return others makes no difference in Kubernetes: specs take the
-/// known ones, statuses take all.
+/// Values that came and went, and whether a spec takes others. Statuses take all.
 fn values(old: &EnumType, new: &EnumType, side: Side) -> Vec<Change> {
     let only = |left: &EnumType, right: &EnumType| {
         let values = left.values.iter().filter(|it| !right.values.contains(it));
@@ -266,17 +265,17 @@ fn values(old: &EnumType, new: &EnumType, side: Side) -> Vec<Change> {
     };
     let (gone, fresh) = (only(old, new), only(new, old));
     let mut changes = Vec::new();
-    // An enum without values takes any string.
-    let was_open = old.values.is_empty();
-    let is_open = new.values.is_empty();
-    if !gone.is_empty() && !is_open {
+    let (was_open, is_open) = (old.is_open(), new.is_open());
+    if !gone.is_empty() && !new.values.is_empty() {
         let change = match side {
-            Side::Spec => Change::breaking(What::ValuesRemoved, "manifests with them are refused"),
-            Side::Status => Change::compatible(What::ValuesRemoved, ""),
+            Side::Spec if !is_open => {
+                Change::breaking(What::ValuesRemoved, "manifests with them are refused")
+            }
+            _ => Change::compatible(What::ValuesRemoved, ""),
         };
         changes.push(change.saying(&gone, ""));
     }
-    if !fresh.is_empty() && !was_open {
+    if !fresh.is_empty() && !old.values.is_empty() {
         let change = Change::compatible(What::ValuesAdded, "");
         changes.push(change.saying("", &fresh));
     }
@@ -309,6 +308,28 @@ mod tests {
         let removed = |breaking| (breaking, "values removed: `A`".to_owned());
         assert_eq!(said(Side::Spec), [removed(true), added.clone()]);
         assert_eq!(said(Side::Status), [removed(false), added]);
+    }
+
+    #[test]
+    fn a_list_that_closes_refuses_what_it_took() {
+        let closed = enumeration(&["A", "B"]);
+        let open = EnumType {
+            extensible: true,
+            ..enumeration(&["A"])
+        };
+        let said = |old, new, side| {
+            let changes = values(old, new, side);
+            let words = changes.iter().map(|it| (it.breaking, it.words()));
+            words.collect::<Vec<_>>()
+        };
+        let [added, removed] =
+            ["values added: `B`", "values removed: `B`"].map(|words| (false, words.to_owned()));
+        let closes = (true, "is now one of known values, was any text".to_owned());
+        let opens = (false, "is now any text, was one of known values".to_owned());
+        assert_eq!(said(&open, &closed, Side::Spec), [added.clone(), closes]);
+        assert_eq!(said(&closed, &open, Side::Spec), [removed.clone(), opens]);
+        assert_eq!(said(&open, &closed, Side::Status), [added]);
+        assert_eq!(said(&closed, &open, Side::Status), [removed]);
     }
 
     #[test]

@@ -74,6 +74,9 @@ pub fn rule_words(rules: &Rules) -> Vec<String> {
     if let Some(pattern) = &rules.pattern {
         words.push(format!("pattern `{}`", pattern.replace('`', "'")));
     }
+    if let Some(slash) = &rules.slash {
+        words.push(format!("`{slash}` for a slash"));
+    }
     words
 }
 

@@ -33,10 +33,10 @@ fn enumeration(name: &TypeName, definition: &EnumType, uses: &Uses) -> String {
     uses.add(SHAPES, "string_enum");
     let values = definition.values.iter().map(String::as_str);
     let values = values.collect::<Vec<_>>();
+    let closed = if definition.extensible { "" } else { " closed" };
     let mut text = format!(
-        "string_enum! {{\n{ITEM}/// {}\n{ITEM}{} {{\n",
+        "string_enum! {{\n{ITEM}/// {}\n{ITEM}{name}{closed} {{\n",
         facts::enumeration(definition),
-        name
     );
     for (constant, value) in distinct(&values, constant).iter().zip(&values) {
         text.push_str(&format!("{MEMBER}{constant} = {},\n", quoted(value)));
@@ -245,7 +245,11 @@ pub(super) fn rules_literal(rules: &Rules) -> Option<String> {
 
 /// Members of a `Rules` literal: `min_length: Some(3)`.
 fn rule_members(rules: &Rules) -> Vec<String> {
-    let texts = [("format", &rules.format), ("pattern", &rules.pattern)];
+    let texts = [
+        ("format", &rules.format),
+        ("pattern", &rules.pattern),
+        ("slash", &rules.slash),
+    ];
     let counts = [
         ("min_length", rules.min_length),
         ("max_length", rules.max_length),

@@ -342,7 +342,10 @@ fn type_text(named: Named<'_>, ty: &TypeRef) -> Result<String, MissingType> {
         TypeRef::Named(id) => {
             let name = named.names.get(id)?;
             match named.types.get(id) {
-                Some(TypeDef::Enum(known)) => format!("{name}, one of {}", known.values.join(", ")),
+                Some(TypeDef::Enum(known)) => {
+                    let others = if known.is_open() { ", or another" } else { "" };
+                    format!("{name}, one of {}{others}", known.values.join(", "))
+                }
                 Some(TypeDef::Object(_)) | None => format!("object {name}"),
             }
         }

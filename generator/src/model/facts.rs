@@ -6,8 +6,13 @@ use super::{Absent, ArmPlace, EnumType, ObjectType, Property, Rules, TypeRef};
 
 /// Everything about an enum.
 pub fn enumeration(definition: &EnumType) -> String {
-    // Whether other values may appear shows in nothing that is made of it, and OpenAPI and Bicep types seldom agree on it.
-    format!("enum {:?}", definition.values)
+    // Most lists of Azure are open, and most of one value are closed: what is else says so.
+    let closed = match (definition.extensible, definition.values.len()) {
+        (true, 1) => "open ",
+        (false, 2..) => "closed ",
+        _ => "",
+    };
+    format!("{closed}enum {:?}", definition.values)
 }
 
 /// Everything about an object but its properties.

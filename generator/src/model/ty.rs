@@ -1,6 +1,7 @@
 //! Types: what specs say about data, and what curation made of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::Value;
 
@@ -303,8 +304,15 @@ pub struct EnumType {
     pub source: String,
 }
 
+impl EnumType {
+    /// Whether any string may stand there: the list is open, or there is none.
+    pub fn is_open(&self) -> bool {
+        self.extensible || self.values.is_empty()
+    }
+}
+
 /// Constraints, as OpenAPI has them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Rules {
     /// `format` of a string.
     pub format: Option<String>,
@@ -324,4 +332,26 @@ pub struct Rules {
     pub min_items: Option<u64>,
     /// Most items.
     pub max_items: Option<u64>,
+    /// Of a name in Azure: what ARM writes where the service's own name has a slash.
+    pub slash: Option<String>,
+}
+
+/// As derived, but what few names have is not told of others: fingerprints of types are made of this text.
+impl fmt::Debug for Rules {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = formatter.debug_struct("Rules");
+        text.field("format", &self.format)
+            .field("pattern", &self.pattern)
+            .field("min_length", &self.min_length)
+            .field("max_length", &self.max_length)
+            .field("minimum", &self.minimum)
+            .field("maximum", &self.maximum)
+            .field("multiple_of", &self.multiple_of)
+            .field("min_items", &self.min_items)
+            .field("max_items", &self.max_items);
+        if self.slash.is_some() {
+            text.field("slash", &self.slash);
+        }
+        text.finish()
+    }
 }

@@ -75,6 +75,10 @@ struct PrintArguments {
     #[arg(long)]
     descriptions: bool,
 
+    /// Put the values that Azure's specs know into the schemas where other values are taken, too: for editors and comparisons.
+    #[arg(long)]
+    known_values: bool,
+
     /// Output format: several YAML documents, or one JSON List.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
     output: Format,
@@ -137,6 +141,7 @@ impl PrintArguments {
             labels: self.crd_labels.0.clone(),
             versions: versions(self.crd_pattern.versions(kind)),
             operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+            known_values: self.known_values,
             ..CrdOptions::default()
         };
         kinds

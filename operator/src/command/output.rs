@@ -35,6 +35,11 @@ pub fn print_error(problem: impl Display) {
     let _ = writeln!(io::stderr(), "error: {problem}");
 }
 
+/// Prints `warning: PROBLEM` to standard error, as [`print_error`] does.
+pub fn print_warning(problem: impl Display) {
+    let _ = writeln!(io::stderr(), "warning: {problem}");
+}
+
 /// An error and its causes in one line. Many errors of libraries repeat their causes in their own text; each is told
 /// once.
 pub fn message(error: &anyhow::Error) -> String {

@@ -17,7 +17,8 @@ Examples:
   armature render -f account.yaml -o yaml    Those of one file
   helm template shop > shop.yaml && armature render -f shop.yaml -o jsonl
 
-What is wrong goes to standard error, and the exit code is 1; what can be rendered is printed all the same.")]
+What is wrong goes to standard error, and the exit code is 1; what can be rendered is printed all the same. A warning, such as
+one of a value that the spec does not know, changes no exit code.")]
 pub struct RenderArguments {
     /// Manifests: files, and folders with all .yaml, .yml and .json files below them. Owners and references
     /// are looked for among all of them.
@@ -55,7 +56,7 @@ enum Output {
 }
 
 impl RenderArguments {
-    /// Prints requests to standard output and problems to standard error. The exit code is 1 when there is any
+    /// Prints requests to standard output, problems and warnings to standard error. The exit code is 1 when there is any
     /// problem; what can be rendered is printed all the same.
     ///
     /// # Errors
@@ -65,6 +66,9 @@ impl RenderArguments {
         let rendering = render::render_paths(&self.paths, kinds, &self.subscription);
         let text = format(&rendering.requests, self.output)?;
         output::print(&text)?;
+        for warning in &rendering.warnings {
+            output::print_warning(warning);
+        }
         for error in &rendering.errors {
             output::print_error(error);
         }

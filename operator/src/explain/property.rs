@@ -32,6 +32,9 @@ pub struct PropertyPage {
     /// Known values.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub values: &'static [&'static str],
+    /// Whether Azure may take values that are not among the known ones.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub takes_others: bool,
     /// What Azure takes where nothing is sent, by its own word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
@@ -123,6 +126,7 @@ impl PropertyPage {
                 .default_of(kind.kind, version.name, path)
                 .cloned(),
             values: field.map_or(&[], |field| wording::values(field.ty)),
+            takes_others: field.is_some_and(|field| wording::takes_others(field.ty)),
             required: field.is_some_and(|field| field.flags.has(Flags::REQUIRED)),
             rules: field.map(wording::rules).unwrap_or_default(),
             facts: field.map(|field| facts(topic, field)).unwrap_or_default(),

@@ -77,6 +77,9 @@ fn a_property_says_where_it_is_and_which_versions_have_it() {
     assert_eq!(sku.arm_path.as_deref(), Some("sku.name"));
     assert!(sku.required && sku.lacking.is_empty());
     assert!(sku.values.contains(&"Standard_LRS"), "{sku:?}");
+    assert!(sku.takes_others, "the spec calls the list open");
+    let identity = page("eventhub/Namespace.identity.type", None).expect("a property");
+    assert!(!identity.values.is_empty() && !identity.takes_others);
 
     let rules = page("StorageAccount.spec.networkAcls.ipRules.value", None).expect("a property");
     assert_eq!(
@@ -135,7 +138,7 @@ fn pages_of_kinds_say_the_same_of_what_cannot_be_changed() {
         let version = find::newest(kind).unwrap();
         assert_eq!(told, KindPage::new(kind, version).cannot_change, "{path}");
         assert!(
-            page.contains(&format!("\nOf `{}`.\n", version.name)),
+            page.contains(&format!("\nOf `{}`. ", version.name)),
             "{path}"
         );
     }

@@ -101,7 +101,12 @@ pub fn property(page: &PropertyPage) -> String {
     );
     line("VERSION", page.version);
     line("TYPE", &page.ty);
-    line("VALUES", &page.values.join(", "));
+    let others = if page.takes_others {
+        ", or another"
+    } else {
+        ""
+    };
+    line("VALUES", &format!("{}{others}", page.values.join(", ")));
     let default = page.default.as_ref();
     line("DEFAULT", &default.map(shown).unwrap_or_default());
     line("RULES", &page.rules.join("; "));

@@ -58,6 +58,16 @@ pub fn values(ty: Type) -> &'static [&'static str] {
     }
 }
 
+/// Whether the list of known values is open.
+pub fn takes_others(ty: Type) -> bool {
+    match ty {
+        Type::Enum(shape) => !shape.values.is_empty() && shape.only().is_none(),
+        Type::List(list) => takes_others(list.item),
+        Type::Map(map) => takes_others(map.value),
+        _ => false,
+    }
+}
+
 /// The struct that a type or its items are, where people write its members.
 pub fn inner(ty: Type) -> Option<&'static StructShape> {
     match ty {
@@ -102,6 +112,7 @@ pub fn of_rules(rules: &Rules) -> Vec<String> {
     );
     found.extend(rules.format.map(|format| format!("format {format}")));
     found.extend(rules.pattern.map(|pattern| format!("matches {pattern}")));
+    found.extend(rules.slash.map(|slash| format!("'{slash}' for a slash")));
     found
 }
 

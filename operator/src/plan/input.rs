@@ -51,6 +51,8 @@ pub struct Gathered {
     pub beside: Vec<Object>,
     /// Why an API server would not take a manifest, by object.
     pub refused: BTreeMap<String, Vec<Problem>>,
+    /// What may be a slip of a manifest, by object.
+    pub warnings: BTreeMap<String, Vec<Problem>>,
     /// Why the API server of the cluster would not take a manifest, by object.
     pub denied: BTreeMap<String, String>,
     /// What is wrong beside the objects.
@@ -87,6 +89,7 @@ impl Input {
             going: Vec::new(),
             beside: Vec::new(),
             refused: BTreeMap::new(),
+            warnings: BTreeMap::new(),
             denied: BTreeMap::new(),
             problems,
             notes: Vec::new(),
@@ -101,6 +104,10 @@ impl Input {
                 Some(live) => merge::applied(&resource.object, &live),
                 None => created(&resource.object, now),
             });
+            if !resource.warnings.is_empty() {
+                let warnings = resource.warnings.clone();
+                gathered.warnings.insert(title.clone(), warnings);
+            }
             if !resource.problems.is_empty() {
                 gathered.refused.insert(title, resource.problems.clone());
             }

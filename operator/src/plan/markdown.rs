@@ -65,13 +65,14 @@ fn table(text: &mut String, plan: &Plan, shown: &[(usize, usize)]) {
     for (told, (depth, position)) in shown.iter().enumerate() {
         let one = &plan.resources[*position];
         let indent = "&nbsp;&nbsp;".repeat(*depth);
-        let message = one.message.as_deref().unwrap_or_default();
+        let warnings = one.warnings.iter().map(|it| format!("warning: {it}"));
+        let said: Vec<String> = one.message.iter().cloned().chain(warnings).collect();
         let row = format!(
             "| {} | {indent}{} | {} | {} |\n",
             position + 1,
             cell(&one.name.to_string()),
             cell(&verdict(one)),
-            cell(message),
+            cell(&said.join("\n")),
         );
         if text.len() + row.len() > MOST_ROWS {
             let more = shown.len() - told;

@@ -81,24 +81,14 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
     setting.progress.update("reading what there is");
     let mut gathered = input.gather(setting.kinds, now).await?;
     let refused = std::mem::take(&mut gathered.refused);
+    let warnings = std::mem::take(&mut gathered.warnings);
     let mut problems = std::mem::take(&mut gathered.problems);
     let notes = std::mem::take(&mut gathered.notes);
     let denied = std::mem::take(&mut gathered.denied);
     let (planned, going) = (gathered.planned.clone(), gathered.going.clone());
     let digest_key = digest_key(input, setting, &mut problems).await;
     let world = world(input, setting, gathered, digest_key).await?;
-    let azure = match &setting.way {
-        Way::Offline(subscription) => Azure::Unasked {
-            subscription: subscription.clone(),
-        },
-        Way::Azure(settings) => {
-            let client = Client::new(settings.as_ref().clone(), world.clone())?;
-            let budget = Arc::new(Budget::new(setting.limits));
-            let is_signed_in = !matches!(settings.identity, OperatorIdentity::Fixed(None));
-            let reading = Reading::new(Arc::new(client));
-            Azure::Asked(Arc::new(reading.within(budget, setting.time, is_signed_in)))
-        }
-    };
+    let azure = azure(setting, &world)?;
     let planner = Planner {
         looker: Looker {
             world,
@@ -111,6 +101,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         },
         setting,
         refused,
+        warnings,
         denied,
         has_cluster: input.live.is_some(),
         keys: planned.iter().chain(&going).map(Object::key).collect(),
@@ -135,6 +126,23 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         problems,
         notes,
     })
+}
+
+/// The way on which the plan asks Azure, or none.
+fn azure(setting: &Setting<'_>, world: &Arc<Applied>) -> anyhow::Result<Azure> {
+    let settings = match &setting.way {
+        Way::Offline(subscription) => {
+            return Ok(Azure::Unasked {
+                subscription: subscription.clone(),
+            });
+        }
+        Way::Azure(settings) => settings,
+    };
+    let client = Client::new(settings.as_ref().clone(), world.clone())?;
+    let budget = Arc::new(Budget::new(setting.limits));
+    let is_signed_in = !matches!(settings.identity, OperatorIdentity::Fixed(None));
+    let reading = Reading::new(Arc::new(client)).within(budget, setting.time, is_signed_in);
+    Ok(Azure::Asked(Arc::new(reading)))
 }
 
 /// The key of the digests in objects. Without it nothing is known of earlier PUTs, and the direct comparison decides.
@@ -185,6 +193,7 @@ struct Planner<'a> {
     looker: Looker,
     setting: &'a Setting<'a>,
     refused: BTreeMap<String, Vec<Problem>>,
+    warnings: BTreeMap<String, Vec<Problem>>,
     denied: BTreeMap<String, String>,
     has_cluster: bool,
     /// All that the plan is about.
@@ -325,22 +334,12 @@ impl Planner<'_> {
             left_out: beside_the_told(left_out.unwrap_or_default(), &outcome.properties),
             properties: outcome.properties,
             assumed: assumed.unwrap_or_default(),
+            warnings: told_of(&self.warnings, &key),
         }
     }
 
     fn invalid(&self, key: &ObjectKey) -> Outcome {
-        let problems = self.refused.get(&title(key)).into_iter().flatten();
-        // The resource is named above it.
-        let texts: Vec<String> = problems
-            .map(|problem| {
-                let unnamed = Problem {
-                    object: None,
-                    ..problem.clone()
-                };
-                unnamed.to_string()
-            })
-            .collect();
-        Outcome::blocked("Invalid", texts.join("\n"))
+        Outcome::blocked("Invalid", told_of(&self.refused, key).join("\n"))
     }
 
     /// What the API server of the cluster says to the manifest, where the pass has nothing against it: what cannot change is told
@@ -398,6 +397,19 @@ impl Planner<'_> {
             name: text("name")?.to_owned(),
         })
     }
+}
+
+/// What is told of an object, which is named above it.
+fn told_of(problems: &BTreeMap<String, Vec<Problem>>, key: &ObjectKey) -> Vec<String> {
+    let unnamed = |problem: &Problem| {
+        let unnamed = Problem {
+            object: None,
+            ..problem.clone()
+        };
+        unnamed.to_string()
+    };
+    let problems = problems.get(&title(key)).into_iter().flatten();
+    problems.map(unnamed).collect()
 }
 
 fn name(key: &ObjectKey) -> Name {

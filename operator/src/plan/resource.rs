@@ -79,6 +79,9 @@ pub struct Resource {
     /// Secrets and ConfigMaps that were taken for there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
+    /// What is sent all the same, and may be a slip of the manifest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What would happen to a resource.

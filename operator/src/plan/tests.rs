@@ -190,6 +190,7 @@ fn some(action: Action, own: &str, owner: Option<&str>) -> Resource {
         properties: Vec::new(),
         left_out: Vec::new(),
         assumed: Vec::new(),
+        warnings: Vec::new(),
     }
 }
 

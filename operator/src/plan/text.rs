@@ -88,6 +88,9 @@ fn resource<'p>(
     for one in &one.assumed {
         line(&format!("{one} is taken to be there"));
     }
+    for one in &one.warnings {
+        line(&format!("warning: {one}"));
+    }
     let width = width_of(one.properties.iter().map(|one| one.path.as_str()));
     for one in &one.properties {
         line(format!("{:<width$}  {}", one.path, values(one)).trim_end());

@@ -41,6 +41,8 @@ pub struct Rendering {
     pub requests: Vec<RenderedRequest>,
     /// Problems in the order of the inputs.
     pub errors: Vec<Problem>,
+    /// What is sent all the same and may be a slip, in the order of the inputs.
+    pub warnings: Vec<Problem>,
 }
 
 /// Renders files and folders. Of an owner that is in no manifest and has none itself, such as a resource group, the name is
@@ -74,7 +76,9 @@ pub fn render_in(documents: &[manifest::Document], setting: &Setting<'_>) -> Ren
     let passes = Passes::new(Arc::new(manifests), setting);
     let mut requests = Vec::new();
     let mut waiting = Vec::new();
+    let mut warnings = Vec::new();
     for resource in passes.resources() {
+        warnings.extend(resource.warnings.iter().cloned());
         match passes.outcome(resource) {
             Outcome::Sent(request) => requests.extend(request),
             Outcome::Wrong(problems) => errors.extend(problems),
@@ -83,7 +87,11 @@ pub fn render_in(documents: &[manifest::Document], setting: &Setting<'_>) -> Ren
     }
     errors.extend(outcome::without_told(waiting));
     errors.sort_by_key(|error| (error.origin.order, error.origin.document));
-    Rendering { requests, errors }
+    Rendering {
+        requests,
+        errors,
+        warnings,
+    }
 }
 
 #[cfg(test)]

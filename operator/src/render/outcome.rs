@@ -125,12 +125,19 @@ pub fn without_told(waiting: Vec<Waiting>) -> Vec<Problem> {
     circles.map(|one| one.problem.clone()).collect()
 }
 
+/// Whether a path is another one or lies below it.
+fn is_within(path: &str, above: &str) -> bool {
+    let below = path.strip_prefix(above);
+    below
+        .is_some_and(|below| below.is_empty() || !above.is_empty() && below.starts_with(['.', '[']))
+}
+
 /// All problems of an object, with one for what is both wrong by itself and therefore not sent.
 pub fn merge(mut problems: Vec<Problem>, why: Option<Problem>) -> Vec<Problem> {
     let is_told = |why: &Problem| {
         problems.iter().any(|known| {
             let is_name = known.path == "metadata.name" && why.path == "spec.azureName";
-            known.path == why.path || is_name
+            is_name || is_within(&why.path, &known.path)
         })
     };
     let new = why.filter(|why| !is_told(why));

@@ -307,6 +307,7 @@ impl CrdInstaller {
             kept: versions.kept.clone(),
             labels: self.labels.0.clone(),
             operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+            known_values: false,
         };
         let mut crd = custom_resource_definition(kind, &options);
         if let Some(describe) = self.describe {

@@ -221,6 +221,16 @@ pub enum NameRule {
     Fixed(&'static str),
 }
 
+impl NameRule {
+    /// Rules of a name that the user gives; `None` where Azure takes only some names.
+    pub fn rules(&self) -> Option<&'static Rules> {
+        match self {
+            Self::Free(rules) | Self::Uuid { rules, .. } => Some(rules),
+            Self::OneOf(_) | Self::Fixed(_) => None,
+        }
+    }
+}
+
 /// The text of which the UUID of a name is made. Azure Service Operator has two, and names in Azure stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UuidText {

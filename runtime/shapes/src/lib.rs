@@ -8,6 +8,7 @@
 //! | [`resource`] | structs every kind shares: references, secrets, conditions, the typed object |
 //! | [`conversion`] | an object in another version, or in stored form, by the plans of its kind |
 //! | [`id`] | ARM resource ids |
+//! | [`segment`] | what may stand between two slashes of an ARM id |
 //! | [`names`] | names on the wire: finalizer, annotations, labels |
 //! | [`digest`] | JSON in one spelling, and short digests of it |
 //! | `testing` | values of any shape and a few kinds, with the feature `testing` |
@@ -20,6 +21,7 @@ pub mod id;
 pub mod kind;
 pub mod names;
 pub mod resource;
+pub mod segment;
 pub mod shape;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -136,7 +136,7 @@ impl Walk {
             return known.structure;
         }
         let text = match table {
-            Table::Enum(shape) => format!("{:?}", shape.values),
+            Table::Enum(shape) => format!("{:?} {}", shape.values, shape.is_closed),
             Table::Struct(shape) => {
                 let mut text = format!("{:?} {:?}", shape.semantic, shape.one_of);
                 for field in shape.fields {

@@ -18,6 +18,9 @@ const CASES: u32 = 6;
 /// Reviews whose text is spoiled, per kind.
 const SPOILED: u32 = 8;
 
+/// What is said of an object whose annotations have no room left.
+const FULL: &str = "more than fit into its annotations";
+
 /// A copy as structured merging prunes it: members taken out, and null where all that was in them is taken out.
 fn pruned(value: Value, choices: &mut Choices) -> Value {
     match (choices.below(10), value) {
@@ -121,6 +124,13 @@ fn converted(review: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
+/// Whether the object's own annotations leave little room for what a version cannot express.
+fn is_full(object: &Value) -> bool {
+    let mine = object.pointer("/metadata/annotations/mine");
+    mine.and_then(Value::as_str)
+        .is_some_and(|text| text.len() > 128 << 10)
+}
+
 #[test]
 fn whatever_is_left_of_an_object_is_converted_and_passes_the_api_servers_checks() {
     for (kind, version) in versions() {
@@ -137,7 +147,12 @@ fn whatever_is_left_of_an_object_is_converted_and_passes_the_api_servers_checks(
             }
             let mut objects = objects;
             for name in names {
-                objects = converted(&review(kind, name, &objects))?;
+                objects = match converted(&review(kind, name, &objects)) {
+                    Ok(objects) => objects,
+                    // What has no place in the version has none in annotations that are full.
+                    Err(why) if why.contains(FULL) && objects.iter().any(is_full) => return Ok(()),
+                    Err(why) => return Err(why),
+                };
             }
             Ok(())
         });

@@ -47,7 +47,7 @@ pub struct Counts {
     pub present: usize,
     /// Of these, those with the target's type.
     pub same_type: usize,
-    /// Of those we have, those with the target's enum values.
+    /// Of those we have, those with the target's enum values, allowed or known.
     pub same_enum: usize,
     /// Of those we have, those with the target's required flag.
     pub same_required: usize,
@@ -234,7 +234,7 @@ fn differences(ours: &Facts, target: &Facts) -> BTreeMap<Aspect, String> {
         let what = format!("type {}, expected {}", name(ours), name(target));
         found.insert(Aspect::Type, what);
     }
-    if ours.allowed != target.allowed {
+    if ours.told() != &target.allowed {
         found.insert(Aspect::Enum, enum_difference(ours, target));
     }
     if ours.required != target.required {
@@ -252,10 +252,10 @@ fn differences(ours: &Facts, target: &Facts) -> BTreeMap<Aspect, String> {
 
 fn enum_difference(ours: &Facts, target: &Facts) -> String {
     let beyond = |these: &Facts, those: &Facts| {
-        let values: Vec<_> = these.allowed.difference(&those.allowed).cloned().collect();
+        let values: Vec<_> = these.told().difference(those.told()).cloned().collect();
         values.join(", ")
     };
-    match (ours.allowed.is_empty(), target.allowed.is_empty()) {
+    match (ours.told().is_empty(), target.allowed.is_empty()) {
         (true, _) => "no enum, expected one".to_owned(),
         (_, true) => "an enum, expected none".to_owned(),
         _ => format!(
@@ -263,6 +263,17 @@ fn enum_difference(ours: &Facts, target: &Facts) -> String {
             beyond(target, ours),
             beyond(ours, target)
         ),
+    }
+}
+
+impl Facts {
+    /// The values that a schema names. The target closes every list; ours are closed where the spec closes them, and the same
+    /// list is meant all the same.
+    fn told(&self) -> &BTreeSet<String> {
+        match self.allowed.is_empty() {
+            true => &self.known,
+            false => &self.allowed,
+        }
     }
 }
 

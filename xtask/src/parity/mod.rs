@@ -192,7 +192,7 @@ async fn print_crds(root: &Utf8Path, groups: &[String]) -> anyhow::Result<String
     let mut command = tokio::process::Command::new(workspace::cargo());
     // By the name of the program, as in .cargo/config.toml: what the tests have built is not built once more.
     command.args(["run", "--bin", "armature", "--"]);
-    command.args(["crds", "--output", "json"]);
+    command.args(["crds", "--output", "json", "--known-values"]);
     for group in groups {
         command.args(["--group", group]);
     }

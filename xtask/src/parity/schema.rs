@@ -15,6 +15,9 @@ pub struct Facts {
     /// Allowed values as JSON text, in any order; empty for all.
     #[serde(rename = "enum", skip_serializing_if = "BTreeSet::is_empty")]
     pub allowed: BTreeSet<String>,
+    /// Known values of an open list, spelled the same way: other ones are taken, too.
+    #[serde(skip)]
+    pub known: BTreeSet<String>,
     /// Whether the field must be there when its object is.
     pub required: bool,
     /// Pattern, format, bounds and lengths, by keyword.
@@ -126,6 +129,7 @@ fn flatten(schema: &Value, path: &str, required: bool, paths: &mut Paths) {
         Facts {
             value_type: value_type.map(str::to_owned),
             allowed: allowed(&schema["enum"]),
+            known: allowed(&schema["anyOf"][0]["enum"]),
             required,
             limits: limits(schema),
         },

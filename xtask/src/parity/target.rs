@@ -1,7 +1,7 @@
 //! Reads `crd-shapes/<group>.json`: kind → `names`, `printerColumns` and `versions` → path → facts, or `same-as`
 //! another version of the kind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -96,6 +96,7 @@ fn facts(value: &Value) -> Facts {
     Facts {
         value_type: value["type"].as_str().map(str::to_owned),
         allowed: allowed(&value["enum"]),
+        known: BTreeSet::new(),
         required: value["required"] == true,
         limits: limits(value),
     }

@@ -2,7 +2,7 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::authorization_contract_properties_authorization_type_124f1406::AuthorizationContractPropertiesAuthorizationType;
+pub use crate::types::authorization_contract_properties_authorization_type_9308df76::AuthorizationContractPropertiesAuthorizationType;
 pub use crate::types::authorization_contract_properties_oauth2grant_type_7bcad8e6::AuthorizationContractPropertiesOauth2grantType;
 pub use crate::types::authorization_error_status_4a7f79d7::AuthorizationErrorStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;

@@ -9,7 +9,7 @@ pub use crate::types::data_masking_entity_67ffa497::DataMaskingEntity;
 pub use crate::types::data_masking_entity_mode_4914f365::DataMaskingEntityMode;
 pub use crate::types::data_masking_entity_status_f2784391::DataMaskingEntityStatus;
 pub use crate::types::data_masking_status_0a00eaa8::DataMaskingStatus;
-pub use crate::types::diagnostic_contract_properties_always_log_06c179b0::DiagnosticContractPropertiesAlwaysLog;
+pub use crate::types::diagnostic_contract_properties_always_log_906a4cf8::DiagnosticContractPropertiesAlwaysLog;
 pub use crate::types::diagnostic_contract_properties_http_correlation_protocol_7136c382::DiagnosticContractPropertiesHttpCorrelationProtocol;
 pub use crate::types::diagnostic_contract_properties_operation_name_format_7471ced2::DiagnosticContractPropertiesOperationNameFormat;
 pub use crate::types::diagnostic_contract_properties_verbosity_44a1e3d3::DiagnosticContractPropertiesVerbosity;
@@ -18,6 +18,6 @@ pub use crate::types::http_message_diagnostic_status_fc165aa5::HttpMessageDiagno
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::pipeline_diagnostic_settings_d7cba544::PipelineDiagnosticSettings;
 pub use crate::types::pipeline_diagnostic_settings_status_2f806276::PipelineDiagnosticSettingsStatus;
-pub use crate::types::sampling_settings_5c4b9dbd::SamplingSettings;
-pub use crate::types::sampling_settings_sampling_type_0252b029::SamplingSettingsSamplingType;
+pub use crate::types::sampling_settings_7ecd1325::SamplingSettings;
+pub use crate::types::sampling_settings_sampling_type_f825e93d::SamplingSettingsSamplingType;
 pub use crate::types::sampling_settings_status_75693717::SamplingSettingsStatus;

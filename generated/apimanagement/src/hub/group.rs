@@ -2,5 +2,5 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::group_create_parameters_properties_or_group_contract_properties_type_22eb3698::GroupCreateParametersPropertiesOrGroupContractPropertiesType;
+pub use crate::types::group_create_parameters_properties_or_group_contract_properties_type_57985c33::GroupCreateParametersPropertiesOrGroupContractPropertiesType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;

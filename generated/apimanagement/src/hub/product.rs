@@ -3,4 +3,4 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::product_contract_properties_state_fc69bc7b::ProductContractPropertiesState;
+pub use crate::types::product_contract_properties_state_b086fb6b::ProductContractPropertiesState;

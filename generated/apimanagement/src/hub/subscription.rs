@@ -2,6 +2,6 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::subscription_create_parameter_properties_or_subscription_contract_properties_state_64ce3bca::SubscriptionCreateParameterPropertiesOrSubscriptionContractPropertiesState;
+pub use crate::types::subscription_create_parameter_properties_or_subscription_contract_properties_state_42797500::SubscriptionCreateParameterPropertiesOrSubscriptionContractPropertiesState;
 pub use crate::types::subscription_operator_secrets_be8d144b::SubscriptionOperatorSecrets;
 pub use crate::types::subscription_operator_spec_4234a787::SubscriptionOperatorSpec;

@@ -104,7 +104,7 @@ pub use crate::types::authorization_provider_o_auth2_grant_types_95e18b82::Autho
 pub use crate::types::authorization_provider_o_auth2_grant_types_status_de8105a2::AuthorizationProviderOAuth2GrantTypesStatus;
 pub use crate::types::authorization_provider_o_auth2_settings_07b9a466::AuthorizationProviderOAuth2Settings;
 pub use crate::types::authorization_provider_o_auth2_settings_status_9f406eb8::AuthorizationProviderOAuth2SettingsStatus;
-pub use crate::types::authorization_type_76a5540b::AuthorizationType;
+pub use crate::types::authorization_type_63fa369e::AuthorizationType;
 pub use crate::types::backend_authorization_header_credentials_e57be8a9::BackendAuthorizationHeaderCredentials;
 pub use crate::types::backend_authorization_header_credentials_status_ac2d7720::BackendAuthorizationHeaderCredentialsStatus;
 pub use crate::types::backend_credentials_contract_1512f90a::BackendCredentialsContract;
@@ -119,9 +119,9 @@ pub use crate::types::backend_service_fabric_cluster_properties_status_7c794882:
 pub use crate::types::backend_tls_properties_532f8674::BackendTlsProperties;
 pub use crate::types::backend_tls_properties_status_52adbe99::BackendTlsPropertiesStatus;
 pub use crate::types::bearer_token_sending_methods_contract_13b69dc2::BearerTokenSendingMethodsContract;
-pub use crate::types::certificate_configuration_f841ac08::CertificateConfiguration;
+pub use crate::types::certificate_configuration_6cae2f3c::CertificateConfiguration;
 pub use crate::types::certificate_configuration_status_dd285098::CertificateConfigurationStatus;
-pub use crate::types::certificate_configuration_store_name_3aa82860::CertificateConfigurationStoreName;
+pub use crate::types::certificate_configuration_store_name_04455b0c::CertificateConfigurationStoreName;
 pub use crate::types::certificate_information_e4a268c2::CertificateInformation;
 pub use crate::types::certificate_information_status_22b1f7cb::CertificateInformationStatus;
 pub use crate::types::certificate_source_f7473426::CertificateSource;
@@ -143,7 +143,7 @@ pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::policy_content_format_893f5009::PolicyContentFormat;
 pub use crate::types::policy_fragment_content_format_26cb7c8c::PolicyFragmentContentFormat;
 pub use crate::types::private_link_service_connection_state_status_fd7c5c9b::PrivateLinkServiceConnectionStateStatus;
-pub use crate::types::product_state_01a31d6c::ProductState;
+pub use crate::types::product_state_02f0d0d5::ProductState;
 pub use crate::types::protocol_41c98fa8::Protocol;
 pub use crate::types::public_network_access_f07602c8::PublicNetworkAccess;
 pub use crate::types::remote_private_endpoint_connection_wrapper_status_4bcf3864::RemotePrivateEndpointConnectionWrapperStatus;
@@ -153,7 +153,7 @@ pub use crate::types::subscription_key_parameter_names_contract_336aa396::Subscr
 pub use crate::types::subscription_key_parameter_names_contract_status_23b0fc4a::SubscriptionKeyParameterNamesContractStatus;
 pub use crate::types::subscription_operator_secrets_be8d144b::SubscriptionOperatorSecrets;
 pub use crate::types::subscription_operator_spec_4234a787::SubscriptionOperatorSpec;
-pub use crate::types::subscription_state_9044eaed::SubscriptionState;
+pub use crate::types::subscription_state_f779a097::SubscriptionState;
 pub use crate::types::system_data2_status_ea73ac03::SystemData2Status;
 pub use crate::types::translate_required_query_parameters_conduct_fca9e3f9::TranslateRequiredQueryParametersConduct;
 pub use crate::types::user_identity_properties_status_04f72844::UserIdentityPropertiesStatus;

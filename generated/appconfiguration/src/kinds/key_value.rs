@@ -22,7 +22,12 @@ pub static KEY_VALUE: KindInfo = KindInfo {
         group: "appconfiguration.azure.com",
         kind: "ConfigurationStore",
     },
-    name: NameRule::Free(&shape::Rules::NONE),
+    name: NameRule::Free(
+        &shape::Rules {
+            slash: Some("~2F"),
+            ..shape::Rules::NONE
+        },
+    ),
     versions: &[V20240601],
     hub: HubInfo {
         storage_version: "v20240601storage",

@@ -4,9 +4,9 @@
 
 pub mod configuration_store_operator_secrets_13a823ef;
 pub mod configuration_store_operator_spec_2962036d;
-pub mod configuration_store_properties_create_mode_498ce086;
+pub mod configuration_store_properties_create_mode_1e8de25a;
 pub mod configuration_store_properties_public_network_access_15d37193;
-pub mod create_mode_082851d9;
+pub mod create_mode_bc424887;
 pub mod data_plane_proxy_properties_2173d386;
 pub mod data_plane_proxy_properties_authentication_mode_2c5c6476;
 pub mod data_plane_proxy_properties_private_link_delegation_67c07fb8;

@@ -15,7 +15,7 @@ pub use configuration_store_spec::ConfigurationStoreSpec;
 pub use configuration_store_status::ConfigurationStoreStatus;
 pub use crate::types::configuration_store_operator_secrets_13a823ef::ConfigurationStoreOperatorSecrets;
 pub use crate::types::configuration_store_operator_spec_2962036d::ConfigurationStoreOperatorSpec;
-pub use crate::types::create_mode_082851d9::CreateMode;
+pub use crate::types::create_mode_bc424887::CreateMode;
 pub use crate::types::encryption_properties_4f4e4967::EncryptionProperties;
 pub use crate::types::encryption_properties_status_5aa8b1be::EncryptionPropertiesStatus;
 pub use crate::types::identity_type_1a0eac77::IdentityType;

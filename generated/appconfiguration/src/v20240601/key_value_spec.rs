@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use armature_shapes::{resource, shaped};
+use armature_shapes::{resource, shape, shaped};
 
 use super::OperatorSpec;
 
 shaped! {
     /// Object from `types.json`.
     KeyValueSpec {
-        /// Name in Azure, by default that of the object.
-        azure_name: String = "azureName";
+        /// Name in Azure, by default that of the object; `~2F` for a slash.
+        azure_name: String = "azureName"
+            .rules(&shape::Rules { slash: Some("~2F"), ..shape::Rules::NONE });
         /// String; ARM `properties.contentType`.
         content_type: String = "contentType".at(&["properties", "contentType"]);
         /// Settings of the operator.

@@ -26,7 +26,7 @@ pub use snapshot_spec::SnapshotSpec;
 pub use snapshot_status::SnapshotStatus;
 pub use crate::types::configuration_store_operator_secrets_13a823ef::ConfigurationStoreOperatorSecrets;
 pub use crate::types::configuration_store_operator_spec_2962036d::ConfigurationStoreOperatorSpec;
-pub use crate::types::configuration_store_properties_create_mode_498ce086::ConfigurationStorePropertiesCreateMode;
+pub use crate::types::configuration_store_properties_create_mode_1e8de25a::ConfigurationStorePropertiesCreateMode;
 pub use crate::types::configuration_store_properties_public_network_access_15d37193::ConfigurationStorePropertiesPublicNetworkAccess;
 pub use crate::types::data_plane_proxy_properties_2173d386::DataPlaneProxyProperties;
 pub use crate::types::data_plane_proxy_properties_authentication_mode_2c5c6476::DataPlaneProxyPropertiesAuthenticationMode;

@@ -2,7 +2,7 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::role_assignment_naming_convention_ffe747dd::RoleAssignmentNamingConvention;
-pub use crate::types::role_assignment_operator_spec_1e5e4e49::RoleAssignmentOperatorSpec;
+pub use crate::types::role_assignment_naming_convention_80ba9a7e::RoleAssignmentNamingConvention;
+pub use crate::types::role_assignment_operator_spec_9a2c37a4::RoleAssignmentOperatorSpec;
 pub use crate::types::role_assignment_properties_principal_type_33810284::RoleAssignmentPropertiesPrincipalType;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;

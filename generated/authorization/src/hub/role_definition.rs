@@ -4,5 +4,5 @@
 
 pub use crate::types::permission_bf5f6805::Permission;
 pub use crate::types::permission_status_e3a31d47::PermissionStatus;
-pub use crate::types::role_definition_naming_convention_cb241c8d::RoleDefinitionNamingConvention;
-pub use crate::types::role_definition_operator_spec_97063ccb::RoleDefinitionOperatorSpec;
+pub use crate::types::role_definition_naming_convention_efff7e69::RoleDefinitionNamingConvention;
+pub use crate::types::role_definition_operator_spec_525dba30::RoleDefinitionOperatorSpec;

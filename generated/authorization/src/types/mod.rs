@@ -5,9 +5,9 @@
 pub mod permission_bf5f6805;
 pub mod permission_status_e3a31d47;
 pub mod principal_type_11f0764c;
-pub mod role_assignment_naming_convention_ffe747dd;
-pub mod role_assignment_operator_spec_1e5e4e49;
+pub mod role_assignment_naming_convention_80ba9a7e;
+pub mod role_assignment_operator_spec_9a2c37a4;
 pub mod role_assignment_properties_principal_type_33810284;
-pub mod role_definition_naming_convention_cb241c8d;
-pub mod role_definition_operator_spec_97063ccb;
+pub mod role_definition_naming_convention_efff7e69;
+pub mod role_definition_operator_spec_525dba30;
 pub mod system_data_status_cb18b1c7;

@@ -15,8 +15,8 @@ use armature_shapes::resource::TypedObject;
 pub use role_assignment_spec::RoleAssignmentSpec;
 pub use role_assignment_status::RoleAssignmentStatus;
 pub use crate::types::principal_type_11f0764c::PrincipalType;
-pub use crate::types::role_assignment_naming_convention_ffe747dd::RoleAssignmentNamingConvention;
-pub use crate::types::role_assignment_operator_spec_1e5e4e49::RoleAssignmentOperatorSpec;
+pub use crate::types::role_assignment_naming_convention_80ba9a7e::RoleAssignmentNamingConvention;
+pub use crate::types::role_assignment_operator_spec_9a2c37a4::RoleAssignmentOperatorSpec;
 
 /// Names `RoleAssignment` in version `v20200801preview`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -18,11 +18,11 @@ pub use role_definition_spec::RoleDefinitionSpec;
 pub use role_definition_status::RoleDefinitionStatus;
 pub use crate::types::permission_bf5f6805::Permission;
 pub use crate::types::permission_status_e3a31d47::PermissionStatus;
-pub use crate::types::role_assignment_naming_convention_ffe747dd::RoleAssignmentNamingConvention;
-pub use crate::types::role_assignment_operator_spec_1e5e4e49::RoleAssignmentOperatorSpec;
+pub use crate::types::role_assignment_naming_convention_80ba9a7e::RoleAssignmentNamingConvention;
+pub use crate::types::role_assignment_operator_spec_9a2c37a4::RoleAssignmentOperatorSpec;
 pub use crate::types::role_assignment_properties_principal_type_33810284::RoleAssignmentPropertiesPrincipalType;
-pub use crate::types::role_definition_naming_convention_cb241c8d::RoleDefinitionNamingConvention;
-pub use crate::types::role_definition_operator_spec_97063ccb::RoleDefinitionOperatorSpec;
+pub use crate::types::role_definition_naming_convention_efff7e69::RoleDefinitionNamingConvention;
+pub use crate::types::role_definition_operator_spec_525dba30::RoleDefinitionOperatorSpec;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;
 
 /// Names `RoleAssignment` in version `v20220401`.

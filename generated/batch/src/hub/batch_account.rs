@@ -2,23 +2,23 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::auto_storage_base_properties_or_auto_storage_properties_authentication_mode_785bec00::AutoStorageBasePropertiesOrAutoStoragePropertiesAuthenticationMode;
-pub use crate::types::auto_storage_base_properties_or_auto_storage_properties_dac716a7::AutoStorageBasePropertiesOrAutoStorageProperties;
+pub use crate::types::auto_storage_base_properties_or_auto_storage_properties_97b382f4::AutoStorageBasePropertiesOrAutoStorageProperties;
+pub use crate::types::auto_storage_base_properties_or_auto_storage_properties_authentication_mode_9f84aef2::AutoStorageBasePropertiesOrAutoStoragePropertiesAuthenticationMode;
 pub use crate::types::auto_storage_base_properties_or_auto_storage_properties_status_528018c7::AutoStorageBasePropertiesOrAutoStoragePropertiesStatus;
-pub use crate::types::batch_account_create_properties_or_batch_account_properties_allowed_authentication_modes_cfe91a5d::BatchAccountCreatePropertiesOrBatchAccountPropertiesAllowedAuthenticationModes;
-pub use crate::types::batch_account_create_properties_or_batch_account_properties_pool_allocation_mode_b84717a8::BatchAccountCreatePropertiesOrBatchAccountPropertiesPoolAllocationMode;
-pub use crate::types::batch_account_create_properties_or_batch_account_properties_public_network_access_6e1175cd::BatchAccountCreatePropertiesOrBatchAccountPropertiesPublicNetworkAccess;
-pub use crate::types::batch_account_identity_17750410::BatchAccountIdentity;
+pub use crate::types::batch_account_create_properties_or_batch_account_properties_allowed_authentication_modes_1f9cc2f1::BatchAccountCreatePropertiesOrBatchAccountPropertiesAllowedAuthenticationModes;
+pub use crate::types::batch_account_create_properties_or_batch_account_properties_pool_allocation_mode_4971c40f::BatchAccountCreatePropertiesOrBatchAccountPropertiesPoolAllocationMode;
+pub use crate::types::batch_account_create_properties_or_batch_account_properties_public_network_access_db2885a2::BatchAccountCreatePropertiesOrBatchAccountPropertiesPublicNetworkAccess;
+pub use crate::types::batch_account_identity_8c86ecb3::BatchAccountIdentity;
 pub use crate::types::batch_account_identity_status_c465edb2::BatchAccountIdentityStatus;
-pub use crate::types::batch_account_identity_type_0d33f75d::BatchAccountIdentityType;
+pub use crate::types::batch_account_identity_type_bd3a62a4::BatchAccountIdentityType;
 pub use crate::types::compute_node_identity_reference_07d25e86::ComputeNodeIdentityReference;
 pub use crate::types::compute_node_identity_reference_status_08006573::ComputeNodeIdentityReferenceStatus;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::encryption_properties_f330f63b::EncryptionProperties;
-pub use crate::types::encryption_properties_key_source_525490b6::EncryptionPropertiesKeySource;
+pub use crate::types::encryption_properties_3a93c9c8::EncryptionProperties;
+pub use crate::types::encryption_properties_key_source_b4e61752::EncryptionPropertiesKeySource;
 pub use crate::types::encryption_properties_status_cf44cf7e::EncryptionPropertiesStatus;
-pub use crate::types::endpoint_access_profile_6c617467::EndpointAccessProfile;
-pub use crate::types::endpoint_access_profile_default_action_a2fac2c6::EndpointAccessProfileDefaultAction;
+pub use crate::types::endpoint_access_profile_9db7d930::EndpointAccessProfile;
+pub use crate::types::endpoint_access_profile_default_action_5aaefce9::EndpointAccessProfileDefaultAction;
 pub use crate::types::endpoint_access_profile_status_b9eea4ab::EndpointAccessProfileStatus;
 pub use crate::types::ip_rule_action_1227d34b::IPRuleAction;
 pub use crate::types::ip_rule_c0bbdb0b::IPRule;
@@ -27,7 +27,7 @@ pub use crate::types::key_vault_properties_95d92dc7::KeyVaultProperties;
 pub use crate::types::key_vault_properties_status_b7d62340::KeyVaultPropertiesStatus;
 pub use crate::types::key_vault_reference_04af7565::KeyVaultReference;
 pub use crate::types::key_vault_reference_status_e690dcae::KeyVaultReferenceStatus;
-pub use crate::types::network_profile_12fc8558::NetworkProfile;
+pub use crate::types::network_profile_f6c90e08::NetworkProfile;
 pub use crate::types::network_profile_status_2d1d557f::NetworkProfileStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;

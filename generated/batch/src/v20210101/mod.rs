@@ -14,21 +14,21 @@ pub use batch_account_spec::BatchAccountSpec;
 pub use batch_account_status::BatchAccountStatus;
 pub use crate::types::auto_storage_base_properties_d687e599::AutoStorageBaseProperties;
 pub use crate::types::auto_storage_properties_status_753f514b::AutoStoragePropertiesStatus;
-pub use crate::types::batch_account_identity_2d4646c4::BatchAccountIdentity;
+pub use crate::types::batch_account_identity_5b006c9f::BatchAccountIdentity;
 pub use crate::types::batch_account_identity_status_6cd14198::BatchAccountIdentityStatus;
 pub use crate::types::batch_account_identity_user_assigned_identities_unrolled_status_dab7d500::BatchAccountIdentityUserAssignedIdentitiesUnrolledStatus;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::encryption_properties_9e8c598b::EncryptionProperties;
+pub use crate::types::encryption_properties_451e5585::EncryptionProperties;
 pub use crate::types::encryption_properties_status_cf44cf7e::EncryptionPropertiesStatus;
-pub use crate::types::key_source_77868f55::KeySource;
+pub use crate::types::key_source_f7b33450::KeySource;
 pub use crate::types::key_vault_properties_95d92dc7::KeyVaultProperties;
 pub use crate::types::key_vault_properties_status_b7d62340::KeyVaultPropertiesStatus;
 pub use crate::types::key_vault_reference_04af7565::KeyVaultReference;
 pub use crate::types::key_vault_reference_status_e690dcae::KeyVaultReferenceStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::pool_allocation_mode_cf746c0b::PoolAllocationMode;
-pub use crate::types::public_network_access_type_67f00286::PublicNetworkAccessType;
-pub use crate::types::resource_identity_type_84c34501::ResourceIdentityType;
+pub use crate::types::pool_allocation_mode_46831526::PoolAllocationMode;
+pub use crate::types::public_network_access_type_d79a1f6e::PublicNetworkAccessType;
+pub use crate::types::resource_identity_type_cff8f84d::ResourceIdentityType;
 pub use crate::types::virtual_machine_family_core_quota_status_3f47f868::VirtualMachineFamilyCoreQuotaStatus;
 
 /// Names `BatchAccount` in version `v20210101`.

@@ -3,5 +3,5 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::redis_linked_server_create_properties_or_redis_linked_server_properties_server_role_378b81f0::RedisLinkedServerCreatePropertiesOrRedisLinkedServerPropertiesServerRole;
+pub use crate::types::redis_linked_server_create_properties_or_redis_linked_server_properties_server_role_6697f039::RedisLinkedServerCreatePropertiesOrRedisLinkedServerPropertiesServerRole;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;

@@ -3,7 +3,7 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::schedule_entry_32029454::ScheduleEntry;
-pub use crate::types::schedule_entry_day_of_week_feca6ac2::ScheduleEntryDayOfWeek;
+pub use crate::types::schedule_entry_d1e40e07::ScheduleEntry;
+pub use crate::types::schedule_entry_day_of_week_c5aa58a7::ScheduleEntryDayOfWeek;
 pub use crate::types::schedule_entry_status_1a9cfad4::ScheduleEntryStatus;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;

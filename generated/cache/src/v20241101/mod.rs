@@ -42,12 +42,12 @@ pub use crate::types::redis_create_properties_or_redis_properties_public_network
 pub use crate::types::redis_create_properties_or_redis_properties_update_channel_880fb81c::RedisCreatePropertiesOrRedisPropertiesUpdateChannel;
 pub use crate::types::redis_create_properties_or_redis_properties_zonal_allocation_policy_ecb119a4::RedisCreatePropertiesOrRedisPropertiesZonalAllocationPolicy;
 pub use crate::types::redis_instance_details_status_64f31910::RedisInstanceDetailsStatus;
-pub use crate::types::redis_linked_server_create_properties_or_redis_linked_server_properties_server_role_378b81f0::RedisLinkedServerCreatePropertiesOrRedisLinkedServerPropertiesServerRole;
+pub use crate::types::redis_linked_server_create_properties_or_redis_linked_server_properties_server_role_6697f039::RedisLinkedServerCreatePropertiesOrRedisLinkedServerPropertiesServerRole;
 pub use crate::types::redis_linked_server_value_status_3aed6f06::RedisLinkedServerValueStatus;
 pub use crate::types::redis_operator_secrets_135a058e::RedisOperatorSecrets;
 pub use crate::types::redis_operator_spec_2d465a95::RedisOperatorSpec;
-pub use crate::types::schedule_entry_32029454::ScheduleEntry;
-pub use crate::types::schedule_entry_day_of_week_feca6ac2::ScheduleEntryDayOfWeek;
+pub use crate::types::schedule_entry_d1e40e07::ScheduleEntry;
+pub use crate::types::schedule_entry_day_of_week_c5aa58a7::ScheduleEntryDayOfWeek;
 pub use crate::types::schedule_entry_status_1a9cfad4::ScheduleEntryStatus;
 pub use crate::types::sku_b2a3bb9a::Sku;
 pub use crate::types::sku_family_4f0e1e9f::SkuFamily;

@@ -8,8 +8,8 @@ pub use crate::types::afd_domain_https_customized_cipher_suite_set_cipher_suite_
 pub use crate::types::afd_domain_https_customized_cipher_suite_set_status_7c2a54d0::AFDDomainHttpsCustomizedCipherSuiteSetStatus;
 pub use crate::types::afd_domain_https_parameters_certificate_type_01cedd60::AFDDomainHttpsParametersCertificateType;
 pub use crate::types::afd_domain_https_parameters_cipher_suite_set_type_b9aa8a77::AFDDomainHttpsParametersCipherSuiteSetType;
-pub use crate::types::afd_domain_https_parameters_minimum_tls_version_c2869cbc::AFDDomainHttpsParametersMinimumTlsVersion;
-pub use crate::types::afd_domain_https_parameters_x549e_398eda53::AFDDomainHttpsParametersX549E;
+pub use crate::types::afd_domain_https_parameters_minimum_tls_version_2881a821::AFDDomainHttpsParametersMinimumTlsVersion;
+pub use crate::types::afd_domain_https_parameters_x549e_aca396cc::AFDDomainHttpsParametersX549E;
 pub use crate::types::afd_domain_https_parameters_x72cc_status_02772625::AFDDomainHttpsParametersX72CCStatus;
 pub use crate::types::domain_validation_properties_status_049ff44e::DomainValidationPropertiesStatus;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;

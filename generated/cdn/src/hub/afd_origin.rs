@@ -6,7 +6,7 @@ pub use crate::types::afd_origin_properties_enabled_state_7ae322dc::AFDOriginPro
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::shared_private_link_resource_properties_status_48ca30c3::SharedPrivateLinkResourcePropertiesStatus;
+pub use crate::types::shared_private_link_resource_properties_status_76c477c1::SharedPrivateLinkResourcePropertiesStatus;
 pub use crate::types::shared_private_link_resource_properties_x5024_status_921f7b19::SharedPrivateLinkResourcePropertiesX5024Status;
-pub use crate::types::shared_private_link_resource_properties_xe087_c4d29339::SharedPrivateLinkResourcePropertiesXE087;
+pub use crate::types::shared_private_link_resource_properties_xe087_3848b7c8::SharedPrivateLinkResourcePropertiesXE087;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

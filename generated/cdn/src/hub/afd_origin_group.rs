@@ -5,9 +5,9 @@
 pub use crate::types::afd_origin_group_properties_session_affinity_state_56536336::AFDOriginGroupPropertiesSessionAffinityState;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::health_probe_parameters_32d8316e::HealthProbeParameters;
-pub use crate::types::health_probe_parameters_probe_protocol_1a48ae10::HealthProbeParametersProbeProtocol;
-pub use crate::types::health_probe_parameters_probe_request_type_ce935cb5::HealthProbeParametersProbeRequestType;
+pub use crate::types::health_probe_parameters_7e1d1934::HealthProbeParameters;
+pub use crate::types::health_probe_parameters_probe_protocol_8c96584c::HealthProbeParametersProbeProtocol;
+pub use crate::types::health_probe_parameters_probe_request_type_8581e7c6::HealthProbeParametersProbeRequestType;
 pub use crate::types::health_probe_parameters_status_b3fa61fa::HealthProbeParametersStatus;
 pub use crate::types::load_balancing_settings_parameters_81d3e9c5::LoadBalancingSettingsParameters;
 pub use crate::types::load_balancing_settings_parameters_status_033b0f42::LoadBalancingSettingsParametersStatus;

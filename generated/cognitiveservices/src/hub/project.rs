@@ -2,9 +2,9 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::identity_e3657c8e::Identity;
+pub use crate::types::identity_8f378145::Identity;
 pub use crate::types::identity_status_db0734df::IdentityStatus;
-pub use crate::types::identity_type_1a0eac77::IdentityType;
+pub use crate::types::identity_type_43fb8de7::IdentityType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::project_properties_216bb758::ProjectProperties;
 pub use crate::types::project_properties_status_282dbbc3::ProjectPropertiesStatus;

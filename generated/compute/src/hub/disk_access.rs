@@ -3,8 +3,8 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;

@@ -2,8 +2,8 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::copy_completion_error_5e722ca9::CopyCompletionError;
-pub use crate::types::copy_completion_error_error_code_67659b25::CopyCompletionErrorErrorCode;
+pub use crate::types::copy_completion_error_86d5fb5d::CopyCompletionError;
+pub use crate::types::copy_completion_error_error_code_737b8b20::CopyCompletionErrorErrorCode;
 pub use crate::types::copy_completion_error_status_06bf0fe4::CopyCompletionErrorStatus;
 pub use crate::types::creation_data_create_option_f696ec82::CreationDataCreateOption;
 pub use crate::types::creation_data_faa7c406::CreationData;
@@ -21,9 +21,9 @@ pub use crate::types::encryption_settings_element_ae029aa5::EncryptionSettingsEl
 pub use crate::types::encryption_settings_element_status_ee5afaa2::EncryptionSettingsElementStatus;
 pub use crate::types::encryption_status_e42dd2fa::EncryptionStatus;
 pub use crate::types::encryption_type_55d0bce0::EncryptionType;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::image_disk_reference_3264da38::ImageDiskReference;
 pub use crate::types::image_disk_reference_status_35915a36::ImageDiskReferenceStatus;
 pub use crate::types::immutability_policy_status_3a557a86::ImmutabilityPolicyStatus;
@@ -35,7 +35,7 @@ pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::snapshot_properties_data_access_auth_mode_98ea1ca0::SnapshotPropertiesDataAccessAuthMode;
 pub use crate::types::snapshot_properties_hyper_v_generation_a02af7a9::SnapshotPropertiesHyperVGeneration;
 pub use crate::types::snapshot_properties_network_access_policy_bf2d77d7::SnapshotPropertiesNetworkAccessPolicy;
-pub use crate::types::snapshot_properties_os_type_78ed41bf::SnapshotPropertiesOsType;
+pub use crate::types::snapshot_properties_os_type_c071f623::SnapshotPropertiesOsType;
 pub use crate::types::snapshot_properties_public_network_access_554e2c14::SnapshotPropertiesPublicNetworkAccess;
 pub use crate::types::snapshot_sku_f4661963::SnapshotSku;
 pub use crate::types::snapshot_sku_name_d87cded9::SnapshotSkuName;

@@ -4,12 +4,12 @@
 
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::instance_view_status_73d885e5::InstanceViewStatus;
-pub use crate::types::instance_view_status_level_34ba05a0::InstanceViewStatusLevel;
+pub use crate::types::instance_view_status_aceeb49f::InstanceViewStatus;
+pub use crate::types::instance_view_status_level_f1cb73d2::InstanceViewStatusLevel;
 pub use crate::types::instance_view_status_status_dabf3ea7::InstanceViewStatusStatus;
 pub use crate::types::key_vault_secret_reference_x164d_cb668661::KeyVaultSecretReferenceX164D;
 pub use crate::types::key_vault_secret_reference_x946a_status_e5d10386::KeyVaultSecretReferenceX946AStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;
-pub use crate::types::virtual_machine_extension_instance_view_a9936a9e::VirtualMachineExtensionInstanceView;
+pub use crate::types::virtual_machine_extension_instance_view_640c49e0::VirtualMachineExtensionInstanceView;
 pub use crate::types::virtual_machine_extension_instance_view_status_ec0b0220::VirtualMachineExtensionInstanceViewStatus;

@@ -29,9 +29,9 @@ pub use crate::types::encryption_settings_element_ae029aa5::EncryptionSettingsEl
 pub use crate::types::encryption_settings_element_status_ee5afaa2::EncryptionSettingsElementStatus;
 pub use crate::types::encryption_status_e42dd2fa::EncryptionStatus;
 pub use crate::types::encryption_type_55d0bce0::EncryptionType;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::hyper_v_generation_3a8a3d43::HyperVGeneration;
 pub use crate::types::image_disk_reference_af69deca::ImageDiskReference;
 pub use crate::types::image_disk_reference_status_1232c96a::ImageDiskReferenceStatus;
@@ -40,7 +40,7 @@ pub use crate::types::key_vault_and_key_reference_status_bd9a5b43::KeyVaultAndKe
 pub use crate::types::key_vault_and_secret_reference_a04234a0::KeyVaultAndSecretReference;
 pub use crate::types::key_vault_and_secret_reference_status_1e12096f::KeyVaultAndSecretReferenceStatus;
 pub use crate::types::network_access_policy_944d593e::NetworkAccessPolicy;
-pub use crate::types::operating_system_types_52a96aa1::OperatingSystemTypes;
+pub use crate::types::operating_system_types_89d1dee2::OperatingSystemTypes;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::purchase_plan_61f8aca3::PurchasePlan;
 pub use crate::types::purchase_plan_status_b4e0239b::PurchasePlanStatus;

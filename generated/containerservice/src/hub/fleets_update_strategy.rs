@@ -2,14 +2,14 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::gate_configuration_964bd086::GateConfiguration;
+pub use crate::types::gate_configuration_d6b85cc6::GateConfiguration;
 pub use crate::types::gate_configuration_status_af440d02::GateConfigurationStatus;
-pub use crate::types::gate_configuration_type_38954bea::GateConfigurationType;
+pub use crate::types::gate_configuration_type_4d41c0e1::GateConfigurationType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;
-pub use crate::types::update_group_3a967d9a::UpdateGroup;
+pub use crate::types::update_group_703d889d::UpdateGroup;
 pub use crate::types::update_group_status_value_92a71774::UpdateGroupStatusValue;
-pub use crate::types::update_run_strategy_53d37ea9::UpdateRunStrategy;
+pub use crate::types::update_run_strategy_47cacffb::UpdateRunStrategy;
 pub use crate::types::update_run_strategy_status_53284240::UpdateRunStrategyStatus;
-pub use crate::types::update_stage_c8bcec84::UpdateStage;
+pub use crate::types::update_stage_dbdaa5ec::UpdateStage;
 pub use crate::types::update_stage_status_value_2a207171::UpdateStageStatusValue;

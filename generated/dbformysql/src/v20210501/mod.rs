@@ -25,9 +25,9 @@ pub use flexible_servers_firewall_rule_status::FlexibleServersFirewallRuleStatus
 pub use crate::types::backup_457e7287::Backup;
 pub use crate::types::backup_status_062adf1e::BackupStatus;
 pub use crate::types::create_mode_0e253c46::CreateMode;
-pub use crate::types::data_encryption_80a54850::DataEncryption;
+pub use crate::types::data_encryption_7f5076a9::DataEncryption;
 pub use crate::types::data_encryption_status_4c817346::DataEncryptionStatus;
-pub use crate::types::data_encryption_type_6794211f::DataEncryptionType;
+pub use crate::types::data_encryption_type_c7df7727::DataEncryptionType;
 pub use crate::types::enable_status_enum_5c4fce5b::EnableStatusEnum;
 pub use crate::types::flexible_server_operator_config_maps_6095b1e2::FlexibleServerOperatorConfigMaps;
 pub use crate::types::flexible_server_operator_secrets_4977bc1d::FlexibleServerOperatorSecrets;

@@ -21,7 +21,7 @@ pub use flexible_servers_administrator_spec::FlexibleServersAdministratorSpec;
 pub use flexible_servers_administrator_status::FlexibleServersAdministratorStatus;
 pub use flexible_servers_configuration_spec::FlexibleServersConfigurationSpec;
 pub use flexible_servers_configuration_status::FlexibleServersConfigurationStatus;
-pub use crate::types::administrator_type_8c9a171d::AdministratorType;
+pub use crate::types::administrator_type_8ded96fe::AdministratorType;
 pub use crate::types::configuration_source_4c0ee28d::ConfigurationSource;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data4_status_9ecdf770::SystemData4Status;

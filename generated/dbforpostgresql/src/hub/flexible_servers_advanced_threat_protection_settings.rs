@@ -2,6 +2,6 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::advanced_threat_protection_settings_properties_state_87e7b25e::AdvancedThreatProtectionSettingsPropertiesState;
+pub use crate::types::advanced_threat_protection_settings_properties_state_d931d991::AdvancedThreatProtectionSettingsPropertiesState;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -4,4 +4,4 @@
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
-pub use crate::types::virtual_endpoint_resource_properties_endpoint_type_6e6c50eb::VirtualEndpointResourcePropertiesEndpointType;
+pub use crate::types::virtual_endpoint_resource_properties_endpoint_type_b3df8240::VirtualEndpointResourcePropertiesEndpointType;

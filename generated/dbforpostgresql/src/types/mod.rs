@@ -4,7 +4,7 @@
 
 pub mod active_directory_auth_enum_6e136e45;
 pub mod administrator_microsoft_entra_properties_for_add_or_administrator_microsoft_entra_properties_principal_type_d5ee176a;
-pub mod advanced_threat_protection_settings_properties_state_87e7b25e;
+pub mod advanced_threat_protection_settings_properties_state_d931d991;
 pub mod arm_server_key_type_43142c7d;
 pub mod auth_config_53c5fba1;
 pub mod auth_config_active_directory_auth_df9b6545;
@@ -77,7 +77,7 @@ pub mod server_properties_replication_role_66ca852a;
 pub mod server_properties_version_03f36528;
 pub mod server_properties_version_62d2faf8;
 pub mod server_public_network_access_state_40b590bf;
-pub mod server_threat_protection_properties_state_c0a7a563;
+pub mod server_threat_protection_properties_state_3871c4d4;
 pub mod server_version_313782f7;
 pub mod server_version_d9bfc446;
 pub mod sku_396b2240;
@@ -103,4 +103,4 @@ pub mod user_assigned_identity_status_3de786ba;
 pub mod user_assigned_identity_status_9944efb5;
 pub mod user_assigned_identity_type_4efbf665;
 pub mod user_identity_status_bf27d345;
-pub mod virtual_endpoint_resource_properties_endpoint_type_6e6c50eb;
+pub mod virtual_endpoint_resource_properties_endpoint_type_b3df8240;

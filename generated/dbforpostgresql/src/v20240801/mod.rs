@@ -57,7 +57,7 @@ pub use crate::types::replica_status_29c468db::ReplicaStatus;
 pub use crate::types::server_properties_create_mode_e562f098::ServerPropertiesCreateMode;
 pub use crate::types::server_properties_replication_role_66ca852a::ServerPropertiesReplicationRole;
 pub use crate::types::server_properties_version_62d2faf8::ServerPropertiesVersion;
-pub use crate::types::server_threat_protection_properties_state_c0a7a563::ServerThreatProtectionPropertiesState;
+pub use crate::types::server_threat_protection_properties_state_3871c4d4::ServerThreatProtectionPropertiesState;
 pub use crate::types::sku_548ed386::Sku;
 pub use crate::types::sku_status_dd206ca5::SkuStatus;
 pub use crate::types::sku_tier_73d776bc::SkuTier;
@@ -71,7 +71,7 @@ pub use crate::types::user_assigned_identity_1818eaa1::UserAssignedIdentity;
 pub use crate::types::user_assigned_identity_status_9944efb5::UserAssignedIdentityStatus;
 pub use crate::types::user_assigned_identity_type_4efbf665::UserAssignedIdentityType;
 pub use crate::types::user_identity_status_bf27d345::UserIdentityStatus;
-pub use crate::types::virtual_endpoint_resource_properties_endpoint_type_6e6c50eb::VirtualEndpointResourcePropertiesEndpointType;
+pub use crate::types::virtual_endpoint_resource_properties_endpoint_type_b3df8240::VirtualEndpointResourcePropertiesEndpointType;
 pub use super::v20221201::{
     FlexibleServersConfigurationSpec, FlexibleServersDatabaseSpec, FlexibleServersFirewallRuleSpec,
 };

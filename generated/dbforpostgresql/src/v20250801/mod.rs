@@ -27,7 +27,7 @@ pub use flexible_servers_configuration_spec::FlexibleServersConfigurationSpec;
 pub use flexible_servers_database_spec::FlexibleServersDatabaseSpec;
 pub use flexible_servers_firewall_rule_spec::FlexibleServersFirewallRuleSpec;
 pub use crate::types::administrator_microsoft_entra_properties_for_add_or_administrator_microsoft_entra_properties_principal_type_d5ee176a::AdministratorMicrosoftEntraPropertiesForAddOrAdministratorMicrosoftEntraPropertiesPrincipalType;
-pub use crate::types::advanced_threat_protection_settings_properties_state_87e7b25e::AdvancedThreatProtectionSettingsPropertiesState;
+pub use crate::types::advanced_threat_protection_settings_properties_state_d931d991::AdvancedThreatProtectionSettingsPropertiesState;
 pub use crate::types::auth_config_active_directory_auth_df9b6545::AuthConfigActiveDirectoryAuth;
 pub use crate::types::auth_config_ce35bf1a::AuthConfig;
 pub use crate::types::auth_config_password_auth_be4711e8::AuthConfigPasswordAuth;
@@ -74,7 +74,7 @@ pub use crate::types::user_assigned_identity_1818eaa1::UserAssignedIdentity;
 pub use crate::types::user_assigned_identity_status_9944efb5::UserAssignedIdentityStatus;
 pub use crate::types::user_assigned_identity_type_4efbf665::UserAssignedIdentityType;
 pub use crate::types::user_identity_status_bf27d345::UserIdentityStatus;
-pub use crate::types::virtual_endpoint_resource_properties_endpoint_type_6e6c50eb::VirtualEndpointResourcePropertiesEndpointType;
+pub use crate::types::virtual_endpoint_resource_properties_endpoint_type_b3df8240::VirtualEndpointResourcePropertiesEndpointType;
 pub use super::v20230601preview::{
     FlexibleServersConfigurationStatus, FlexibleServersDatabaseStatus,
     FlexibleServersFirewallRuleStatus,

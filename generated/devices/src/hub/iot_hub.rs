@@ -2,9 +2,9 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::arm_identity_809c3cf2::ArmIdentity;
+pub use crate::types::arm_identity_3c617b2f::ArmIdentity;
 pub use crate::types::arm_identity_status_276c1093::ArmIdentityStatus;
-pub use crate::types::arm_identity_type_6e5cd168::ArmIdentityType;
+pub use crate::types::arm_identity_type_a49d6872::ArmIdentityType;
 pub use crate::types::arm_user_identity_status_3330d13a::ArmUserIdentityStatus;
 pub use crate::types::cloud_to_device_properties_e5f34730::CloudToDeviceProperties;
 pub use crate::types::cloud_to_device_properties_status_e3a6ce15::CloudToDevicePropertiesStatus;
@@ -21,24 +21,24 @@ pub use crate::types::feedback_properties_status_7cfdce68::FeedbackPropertiesSta
 pub use crate::types::iot_hub_location_description_status_d5dc66ea::IotHubLocationDescriptionStatus;
 pub use crate::types::iot_hub_operator_secrets_16ad0358::IotHubOperatorSecrets;
 pub use crate::types::iot_hub_operator_spec_b354e3ce::IotHubOperatorSpec;
-pub use crate::types::iot_hub_properties_e4cbab5e::IotHubProperties;
+pub use crate::types::iot_hub_properties_694ced24::IotHubProperties;
 pub use crate::types::iot_hub_properties_features_b900333f::IotHubPropertiesFeatures;
 pub use crate::types::iot_hub_properties_public_network_access_a05348c1::IotHubPropertiesPublicNetworkAccess;
 pub use crate::types::iot_hub_properties_status_83ecb838::IotHubPropertiesStatus;
 pub use crate::types::iot_hub_sku_info_d41341ff::IotHubSkuInfo;
 pub use crate::types::iot_hub_sku_info_name_0d9a26c9::IotHubSkuInfoName;
 pub use crate::types::iot_hub_sku_info_status_ea37d46b::IotHubSkuInfoStatus;
-pub use crate::types::ip_filter_rule_action_d64d585b::IpFilterRuleAction;
-pub use crate::types::ip_filter_rule_c7bb06e7::IpFilterRule;
+pub use crate::types::ip_filter_rule_004a7341::IpFilterRule;
+pub use crate::types::ip_filter_rule_action_1221cd1e::IpFilterRuleAction;
 pub use crate::types::ip_filter_rule_status_ea861cbb::IpFilterRuleStatus;
 pub use crate::types::managed_identity_116de983::ManagedIdentity;
 pub use crate::types::managed_identity_status_8669d802::ManagedIdentityStatus;
 pub use crate::types::messaging_endpoint_properties_33fd399c::MessagingEndpointProperties;
 pub use crate::types::messaging_endpoint_properties_status_22eb8210::MessagingEndpointPropertiesStatus;
-pub use crate::types::network_rule_set_ip_rule_2cad497a::NetworkRuleSetIpRule;
-pub use crate::types::network_rule_set_ip_rule_action_9e5ccd48::NetworkRuleSetIpRuleAction;
+pub use crate::types::network_rule_set_ip_rule_26806564::NetworkRuleSetIpRule;
+pub use crate::types::network_rule_set_ip_rule_action_80a744b5::NetworkRuleSetIpRuleAction;
 pub use crate::types::network_rule_set_ip_rule_status_187d3d7e::NetworkRuleSetIpRuleStatus;
-pub use crate::types::network_rule_set_properties_bd9b65d2::NetworkRuleSetProperties;
+pub use crate::types::network_rule_set_properties_d9b2d263::NetworkRuleSetProperties;
 pub use crate::types::network_rule_set_properties_default_action_1a8b0a04::NetworkRuleSetPropertiesDefaultAction;
 pub use crate::types::network_rule_set_properties_status_e80ce903::NetworkRuleSetPropertiesStatus;
 pub use crate::types::route_properties_06dedcf8::RouteProperties;
@@ -61,8 +61,8 @@ pub use crate::types::routing_service_bus_topic_endpoint_properties_status_69735
 pub use crate::types::routing_storage_container_properties_018b12ca::RoutingStorageContainerProperties;
 pub use crate::types::routing_storage_container_properties_encoding_7c92b0fe::RoutingStorageContainerPropertiesEncoding;
 pub use crate::types::routing_storage_container_properties_status_a5663daa::RoutingStorageContainerPropertiesStatus;
-pub use crate::types::shared_access_signature_authorization_rule_7bc71772::SharedAccessSignatureAuthorizationRule;
-pub use crate::types::shared_access_signature_authorization_rule_rights_04063867::SharedAccessSignatureAuthorizationRuleRights;
+pub use crate::types::shared_access_signature_authorization_rule_d1d708bd::SharedAccessSignatureAuthorizationRule;
+pub use crate::types::shared_access_signature_authorization_rule_rights_ecbe8f40::SharedAccessSignatureAuthorizationRuleRights;
 pub use crate::types::shared_access_signature_authorization_rule_status_f269880e::SharedAccessSignatureAuthorizationRuleStatus;
 pub use crate::types::storage_endpoint_properties_9a209ec2::StorageEndpointProperties;
 pub use crate::types::storage_endpoint_properties_status_11b2884b::StorageEndpointPropertiesStatus;

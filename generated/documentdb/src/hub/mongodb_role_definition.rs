@@ -2,7 +2,7 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::mongo_role_definition_resource_type_202283b5::MongoRoleDefinitionResourceType;
+pub use crate::types::mongo_role_definition_resource_type_21cd3256::MongoRoleDefinitionResourceType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::privilege_34d29334::Privilege;
 pub use crate::types::privilege_resource_60a2736a::PrivilegeResource;

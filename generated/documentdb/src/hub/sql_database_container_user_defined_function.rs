@@ -4,9 +4,9 @@
 
 pub use crate::types::autoscale_settings_26b0f6c1::AutoscaleSettings;
 pub use crate::types::create_update_options_9e32ab6e::CreateUpdateOptions;
-pub use crate::types::managed_service_identity_1b2f9032::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_285540d3::ManagedServiceIdentity;
 pub use crate::types::managed_service_identity_status_fc218fa3::ManagedServiceIdentityStatus;
-pub use crate::types::managed_service_identity_type_7870793c::ManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_type_5288f640::ManagedServiceIdentityType;
 pub use crate::types::managed_service_identity_user_assigned_identities_status_a470f19c::ManagedServiceIdentityUserAssignedIdentitiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::sql_user_defined_function_resource_or_sql_user_defined_function_get_properties_resource_3c46aefa::SqlUserDefinedFunctionResourceOrSqlUserDefinedFunctionGetPropertiesResource;

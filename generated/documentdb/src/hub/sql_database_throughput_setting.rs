@@ -6,9 +6,9 @@ pub use crate::types::auto_upgrade_policy_resource_e3810e6e::AutoUpgradePolicyRe
 pub use crate::types::auto_upgrade_policy_resource_status_35b1f3cf::AutoUpgradePolicyResourceStatus;
 pub use crate::types::autoscale_settings_resource_0f5d125f::AutoscaleSettingsResource;
 pub use crate::types::autoscale_settings_resource_status_c3498eb1::AutoscaleSettingsResourceStatus;
-pub use crate::types::managed_service_identity_1b2f9032::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_285540d3::ManagedServiceIdentity;
 pub use crate::types::managed_service_identity_status_fc218fa3::ManagedServiceIdentityStatus;
-pub use crate::types::managed_service_identity_type_7870793c::ManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_type_5288f640::ManagedServiceIdentityType;
 pub use crate::types::managed_service_identity_user_assigned_identities_status_a470f19c::ManagedServiceIdentityUserAssignedIdentitiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

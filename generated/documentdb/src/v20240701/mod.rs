@@ -27,9 +27,9 @@ pub use crate::types::firewall_rule_properties_status_60b70111::FirewallRuleProp
 pub use crate::types::high_availability_properties_f8efc355::HighAvailabilityProperties;
 pub use crate::types::high_availability_properties_status_f7412612::HighAvailabilityPropertiesStatus;
 pub use crate::types::high_availability_properties_target_mode_33c34c78::HighAvailabilityPropertiesTargetMode;
+pub use crate::types::mongo_cluster_properties_85ac94ee::MongoClusterProperties;
 pub use crate::types::mongo_cluster_properties_create_mode_82469700::MongoClusterPropertiesCreateMode;
-pub use crate::types::mongo_cluster_properties_f00813ff::MongoClusterProperties;
-pub use crate::types::mongo_cluster_properties_preview_features_32a0379b::MongoClusterPropertiesPreviewFeatures;
+pub use crate::types::mongo_cluster_properties_preview_features_ef64bcd5::MongoClusterPropertiesPreviewFeatures;
 pub use crate::types::mongo_cluster_properties_public_network_access_905c7096::MongoClusterPropertiesPublicNetworkAccess;
 pub use crate::types::mongo_cluster_properties_xe1fb_status_df41a37b::MongoClusterPropertiesXE1FBStatus;
 pub use crate::types::mongo_cluster_replica_parameters_8deaba19::MongoClusterReplicaParameters;

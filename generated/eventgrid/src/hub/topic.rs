@@ -3,14 +3,14 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::event_type_info_c0f56e99::EventTypeInfo;
-pub use crate::types::event_type_info_kind_9744c5bd::EventTypeInfoKind;
+pub use crate::types::event_type_info_76586aa8::EventTypeInfo;
+pub use crate::types::event_type_info_kind_0b849fcd::EventTypeInfoKind;
 pub use crate::types::event_type_info_status_44532e27::EventTypeInfoStatus;
 pub use crate::types::identity_info_dcd645a4::IdentityInfo;
 pub use crate::types::identity_info_status_da517f35::IdentityInfoStatus;
 pub use crate::types::identity_info_type_e5ad1c73::IdentityInfoType;
-pub use crate::types::inbound_ip_rule_8ce09c20::InboundIpRule;
-pub use crate::types::inbound_ip_rule_action_5f69f43e::InboundIpRuleAction;
+pub use crate::types::inbound_ip_rule_action_884209f9::InboundIpRuleAction;
+pub use crate::types::inbound_ip_rule_e436cb8a::InboundIpRule;
 pub use crate::types::inbound_ip_rule_status_591f2a0d::InboundIpRuleStatus;
 pub use crate::types::inline_event_properties_61935ae7::InlineEventProperties;
 pub use crate::types::inline_event_properties_status_8c66e5e2::InlineEventPropertiesStatus;

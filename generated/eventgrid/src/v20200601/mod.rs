@@ -47,12 +47,12 @@ pub use crate::types::event_subscription_filter_status_acbe5c0b::EventSubscripti
 pub use crate::types::hybrid_connection_event_subscription_destination_7b3a0f9d::HybridConnectionEventSubscriptionDestination;
 pub use crate::types::hybrid_connection_event_subscription_destination_endpoint_type_408a2b17::HybridConnectionEventSubscriptionDestinationEndpointType;
 pub use crate::types::hybrid_connection_event_subscription_destination_status_beb6e583::HybridConnectionEventSubscriptionDestinationStatus;
-pub use crate::types::inbound_ip_rule_5aba0aa9::InboundIpRule;
+pub use crate::types::inbound_ip_rule_5b3496f1::InboundIpRule;
 pub use crate::types::inbound_ip_rule_status_591f2a0d::InboundIpRuleStatus;
 pub use crate::types::input_schema_b4c1a1bb::InputSchema;
 pub use crate::types::input_schema_mapping_bc724d83::InputSchemaMapping;
 pub use crate::types::input_schema_mapping_status_7cc0e62c::InputSchemaMappingStatus;
-pub use crate::types::ip_action_type_4334d7f5::IpActionType;
+pub use crate::types::ip_action_type_b1674f18::IpActionType;
 pub use crate::types::json_field_63cdec88::JsonField;
 pub use crate::types::json_field_status_b82c3185::JsonFieldStatus;
 pub use crate::types::json_field_with_default_81e5dc97::JsonFieldWithDefault;

@@ -55,8 +55,8 @@ pub use crate::types::event_subscription_identity_6f78d2d2::EventSubscriptionIde
 pub use crate::types::event_subscription_identity_status_38d83ee0::EventSubscriptionIdentityStatus;
 pub use crate::types::event_subscription_identity_type_10e484d6::EventSubscriptionIdentityType;
 pub use crate::types::event_subscription_properties_event_delivery_schema_b033cf63::EventSubscriptionPropertiesEventDeliverySchema;
-pub use crate::types::event_type_info_c0f56e99::EventTypeInfo;
-pub use crate::types::event_type_info_kind_9744c5bd::EventTypeInfoKind;
+pub use crate::types::event_type_info_76586aa8::EventTypeInfo;
+pub use crate::types::event_type_info_kind_0b849fcd::EventTypeInfoKind;
 pub use crate::types::event_type_info_status_44532e27::EventTypeInfoStatus;
 pub use crate::types::hybrid_connection_event_subscription_destination_42c1ef7b::HybridConnectionEventSubscriptionDestination;
 pub use crate::types::hybrid_connection_event_subscription_destination_endpoint_type_408a2b17::HybridConnectionEventSubscriptionDestinationEndpointType;
@@ -64,8 +64,8 @@ pub use crate::types::hybrid_connection_event_subscription_destination_status_16
 pub use crate::types::identity_info_dcd645a4::IdentityInfo;
 pub use crate::types::identity_info_status_da517f35::IdentityInfoStatus;
 pub use crate::types::identity_info_type_e5ad1c73::IdentityInfoType;
-pub use crate::types::inbound_ip_rule_8ce09c20::InboundIpRule;
-pub use crate::types::inbound_ip_rule_action_5f69f43e::InboundIpRuleAction;
+pub use crate::types::inbound_ip_rule_action_884209f9::InboundIpRuleAction;
+pub use crate::types::inbound_ip_rule_e436cb8a::InboundIpRule;
 pub use crate::types::inbound_ip_rule_status_591f2a0d::InboundIpRuleStatus;
 pub use crate::types::inline_event_properties_61935ae7::InlineEventProperties;
 pub use crate::types::inline_event_properties_status_8c66e5e2::InlineEventPropertiesStatus;

@@ -2,13 +2,13 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::capture_description_7140c4e0::CaptureDescription;
-pub use crate::types::capture_description_encoding_63506795::CaptureDescriptionEncoding;
+pub use crate::types::capture_description_0a06cf12::CaptureDescription;
+pub use crate::types::capture_description_encoding_3e01e351::CaptureDescriptionEncoding;
 pub use crate::types::capture_description_status_8fc53bec::CaptureDescriptionStatus;
-pub use crate::types::capture_identity_e4886756::CaptureIdentity;
+pub use crate::types::capture_identity_7a9e210d::CaptureIdentity;
 pub use crate::types::capture_identity_status_1dd8722b::CaptureIdentityStatus;
-pub use crate::types::capture_identity_type_12d6f5ea::CaptureIdentityType;
-pub use crate::types::destination_37d8e0e5::Destination;
+pub use crate::types::capture_identity_type_67c936b7::CaptureIdentityType;
+pub use crate::types::destination_fa89cae1::Destination;
 pub use crate::types::destination_status_f651c003::DestinationStatus;
 pub use crate::types::message_timestamp_description_33ca4766::MessageTimestampDescription;
 pub use crate::types::message_timestamp_description_status_5dc92ef3::MessageTimestampDescriptionStatus;

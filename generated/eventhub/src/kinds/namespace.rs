@@ -25,7 +25,7 @@ pub static NAMESPACE: KindInfo = KindInfo {
     },
     name: NameRule::Free(
         &shape::Rules {
-            pattern: Some("^[a-zA-Z][a-zA-Z0-9-]{6,50}[a-zA-Z0-9]$"),
+            pattern: Some("^[a-zA-Z][a-zA-Z0-9-]{4,48}[a-zA-Z0-9]$"),
             min_length: Some(6),
             max_length: Some(50),
             ..shape::Rules::NONE

@@ -24,6 +24,7 @@ pub static NAMESPACES_EVENTHUB: KindInfo = KindInfo {
     },
     name: NameRule::Free(
         &shape::Rules {
+            slash: Some("~"),
             min_length: Some(1),
             max_length: Some(256),
             ..shape::Rules::NONE

@@ -11,10 +11,10 @@ shaped! {
     NamespaceSpec {
         /// String; ARM `properties.alternateName`.
         alternate_name: String = "alternateName".at(&["properties", "alternateName"]);
-        /// Name in Azure, by default that of the object; 6 to 50 characters; pattern `^[a-zA-Z][a-zA-Z0-9-]{6,50}[a-zA-Z0-9]$`.
+        /// Name in Azure, by default that of the object; 6 to 50 characters; pattern `^[a-zA-Z][a-zA-Z0-9-]{4,48}[a-zA-Z0-9]$`.
         azure_name: String = "azureName"
             .rules(&shape::Rules {
-                pattern: Some("^[a-zA-Z][a-zA-Z0-9-]{6,50}[a-zA-Z0-9]$"),
+                pattern: Some("^[a-zA-Z][a-zA-Z0-9-]{4,48}[a-zA-Z0-9]$"),
                 min_length: Some(6),
                 max_length: Some(50),
                 ..shape::Rules::NONE

@@ -7,9 +7,10 @@ use super::{CaptureDescription, OperatorSpec, RetentionDescription};
 shaped! {
     /// Object from `eventhubs.json#/definitions/Eventhub`.
     NamespacesEventhubSpec {
-        /// Name in Azure, by default that of the object; 1 to 256 characters.
+        /// Name in Azure, by default that of the object; 1 to 256 characters; `~` for a slash.
         azure_name: String = "azureName"
             .rules(&shape::Rules {
+                slash: Some("~"),
                 min_length: Some(1),
                 max_length: Some(256),
                 ..shape::Rules::NONE

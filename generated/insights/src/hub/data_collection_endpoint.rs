@@ -14,9 +14,9 @@ pub use crate::types::data_collection_endpoint_network_acls_status_ce5a9835::Dat
 pub use crate::types::data_collection_endpoint_resource_identity_c5d6daf0::DataCollectionEndpointResourceIdentity;
 pub use crate::types::data_collection_endpoint_resource_identity_status_066dc0b8::DataCollectionEndpointResourceIdentityStatus;
 pub use crate::types::data_collection_endpoint_resource_identity_type_47f86c37::DataCollectionEndpointResourceIdentityType;
-pub use crate::types::data_collection_endpoint_resource_sku_5cb17110::DataCollectionEndpointResourceSku;
+pub use crate::types::data_collection_endpoint_resource_sku_16cce0ba::DataCollectionEndpointResourceSku;
 pub use crate::types::data_collection_endpoint_resource_sku_status_df68d574::DataCollectionEndpointResourceSkuStatus;
-pub use crate::types::data_collection_endpoint_resource_sku_tier_5f0df575::DataCollectionEndpointResourceSkuTier;
+pub use crate::types::data_collection_endpoint_resource_sku_tier_d78fcd68::DataCollectionEndpointResourceSkuTier;
 pub use crate::types::location_spec_status_3e4ca4e0::LocationSpecStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::private_link_scoped_resource_status_37253154::PrivateLinkScopedResourceStatus;

@@ -31,9 +31,9 @@ pub use crate::types::metric_criteria3_time_aggregation_f17a5b1e::MetricCriteria
 pub use crate::types::metric_criteria_8db73821::MetricCriteria;
 pub use crate::types::metric_dimension_988ddaf6::MetricDimension;
 pub use crate::types::metric_dimension_status_75edb8c7::MetricDimensionStatus;
-pub use crate::types::microsoft_common_identity_fb85c450::MicrosoftCommonIdentity;
+pub use crate::types::microsoft_common_identity_687a49ce::MicrosoftCommonIdentity;
 pub use crate::types::microsoft_common_identity_status_7c96c700::MicrosoftCommonIdentityStatus;
-pub use crate::types::microsoft_common_identity_type_64cf04bd::MicrosoftCommonIdentityType;
+pub use crate::types::microsoft_common_identity_type_a47c3ba9::MicrosoftCommonIdentityType;
 pub use crate::types::microsoft_common_user_identity_properties_status_8d803f60::MicrosoftCommonUserIdentityPropertiesStatus;
 pub use crate::types::multi_metric_criteria_a7b76543::MultiMetricCriteria;
 pub use crate::types::multi_metric_criteria_status_09316aa8::MultiMetricCriteriaStatus;

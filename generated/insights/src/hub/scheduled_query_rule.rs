@@ -14,9 +14,9 @@ pub use crate::types::condition_time_aggregation_2fe489b9::ConditionTimeAggregat
 pub use crate::types::dimension_b86b4ee1::Dimension;
 pub use crate::types::dimension_operator_2196968f::DimensionOperator;
 pub use crate::types::dimension_status_fe46b77d::DimensionStatus;
-pub use crate::types::identity_6775491b::Identity;
+pub use crate::types::identity_c9813d06::Identity;
 pub use crate::types::identity_status_41d44713::IdentityStatus;
-pub use crate::types::identity_type_216f3257::IdentityType;
+pub use crate::types::identity_type_da75384f::IdentityType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::rule_resolve_configuration_096452d5::RuleResolveConfiguration;
 pub use crate::types::rule_resolve_configuration_status_c5321b58::RuleResolveConfigurationStatus;

@@ -9,7 +9,7 @@ pub use crate::types::web_test_geolocation_763124aa::WebTestGeolocation;
 pub use crate::types::web_test_geolocation_status_7fb53e1d::WebTestGeolocationStatus;
 pub use crate::types::web_test_properties_configuration_3a616d4b::WebTestPropertiesConfiguration;
 pub use crate::types::web_test_properties_configuration_status_065e27dd::WebTestPropertiesConfigurationStatus;
-pub use crate::types::web_test_properties_kind_bc0eec6b::WebTestPropertiesKind;
+pub use crate::types::web_test_properties_kind_39cf5b31::WebTestPropertiesKind;
 pub use crate::types::web_test_properties_request_f6c5d3fe::WebTestPropertiesRequest;
 pub use crate::types::web_test_properties_request_status_89fb4781::WebTestPropertiesRequestStatus;
 pub use crate::types::web_test_properties_validation_rules_4c446a7c::WebTestPropertiesValidationRules;

@@ -18,7 +18,7 @@ pub use crate::types::header_field_status_9b896d71::HeaderFieldStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::web_test_geolocation_763124aa::WebTestGeolocation;
 pub use crate::types::web_test_geolocation_status_7fb53e1d::WebTestGeolocationStatus;
-pub use crate::types::web_test_kind_enum_bac47f23::WebTestKindEnum;
+pub use crate::types::web_test_kind_enum_b46d6042::WebTestKindEnum;
 pub use crate::types::web_test_properties_configuration_3a616d4b::WebTestPropertiesConfiguration;
 pub use crate::types::web_test_properties_configuration_status_065e27dd::WebTestPropertiesConfigurationStatus;
 pub use crate::types::web_test_properties_request_bebe9f90::WebTestPropertiesRequest;

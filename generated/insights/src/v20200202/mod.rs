@@ -16,11 +16,11 @@ pub use component_status::ComponentStatus;
 pub use crate::types::application_type_9630f7a1::ApplicationType;
 pub use crate::types::component_operator_config_maps_89376794::ComponentOperatorConfigMaps;
 pub use crate::types::component_operator_spec_1f73c49a::ComponentOperatorSpec;
-pub use crate::types::flow_type_a39db9d9::FlowType;
+pub use crate::types::flow_type_9133ef08::FlowType;
 pub use crate::types::ingestion_mode_096fc00c::IngestionMode;
 pub use crate::types::private_link_scoped_resource_status_eb40b115::PrivateLinkScopedResourceStatus;
 pub use crate::types::public_network_access_type_67f00286::PublicNetworkAccessType;
-pub use crate::types::request_source_46157ead::RequestSource;
+pub use crate::types::request_source_bd0a650d::RequestSource;
 
 /// Names `Component` in version `v1api20200202`.
 #[derive(Clone, Copy, Debug, Default)]

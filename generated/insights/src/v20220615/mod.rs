@@ -41,7 +41,7 @@ pub use crate::types::web_test_geolocation_763124aa::WebTestGeolocation;
 pub use crate::types::web_test_geolocation_status_7fb53e1d::WebTestGeolocationStatus;
 pub use crate::types::web_test_properties_configuration_3a616d4b::WebTestPropertiesConfiguration;
 pub use crate::types::web_test_properties_configuration_status_065e27dd::WebTestPropertiesConfigurationStatus;
-pub use crate::types::web_test_properties_kind_54efb761::WebTestPropertiesKind;
+pub use crate::types::web_test_properties_kind_cd296135::WebTestPropertiesKind;
 pub use crate::types::web_test_properties_request_f6c5d3fe::WebTestPropertiesRequest;
 pub use crate::types::web_test_properties_request_status_89fb4781::WebTestPropertiesRequestStatus;
 pub use crate::types::web_test_properties_validation_rules_content_validation_1eae6ccc::WebTestPropertiesValidationRulesContentValidation;

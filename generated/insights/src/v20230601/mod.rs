@@ -20,7 +20,7 @@ pub use crate::types::managed_service_identity_type_59b5cb08::ManagedServiceIden
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::user_assigned_identity_status_2e4cff3d::UserAssignedIdentityStatus;
-pub use crate::types::workbook_shared_type_kind_c4ac8712::WorkbookSharedTypeKind;
+pub use crate::types::workbook_shared_type_kind_19be977e::WorkbookSharedTypeKind;
 
 /// Names `Workbook` in version `v1api20230601`.
 #[derive(Clone, Copy, Debug, Default)]

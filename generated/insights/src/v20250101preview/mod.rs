@@ -24,9 +24,9 @@ pub use crate::types::condition_time_aggregation_2fe489b9::ConditionTimeAggregat
 pub use crate::types::dimension_b86b4ee1::Dimension;
 pub use crate::types::dimension_operator_2196968f::DimensionOperator;
 pub use crate::types::dimension_status_fe46b77d::DimensionStatus;
-pub use crate::types::microsoft_common_identity_fb85c450::MicrosoftCommonIdentity;
+pub use crate::types::microsoft_common_identity_687a49ce::MicrosoftCommonIdentity;
 pub use crate::types::microsoft_common_identity_status_7c96c700::MicrosoftCommonIdentityStatus;
-pub use crate::types::microsoft_common_identity_type_64cf04bd::MicrosoftCommonIdentityType;
+pub use crate::types::microsoft_common_identity_type_a47c3ba9::MicrosoftCommonIdentityType;
 pub use crate::types::microsoft_common_user_identity_properties_status_8d803f60::MicrosoftCommonUserIdentityPropertiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::rule_resolve_configuration_096452d5::RuleResolveConfiguration;

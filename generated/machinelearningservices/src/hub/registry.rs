@@ -24,9 +24,9 @@ pub use crate::types::registry_private_link_service_connection_state_status_b7ef
 pub use crate::types::registry_private_link_service_connection_state_status_value_e8f53a91::RegistryPrivateLinkServiceConnectionStateStatusValue;
 pub use crate::types::registry_region_arm_details_d761fab8::RegistryRegionArmDetails;
 pub use crate::types::registry_region_arm_details_status_e802ee58::RegistryRegionArmDetailsStatus;
-pub use crate::types::sku_55731401::Sku;
+pub use crate::types::sku_20573266::Sku;
 pub use crate::types::sku_status_04a3945d::SkuStatus;
-pub use crate::types::sku_tier_75ddecba::SkuTier;
+pub use crate::types::sku_tier_7f60a68b::SkuTier;
 pub use crate::types::storage_account_details_15a6b0f8::StorageAccountDetails;
 pub use crate::types::storage_account_details_status_b6f1954c::StorageAccountDetailsStatus;
 pub use crate::types::system_created_acr_account_86b6b6a5::SystemCreatedAcrAccount;

@@ -111,9 +111,9 @@ pub use crate::types::application_gateway_web_application_firewall_configuration
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
 pub use crate::types::header_value_matcher_a190b473::HeaderValueMatcher;
 pub use crate::types::header_value_matcher_status_0d5696d9::HeaderValueMatcherStatus;
-pub use crate::types::managed_service_identity_0cec853b::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_f5f79358::ManagedServiceIdentity;
 pub use crate::types::managed_service_identity_status_fc218fa3::ManagedServiceIdentityStatus;
-pub use crate::types::managed_service_identity_type_98c61397::ManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_type_3bd9372d::ManagedServiceIdentityType;
 pub use crate::types::managed_service_identity_user_assigned_identities_status_a470f19c::ManagedServiceIdentityUserAssignedIdentitiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::sub_resource_095ae0b6::SubResource;

@@ -5,4 +5,4 @@
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::sub_resource_095ae0b6::SubResource;
 pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
-pub use crate::types::zone_type_8df2a7b7::ZoneType;
+pub use crate::types::zone_type_af939102::ZoneType;

@@ -40,9 +40,9 @@ pub use crate::types::firewall_policy_threat_intel_whitelist_1089a4bb::FirewallP
 pub use crate::types::firewall_policy_threat_intel_whitelist_status_d1759d33::FirewallPolicyThreatIntelWhitelistStatus;
 pub use crate::types::firewall_policy_transport_security_11db626d::FirewallPolicyTransportSecurity;
 pub use crate::types::firewall_policy_transport_security_status_f6f1d572::FirewallPolicyTransportSecurityStatus;
-pub use crate::types::managed_service_identity_0cec853b::ManagedServiceIdentity;
+pub use crate::types::managed_service_identity_f5f79358::ManagedServiceIdentity;
 pub use crate::types::managed_service_identity_status_fc218fa3::ManagedServiceIdentityStatus;
-pub use crate::types::managed_service_identity_type_98c61397::ManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_type_3bd9372d::ManagedServiceIdentityType;
 pub use crate::types::managed_service_identity_user_assigned_identities_status_a470f19c::ManagedServiceIdentityUserAssignedIdentitiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::sub_resource_095ae0b6::SubResource;

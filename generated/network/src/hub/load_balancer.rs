@@ -9,9 +9,9 @@ pub use crate::types::ddos_frontend_ip_configuration_settings_0de98242::DdosFron
 pub use crate::types::ddos_frontend_ip_configuration_settings_status_4af1f06a::DdosFrontendIpConfigurationSettingsStatus;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::frontend_ip_configuration_3815628a::FrontendIPConfiguration;
 pub use crate::types::frontend_ip_configuration_properties_format_private_ip_address_version_3cc89ee3::FrontendIPConfigurationPropertiesFormatPrivateIPAddressVersion;
 pub use crate::types::frontend_ip_configuration_properties_format_private_ip_allocation_method_313ff590::FrontendIPConfigurationPropertiesFormatPrivateIPAllocationMethod;
@@ -28,7 +28,7 @@ pub use crate::types::inbound_nat_rule_xee0a_status_79ef2289::InboundNatRuleXEE0
 pub use crate::types::load_balancer_backend_address_2ea0ca01::LoadBalancerBackendAddress;
 pub use crate::types::load_balancer_backend_address_properties_format_admin_state_84df7836::LoadBalancerBackendAddressPropertiesFormatAdminState;
 pub use crate::types::load_balancer_backend_address_x2806_status_c17623c3::LoadBalancerBackendAddressX2806Status;
-pub use crate::types::load_balancer_properties_format_mode_f36995e3::LoadBalancerPropertiesFormatMode;
+pub use crate::types::load_balancer_properties_format_mode_f7a19c6a::LoadBalancerPropertiesFormatMode;
 pub use crate::types::load_balancer_properties_format_scope_fa0e5193::LoadBalancerPropertiesFormatScope;
 pub use crate::types::load_balancer_sku_8e7585f2::LoadBalancerSku;
 pub use crate::types::load_balancer_sku_name_648b4da8::LoadBalancerSkuName;

@@ -4,9 +4,9 @@
 
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::network_interface_dns_settings_6e0224dd::NetworkInterfaceDnsSettings;
 pub use crate::types::network_interface_dns_settings_status_53f3029b::NetworkInterfaceDnsSettingsStatus;
 pub use crate::types::network_interface_ip_configuration_private_link_connection_properties_status_29d88c10::NetworkInterfaceIPConfigurationPrivateLinkConnectionPropertiesStatus;

@@ -2,12 +2,12 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::flow_log_format_parameters_018d056b::FlowLogFormatParameters;
+pub use crate::types::flow_log_format_parameters_f3343219::FlowLogFormatParameters;
 pub use crate::types::flow_log_format_parameters_status_2930ecae::FlowLogFormatParametersStatus;
-pub use crate::types::flow_log_format_parameters_type_dffce34a::FlowLogFormatParametersType;
-pub use crate::types::managed_service_identity_0cec853b::ManagedServiceIdentity;
+pub use crate::types::flow_log_format_parameters_type_31ac0e67::FlowLogFormatParametersType;
+pub use crate::types::managed_service_identity_f5f79358::ManagedServiceIdentity;
 pub use crate::types::managed_service_identity_status_fc218fa3::ManagedServiceIdentityStatus;
-pub use crate::types::managed_service_identity_type_98c61397::ManagedServiceIdentityType;
+pub use crate::types::managed_service_identity_type_3bd9372d::ManagedServiceIdentityType;
 pub use crate::types::managed_service_identity_user_assigned_identities_status_a470f19c::ManagedServiceIdentityUserAssignedIdentitiesStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::retention_policy_parameters_6e646383::RetentionPolicyParameters;

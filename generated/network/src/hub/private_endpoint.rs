@@ -5,9 +5,9 @@
 pub use crate::types::custom_dns_config_properties_format_status_1d925466::CustomDnsConfigPropertiesFormatStatus;
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::private_endpoint_ip_configuration_06f97e9d::PrivateEndpointIPConfiguration;
 pub use crate::types::private_endpoint_ip_configuration_status_d026bac2::PrivateEndpointIPConfigurationStatus;
 pub use crate::types::private_endpoint_operator_config_maps_e39053aa::PrivateEndpointOperatorConfigMaps;

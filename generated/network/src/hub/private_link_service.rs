@@ -4,9 +4,9 @@
 
 pub use crate::types::embedded_resource_673068ef::EmbeddedResource;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::extended_location_4e52a52a::ExtendedLocation;
+pub use crate::types::extended_location_61e0f4bb::ExtendedLocation;
 pub use crate::types::extended_location_status_1321ef40::ExtendedLocationStatus;
-pub use crate::types::extended_location_type_f5fa4f9b::ExtendedLocationType;
+pub use crate::types::extended_location_type_64f99680::ExtendedLocationType;
 pub use crate::types::private_link_service_ip_configuration_8c8de7d4::PrivateLinkServiceIpConfiguration;
 pub use crate::types::private_link_service_ip_configuration_properties_private_ip_address_version_9a79a874::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAddressVersion;
 pub use crate::types::private_link_service_ip_configuration_properties_private_ip_allocation_method_273d9a24::PrivateLinkServiceIpConfigurationPropertiesPrivateIPAllocationMethod;

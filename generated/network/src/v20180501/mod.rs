@@ -71,7 +71,7 @@ pub use crate::types::sub_resource_095ae0b6::SubResource;
 pub use crate::types::sub_resource_status_0f0dca63::SubResourceStatus;
 pub use crate::types::txt_record_5c92b88c::TxtRecord;
 pub use crate::types::txt_record_status_f711f54e::TxtRecordStatus;
-pub use crate::types::zone_type_8df2a7b7::ZoneType;
+pub use crate::types::zone_type_af939102::ZoneType;
 
 /// Names `DnsZone` in version `v1api20180501`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,9 +2,9 @@
 
 //! Types, each by its name and structure.
 
-pub mod identity_6775491b;
+pub mod identity_c9813d06;
 pub mod identity_status_41d44713;
-pub mod identity_type_216f3257;
+pub mod identity_type_da75384f;
 pub mod private_link_scoped_resource_status_37253154;
 pub mod public_network_access_type_67f00286;
 pub mod system_data_status_cb18b1c7;

@@ -12,9 +12,9 @@ use armature_shapes::resource::TypedObject;
 
 pub use workspace_spec::WorkspaceSpec;
 pub use workspace_status::WorkspaceStatus;
-pub use crate::types::identity_6775491b::Identity;
+pub use crate::types::identity_c9813d06::Identity;
 pub use crate::types::identity_status_41d44713::IdentityStatus;
-pub use crate::types::identity_type_216f3257::IdentityType;
+pub use crate::types::identity_type_da75384f::IdentityType;
 pub use crate::types::private_link_scoped_resource_status_37253154::PrivateLinkScopedResourceStatus;
 pub use crate::types::system_data_status_cb18b1c7::SystemDataStatus;
 pub use crate::types::user_identity_properties_status_396c5c31::UserIdentityPropertiesStatus;

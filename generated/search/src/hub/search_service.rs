@@ -2,14 +2,14 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::data_plane_aad_or_api_key_auth_option_84f17bde::DataPlaneAadOrApiKeyAuthOption;
-pub use crate::types::data_plane_aad_or_api_key_auth_option_aad_auth_failure_mode_f5105d26::DataPlaneAadOrApiKeyAuthOptionAadAuthFailureMode;
+pub use crate::types::data_plane_aad_or_api_key_auth_option_955c9dc9::DataPlaneAadOrApiKeyAuthOption;
+pub use crate::types::data_plane_aad_or_api_key_auth_option_aad_auth_failure_mode_8682c38a::DataPlaneAadOrApiKeyAuthOptionAadAuthFailureMode;
 pub use crate::types::data_plane_aad_or_api_key_auth_option_status_7624e5e1::DataPlaneAadOrApiKeyAuthOptionStatus;
-pub use crate::types::data_plane_auth_options_8215ff24::DataPlaneAuthOptions;
+pub use crate::types::data_plane_auth_options_fe9085fa::DataPlaneAuthOptions;
 pub use crate::types::data_plane_auth_options_status_78ff7224::DataPlaneAuthOptionsStatus;
 pub use crate::types::embedded_resource_status_effb2922::EmbeddedResourceStatus;
-pub use crate::types::encryption_with_cmk_3d097790::EncryptionWithCmk;
-pub use crate::types::encryption_with_cmk_enforcement_3c6e30d3::EncryptionWithCmkEnforcement;
+pub use crate::types::encryption_with_cmk_d0e814f7::EncryptionWithCmk;
+pub use crate::types::encryption_with_cmk_enforcement_eabc33af::EncryptionWithCmkEnforcement;
 pub use crate::types::encryption_with_cmk_status_6fa248b6::EncryptionWithCmkStatus;
 pub use crate::types::identity_0fec71d6::Identity;
 pub use crate::types::identity_status_327491f1::IdentityStatus;
@@ -23,8 +23,8 @@ pub use crate::types::search_service_operator_config_maps_00ef2e41::SearchServic
 pub use crate::types::search_service_operator_secrets_af6bf852::SearchServiceOperatorSecrets;
 pub use crate::types::search_service_operator_spec_cfb1acd9::SearchServiceOperatorSpec;
 pub use crate::types::search_service_properties_compute_type_f7edf301::SearchServicePropertiesComputeType;
-pub use crate::types::search_service_properties_data_exfiltration_protections_edeed74e::SearchServicePropertiesDataExfiltrationProtections;
-pub use crate::types::search_service_properties_hosting_mode_e1985c04::SearchServicePropertiesHostingMode;
+pub use crate::types::search_service_properties_data_exfiltration_protections_c5856332::SearchServicePropertiesDataExfiltrationProtections;
+pub use crate::types::search_service_properties_hosting_mode_2be34feb::SearchServicePropertiesHostingMode;
 pub use crate::types::search_service_properties_public_network_access_7e4a1b01::SearchServicePropertiesPublicNetworkAccess;
 pub use crate::types::search_service_properties_semantic_search_9cc0ac85::SearchServicePropertiesSemanticSearch;
 pub use crate::types::search_service_properties_upgrade_available_3ca14228::SearchServicePropertiesUpgradeAvailable;

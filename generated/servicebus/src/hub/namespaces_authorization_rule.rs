@@ -4,5 +4,5 @@
 
 pub use crate::types::namespaces_authorization_rule_operator_secrets_35b69737::NamespacesAuthorizationRuleOperatorSecrets;
 pub use crate::types::namespaces_authorization_rule_operator_spec_03e7c517::NamespacesAuthorizationRuleOperatorSpec;
-pub use crate::types::sb_authorization_rule_properties_rights_bf230395::SBAuthorizationRulePropertiesRights;
+pub use crate::types::sb_authorization_rule_properties_rights_ed65c2d3::SBAuthorizationRulePropertiesRights;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -11,9 +11,9 @@ shaped! {
         auto_delete_on_idle: String = "autoDeleteOnIdle"
             .at(&["properties", "autoDeleteOnIdle"])
             .rules(&shape::Rules { format: Some("duration"), ..shape::Rules::NONE });
-        /// Name in Azure, by default that of the object; at least 1 characters.
+        /// Name in Azure, by default that of the object; at least 1 characters; `~` for a slash.
         azure_name: String = "azureName"
-            .rules(&shape::Rules { min_length: Some(1), ..shape::Rules::NONE });
+            .rules(&shape::Rules { slash: Some("~"), min_length: Some(1), ..shape::Rules::NONE });
         /// Boolean; ARM `properties.deadLetteringOnMessageExpiration`.
         dead_lettering_on_message_expiration: bool = "deadLetteringOnMessageExpiration"
             .at(&["properties", "deadLetteringOnMessageExpiration"]);

@@ -7,7 +7,7 @@ pub use crate::types::action_status_db3b8f79::ActionStatus;
 pub use crate::types::correlation_filter_7236b031::CorrelationFilter;
 pub use crate::types::correlation_filter_status_15204f95::CorrelationFilterStatus;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::ruleproperties_filter_type_18d34744::RulepropertiesFilterType;
+pub use crate::types::ruleproperties_filter_type_993eaf40::RulepropertiesFilterType;
 pub use crate::types::sql_filter_edcf9af3::SqlFilter;
 pub use crate::types::sql_filter_status_5e055329::SqlFilterStatus;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

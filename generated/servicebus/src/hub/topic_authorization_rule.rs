@@ -2,7 +2,7 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::sb_authorization_rule_properties_rights_bf230395::SBAuthorizationRulePropertiesRights;
+pub use crate::types::sb_authorization_rule_properties_rights_ed65c2d3::SBAuthorizationRulePropertiesRights;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::topic_authorization_rule_operator_secrets_c6ba926b::TopicAuthorizationRuleOperatorSecrets;
 pub use crate::types::topic_authorization_rule_operator_spec_73d05b6d::TopicAuthorizationRuleOperatorSpec;

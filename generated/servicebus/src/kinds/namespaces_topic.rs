@@ -27,6 +27,7 @@ pub static NAMESPACES_TOPIC: KindInfo = KindInfo {
     },
     name: NameRule::Free(
         &shape::Rules {
+            slash: Some("~"),
             min_length: Some(1),
             ..shape::Rules::NONE
         },

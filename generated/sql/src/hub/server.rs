@@ -8,8 +8,8 @@ pub use crate::types::private_link_service_connection_state_property_status_valu
 pub use crate::types::resource_identity_83a4af8c::ResourceIdentity;
 pub use crate::types::resource_identity_status_227d71d1::ResourceIdentityStatus;
 pub use crate::types::resource_identity_type_31bcfb4d::ResourceIdentityType;
-pub use crate::types::server_external_administrator_administrator_type_1b287f99::ServerExternalAdministratorAdministratorType;
-pub use crate::types::server_external_administrator_d50ff941::ServerExternalAdministrator;
+pub use crate::types::server_external_administrator_92382704::ServerExternalAdministrator;
+pub use crate::types::server_external_administrator_administrator_type_9bef5cf2::ServerExternalAdministratorAdministratorType;
 pub use crate::types::server_external_administrator_principal_type_396cf534::ServerExternalAdministratorPrincipalType;
 pub use crate::types::server_external_administrator_status_c9bc269a::ServerExternalAdministratorStatus;
 pub use crate::types::server_operator_config_maps_b38f846b::ServerOperatorConfigMaps;
@@ -19,7 +19,7 @@ pub use crate::types::server_properties_create_mode_8d1d6efb::ServerPropertiesCr
 pub use crate::types::server_properties_public_network_access_bf473f8f::ServerPropertiesPublicNetworkAccess;
 pub use crate::types::server_spec_is_i_pv6_enabled_74ed9572::ServerSpecIsIPv6Enabled;
 pub use crate::types::server_spec_restrict_outbound_network_access_eaa1241d::ServerSpecRestrictOutboundNetworkAccess;
-pub use crate::types::server_status_is_i_pv6_enabled_3081096d::ServerStatusIsIPv6Enabled;
-pub use crate::types::server_status_restrict_outbound_network_access_09ff9ff2::ServerStatusRestrictOutboundNetworkAccess;
+pub use crate::types::server_status_is_i_pv6_enabled_53cdbadc::ServerStatusIsIPv6Enabled;
+pub use crate::types::server_status_restrict_outbound_network_access_12d31b16::ServerStatusRestrictOutboundNetworkAccess;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::user_identity_status_2371cb00::UserIdentityStatus;

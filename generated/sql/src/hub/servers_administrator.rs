@@ -2,6 +2,6 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::administrator_properties_administrator_type_2751da27::AdministratorPropertiesAdministratorType;
+pub use crate::types::administrator_properties_administrator_type_0a699936::AdministratorPropertiesAdministratorType;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

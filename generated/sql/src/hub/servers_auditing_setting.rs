@@ -3,5 +3,5 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::server_blob_auditing_policy_properties_state_ae730fc4::ServerBlobAuditingPolicyPropertiesState;
+pub use crate::types::server_blob_auditing_policy_properties_state_9d53ae0f::ServerBlobAuditingPolicyPropertiesState;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

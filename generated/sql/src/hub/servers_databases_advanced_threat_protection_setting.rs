@@ -2,6 +2,6 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::advanced_threat_protection_properties_state_6dac3712::AdvancedThreatProtectionPropertiesState;
+pub use crate::types::advanced_threat_protection_properties_state_5d108ece::AdvancedThreatProtectionPropertiesState;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -2,6 +2,6 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::database_blob_auditing_policy_properties_state_4afb2835::DatabaseBlobAuditingPolicyPropertiesState;
+pub use crate::types::database_blob_auditing_policy_properties_state_9f688d23::DatabaseBlobAuditingPolicyPropertiesState;
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

@@ -5,4 +5,4 @@
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;
 pub use crate::types::transparent_data_encryption_properties_scan_state_8f80fc02::TransparentDataEncryptionPropertiesScanState;
-pub use crate::types::transparent_data_encryption_properties_state_312c093c::TransparentDataEncryptionPropertiesState;
+pub use crate::types::transparent_data_encryption_properties_state_be9f3343::TransparentDataEncryptionPropertiesState;

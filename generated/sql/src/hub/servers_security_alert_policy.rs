@@ -3,5 +3,5 @@
 //! What the spec and the status of a kind are made of.
 
 pub use crate::types::operator_spec_053e8b00::OperatorSpec;
-pub use crate::types::security_alerts_policy_properties_state_9a09d48c::SecurityAlertsPolicyPropertiesState;
+pub use crate::types::security_alerts_policy_properties_state_25f2967a::SecurityAlertsPolicyPropertiesState;
 pub use crate::types::system_data_status_6ad9524e::SystemDataStatus;

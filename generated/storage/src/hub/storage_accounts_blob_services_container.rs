@@ -2,7 +2,7 @@
 
 //! What the spec and the status of a kind are made of.
 
-pub use crate::types::container_properties_public_access_d88b29ec::ContainerPropertiesPublicAccess;
+pub use crate::types::container_properties_public_access_cc89eaf1::ContainerPropertiesPublicAccess;
 pub use crate::types::immutability_policy_properties_status_e5084bb1::ImmutabilityPolicyPropertiesStatus;
 pub use crate::types::immutable_storage_with_versioning_eeb1e908::ImmutableStorageWithVersioning;
 pub use crate::types::immutable_storage_with_versioning_status_c09ad99d::ImmutableStorageWithVersioningStatus;

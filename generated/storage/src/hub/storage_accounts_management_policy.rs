@@ -14,10 +14,10 @@ pub use crate::types::management_policy_definition_9aa3c335::ManagementPolicyDef
 pub use crate::types::management_policy_definition_status_9359faeb::ManagementPolicyDefinitionStatus;
 pub use crate::types::management_policy_filter_4eca949d::ManagementPolicyFilter;
 pub use crate::types::management_policy_filter_status_b07f75b9::ManagementPolicyFilterStatus;
-pub use crate::types::management_policy_rule_278f353c::ManagementPolicyRule;
+pub use crate::types::management_policy_rule_d2e07d6f::ManagementPolicyRule;
 pub use crate::types::management_policy_rule_status_7d3743dd::ManagementPolicyRuleStatus;
-pub use crate::types::management_policy_rule_type_020a3857::ManagementPolicyRuleType;
-pub use crate::types::management_policy_schema_08a7d7ae::ManagementPolicySchema;
+pub use crate::types::management_policy_rule_type_87170b6b::ManagementPolicyRuleType;
+pub use crate::types::management_policy_schema_e5eb63bd::ManagementPolicySchema;
 pub use crate::types::management_policy_schema_status_58c7245f::ManagementPolicySchemaStatus;
 pub use crate::types::management_policy_snap_shot_bf785516::ManagementPolicySnapShot;
 pub use crate::types::management_policy_snap_shot_status_072d6013::ManagementPolicySnapShotStatus;

@@ -24,13 +24,17 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
         outcome.property.ty = ty;
     }
     if let Some(values) = &rule.values {
+        let of_spec = enum_of(site.types, &given);
+        outcome.note(
+            Aspect::Values,
+            of_spec.is_none_or(|it| it.values != *values),
+        );
         let known = EnumType {
             values: values.clone(),
+            // Better values do not close a list.
+            extensible: of_spec.is_some_and(|it| it.extensible),
             ..EnumType::default()
         };
-        let is_same = enum_of(site.types, &given)
-            .is_some_and(|it| (&it.values, it.extensible) == (&known.values, known.extensible));
-        outcome.note(Aspect::Values, !is_same);
         let property = &mut outcome.property;
         let now = property.ty.named();
         let id = identities::values(site.owner, &property.name, site.words, now);

@@ -113,7 +113,8 @@ fn collection_suffix(ty: &TypeRef) -> String {
 fn row(property: &Property, types: &TypeTable, path: String) -> Row {
     let mut words = Vec::new();
     if let Some(TypeDef::Enum(definition)) = property.ty.named().and_then(|id| types.get(id)) {
-        words.push(values(&definition.values));
+        let only = if definition.is_open() { "" } else { "only " };
+        words.push(format!("{only}{}", values(&definition.values)));
     }
     words.extend(rule_words(&property.rules));
     words.extend(rule_words(&property.item_rules));

@@ -103,6 +103,7 @@ impl Lowering {
                 multiple_of: raw.multiple_of,
                 min_items: raw.min_items,
                 max_items: raw.max_items,
+                slash: None,
             },
             default: raw.default,
             description: raw.description,

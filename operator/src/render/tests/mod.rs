@@ -3,6 +3,7 @@
 mod as_operator;
 mod mistakes;
 mod names;
+mod values;
 
 use std::path::Path;
 

@@ -116,6 +116,14 @@ impl Admitted<'_> {
         unknown.chain(nulls).chain(problems).collect()
     }
 
+    /// What an API server takes and what may be a slip all the same.
+    pub fn warnings(&self, manifest: &Value) -> Vec<Wrong> {
+        let spec = manifest.get("spec").unwrap_or(&Value::Null);
+        let told = shape::warnings(self.version.spec, spec, "spec").into_iter();
+        told.map(|problem| (problem.path, problem.kind.to_string()))
+            .collect()
+    }
+
     fn take_name_over(&self, spec: &mut Value) -> bool {
         let is_made_up = matches!(self.kind.name, NameRule::Uuid { .. });
         let takes_name = !is_made_up && self.version.spec.field(AZURE_NAME).is_some();
@@ -156,6 +164,18 @@ fn missing_owner(rule: OwnerRule) -> &'static str {
 /// When they are no texts.
 pub fn annotations(manifest: &Value) -> Result<Annotations, Wrong> {
     texts(manifest, "annotations")
+}
+
+/// Items of the metadata's lists that are null. All else in metadata may be null, as if it were not there.
+pub fn nulls_of_metadata(manifest: &Value) -> Vec<Wrong> {
+    let items = ["finalizers", "ownerReferences"]
+        .into_iter()
+        .flat_map(|name| {
+            let items = manifest["metadata"][name].as_array().into_iter().flatten();
+            let nulls = items.enumerate().filter(|(_, item)| item.is_null());
+            nulls.map(move |(index, _)| format!("metadata.{name}[{index}]"))
+        });
+    items.map(mistakes::no_value).collect()
 }
 
 fn texts(manifest: &Value, name: &str) -> Result<BTreeMap<String, String>, Wrong> {

@@ -92,7 +92,11 @@ fn read(kind: DataKind, document: &Document) -> Result<Values, Problem> {
         for (key, value) in found.into_iter().flatten() {
             let wrong =
                 |message: &str| Problem::at(&document.origin, format!("{member}.{key}"), message);
-            let text = value.as_str().ok_or_else(|| wrong("expected a string"))?;
+            // An API server takes a key without a value as one with an empty value.
+            let text = match value {
+                Value::Null => "",
+                value => value.as_str().ok_or_else(|| wrong("expected a string"))?,
+            };
             let bytes = if kind == DataKind::Secret && member == "data" {
                 base64::engine::general_purpose::STANDARD
                     .decode(text.split_whitespace().collect::<String>())

@@ -37,6 +37,8 @@ pub struct Resource {
     pub owner_id: Option<String>,
     /// Why an API server would not take the manifest.
     pub problems: Vec<Problem>,
+    /// What it takes, and what may be a slip.
+    pub warnings: Vec<Problem>,
 }
 
 impl Resource {
@@ -184,6 +186,14 @@ impl Manifests {
             let problem = Problem::at(origin, "metadata.namespace", message);
             return Err(vec![problem.of(format!("{kind} {name}"))]);
         }
+        let nulls = admission::nulls_of_metadata(&document.value);
+        if !nulls.is_empty() {
+            let title = format!("{kind} {namespace}/{name}");
+            let told = nulls
+                .into_iter()
+                .map(|(path, message)| Problem::at(origin, path, message).of(title.as_str()));
+            return Err(told.collect());
+        }
         let data_kind = match (api_version, kind) {
             ("v1", "Secret") => DataKind::Secret,
             ("v1", "ConfigMap") => DataKind::ConfigMap,
@@ -230,11 +240,9 @@ impl Manifests {
             position: self.resources.len(),
             keeps_pause: self.keeps_pauses,
         };
-        let problems: Vec<_> = admitted
-            .check(&document.value)
-            .into_iter()
-            .map(problem)
-            .collect();
+        let told = |wrong: Vec<Wrong>| -> Vec<_> { wrong.into_iter().map(problem).collect() };
+        let problems = told(admitted.check(&document.value));
+        let warnings = told(admitted.warnings(&document.value));
         let object = match admitted.object(&document.value) {
             Ok(object) => object,
             // The schema says more about it.
@@ -258,6 +266,7 @@ impl Manifests {
             object,
             owner_id: owner_id.map(str::to_owned),
             problems,
+            warnings,
         });
         Ok(())
     }

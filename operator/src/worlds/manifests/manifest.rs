@@ -1,12 +1,12 @@
-//! Reading manifests: files and folders, several documents in each.
+//! Reading manifests: files, folders and standard input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::documents;
 use super::problem::{Origin, Problem};
-use super::yaml::{self, YamlError};
 
 /// Suffixes of the files that are read from folders.
 const SUFFIXES: [&str; 3] = ["yaml", "yml", "json"];
@@ -88,40 +88,24 @@ fn list(paths: &[PathBuf]) -> (Vec<(&Path, PathBuf)>, Vec<Problem>) {
     (files, errors)
 }
 
-/// Splits a text into its documents and parses each on its own, so that one broken document does not hide the
-/// others. Empty documents do not count; the items of a `List` become documents with its number.
+/// Reads the documents of a text, so that one broken document does not hide the others. The items of a `List` become
+/// documents with its number.
 pub fn parse(
     origin: &Origin,
     text: &str,
     documents: &mut Vec<Document>,
     errors: &mut Vec<Problem>,
 ) {
-    let mut number = 0;
-    for (first_line, part) in split(text) {
-        if part.lines().all(is_blank) {
-            continue;
-        }
-        number += 1;
+    for found in documents::read(text) {
         let origin = Origin {
-            document: number,
+            document: found.number,
             ..origin.clone()
         };
-        match yaml::read(&part) {
+        match found.value {
             Ok(value) => add(origin, value, documents),
-            Err(error) => {
-                errors.push(Problem::of_document(
-                    &origin,
-                    yaml_message(error, first_line),
-                ));
-            }
+            Err(error) => errors.push(Problem::of_document(&origin, error.to_string())),
         }
     }
-}
-
-/// What is wrong, with the line of the file in which the document begins at `first_line`.
-fn yaml_message(error: YamlError, first_line: usize) -> String {
-    let line = first_line + error.line - 1;
-    YamlError { line, ..error }.to_string()
 }
 
 fn add(origin: Origin, value: Value, documents: &mut Vec<Document>) {
@@ -138,31 +122,6 @@ fn add(origin: Origin, value: Value, documents: &mut Vec<Document>) {
         }
         value => documents.push(Document { origin, value }),
     }
-}
-
-/// The documents of a YAML text with the number of their first line. A line that begins with `---` always
-/// begins a document, also inside a block of text.
-fn split(text: &str) -> Vec<(usize, String)> {
-    let mut parts = vec![(1, String::new())];
-    for (index, line) in text.lines().enumerate() {
-        let rest = line
-            .strip_prefix("---")
-            .filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t']));
-        if let Some(rest) = rest {
-            parts.push((index + 1, format!("{rest}\n")));
-        } else if line == "..." {
-            parts.push((index + 1, String::new()));
-        } else if let Some((_, part)) = parts.last_mut() {
-            part.push_str(line);
-            part.push('\n');
-        }
-    }
-    parts
-}
-
-fn is_blank(line: &str) -> bool {
-    let line = line.trim();
-    line.is_empty() || line.starts_with('#')
 }
 
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

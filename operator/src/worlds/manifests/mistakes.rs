@@ -17,12 +17,16 @@ pub fn nulls(shape: &'static StructShape, spec: &Value) -> Vec<Wrong> {
     found
 }
 
+/// What is said of a null.
+pub fn no_value(path: String) -> Wrong {
+    let message = "has no value, which an API server refuses; give it one or take it out";
+    (path, message.to_owned())
+}
+
 fn look_for_nulls(ty: Type, value: &Value, path: &str, found: &mut Vec<Wrong>) {
     match (ty, value) {
-        (_, Value::Null) => {
-            let message = "has no value, which an API server refuses; give it one or take it out";
-            found.push((path.to_owned(), message.to_owned()));
-        }
+        (Type::Json, _) => {}
+        (_, Value::Null) => found.push(no_value(path.to_owned())),
         (Type::Struct(shape), Value::Object(members)) => {
             for (name, value) in members {
                 if let Some(field) = shape.field(name) {

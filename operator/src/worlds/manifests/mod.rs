@@ -3,6 +3,7 @@
 //! | module | what lives here |
 //! |---|---|
 //! | [`manifest`] | files and folders become documents |
+//! | [`documents`] | where the documents of a file begin and end |
 //! | [`yaml`] | the text of a document becomes values, as kubectl reads it |
 //! | [`relevant`] | those of them that say something about Azure resources |
 //! | [`known_kinds`] | the kind and version that a document says it is |
@@ -16,6 +17,7 @@
 pub mod admission;
 pub mod cluster;
 pub mod data;
+mod documents;
 pub mod inventory;
 pub mod known_kinds;
 pub mod manifest;

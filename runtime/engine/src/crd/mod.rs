@@ -4,6 +4,7 @@
 //! and carries no field schema: it is written through conversion only, and the codec checks what it reads. The
 //! API server pays for every schema it keeps, so there is one copy of what must be checked and no more.
 
+mod known;
 mod rules;
 mod schema;
 
@@ -101,6 +102,8 @@ pub struct CrdOptions {
     pub operator_version: String,
     /// Labels that the user wants on CRDs, beside ours.
     pub labels: BTreeMap<String, String>,
+    /// The schemas have the known values of open lists, too.
+    pub known_values: bool,
 }
 
 /// Name of a kind's CRD: `storageaccounts.storage.azure.com`.
@@ -114,11 +117,11 @@ pub fn custom_resource_definition(kind: &KindInfo, options: &CrdOptions) -> Valu
     let mut versions: Vec<_> = served
         .into_iter()
         .map(|version| {
-            crd_version(
-                version.name,
-                &schema::api_version(kind, version),
-                Role::Served,
-            )
+            let mut schema = schema::api_version(kind, version);
+            if options.known_values {
+                known::tell(version.spec, &mut schema["properties"]["spec"]);
+            }
+            crd_version(version.name, &schema, Role::Served)
         })
         .collect();
     for version in &options.kept {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use armature_shapes::kind::{KindInfo, NameRule, VersionInfo};
 use armature_shapes::resource::{ArbitraryOwnerReference, KnownResourceReference};
-use armature_shapes::shape::{ArmPlace, Semantic, Shaped, StructShape, Type};
+use armature_shapes::shape::{ArmPlace, Rules, Semantic, Shaped, StructShape, Type};
 
 /// Most evaluations of one rule: keeps a rule of ours (some dozen units) below a tenth of the API server's
 /// limit of ten million units per rule.
@@ -125,6 +125,13 @@ fn one_source(shape: &StructShape) -> Vec<Value> {
         }
     }
     rules
+}
+
+/// A name of ARM has no slash, and in some kinds something stands for it.
+pub(super) fn no_slash(rules: &Rules) -> Option<Value> {
+    let slash = rules.slash?;
+    let message = format!("ARM has no '/' in a name, and writes '{slash}' for it");
+    Some(rule("!self.contains('/')", &message))
 }
 
 /// Rules over the whole object: what cannot change once the resource exists in Azure. Existence is told by

@@ -95,6 +95,9 @@ fn of_field(owner: &StructShape, field: &Field, checks: Checks, place: Place) ->
         && let Value::Object(schema) = &mut schema
     {
         constrain(schema, field.ty, field.rules);
+        if let Some(rule) = rules::no_slash(field.rules) {
+            schema.insert("x-kubernetes-validations".to_owned(), json!([rule]));
+        }
         // Formats are checked in conditions only: ARM takes more than RFC 3339 in its dates, and so does ASO.
         if std::ptr::eq(owner, Condition::SHAPE)
             && let Some(format) = field.rules.format
@@ -125,10 +128,11 @@ fn value(ty: Type, field: &Field, checks: Checks, place: Place) -> Value {
         Type::Number => json!({"type": "number"}),
         Type::String => json!({"type": "string"}),
         Type::Json => json!({"x-kubernetes-preserve-unknown-fields": true}),
-        Type::Enum(shape) if checks == Checks::All && !shape.values.is_empty() => {
-            json!({"type": "string", "enum": shape.values})
-        }
-        Type::Enum(_) => json!({"type": "string"}),
+        Type::Enum(shape) => match shape.only() {
+            Some(only) if checks == Checks::All => json!({"type": "string", "enum": only}),
+            // An open list is known to `armature` and not to the API server.
+            _ => json!({"type": "string"}),
+        },
         Type::Struct(shape) => object(shape, checks, place),
         Type::List(shape) => json!({
             "type": "array",

@@ -18,6 +18,7 @@ fn options() -> CrdOptions {
         kept: Default::default(),
         labels: Default::default(),
         operator_version: "1.2.3".to_owned(),
+        known_values: false,
     }
 }
 

@@ -6,8 +6,9 @@ use armature_azure::operation::{self, Style};
 use armature_azure::{
     CloudError, CredentialKey, Method, Request, Response, Transport, TransportError, absence,
 };
-use armature_shapes::id::{RemoteId, ResourceId, segment};
+use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
+use armature_shapes::shape::{Rules, misleading_name};
 use async_trait::async_trait;
 use serde_json::Value;
 
@@ -51,7 +52,10 @@ impl Session for Gate {
         account: &str,
         name: &str,
     ) -> Result<RemoteId, String> {
-        segment::check_segment(name).map_err(|error| format!("spec.azureName: {error}"))?;
+        let rules = kind.name.rules().unwrap_or(&Rules::NONE);
+        if let Some(why) = misleading_name(rules, name) {
+            return Err(format!("spec.azureName: {why}"));
+        }
         let owner = owner.and_then(RemoteId::arm);
         let id = ResourceId::of(kind, owner, account, name);
         id.map(RemoteId::Arm).map_err(|error| error.to_string())

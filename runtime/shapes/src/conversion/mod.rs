@@ -72,8 +72,8 @@ pub enum ConversionError {
     },
     /// A write through a version in which the object does not fit: see [`STASH_ANNOTATION`].
     #[error(
-        "{kind} cannot be written at {version}: this object has {bytes} bytes for which {version} has no place, more than an \
-         annotation holds, and they would be lost; write it at {newest}"
+        "{kind} cannot be written at {version}: this object has {bytes} bytes for which {version} has no place, more than fit \
+         into its annotations (256 KiB with all others), and they would be lost; write it at {newest}"
     )]
     TooMuchToStash {
         /// Kind and group.

@@ -4,7 +4,7 @@
 
 mod remote_id;
 mod resource_id;
-pub mod segment;
 
+pub use crate::segment;
 pub use remote_id::RemoteId;
 pub use resource_id::{IdError, ResourceId};

@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use super::segment::{MisleadingSegment, check_path};
 use crate::kind::{KindInfo, Remote, Scope};
+use crate::segment::{MisleadingSegment, check_path};
 
 /// ARM's own type of resource groups; the only type whose id has no `providers` segment of its own.
 const RESOURCE_GROUP_TYPE: &str = "Microsoft.Resources/resourceGroups";

@@ -32,9 +32,21 @@ impl StructShape {
 }
 
 impl EnumShape {
-    /// The shape of a newtype over a string.
+    /// The shape of a newtype over a string that takes other values, too.
     pub const fn of(name: &'static str, values: &'static [&'static str]) -> Self {
-        Self { name, values }
+        Self {
+            name,
+            values,
+            is_closed: false,
+        }
+    }
+
+    /// The same without other values.
+    pub const fn closed(self) -> Self {
+        Self {
+            is_closed: true,
+            ..self
+        }
     }
 }
 

@@ -6,28 +6,50 @@
 use serde_json::{Map, Value};
 
 use super::codec::integer;
+use super::name::{check_name, is_azure_name};
 use super::path::{Path, kind_of};
 use super::problem::{Problem, ProblemKind};
-use super::rules::{check_enum, check_rules};
+use super::rules::{Unlisted, check_enum, check_rules};
 use super::suggest::nearest;
-use super::{ArmPlace, Field, Flags, Semantic, StructShape, Type};
+use super::{ArmPlace, EnumShape, Field, Flags, Semantic, StructShape, Type};
 
 /// Checks a value in Kubernetes' form. `root` is what paths start with: `spec`. `null` is an empty object.
 pub fn check(shape: &'static StructShape, value: &Value, root: &str) -> Vec<Problem> {
-    let mut checker = Checker::default();
-    match value {
-        Value::Null => checker.members(shape, &Map::new(), &Path::Root(root)),
-        value => checker.object(shape, value, &Path::Root(root)),
-    }
-    checker.problems
+    Checker::run(shape, value, root).problems
+}
+
+/// What is no mistake by itself and may be a slip: values beyond a list that is open. Otherwise as [`check`].
+pub fn warnings(shape: &'static StructShape, value: &Value, root: &str) -> Vec<Problem> {
+    Checker::run(shape, value, root).warnings
 }
 
 #[derive(Default)]
 struct Checker {
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
 }
 
 impl Checker {
+    fn run(shape: &'static StructShape, value: &Value, root: &str) -> Self {
+        let mut checker = Self::default();
+        match value {
+            Value::Null => checker.members(shape, &Map::new(), &Path::Root(root)),
+            value => checker.object(shape, value, &Path::Root(root)),
+        }
+        checker
+    }
+
+    fn text(&mut self, shape: &'static EnumShape, text: &str, path: &Path<'_>) {
+        match check_enum(shape, text) {
+            None => {}
+            Some(Unlisted::Refused(kind)) => self.report(path, kind),
+            Some(Unlisted::Told(kind)) => self.warnings.push(Problem {
+                path: path.to_string(),
+                kind,
+            }),
+        }
+    }
+
     fn report(&mut self, path: &Path<'_>, kind: ProblemKind) {
         self.problems.push(Problem {
             path: path.to_string(),
@@ -56,7 +78,7 @@ impl Checker {
         for (name, value) in members {
             let below = path.member(name);
             match shape.field(name) {
-                _ if value.is_null() => {}
+                Some(_) if value.is_null() => {}
                 Some(field) => self.field(field, value, &below),
                 None => {
                     let names = shape.fields.iter().map(|field| field.name);
@@ -116,7 +138,11 @@ impl Checker {
             self.report(path, ProblemKind::Rule(rule));
         }
         self.value(field.ty, field, value, path);
-        for problem in check_rules(field.rules, value) {
+        let problems = match value.as_str() {
+            Some(name) if is_azure_name(field) => check_name(field.rules, name),
+            _ => check_rules(field.rules, value),
+        };
+        for problem in problems {
             self.report(path, ProblemKind::Rule(problem));
         }
     }
@@ -132,11 +158,7 @@ impl Checker {
             Type::Bool | Type::Integer(_) | Type::Number | Type::String | Type::Json => {}
             Type::Enum(shape) => match value.as_str() {
                 None => self.wrong_type(path, "a string", value),
-                Some(text) => {
-                    if let Some(problem) = check_enum(shape, text) {
-                        self.report(path, problem);
-                    }
-                }
+                Some(text) => self.text(shape, text, path),
             },
             Type::Struct(shape) => self.object(shape, value, path),
             Type::List(list) => self.list(list.item, field, value, path),

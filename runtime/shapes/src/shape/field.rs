@@ -369,12 +369,13 @@ macro_rules! shaped {
     };
 }
 
-/// A string type with known values: `string_enum! { /// docs Name { MEMBER = "Text", … } }`.
+/// A string type with known values: `string_enum! { /// docs Name { MEMBER = "Text", … } }`, or `Name closed { … }` where a
+/// manifest may have no other ones.
 ///
 /// Values outside the list are kept as they are, because Azure adds members without a new api-version.
 #[macro_export]
 macro_rules! string_enum {
-    ($(#[$attribute:meta])* $name:ident { $($member:ident = $text:literal),* $(,)? }) => {
+    ($(#[$attribute:meta])* $name:ident $($closed:ident)? { $($member:ident = $text:literal),* $(,)? }) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub $crate::shape::EnumText);
@@ -394,7 +395,7 @@ macro_rules! string_enum {
         impl $crate::shape::StringEnum for $name {
             const SHAPE: &'static $crate::shape::EnumShape = {
                 static SHAPE: $crate::shape::EnumShape =
-                    $crate::shape::EnumShape::of(stringify!($name), &[$($text),*]);
+                    $crate::shape::EnumShape::of(stringify!($name), &[$($text),*]) $(. $closed())?;
                 &SHAPE
             };
             fn from_text(text: &str) -> Self {

@@ -12,6 +12,7 @@ pub mod arm_tree;
 mod check;
 mod codec;
 mod field;
+mod name;
 pub mod path;
 mod problem;
 mod rules;
@@ -22,9 +23,10 @@ mod table;
 pub use access::{
     EnumMut, ListMut, ListRef, MapMut, MapRef, StructMut, StructRef, ValueMut, ValueRef, ViewMut,
 };
-pub use check::check;
+pub use check::{check, warnings};
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode, integer, recode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
+pub use name::{check_name, misleading_name};
 pub use problem::{Problem, ProblemKind};
 pub use rules::check_rules;
 pub use slot::{Access, AccessOf, EnumAccess, StructAccess};

@@ -40,6 +40,15 @@ pub enum ProblemKind {
         /// The known values.
         known: &'static [&'static str],
     },
+    /// Not one of the known values of an open list, which is no mistake by itself.
+    NotListed {
+        /// What is there.
+        found: String,
+        /// The known value that it may stand for.
+        suggestion: Option<&'static str>,
+        /// The known values.
+        known: &'static [&'static str],
+    },
     /// A constraint is not kept.
     Rule(String),
     /// A discriminated object without exactly one variant.
@@ -80,6 +89,20 @@ impl fmt::Display for ProblemKind {
                 "{found:?} is not a known value; known are {}",
                 known.join(", ")
             ),
+            ProblemKind::NotListed {
+                found,
+                suggestion,
+                known,
+            } => {
+                let told = match suggestion {
+                    Some(known) => format!("; did you mean {known:?}?"),
+                    None => format!("; known are {}", known.join(", ")),
+                };
+                write!(
+                    formatter,
+                    "{found:?} is not a value that the spec knows, and is sent to Azure as it is{told}"
+                )
+            }
             ProblemKind::Rule(rule) => formatter.write_str(rule),
             ProblemKind::OneOf { variants, found } => write!(
                 formatter,

@@ -35,7 +35,12 @@ fn check_text(rules: &Rules, text: &str) -> Vec<String> {
     problems
 }
 
-fn check_length(what: &str, min: Option<u64>, max: Option<u64>, length: usize) -> Vec<String> {
+pub(super) fn check_length(
+    what: &str,
+    min: Option<u64>,
+    max: Option<u64>,
+    length: usize,
+) -> Vec<String> {
     let length = length as u64;
     let mut problems = Vec::new();
     if let Some(min) = min
@@ -72,15 +77,31 @@ fn check_number(rules: &Rules, number: f64) -> Vec<String> {
     problems
 }
 
-/// Whether a text is a known value exactly, as the API server wants it.
-pub(super) fn check_enum(shape: &EnumShape, text: &str) -> Option<ProblemKind> {
-    if shape.values.is_empty() || shape.values.contains(&text) {
-        return None;
+/// What is to be said of a text that is not among the known values.
+pub(super) enum Unlisted {
+    /// The API server refuses it.
+    Refused(ProblemKind),
+    /// It is sent, and may be a slip.
+    Told(ProblemKind),
+}
+
+/// Whether a text is a known value: of a closed list exactly, as the API server wants it, of an open one in any casing, which
+/// is mended before it is sent.
+pub(super) fn check_enum(shape: &EnumShape, text: &str) -> Option<Unlisted> {
+    let known = shape.values;
+    let suggestion = || nearest(text, known.iter().copied());
+    match shape.only() {
+        Some(only) if only.contains(&text) => None,
+        Some(known) => Some(Unlisted::Refused(ProblemKind::NotInEnum {
+            found: text.to_owned(),
+            suggestion: suggestion(),
+            known,
+        })),
+        None if known.is_empty() || known.contains(&shape.canonical(text)) => None,
+        None => Some(Unlisted::Told(ProblemKind::NotListed {
+            found: text.to_owned(),
+            suggestion: suggestion(),
+            known,
+        })),
     }
-    let suggestion = nearest(text, shape.values.iter().copied());
-    Some(ProblemKind::NotInEnum {
-        found: text.to_owned(),
-        suggestion,
-        known: shape.values,
-    })
 }

@@ -112,9 +112,16 @@ pub struct EnumShape {
     pub name: &'static str,
     /// Known values in the spec's order.
     pub values: &'static [&'static str],
+    /// No other value may stand there. Most lists are open: Azure goes past them without a new api-version.
+    pub is_closed: bool,
 }
 
 impl EnumShape {
+    /// The only values that may stand there; `None` where any text may.
+    pub fn only(&self) -> Option<&'static [&'static str]> {
+        (self.is_closed && !self.values.is_empty()).then_some(self.values)
+    }
+
     /// The known value that equals `text` in any casing, or `text` itself. Manifests and services are both
     /// free with casing (ASO behaviour §3.5).
     pub fn canonical<'a>(&self, text: &'a str) -> &'a str {
@@ -233,6 +240,8 @@ pub struct Rules {
     pub min_items: Option<u64>,
     /// Most items.
     pub max_items: Option<u64>,
+    /// Of a name in Azure: what ARM writes where the service's own name has a slash.
+    pub slash: Option<&'static str>,
 }
 
 impl Rules {
@@ -247,5 +256,6 @@ impl Rules {
         multiple_of: None,
         min_items: None,
         max_items: None,
+        slash: None,
     };
 }

@@ -16,12 +16,12 @@ use crate::{shaped, string_enum};
 
 string_enum! {
     /// Tier.
-    Tier { HOT = "Hot", COOL = "Cool" }
+    Tier closed { HOT = "Hot", COOL = "Cool" }
 }
 
 string_enum! {
     /// Kind of identity.
-    IdentityType { SYSTEM = "SystemAssigned", USER = "UserAssigned" }
+    IdentityType closed { SYSTEM = "SystemAssigned", USER = "UserAssigned" }
 }
 
 shaped! {

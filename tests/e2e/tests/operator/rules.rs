@@ -1,6 +1,6 @@
 //! What the API server accepts and refuses by the CRDs alone.
 
-use armature_e2e::{Objects, World};
+use armature_e2e::{Objects, World, kind_info};
 use armature_runtime::engine::crd::{CrdOptions, custom_resource_definition};
 use armature_runtime::kind::{KindInfo, OwnerRule, VersionInfo};
 use armature_runtime::testing::arbitrary::Arbitrary;
@@ -98,6 +98,130 @@ fn every_kind_accepts_a_sound_object_and_refuses_two_owners_and_no_variant() {
                 OwnerRule::Kind { .. } | OwnerRule::None => "set exactly one of name and armId",
             };
             assert!(refused.contains(message), "{}: {refused}", kind.kind);
+        }
+    });
+}
+
+/// What Azure takes, and what it never could.
+#[test]
+fn names_and_values_are_taken_as_azure_takes_them() {
+    const GROUP: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/g";
+    let server = |version: &str| {
+        json!({
+            "owner": {"armId": GROUP}, "location": "westeurope", "version": version,
+            "sku": {"name": "Standard_B1ms", "tier": "Burstable"},
+        })
+    };
+    let named = |name: &str, owner: String| json!({"azureName": name, "owner": {"armId": owner}});
+    let hub = |name: &str| {
+        let mut spec = named(name, GROUP.to_owned());
+        spec["location"] = json!("westeurope");
+        spec
+    };
+    let of_bus = |name: &str| {
+        named(
+            name,
+            format!("{GROUP}/providers/Microsoft.ServiceBus/namespaces/n"),
+        )
+    };
+    let of_hub = |name: &str| {
+        named(
+            name,
+            format!("{GROUP}/providers/Microsoft.EventHub/namespaces/n"),
+        )
+    };
+    let of_store = |name: &str| {
+        named(
+            name,
+            format!("{GROUP}/providers/Microsoft.AppConfiguration/configurationStores/n"),
+        )
+    };
+    let tilde = "ARM has no '/' in a name, and writes '~' for it";
+    let rows = [
+        (
+            "dbforpostgresql/FlexibleServer",
+            "v1api20221201",
+            server("15"),
+            "",
+        ),
+        (
+            "dbformysql/FlexibleServer",
+            "v1api20230630",
+            server("8.4"),
+            "",
+        ),
+        ("eventhub/Namespace", "v1api20240101", hub("tel-01"), ""),
+        ("eventhub/Namespace", "v1api20240101", hub("tel-eu1"), ""),
+        (
+            "eventhub/Namespace",
+            "v1api20240101",
+            hub(&format!("a{}z", "-".repeat(48))),
+            "",
+        ),
+        (
+            "eventhub/Namespace",
+            "v1api20240101",
+            hub("tel-1"),
+            "spec.azureName",
+        ),
+        (
+            "eventhub/Namespace",
+            "v1api20240101",
+            hub("1-tel-eu"),
+            "spec.azureName",
+        ),
+        (
+            "servicebus/NamespacesQueue",
+            "v1api20240101",
+            of_bus("desk~in"),
+            "",
+        ),
+        (
+            "servicebus/NamespacesQueue",
+            "v1api20240101",
+            of_bus("desk/in"),
+            tilde,
+        ),
+        (
+            "servicebus/NamespacesTopic",
+            "v1api20240101",
+            of_bus("desk/in"),
+            tilde,
+        ),
+        (
+            "eventhub/NamespacesEventhub",
+            "v1api20240101",
+            of_hub("desk/in"),
+            tilde,
+        ),
+        (
+            "appconfiguration/KeyValue",
+            "v20240601",
+            of_store("desk/in"),
+            "and writes '~2F' for it",
+        ),
+    ];
+    World::shared().run("as-azure", async |_, objects| {
+        for (kind, version, spec, refused) in rows {
+            let info = kind_info(kind);
+            let object = json!({
+                "apiVersion": format!("{}/{version}", info.group),
+                "kind": info.kind,
+                "metadata": {"name": "one"},
+                "spec": spec,
+            });
+            let object: DynamicObject = serde_json::from_value(object).unwrap();
+            let answer = objects.api(kind, version).create(&dry_run(), &object).await;
+            match answer {
+                Ok(_) => assert_eq!(refused, "", "{kind} {object:?}"),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(
+                        !refused.is_empty() && error.contains(refused),
+                        "{kind}: {error}"
+                    );
+                }
+            }
         }
     });
 }

@@ -30,7 +30,7 @@ macro_rules! shaped {
     };
 }
 
-string_enum! { SkuName { STANDARD = "Standard_LRS", PREMIUM = "Premium_LRS" } }
+string_enum! { SkuName closed { STANDARD = "Standard_LRS", PREMIUM = "Premium_LRS" } }
 
 static ACCOUNT_NAME: Rules = Rules {
     pattern: Some("^[a-z0-9]+$"),

@@ -6,7 +6,7 @@ use super::certificate_configuration_store_name_3aa82860::CertificateConfigurati
 use super::certificate_information_e4a268c2::CertificateInformation;
 
 shaped! {
-    /// Object from `apimdeployment.json#/definitions/CertificateConfiguration`.
+    /// Object from `types.json`.
     CertificateConfiguration {
         /// Object; ARM `certificate`.
         certificate: Box<CertificateInformation> = "certificate".at(&["certificate"]);

@@ -3,7 +3,7 @@
 use armature_shapes::string_enum;
 
 string_enum! {
-    /// String with 2 known values from `apimdeployment.json#/definitions/CertificateConfiguration/properties/storeName`.
+    /// String with 2 known values from `types.json`.
     CertificateConfigurationStoreName {
         CERTIFICATE_AUTHORITY = "CertificateAuthority",
         ROOT = "Root",

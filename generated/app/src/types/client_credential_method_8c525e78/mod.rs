@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `AuthConfigs.json#/definitions/OpenIdConnectClientCredential/properties/method`.
-    ClientCredentialMethod {
+    ClientCredentialMethod closed {
         CLIENT_SECRET_POST = "ClientSecretPost",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `afdx.json#/definitions/AzureFirstPartyManagedCertificateParameters`.
-    AzureFirstPartyManagedCertificateParametersType {
+    AzureFirstPartyManagedCertificateParametersType closed {
         AZURE_FIRST_PARTY_MANAGED_CERTIFICATE = "AzureFirstPartyManagedCertificate",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/CacheExpirationActionParameters/properties/typeName`.
-    CacheExpirationActionParametersTypeName {
+    CacheExpirationActionParametersTypeName closed {
         DELIVERY_RULE_CACHE_EXPIRATION_ACTION_PARAMETERS = "DeliveryRuleCacheExpirationActionParameters",
     }
 }

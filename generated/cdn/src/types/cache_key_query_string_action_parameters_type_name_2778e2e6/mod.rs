@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/CacheKeyQueryStringActionParameters/properties/typeName`.
-    CacheKeyQueryStringActionParametersTypeName {
+    CacheKeyQueryStringActionParametersTypeName closed {
         DELIVERY_RULE_CACHE_KEY_QUERY_STRING_BEHAVIOR_ACTION_PARAMETERS = "DeliveryRuleCacheKeyQueryStringBehaviorActionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/ClientPortMatchConditionParameters/properties/typeName`.
-    ClientPortMatchConditionParametersTypeName {
+    ClientPortMatchConditionParametersTypeName closed {
         DELIVERY_RULE_CLIENT_PORT_CONDITION_PARAMETERS = "DeliveryRuleClientPortConditionParameters",
     }
 }

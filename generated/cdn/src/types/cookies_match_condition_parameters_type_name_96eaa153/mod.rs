@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/CookiesMatchConditionParameters/properties/typeName`.
-    CookiesMatchConditionParametersTypeName {
+    CookiesMatchConditionParametersTypeName closed {
         DELIVERY_RULE_COOKIES_CONDITION_PARAMETERS = "DeliveryRuleCookiesConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `afdx.json#/definitions/CustomerCertificateParameters`.
-    CustomerCertificateParametersType {
+    CustomerCertificateParametersType closed {
         CUSTOMER_CERTIFICATE = "CustomerCertificate",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/HeaderActionParameters/properties/typeName`.
-    HeaderActionParametersTypeName {
+    HeaderActionParametersTypeName closed {
         DELIVERY_RULE_HEADER_ACTION_PARAMETERS = "DeliveryRuleHeaderActionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/HostNameMatchConditionParameters/properties/typeName`.
-    HostNameMatchConditionParametersTypeName {
+    HostNameMatchConditionParametersTypeName closed {
         DELIVERY_RULE_HOST_NAME_CONDITION_PARAMETERS = "DeliveryRuleHostNameConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/HttpVersionMatchConditionParameters/properties/typeName`.
-    HttpVersionMatchConditionParametersTypeName {
+    HttpVersionMatchConditionParametersTypeName closed {
         DELIVERY_RULE_HTTP_VERSION_CONDITION_PARAMETERS = "DeliveryRuleHttpVersionConditionParameters",
     }
 }

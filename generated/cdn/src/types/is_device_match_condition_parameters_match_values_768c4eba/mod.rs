@@ -3,7 +3,7 @@
 use armature_shapes::string_enum;
 
 string_enum! {
-    /// String with 2 known values from `cdn.json#/definitions/IsDeviceMatchConditionParameters/properties/matchValues/items`.
+    /// String with 2 known values from `types.json`.
     IsDeviceMatchConditionParametersMatchValues {
         MOBILE = "Mobile",
         DESKTOP = "Desktop",

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/IsDeviceMatchConditionParameters/properties/typeName`.
-    IsDeviceMatchConditionParametersTypeName {
+    IsDeviceMatchConditionParametersTypeName closed {
         DELIVERY_RULE_IS_DEVICE_CONDITION_PARAMETERS = "DeliveryRuleIsDeviceConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `afdx.json#/definitions/ManagedCertificateParameters`.
-    ManagedCertificateParametersType {
+    ManagedCertificateParametersType closed {
         MANAGED_CERTIFICATE = "ManagedCertificate",
     }
 }

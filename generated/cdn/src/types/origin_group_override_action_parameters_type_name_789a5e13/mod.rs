@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/OriginGroupOverrideActionParameters/properties/typeName`.
-    OriginGroupOverrideActionParametersTypeName {
+    OriginGroupOverrideActionParametersTypeName closed {
         DELIVERY_RULE_ORIGIN_GROUP_OVERRIDE_ACTION_PARAMETERS = "DeliveryRuleOriginGroupOverrideActionParameters",
     }
 }

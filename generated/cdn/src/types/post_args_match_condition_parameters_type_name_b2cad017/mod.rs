@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/PostArgsMatchConditionParameters/properties/typeName`.
-    PostArgsMatchConditionParametersTypeName {
+    PostArgsMatchConditionParametersTypeName closed {
         DELIVERY_RULE_POST_ARGS_CONDITION_PARAMETERS = "DeliveryRulePostArgsConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/QueryStringMatchConditionParameters/properties/typeName`.
-    QueryStringMatchConditionParametersTypeName {
+    QueryStringMatchConditionParametersTypeName closed {
         DELIVERY_RULE_QUERY_STRING_CONDITION_PARAMETERS = "DeliveryRuleQueryStringConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/RemoteAddressMatchConditionParameters/properties/typeName`.
-    RemoteAddressMatchConditionParametersTypeName {
+    RemoteAddressMatchConditionParametersTypeName closed {
         DELIVERY_RULE_REMOTE_ADDRESS_CONDITION_PARAMETERS = "DeliveryRuleRemoteAddressConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/RequestBodyMatchConditionParameters/properties/typeName`.
-    RequestBodyMatchConditionParametersTypeName {
+    RequestBodyMatchConditionParametersTypeName closed {
         DELIVERY_RULE_REQUEST_BODY_CONDITION_PARAMETERS = "DeliveryRuleRequestBodyConditionParameters",
     }
 }

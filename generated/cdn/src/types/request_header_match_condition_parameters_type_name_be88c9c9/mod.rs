@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/RequestHeaderMatchConditionParameters/properties/typeName`.
-    RequestHeaderMatchConditionParametersTypeName {
+    RequestHeaderMatchConditionParametersTypeName closed {
         DELIVERY_RULE_REQUEST_HEADER_CONDITION_PARAMETERS = "DeliveryRuleRequestHeaderConditionParameters",
     }
 }

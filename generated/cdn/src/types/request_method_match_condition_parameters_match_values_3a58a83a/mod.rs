@@ -3,7 +3,7 @@
 use armature_shapes::string_enum;
 
 string_enum! {
-    /// String with 7 known values from `cdn.json#/definitions/RequestMethodMatchConditionParameters/properties/matchValues/items`.
+    /// String with 7 known values from `types.json`.
     RequestMethodMatchConditionParametersMatchValues {
         GET = "GET",
         HEAD = "HEAD",

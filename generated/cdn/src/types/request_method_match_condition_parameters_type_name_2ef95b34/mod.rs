@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/RequestMethodMatchConditionParameters/properties/typeName`.
-    RequestMethodMatchConditionParametersTypeName {
+    RequestMethodMatchConditionParametersTypeName closed {
         DELIVERY_RULE_REQUEST_METHOD_CONDITION_PARAMETERS = "DeliveryRuleRequestMethodConditionParameters",
     }
 }

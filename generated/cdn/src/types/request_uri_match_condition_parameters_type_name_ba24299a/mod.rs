@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/RequestUriMatchConditionParameters/properties/typeName`.
-    RequestUriMatchConditionParametersTypeName {
+    RequestUriMatchConditionParametersTypeName closed {
         DELIVERY_RULE_REQUEST_URI_CONDITION_PARAMETERS = "DeliveryRuleRequestUriConditionParameters",
     }
 }

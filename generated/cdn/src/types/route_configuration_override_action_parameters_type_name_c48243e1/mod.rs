@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/RouteConfigurationOverrideActionParameters/properties/typeName`.
-    RouteConfigurationOverrideActionParametersTypeName {
+    RouteConfigurationOverrideActionParametersTypeName closed {
         DELIVERY_RULE_ROUTE_CONFIGURATION_OVERRIDE_ACTION_PARAMETERS = "DeliveryRuleRouteConfigurationOverrideActionParameters",
     }
 }

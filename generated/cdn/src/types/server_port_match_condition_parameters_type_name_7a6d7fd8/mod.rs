@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/ServerPortMatchConditionParameters/properties/typeName`.
-    ServerPortMatchConditionParametersTypeName {
+    ServerPortMatchConditionParametersTypeName closed {
         DELIVERY_RULE_SERVER_PORT_CONDITION_PARAMETERS = "DeliveryRuleServerPortConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/SocketAddrMatchConditionParameters/properties/typeName`.
-    SocketAddrMatchConditionParametersTypeName {
+    SocketAddrMatchConditionParametersTypeName closed {
         DELIVERY_RULE_SOCKET_ADDR_CONDITION_PARAMETERS = "DeliveryRuleSocketAddrConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/SslProtocolMatchConditionParameters/properties/typeName`.
-    SslProtocolMatchConditionParametersTypeName {
+    SslProtocolMatchConditionParametersTypeName closed {
         DELIVERY_RULE_SSL_PROTOCOL_CONDITION_PARAMETERS = "DeliveryRuleSslProtocolConditionParameters",
     }
 }

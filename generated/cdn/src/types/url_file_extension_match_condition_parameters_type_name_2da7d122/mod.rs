@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/UrlFileExtensionMatchConditionParameters/properties/typeName`.
-    UrlFileExtensionMatchConditionParametersTypeName {
+    UrlFileExtensionMatchConditionParametersTypeName closed {
         DELIVERY_RULE_URL_FILE_EXTENSION_MATCH_CONDITION_PARAMETERS = "DeliveryRuleUrlFileExtensionMatchConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/UrlFileNameMatchConditionParameters/properties/typeName`.
-    UrlFileNameMatchConditionParametersTypeName {
+    UrlFileNameMatchConditionParametersTypeName closed {
         DELIVERY_RULE_URL_FILENAME_CONDITION_PARAMETERS = "DeliveryRuleUrlFilenameConditionParameters",
     }
 }

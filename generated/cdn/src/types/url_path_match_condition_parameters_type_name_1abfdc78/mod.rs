@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/UrlPathMatchConditionParameters/properties/typeName`.
-    UrlPathMatchConditionParametersTypeName {
+    UrlPathMatchConditionParametersTypeName closed {
         DELIVERY_RULE_URL_PATH_MATCH_CONDITION_PARAMETERS = "DeliveryRuleUrlPathMatchConditionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/UrlRedirectActionParameters/properties/typeName`.
-    UrlRedirectActionParametersTypeName {
+    UrlRedirectActionParametersTypeName closed {
         DELIVERY_RULE_URL_REDIRECT_ACTION_PARAMETERS = "DeliveryRuleUrlRedirectActionParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `cdn.json#/definitions/UrlRewriteActionParameters/properties/typeName`.
-    UrlRewriteActionParametersTypeName {
+    UrlRewriteActionParametersTypeName closed {
         DELIVERY_RULE_URL_REWRITE_ACTION_PARAMETERS = "DeliveryRuleUrlRewriteActionParameters",
     }
 }

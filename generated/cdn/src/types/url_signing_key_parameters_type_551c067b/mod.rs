@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `afdx.json#/definitions/UrlSigningKeyParameters`.
-    UrlSigningKeyParametersType {
+    UrlSigningKeyParametersType closed {
         URL_SIGNING_KEY = "UrlSigningKey",
     }
 }

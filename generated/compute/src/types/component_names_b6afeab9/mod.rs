@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `compute.json#/definitions/AdditionalUnattendContent/properties/componentName`.
-    ComponentNames {
+    ComponentNames closed {
         MICROSOFT_WINDOWS_SHELL_SETUP = "Microsoft-Windows-Shell-Setup",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `compute.json#/definitions/AdditionalUnattendContent/properties/passName`.
-    PassNames {
+    PassNames closed {
         OOBE_SYSTEM = "OobeSystem",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `datafactory.json#/definitions/FactoryGitHubConfiguration`.
-    FactoryGitHubConfigurationType {
+    FactoryGitHubConfigurationType closed {
         FACTORY_GIT_HUB_CONFIGURATION = "FactoryGitHubConfiguration",
     }
 }

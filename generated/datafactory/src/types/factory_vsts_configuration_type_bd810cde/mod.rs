@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `datafactory.json#/definitions/FactoryVSTSConfiguration`.
-    FactoryVSTSConfigurationType {
+    FactoryVSTSConfigurationType closed {
         FACTORY_VSTS_CONFIGURATION = "FactoryVSTSConfiguration",
     }
 }

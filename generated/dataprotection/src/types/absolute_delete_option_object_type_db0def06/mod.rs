@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `dataprotection.json#/definitions/AbsoluteDeleteOption`.
-    AbsoluteDeleteOptionObjectType {
+    AbsoluteDeleteOptionObjectType closed {
         ABSOLUTE_DELETE_OPTION = "AbsoluteDeleteOption",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `types.json`.
-    AdlsBlobBackupDatasourceParametersForAutoProtectionObjectType {
+    AdlsBlobBackupDatasourceParametersForAutoProtectionObjectType closed {
         ADLS_BLOB_BACKUP_DATASOURCE_PARAMETERS_FOR_AUTO_PROTECTION = "AdlsBlobBackupDatasourceParametersForAutoProtection",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `types.json`.
-    BlobBackupDatasourceParametersForAutoProtectionObjectType {
+    BlobBackupDatasourceParametersForAutoProtectionObjectType closed {
         BLOB_BACKUP_DATASOURCE_PARAMETERS_FOR_AUTO_PROTECTION = "BlobBackupDatasourceParametersForAutoProtection",
     }
 }

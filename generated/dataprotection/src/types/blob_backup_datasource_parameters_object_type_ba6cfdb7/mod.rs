@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `dataprotection.json#/definitions/BlobBackupDatasourceParameters`.
-    BlobBackupDatasourceParametersObjectType {
+    BlobBackupDatasourceParametersObjectType closed {
         BLOB_BACKUP_DATASOURCE_PARAMETERS = "BlobBackupDatasourceParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `dataprotection.json#/definitions/CopyOnExpiryOption`.
-    CopyOnExpiryOptionObjectType {
+    CopyOnExpiryOptionObjectType closed {
         COPY_ON_EXPIRY_OPTION = "CopyOnExpiryOption",
     }
 }

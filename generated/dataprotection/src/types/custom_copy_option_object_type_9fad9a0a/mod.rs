@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `dataprotection.json#/definitions/CustomCopyOption`.
-    CustomCopyOptionObjectType {
+    CustomCopyOptionObjectType closed {
         CUSTOM_COPY_OPTION = "CustomCopyOption",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `dataprotection.json#/definitions/KubernetesClusterBackupDatasourceParameters`.
-    KubernetesClusterBackupDatasourceParametersObjectType {
+    KubernetesClusterBackupDatasourceParametersObjectType closed {
         KUBERNETES_CLUSTER_BACKUP_DATASOURCE_PARAMETERS = "KubernetesClusterBackupDatasourceParameters",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `dataprotection.json#/definitions/ScheduleBasedBackupCriteria`.
-    ScheduleBasedBackupCriteriaObjectType {
+    ScheduleBasedBackupCriteriaObjectType closed {
         SCHEDULE_BASED_BACKUP_CRITERIA = "ScheduleBasedBackupCriteria",
     }
 }

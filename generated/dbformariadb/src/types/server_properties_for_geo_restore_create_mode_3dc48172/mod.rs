@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `mariadb.json#/definitions/ServerPropertiesForGeoRestore`.
-    ServerPropertiesForGeoRestoreCreateMode {
+    ServerPropertiesForGeoRestoreCreateMode closed {
         GEO_RESTORE = "GeoRestore",
     }
 }

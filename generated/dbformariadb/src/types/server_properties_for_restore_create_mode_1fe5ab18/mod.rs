@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `mariadb.json#/definitions/ServerPropertiesForRestore`.
-    ServerPropertiesForRestoreCreateMode {
+    ServerPropertiesForRestoreCreateMode closed {
         POINT_IN_TIME_RESTORE = "PointInTimeRestore",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `mysql.json#/definitions/Identity/properties/type`.
-    ManagedServiceIdentityType {
+    ManagedServiceIdentityType closed {
         USER_ASSIGNED = "UserAssigned",
     }
 }

@@ -3,7 +3,7 @@
 use armature_shapes::string_enum;
 
 string_enum! {
-    /// String with 3 known values from `iothub.json#/definitions/RoutingStorageContainerProperties/properties/encoding`.
+    /// String with 3 known values from `types.json`.
     RoutingStorageContainerPropertiesEncoding {
         AVRO = "Avro",
         AVRO_DEFLATE = "AvroDeflate",

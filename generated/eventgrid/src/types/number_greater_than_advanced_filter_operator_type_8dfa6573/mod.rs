@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `EventGrid.json#/definitions/NumberGreaterThanAdvancedFilter`.
-    NumberGreaterThanAdvancedFilterOperatorType {
+    NumberGreaterThanAdvancedFilterOperatorType closed {
         NUMBER_GREATER_THAN = "NumberGreaterThan",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `EventGrid.json#/definitions/NumberInAdvancedFilter`.
-    NumberInAdvancedFilterOperatorType {
+    NumberInAdvancedFilterOperatorType closed {
         NUMBER_IN = "NumberIn",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `EventGrid.json#/definitions/NumberLessThanAdvancedFilter`.
-    NumberLessThanAdvancedFilterOperatorType {
+    NumberLessThanAdvancedFilterOperatorType closed {
         NUMBER_LESS_THAN = "NumberLessThan",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `metricAlert_API.json#/definitions/DynamicMetricCriteria`.
-    DynamicMetricCriteriaCriterionType {
+    DynamicMetricCriteriaCriterionType closed {
         DYNAMIC_THRESHOLD_CRITERION = "DynamicThresholdCriterion",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `metricAlert_API.json#/definitions/MetricAlertSingleResourceMultipleMetricCriteria`.
-    MetricAlertSingleResourceMultipleMetricCriteriaOdataType {
+    MetricAlertSingleResourceMultipleMetricCriteriaOdataType closed {
         MICROSOFT_AZURE_MONITOR_SINGLE_RESOURCE_MULTIPLE_METRIC_CRITERIA = "Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `autoscale_API.json#/definitions/AutoscaleNotification/properties/operation`.
-    OperationType {
+    OperationType closed {
         SCALE = "Scale",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `types.json`.
-    PromQLCriteriaOdataType {
+    PromQLCriteriaOdataType closed {
         MICROSOFT_AZURE_MONITOR_PROM_QL_CRITERIA = "Microsoft.Azure.Monitor.PromQLCriteria",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `metricAlert_API.json#/definitions/WebtestLocationAvailabilityCriteria`.
-    WebtestLocationAvailabilityCriteriaOdataType {
+    WebtestLocationAvailabilityCriteriaOdataType closed {
         MICROSOFT_AZURE_MONITOR_WEBTEST_LOCATION_AVAILABILITY_CRITERIA = "Microsoft.Azure.Monitor.WebtestLocationAvailabilityCriteria",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `kusto.json#/definitions/CosmosDbDataConnection`.
-    CosmosDbDataConnectionKind {
+    CosmosDbDataConnectionKind closed {
         COSMOS_DB = "CosmosDb",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `types.json`.
-    EventHubDataConnectionWithManagedIdentityKind {
+    EventHubDataConnectionWithManagedIdentityKind closed {
         EVENT_HUB_WITH_MANAGED_IDENTITY = "EventHubWithManagedIdentity",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `machineLearningServices.json#/definitions/CustomKeysWorkspaceConnectionProperties`.
-    CustomKeysWorkspaceConnectionPropertiesAuthType {
+    CustomKeysWorkspaceConnectionPropertiesAuthType closed {
         CUSTOM_KEYS = "CustomKeys",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `machineLearningServices.json#/definitions/OAuth2AuthTypeWorkspaceConnectionProperties`.
-    OAuth2AuthTypeWorkspaceConnectionPropertiesAuthType {
+    OAuth2AuthTypeWorkspaceConnectionPropertiesAuthType closed {
         O_AUTH2 = "OAuth2",
     }
 }

@@ -5,7 +5,7 @@ use armature_shapes::{resource, shaped};
 use super::ssl_configuration_status_696305c2::SslConfigurationStatus;
 
 shaped! {
-    /// Object from `machineLearningServices.json#/definitions/SslConfiguration`.
+    /// Object from `types.json`.
     SslConfiguration {
         /// Key of a Secret; ARM `cert`.
         cert: Box<resource::SecretReference> = "cert".at(&["cert"]).secret();

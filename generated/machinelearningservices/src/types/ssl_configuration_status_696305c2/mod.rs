@@ -3,7 +3,7 @@
 use armature_shapes::string_enum;
 
 string_enum! {
-    /// String with 3 known values from `machineLearningServices.json#/definitions/SslConfiguration/properties/status`.
+    /// String with 3 known values from `types.json`.
     SslConfigurationStatus {
         DISABLED = "Disabled",
         ENABLED = "Enabled",

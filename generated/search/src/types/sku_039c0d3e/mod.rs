@@ -5,7 +5,7 @@ use armature_shapes::shaped;
 use super::sku_name_9ae02a59::SkuName;
 
 shaped! {
-    /// Object from `search.json#/definitions/Sku`.
+    /// Object from `types.json`.
     Sku {
         /// Enum; ARM `name`.
         name: SkuName = "name".at(&["name"]);

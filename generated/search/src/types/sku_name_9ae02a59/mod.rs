@@ -3,7 +3,7 @@
 use armature_shapes::string_enum;
 
 string_enum! {
-    /// String with 7 known values from `search.json#/definitions/Sku/properties/name`.
+    /// String with 7 known values from `types.json`.
     SkuName {
         FREE = "free",
         BASIC = "basic",

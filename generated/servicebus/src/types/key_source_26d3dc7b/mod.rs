@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `namespace-preview.json#/definitions/Encryption/properties/keySource`.
-    KeySource {
+    KeySource closed {
         MICROSOFT_KEY_VAULT = "Microsoft.KeyVault",
     }
 }

@@ -4,7 +4,7 @@ use armature_shapes::string_enum;
 
 string_enum! {
     /// String with 1 known value from `storage.json#/definitions/VirtualNetworkRule/properties/action`.
-    Action {
+    Action closed {
         ALLOW = "Allow",
     }
 }

@@ -1,6 +1,6 @@
 //! A YAML document as kubectl reads it: values, merge keys and keys that are no texts.
 //!
-//! What does not live here: where documents begin and end ([`super::manifest`]), and which of kubectl's values an API server
+//! What does not live here: where documents begin and end ([`super::documents`]), and which of kubectl's values an API server
 //! refuses ([`super::admission`]).
 
 mod keys;
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::fmt;
 
 use base64::Engine as _;
-use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 use serde_json::{Map, Value};
 
-use self::scalar::{Scalar, ScalarError};
+use self::scalar::ScalarError;
 
 /// Deepest nesting that is read.
 const DEEPEST: usize = 100;
@@ -59,6 +59,7 @@ pub fn read(text: &str) -> Result<Value, YamlError> {
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
         values: 0,
+        brackets: 0,
     };
     loop {
         match reader.next()? {
@@ -71,9 +72,20 @@ pub fn read(text: &str) -> Result<Value, YamlError> {
 
 struct Reader<'t> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
-    /// Values of anchors, with the number of values in them.
-    anchors: HashMap<usize, (Value, usize)>,
+    anchors: HashMap<usize, Anchored>,
     values: usize,
+    /// Lists and mappings in brackets around the value that is read.
+    brackets: usize,
+}
+
+/// What an anchor names.
+#[derive(Clone)]
+struct Anchored {
+    value: Value,
+    /// Number of values in it.
+    size: usize,
+    /// Its text as a key.
+    key: Option<String>,
 }
 
 impl<'t> Reader<'t> {
@@ -105,31 +117,66 @@ impl<'t> Reader<'t> {
         }
         let before = self.values;
         self.count(span, 1)?;
+        let key = key_of(&event);
         let (anchor, value) = match event {
             Event::Scalar(text, style, anchor, tag) => {
+                self.check_in_brackets(&text, style, span)?;
                 let value = scalar_value(&text, style, tag.as_deref());
                 (
                     anchor,
                     value.map_err(|error| wrong(span, error.to_string()))?,
                 )
             }
-            Event::SequenceStart(_, anchor, _) => (anchor, self.sequence(depth)?),
-            Event::MappingStart(_, anchor, _) => (anchor, self.mapping(depth)?),
+            Event::SequenceStart(style, anchor, _) => {
+                let in_brackets = usize::from(style == StructureStyle::Flow);
+                self.brackets += in_brackets;
+                let items = self.sequence(depth)?;
+                self.brackets -= in_brackets;
+                (anchor, items)
+            }
+            Event::MappingStart(style, anchor, _) => {
+                let in_brackets = usize::from(style == StructureStyle::Flow);
+                self.brackets += in_brackets;
+                let members = self.mapping(depth)?;
+                self.brackets -= in_brackets;
+                (anchor, members)
+            }
             Event::Alias(id) => {
-                let found = self.anchors.get(&id).cloned();
-                // An anchor is known only when its value is complete.
-                let (value, size) =
-                    found.ok_or_else(|| wrong(span, "an alias stands inside of what it names"))?;
-                self.count(span, size)?;
-                return Ok(value);
+                let found = self.anchored(id, span)?;
+                self.count(span, found.size)?;
+                return Ok(found.value);
             }
             _ => return Err(wrong(span, "a value is missing")),
         };
         if anchor > 0 {
-            let size = self.values - before;
-            self.anchors.insert(anchor, (value.clone(), size));
+            let anchored = Anchored {
+                value: value.clone(),
+                size: self.values - before,
+                key,
+            };
+            self.anchors.insert(anchor, anchored);
         }
         Ok(value)
+    }
+
+    /// What an alias stands for. An anchor is known only when its value is complete.
+    fn anchored(&self, id: usize, span: &Span) -> Result<Anchored, YamlError> {
+        let found = self.anchors.get(&id).cloned();
+        found.ok_or_else(|| wrong(span, "an alias stands inside of what it names"))
+    }
+
+    /// kubectl's reader ends a plain scalar in brackets at a question mark, and knows no way on.
+    fn check_in_brackets(
+        &self,
+        text: &str,
+        style: ScalarStyle,
+        span: &Span,
+    ) -> Result<(), YamlError> {
+        if self.brackets > 0 && style == ScalarStyle::Plain && text.contains('?') {
+            let message = format!("kubectl does not read `{text}` in brackets; put it in quotes");
+            return Err(wrong(span, message));
+        }
+        Ok(())
     }
 
     fn count(&mut self, span: &Span, more: usize) -> Result<(), YamlError> {
@@ -191,20 +238,27 @@ impl<'t> Reader<'t> {
     }
 
     fn key(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<String, YamlError> {
-        let scalar = match &event {
-            Event::Scalar(text, ScalarStyle::Plain, _, None) => scalar::resolve(text),
-            _ => Scalar::Text,
+        let own = match event {
+            Event::Alias(id) => self.anchored(id, span)?.key,
+            _ => key_of(&event),
         };
-        let text = match &event {
-            Event::Scalar(text, ..) => text.to_string(),
-            _ => String::new(),
+        let own = match self.value(event, span, depth + 1)? {
+            Value::String(text) => Some(text),
+            Value::Bool(_) | Value::Number(_) => own,
+            _ => None,
         };
-        match self.value(event, span, depth + 1)? {
-            Value::String(text) => Ok(text),
-            Value::Bool(_) | Value::Number(_) => keys::text_of(&scalar, &text)
-                .ok_or_else(|| wrong(span, "this key is no text; write it in quotes")),
-            _ => Err(wrong(span, "this key is no text; write it in quotes")),
+        own.ok_or_else(|| wrong(span, "this key is no text; write it in quotes"))
+    }
+}
+
+/// The text of a scalar that stands as a key and is none itself.
+fn key_of(event: &Event<'_>) -> Option<String> {
+    match event {
+        Event::Scalar(text, ScalarStyle::Plain, _, None) => {
+            keys::text_of(&scalar::resolve(text), text)
         }
+        Event::Scalar(text, ..) => Some(text.to_string()),
+        _ => None,
     }
 }
 
@@ -231,7 +285,13 @@ fn is_remark(event: &Event<'_>) -> bool {
 }
 
 fn is_merge(event: &Event<'_>) -> bool {
-    matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
+    let Event::Scalar(text, style, _, tag) = event else {
+        return false;
+    };
+    let own = tag.as_deref().map(yaml_tag);
+    let is_tagged = own.is_some_and(|own| own.as_deref() == Some("merge"));
+    let is_plain = tag.is_none() && *style == ScalarStyle::Plain;
+    text == "<<" && (is_plain || is_tagged)
 }
 
 /// Takes over what `<<` names; of a list the first mapping counts most. `None` when it names anything else.

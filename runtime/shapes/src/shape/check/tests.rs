@@ -1,7 +1,11 @@
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::*;
+use crate::shape::Shaped;
 use crate::testing::gadget::VERSION;
+use crate::{shaped, string_enum};
 
 fn messages(problems: &[Problem]) -> Vec<String> {
     let mut messages: Vec<_> = problems.iter().map(Problem::to_string).collect();
@@ -41,7 +45,7 @@ fn every_problem_is_told_with_its_place() {
         [
             "spec.accessTier: \"hot\" is not a known value, did you mean \"Hot\"?",
             "spec.azureName: must have at least 3 characters, has 2",
-            "spec.azureName: must match the pattern ^[a-z0-9]+$",
+            "spec.azureName: must match the pattern ^[a-z0-9]+$: 'A!' holds '!', 'A'",
             "spec.capacity: must be at most 100",
             "spec.identity.type: \"Managed\" is not a known value; known are SystemAssigned, UserAssigned",
             "spec.location: required, but not set",
@@ -71,4 +75,43 @@ fn an_absent_spec_lacks_what_is_required() {
             "spec.owner: required, but not set",
         ]
     );
+}
+
+string_enum! {
+    /// Sizes, of which there may be more.
+    Size { SMALL = "Small", LARGE = "Large" }
+}
+
+shaped! {
+    /// A list that is open, by itself and in a list and a map.
+    Sized {
+        /// One.
+        size: Size = "size";
+        /// Several.
+        sizes: Vec<Size> = "sizes";
+        /// By name.
+        by_name: BTreeMap<String, Size> = "byName";
+    }
+}
+
+#[test]
+fn a_value_beyond_an_open_list_is_told_and_not_refused() {
+    let spec = json!({
+        "size": "15", "sizes": [Size::SMALL.as_str(), "large", "Lorge"],
+        "byName": {"a": "Huge", "b": Size::LARGE.as_str()},
+    });
+    assert_eq!(check(Sized::SHAPE, &spec, "spec"), []);
+    let beyond = "is not a value that the spec knows, and is sent to Azure as it is";
+    assert_eq!(
+        messages(&warnings(Sized::SHAPE, &spec, "spec")),
+        [
+            format!("spec.byName.a: \"Huge\" {beyond}; known are Small, Large"),
+            format!("spec.size: \"15\" {beyond}; known are Small, Large"),
+            format!("spec.sizes[2]: \"Lorge\" {beyond}; did you mean \"Large\"?"),
+        ]
+    );
+    let wrong = json!({"size": 15});
+    let problems = messages(&check(Sized::SHAPE, &wrong, "spec"));
+    assert_eq!(problems, ["spec.size: expected a string, found an integer"]);
+    assert_eq!(warnings(VERSION.spec, &good(), "spec"), []);
 }

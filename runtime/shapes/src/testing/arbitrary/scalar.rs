@@ -188,6 +188,7 @@ impl Arbitrary {
         let keeps = |text: &String| {
             let matches = pattern.as_ref();
             matches.is_none_or(|pattern| pattern.is_match(text))
+                && (rules.slash.is_none() || !text.contains('/'))
                 && check_rules(&lengths, &Value::from(text.as_str())).is_empty()
         };
         let of_length = |text: &str, length: usize| text.chars().cycle().take(length).collect();
@@ -222,7 +223,8 @@ impl Arbitrary {
     }
 
     pub(super) fn member(&mut self, shape: &EnumShape) -> String {
-        let known = self.manners == Manners::Valid || self.below(8) > 0;
+        let refused = self.plain || self.manners == Manners::Valid && shape.only().is_some();
+        let known = refused || self.below(8) > 0;
         match shape.values.get(self.below(shape.values.len().max(1))) {
             Some(value) if known => (*value).to_owned(),
             _ => "Unheard-of".to_owned(),
