@@ -1,6 +1,7 @@
 //! Log lines: for people on a terminal, JSON for collectors.
 
-use tracing::Subscriber;
+use tracing::{Level, Metadata, Subscriber};
+use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -9,6 +10,11 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
 use crate::colour::Colour;
 use crate::traces::Traces;
+
+/// kube's client, as it names itself in log lines.
+const CLIENT: &str = "kube_client";
+/// Its modules.
+const CLIENT_MODULES: &str = "kube_client::";
 
 /// How log lines look and how many there are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,11 +43,12 @@ impl LogStyle {
         W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
     {
         let layer = fmt::layer().with_writer(writer).with_ansi(self.ansi);
-        if self.json {
+        let layer = if self.json {
             layer.json().flatten_event(true).boxed()
         } else {
             layer.with_target(false).boxed()
-        }
+        };
+        layer.with_filter(FilterFn::new(holds_no_body)).boxed()
     }
 
     /// Log lines for a writer, whatever `RUST_LOG` says.
@@ -52,6 +59,14 @@ impl LogStyle {
     {
         self.layer(writer).with_filter(self.default_filter())
     }
+}
+
+/// Whether a line can hold no body of an answer. kube's client prints those that it cannot read as warnings, and a list of
+/// Secrets holds what was applied by kubectl; no setting brings them back.
+fn holds_no_body(line: &Metadata<'_>) -> bool {
+    let target = line.target();
+    let is_client = target == CLIENT || target.starts_with(CLIENT_MODULES);
+    !is_client || *line.level() == Level::ERROR
 }
 
 /// Sends log lines of this process to standard error, and its spans to the collector. Does nothing when a subscriber is
@@ -137,6 +152,26 @@ mod tests {
         assert_eq!(line["level"], "INFO");
         assert_eq!(line["reason"], "Succeeded");
         assert_eq!(line["span"]["kind"], "Vault");
+    }
+
+    #[test]
+    fn no_verbosity_brings_back_bodies_that_could_not_be_read() {
+        for verbosity in 0..=2 {
+            let style = LogStyle {
+                verbosity,
+                ..LogStyle::default()
+            };
+            let lines = Lines::default();
+            let subscriber = Registry::default().with(style.lines(lines.writer()));
+            tracing::subscriber::with_default(subscriber, || {
+                tracing::warn!(target: "kube_client::client", "{{password}}");
+                tracing::debug!(target: "kube_client", "{{password}}");
+                tracing::error!(target: "kube_client::client", "failed");
+            });
+            let text = lines.text();
+            assert!(!text.contains("password"), "{text}");
+            assert!(text.contains("failed"), "{text}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use crate::turn::Turn;
 
@@ -111,6 +112,7 @@ impl Collector for State {
         )?;
         ConstGauge::new(i64::from(is_leading)).encode(family)?;
         self.encode_events(&mut encoder)?;
+        self.encode_watches(&mut encoder)?;
         let mut objects: BTreeMap<[&'static str; 3], usize> = BTreeMap::new();
         let known = is_leading.then(|| self.cluster.cache().all());
         for object in known.into_iter().flatten() {
@@ -134,6 +136,30 @@ impl Collector for State {
 }
 
 impl State {
+    fn encode_watches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let in_step = self.cluster.in_step();
+        let mut family = encoder.encode_descriptor(
+            "watch_interrupted",
+            "Watches of the API server that have failed for a minute or longer: changes are missed",
+            None,
+            prometheus_client::metrics::MetricType::Gauge,
+        )?;
+        for kind in in_step.out_of_step(Instant::now()) {
+            gauge(1).encode(family.encode_family(&[("kind", kind.as_str())])?)?;
+        }
+        let mut family = encoder.encode_descriptor(
+            "unreadable_objects",
+            "Objects in lists and watches that could not be read and were left out",
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
+        for (kind, count) in in_step.unreadables() {
+            let labels = [("kind", kind.as_str())];
+            ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+
     fn encode_events(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let events = self.cluster.events();
         let mut family = encoder.encode_descriptor(

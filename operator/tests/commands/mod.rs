@@ -342,7 +342,7 @@ impl World {
         Api::namespaced_with(self.client.clone(), NAMESPACE, &resource)
     }
 
-    fn log(&self) -> String {
+    pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 }

@@ -23,10 +23,13 @@ use serde_json::{Map, Value, json};
 
 use super::cache::ObjectCache;
 use super::client::Clients;
+use super::data::{ConfigMapData, SecretData};
 use super::digest_key::DigestKeys;
 use super::error::request;
 use super::event::{EventFigures, EventRecorder};
 use super::export_watch::own_keys;
+use super::in_step::InStep;
+use super::item::MetadataOf;
 use super::names::FIELD_MANAGER;
 use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
@@ -45,6 +48,7 @@ pub struct Cluster {
     pub(super) credentials: Arc<NamespaceCredentials>,
     pub(super) secret_versions: Arc<SecretVersions>,
     pub(super) wake: Arc<dyn Wake>,
+    pub(super) in_step: Arc<InStep>,
     events: EventRecorder,
     fence: Fence,
     digest_keys: Arc<DigestKeys>,
@@ -73,6 +77,7 @@ impl Cluster {
             credentials: Arc::default(),
             secret_versions: Arc::default(),
             wake,
+            in_step: Arc::default(),
             events,
             fence: Fence::open(),
             digest_keys: Arc::new(DigestKeys::new(namespace)),
@@ -88,6 +93,11 @@ impl Cluster {
     /// The objects in memory.
     pub fn cache(&self) -> &ObjectCache {
         &self.cache
+    }
+
+    /// Which watches are in step.
+    pub fn in_step(&self) -> &InStep {
+        &self.in_step
     }
 
     /// What became of the events of objects.
@@ -249,23 +259,19 @@ impl KubernetesPort for Cluster {
         let label = || format!("{kind:?} {namespace}/{name}");
         match kind {
             DataKind::Secret => {
-                let api: Api<Secret> = Api::namespaced(client, namespace);
+                let api: Api<SecretData> = Api::namespaced(client, namespace);
                 let found = request("read", label, api.get_opt(name)).await?;
                 Ok(found.map(|secret| {
-                    let data = secret.data.unwrap_or_default().into_iter();
-                    keyed(secret.metadata, data.map(|(key, value)| (key, value.0)))
+                    let (metadata, data) = secret.into_parts();
+                    keyed(metadata, data)
                 }))
             }
             DataKind::ConfigMap => {
-                let api: Api<ConfigMap> = Api::namespaced(client, namespace);
+                let api: Api<ConfigMapData> = Api::namespaced(client, namespace);
                 let found = request("read", label, api.get_opt(name)).await?;
                 Ok(found.map(|map| {
-                    let text = map.data.unwrap_or_default().into_iter();
-                    let bytes = map.binary_data.unwrap_or_default().into_iter();
-                    let data = text
-                        .map(|(key, value)| (key, value.into_bytes()))
-                        .chain(bytes.map(|(key, value)| (key, value.0)));
-                    keyed(map.metadata, data)
+                    let (metadata, data) = map.into_parts();
+                    keyed(metadata, data)
                 }))
             }
         }
@@ -304,7 +310,7 @@ impl KubernetesPort for Cluster {
                     ),
                     ..Secret::default()
                 };
-                let api: Api<Secret> = Api::namespaced(client, &namespace);
+                let api: Api<MetadataOf<Secret>> = Api::namespaced(client, &namespace);
                 let patch = Patch::Apply(body);
                 let call = api.patch(&export.name, &parameters, &patch);
                 self.write("write", label, call).await?;
@@ -315,7 +321,7 @@ impl KubernetesPort for Cluster {
                     data: Some(export.data),
                     ..ConfigMap::default()
                 };
-                let api: Api<ConfigMap> = Api::namespaced(client, &namespace);
+                let api: Api<MetadataOf<ConfigMap>> = Api::namespaced(client, &namespace);
                 let patch = Patch::Apply(body);
                 let call = api.patch(&export.name, &parameters, &patch);
                 self.write("write", label, call).await?;

@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer};
 
 use armature_shapes::kind::KindInfo;
 
+use super::metadata;
+
 /// Annotations of cert-manager's injector, which writes the bundle of authorities of what has one
 /// (<https://cert-manager.io/docs/concepts/ca-injector/>).
 pub(super) const INJECTIONS: [&str; 3] = [
@@ -20,8 +22,8 @@ pub(super) const INJECTIONS: [&str; 3] = [
 /// A CRD on the server, without schemas.
 #[derive(Clone, Debug, Deserialize)]
 pub struct InstalledCrd {
-    /// Metadata; the name is `<plural>.<group>`.
-    #[serde(default)]
+    /// Metadata without managedFields; the name is `<plural>.<group>`.
+    #[serde(default, deserialize_with = "metadata::without_owners")]
     pub metadata: ObjectMeta,
     /// The part of the spec that is read.
     pub spec: CrdSpec,

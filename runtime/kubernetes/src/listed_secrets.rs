@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use armature_shapes::names::NAMESPACE_CREDENTIAL;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::Event;
 
 use super::cluster::Cluster;
 use super::credential::version;
+use super::item::MetadataOf;
 
 /// Secrets of a list that is under way.
 #[derive(Default)]
@@ -25,7 +25,7 @@ impl ListedSecrets {
         &mut self,
         cluster: &Cluster,
         scope: Option<&str>,
-        event: &Event<PartialObjectMeta<K>>,
+        event: &Event<MetadataOf<K>>,
     ) {
         let versions = &cluster.secret_versions;
         match event {

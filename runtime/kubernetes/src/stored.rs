@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 
 use armature_shapes::resource::{Kind, Object};
 
+use super::metadata;
+
 /// Annotation in which `kubectl apply` keeps a second copy of the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -16,8 +18,8 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// read; spec and status stay text. No field may be flattened: text cannot be kept behind serde's buffers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct StoredObject {
-    /// Metadata as sent.
-    #[serde(default)]
+    /// Metadata without managedFields.
+    #[serde(default, deserialize_with = "metadata::without_owners")]
     pub metadata: ObjectMeta,
     /// `spec` as sent.
     #[serde(default)]
@@ -28,9 +30,17 @@ pub struct StoredObject {
 }
 
 impl StoredObject {
-    /// The object for the cache and the reconciler, without managedFields and the copy that kubectl keeps.
+    /// An object of which the metadata alone is known.
+    pub(super) fn of(metadata: ObjectMeta) -> Self {
+        Self {
+            metadata,
+            spec: None,
+            status: None,
+        }
+    }
+
+    /// The object for the cache and the reconciler, without the copy that kubectl keeps.
     pub fn into_object(mut self, kind: Kind) -> Object {
-        self.metadata.managed_fields = None;
         if let Some(annotations) = &mut self.metadata.annotations {
             annotations.remove(LAST_APPLIED);
         }

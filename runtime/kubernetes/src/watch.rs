@@ -15,11 +15,12 @@ use futures::StreamExt;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::Api;
-use kube::core::{NamespaceResourceScope, PartialObjectMeta};
+use kube::core::NamespaceResourceScope;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event, watcher};
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,7 +28,9 @@ use super::client::WatchClient;
 use super::cluster::Cluster;
 use super::export_watch::{self, ListedTargets};
 use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
+use super::in_step::InStep;
 use super::installed::InstalledCrd;
+use super::item::{Item, MetadataOf, Unreadable};
 use super::listed_secrets::ListedSecrets;
 use super::stored::StoredObject;
 
@@ -105,11 +108,11 @@ impl Watches {
         let mut listed = HashSet::new();
         follow(
             "CustomResourceDefinition",
-            &place,
-            Api::<InstalledCrd>::all,
+            (&self.cluster.in_step.clone(), &place),
+            Api::<Item<InstalledCrd>>::all,
             config,
             stop,
-            |event| match event {
+            readable(|event| match event {
                 Event::Init => listed.clear(),
                 Event::InitApply(crd) | Event::Apply(crd) => {
                     if let Some(kind) = self.kind_of(&crd) {
@@ -138,7 +141,7 @@ impl Watches {
                     }
                     self.cluster.cache.mark_kinds_known();
                 }
-            },
+            }),
         )
         .await;
     }
@@ -206,14 +209,27 @@ impl KindWatch {
         let mut first = true;
         let place = self.cluster.clients.watch();
         let api = |client| match &self.namespace {
-            Some(namespace) => Api::<StoredObject>::namespaced_with(client, namespace, &self.kind),
+            Some(namespace) => Api::namespaced_with(client, namespace, &self.kind),
             None => Api::all_with(client, &self.kind),
         };
-        follow(self.kind.0.kind, &place, api, config, &stop, |event| {
+        let (what, place) = (self.kind.0.kind, (&*self.cluster.in_step, &place));
+        follow(what, place, api, config, &stop, |told| {
             // A stopped watch must not bring objects back that were forgotten with their kind.
             if stop.is_cancelled() {
                 return;
             }
+            let event = match told {
+                Told::Event(event) => event,
+                // What was known of it stays, until it is gone.
+                Told::Unreadable { one, is_gone } => {
+                    let object = StoredObject::of(one.metadata).into_object(self.kind);
+                    match is_gone {
+                        true => self.remove(&object.key()),
+                        false => drop(listed.insert(object.key())),
+                    }
+                    return;
+                }
+            };
             match event {
                 Event::Init => listed.clear(),
                 Event::InitApply(object) => {
@@ -223,11 +239,7 @@ impl KindWatch {
                     self.apply(object);
                 }
                 Event::Delete(object) => {
-                    let key = object.into_object(self.kind).key();
-                    let heirs = self.cluster.cache.remove(&key);
-                    for woken in heirs.into_iter().chain([key]) {
-                        self.cluster.wake.wake(woken);
-                    }
+                    self.remove(&object.into_object(self.kind).key());
                 }
                 Event::InitDone => {
                     let namespace = self.namespace.as_deref();
@@ -245,6 +257,13 @@ impl KindWatch {
             }
         })
         .await;
+    }
+
+    fn remove(&self, key: &ObjectKey) {
+        let heirs = self.cluster.cache.remove(key);
+        for woken in heirs.into_iter().chain([key.clone()]) {
+            self.cluster.wake.wake(woken);
+        }
     }
 
     fn apply(&self, object: StoredObject) -> ObjectKey {
@@ -265,15 +284,15 @@ impl KindWatch {
 /// Keeps the annotations of namespaces; a change of what they ask for wakes the objects that follow it.
 async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
     let place = cluster.clients.watch();
-    let api = Api::<PartialObjectMeta<Namespace>>::all;
+    let api = Api::<Item<MetadataOf<Namespace>>>::all;
     let config = paged();
     follow(
         "Namespace",
-        &place,
+        (&cluster.in_step, &place),
         api,
         config,
         &stop,
-        |event| match event {
+        readable(|event: Event<MetadataOf<Namespace>>| match event {
             Event::InitApply(namespace) | Event::Apply(namespace) => {
                 let name = namespace.metadata.name.unwrap_or_default();
                 let annotations = namespace.metadata.annotations.unwrap_or_default();
@@ -292,7 +311,7 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
                     .remove(&namespace.metadata.name.unwrap_or_default());
             }
             Event::Init | Event::InitDone => {}
-        },
+        }),
     )
     .await;
 }
@@ -306,7 +325,7 @@ async fn watch_data<K>(
     stop: CancellationToken,
 ) where
     K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
-    PartialObjectMeta<K>: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+    MetadataOf<K>: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     let config = paged();
     let mut first = true;
@@ -318,7 +337,8 @@ async fn watch_data<K>(
     };
     let place = cluster.clients.watch();
     let api = |client| data_api::<K>(client, namespace.as_deref());
-    follow(label, &place, api, config, &stop, |event| {
+    let place = (&*cluster.in_step, &place);
+    let on_event = readable(|event| {
         if kind == DataKind::Secret {
             listed.note(&cluster, namespace.as_deref(), &event);
         }
@@ -348,8 +368,8 @@ async fn watch_data<K>(
         };
         cluster.wake_all(writers);
         wake_readers(&cluster, kind, data.metadata);
-    })
-    .await;
+    });
+    follow(label, place, api, config, &stop, on_event).await;
 }
 
 /// Wakes the objects that read a Secret or ConfigMap, and those that wait for what it is as a credential.
@@ -363,7 +383,7 @@ fn wake_readers(cluster: &Cluster, kind: DataKind, metadata: ObjectMeta) {
     }
 }
 
-fn data_api<K>(client: kube::Client, namespace: Option<&str>) -> Api<PartialObjectMeta<K>>
+fn data_api<K>(client: kube::Client, namespace: Option<&str>) -> Api<Item<MetadataOf<K>>>
 where
     K: kube::Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
 {
@@ -373,23 +393,74 @@ where
     }
 }
 
-/// Hands every event of a watch to `on_event` until told to stop. Interruptions are retried with backoff.
+/// What a watch tells.
+enum Told<K> {
+    Event(Event<K>),
+    /// An object that cannot be read has come, changed, or gone.
+    Unreadable {
+        one: Box<Unreadable>,
+        is_gone: bool,
+    },
+}
+
+impl<K> Told<K> {
+    fn of(event: Event<Item<K>>) -> Result<Event<K>, (Box<Unreadable>, bool)> {
+        let object = |item, is_gone| match item {
+            Item::Read(object) => Ok(object),
+            Item::Unreadable(one) => Err((one, is_gone)),
+        };
+        Ok(match event {
+            Event::Init => Event::Init,
+            Event::InitDone => Event::InitDone,
+            Event::InitApply(item) => Event::InitApply(object(item, false)?),
+            Event::Apply(item) => Event::Apply(object(item, false)?),
+            Event::Delete(item) => Event::Delete(object(item, true)?),
+        })
+    }
+}
+
+/// For watches to which an object that cannot be read says nothing.
+fn readable<K>(mut on_event: impl FnMut(Event<K>)) -> impl FnMut(Told<K>) {
+    move |told| {
+        if let Told::Event(event) = told {
+            on_event(event);
+        }
+    }
+}
+
+/// Hands everything that a watch tells to `on_told` until told to stop. Interruptions are retried with backoff.
 async fn follow<K>(
     what: &str,
-    place: &WatchClient,
-    api: impl FnOnce(kube::Client) -> Api<K>,
+    (in_step, place): (&InStep, &WatchClient),
+    api: impl FnOnce(kube::Client) -> Api<Item<K>>,
     config: Config,
     stop: &CancellationToken,
-    mut on_event: impl FnMut(Event<K>),
+    mut on_told: impl FnMut(Told<K>),
 ) where
     K: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     let api = api(place.client().clone());
     let mut events = pin!(watcher(api, config).default_backoff());
     while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
-        match event {
-            Ok(event) => on_event(event),
-            Err(error) => tracing::debug!(what, %error, "a watch was interrupted"),
+        match event.map(Told::of) {
+            Ok(Ok(event)) => {
+                in_step.told(what);
+                on_told(Told::Event(event));
+            }
+            Ok(Err((one, is_gone))) => {
+                in_step.unreadable(what);
+                let (namespace, name) = (&one.metadata.namespace, &one.metadata.name);
+                let why = &one.why;
+                tracing::warn!(what, ?namespace, ?name, why, "an object cannot be read");
+                on_told(Told::Unreadable { one, is_gone });
+            }
+            Err(error) => {
+                tracing::debug!(what, %error, "a watch was interrupted");
+                if let Some(lasts) = in_step.failed(what, Instant::now()) {
+                    let seconds = lasts.as_secs();
+                    tracing::warn!(what, seconds, %error, "a watch is interrupted, and changes are missed");
+                }
+            }
         }
     }
 }

@@ -7,10 +7,12 @@ use serde::Deserialize;
 
 use armature_shapes::kind::KindInfo;
 
+use super::metadata;
+
 /// A stored object, without what does not tell of versions.
 #[derive(Clone, Debug, Deserialize)]
 pub struct WrittenObject {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "metadata::with_owners")]
     metadata: ObjectMeta,
     #[serde(default)]
     spec: WrittenSpec,
@@ -69,15 +71,15 @@ mod tests {
 
     #[test]
     fn versions_of_the_last_write_and_of_who_owns_fields() {
-        let object: WrittenObject = serde_json::from_value(json!({
+        let object = json!({
             "metadata": {"managedFields": [
                 {"apiVersion": "toys.azure.com/v1api20200101", "manager": "flux"},
                 {"apiVersion": "toys.azure.com/v20210101storage", "manager": "armature"},
                 {"apiVersion": "toys.azure.com/v20300101", "manager": "gone"},
             ]},
             "spec": {"originalVersion": "v20400101", "size": 1},
-        }))
-        .unwrap();
+        });
+        let object: WrittenObject = serde_json::from_str(&object.to_string()).unwrap();
         let versions: Vec<_> = object.versions(&MODEL).collect();
         assert_eq!(versions, ["v20400101", "v1api20200101"]);
         let mut written = Written::default();

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::kubernetes::{StoredObject, read_digest_key};
+use armature_runtime::kubernetes::{ConfigMapData, SecretData, StoredObject, read_digest_key};
 use armature_runtime::reconcile::annotations::Annotations;
 use armature_runtime::reconcile::port::{DataKind, KubernetesError};
 use armature_runtime::resource::{Kind, Object};
 use futures::{Stream, StreamExt, stream};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, ListParams};
 use kube::runtime::WatchStreamExt;
@@ -186,29 +186,25 @@ impl Live {
     ) -> Result<Option<LiveData>, KubernetesError> {
         let client = self.client.clone();
         let failed = |error| other("read", &format!("{kind:?} {namespace}/{name}"), &error);
-        let (metadata, values) = match kind {
+        let found = match kind {
             DataKind::Secret => {
-                let api: Api<Secret> = Api::namespaced(client, namespace);
-                let Some(secret) = api.get_opt(name).await.map_err(failed)? else {
-                    return Ok(None);
-                };
-                let values = secret.data.unwrap_or_default().into_iter();
-                let values = values.map(|(key, value)| (key, value.0)).collect();
-                (secret.metadata, values)
+                let api: Api<SecretData> = Api::namespaced(client, namespace);
+                let found = api.get_opt(name).await.map_err(failed)?;
+                found.map(|secret| {
+                    let (metadata, values) = secret.into_parts();
+                    (metadata, values.collect())
+                })
             }
             DataKind::ConfigMap => {
-                let api: Api<ConfigMap> = Api::namespaced(client, namespace);
-                let Some(map) = api.get_opt(name).await.map_err(failed)? else {
-                    return Ok(None);
-                };
-                let texts = map.data.unwrap_or_default().into_iter();
-                let texts = texts.map(|(key, value)| (key, value.into_bytes()));
-                let bytes = map.binary_data.unwrap_or_default().into_iter();
-                let bytes = bytes.map(|(key, value)| (key, value.0));
-                (map.metadata, texts.chain(bytes).collect())
+                let api: Api<ConfigMapData> = Api::namespaced(client, namespace);
+                let found = api.get_opt(name).await.map_err(failed)?;
+                found.map(|map| {
+                    let (metadata, values) = map.into_parts();
+                    (metadata, values.collect())
+                })
             }
         };
-        Ok(Some(LiveData {
+        Ok(found.map(|(metadata, values)| LiveData {
             uid: metadata.uid.unwrap_or_default(),
             resource_version: metadata.resource_version.unwrap_or_default(),
             values,
