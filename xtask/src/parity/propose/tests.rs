@@ -192,7 +192,6 @@ fn rules_of_storage_come_back() {
     let gone = [
         ("types.EncryptionIdentity", "federatedIdentityClientId"),
         ("types.IPRule", "*"),
-        ("types.NetworkRuleSet", "*"),
         ("types.Sku", "*"),
         ("types.VirtualNetworkRule", "*"),
     ];
@@ -202,7 +201,6 @@ fn rules_of_storage_come_back() {
     let expected = [
         "types.EncryptionIdentity federatedIdentityClientId = { as = \"config-map\", versions = [\"2025-06-01..\"] }",
         "types.IPRule value = \"config-map\"",
-        "types.NetworkRuleSet bypass = { type = \"string\" }",
         "types.Sku tier = { as = \"remove\", side = \"spec\", versions = [\"2025-06-01..\"] }",
         "types.VirtualNetworkRule id = \"reference\"",
     ];
