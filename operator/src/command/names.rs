@@ -1,6 +1,6 @@
 //! Names on the command line: of namespaces and images, and pairs for labels and annotations.
 
-use crate::worlds::manifests::admission::is_namespace;
+use crate::worlds::manifests::metadata::is_namespace;
 
 /// The name of a namespace, as the API server takes it.
 pub fn namespace(text: &str) -> Result<String, String> {

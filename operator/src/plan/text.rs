@@ -34,31 +34,40 @@ pub fn text(plan: &Plan, colour: Colour) -> String {
     text
 }
 
-/// Positions of resources with how deep they are: each below its owner, in the order of the plan.
+/// Positions of resources with how deep they are: each below its owner, in the order of the plan. Owners that go round in a
+/// circle have none above them, and the first of them is at the top.
 pub fn tree(plan: &Plan) -> Vec<(usize, usize)> {
     let names: BTreeSet<&Name> = plan.resources.iter().map(|one| &one.name).collect();
-    let mut below: BTreeMap<Option<&Name>, Vec<usize>> = BTreeMap::new();
+    let mut below: BTreeMap<&Name, Vec<usize>> = BTreeMap::new();
+    let mut tops = Vec::new();
     for (position, one) in plan.resources.iter().enumerate() {
-        let owner = one.owner.as_ref();
-        let owner = owner.filter(|owner| names.contains(owner) && **owner != one.name);
-        below.entry(owner).or_default().push(position);
+        match one.owner.as_ref().filter(|owner| names.contains(owner)) {
+            Some(owner) => below.entry(owner).or_default().push(position),
+            None => tops.push(position),
+        }
     }
     let mut found = Vec::new();
-    descend(plan, &below, None, 0, &mut found);
+    let mut seen = BTreeSet::new();
+    for position in tops.into_iter().chain(0..plan.resources.len()) {
+        descend(plan, &below, (0, position), &mut seen, &mut found);
+    }
     found
 }
 
 fn descend(
     plan: &Plan,
-    below: &BTreeMap<Option<&Name>, Vec<usize>>,
-    owner: Option<&Name>,
-    depth: usize,
+    below: &BTreeMap<&Name, Vec<usize>>,
+    (depth, position): (usize, usize),
+    seen: &mut BTreeSet<usize>,
     found: &mut Vec<(usize, usize)>,
 ) {
-    for position in below.get(&owner).into_iter().flatten() {
-        found.push((depth, *position));
-        let name = &plan.resources[*position].name;
-        descend(plan, below, Some(name), depth + 1, found);
+    if !seen.insert(position) {
+        return;
+    }
+    found.push((depth, position));
+    let owned = below.get(&plan.resources[position].name);
+    for next in owned.into_iter().flatten() {
+        descend(plan, below, (depth + 1, *next), seen, found);
     }
 }
 

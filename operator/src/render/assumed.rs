@@ -45,33 +45,53 @@ impl Assumed {
                 ))
             })
             .collect();
+        // One whose group or kind is mistaken may be meant, which is told of itself.
+        let mistaken: BTreeSet<_> = documents
+            .iter()
+            .filter(|document| {
+                let version = document.value["apiVersion"].as_str().unwrap_or_default();
+                version.contains('/') && kind_of(&document.value, kinds).is_none()
+            })
+            .filter_map(|document| Some((namespace(&document.value), name(&document.value)?)))
+            .collect();
         let mut owners: BTreeMap<Key<'_>, (&'static KindInfo, &Document)> = BTreeMap::new();
         for document in documents {
             let Some((owner, name)) = owner_of(&document.value, kinds) else {
                 continue;
             };
             let key = (owner.group, owner.kind, namespace(&document.value), name);
-            if !there.contains(&key) {
+            if !there.contains(&key) && !mistaken.contains(&(key.2, key.3)) {
                 owners.entry(key).or_insert((owner, document));
             }
         }
         let mut assumed = Self::default();
         for ((group, kind, namespace, name), (info, owned)) in owners {
-            assumed.add(info, namespace, name, owned);
+            let mut elsewhere = there.iter();
+            let elsewhere =
+                elsewhere.find(|other| (other.0, other.1, other.3) == (group, kind, name));
+            let elsewhere = elsewhere.map(|other| other.2);
+            assumed.add(info, (namespace, name), elsewhere, owned);
             let title = (group, kind, namespace.to_owned(), name.to_owned());
             assumed.titles.insert(title);
         }
         assumed
     }
 
-    fn add(&mut self, kind: &KindInfo, namespace: &str, name: &str, owned: &Document) {
+    /// Takes an owner for granted; `elsewhere` is a namespace that has one of its kind and name.
+    fn add(
+        &mut self,
+        kind: &KindInfo,
+        (namespace, name): (&str, &str),
+        elsewhere: Option<&str>,
+        owned: &Document,
+    ) {
         let version = kind.versions.last().map_or("", |version| version.name);
         let document = 1 + self.documents.len();
         self.documents.push(Document {
             origin: Origin {
                 order: NOWHERE,
-                file: String::new(),
                 document,
+                ..Origin::default()
             },
             value: json!({
                 "apiVersion": format!("{}/{version}", kind.group),
@@ -81,9 +101,12 @@ impl Assumed {
             }),
         });
         let title = kind.kind;
+        let elsewhere = elsewhere.map_or_else(String::new, |other| {
+            format!(": that of {other} is in another namespace, where owners are not looked for")
+        });
         let message = format!(
-            "the owner {title} {namespace}/{name} is in no manifest; it is taken to be `{name}` in Azure. Add its \
-             manifest or give its armId"
+            "the owner {title} {namespace}/{name} is in no manifest{elsewhere}; it is taken to be `{name}` in Azure. Add \
+             its manifest or give its armId"
         );
         let object = self::name(&owned.value).unwrap_or_default();
         let object = format!(
@@ -105,7 +128,13 @@ impl Assumed {
             !self.titles.contains(&title)
         });
         rendering.errors.extend(self.problems);
-        let place = |problem: &Problem| (problem.origin.order, problem.origin.document);
+        let place = |problem: &Problem| {
+            (
+                problem.origin.order,
+                problem.origin.document,
+                problem.origin.item,
+            )
+        };
         rendering.errors.sort_by_key(place);
         rendering
     }

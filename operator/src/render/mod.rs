@@ -30,7 +30,7 @@ pub use request::RenderedRequest;
 pub use setting::{PLACEHOLDER_SUBSCRIPTION, Setting};
 
 use crate::worlds::manifests::inventory::Manifests;
-use crate::worlds::manifests::relevant::is_kustomization;
+use crate::worlds::manifests::relevant::relevant;
 use assumed::Assumed;
 use passes::{Outcome, Passes};
 
@@ -52,8 +52,8 @@ pub fn render_paths(
     kinds: &[&'static KindInfo],
     subscription: &str,
 ) -> Rendering {
-    let (mut documents, errors) = manifest::read(paths);
-    documents.retain(|document| !is_kustomization(document));
+    let (documents, errors) = manifest::read(paths);
+    let mut documents = relevant(&documents, kinds, None);
     let mut assumed = Assumed::of(&documents, kinds);
     documents.append(&mut assumed.documents);
     let mut rendering = assumed.tell(render(documents, kinds, subscription));
@@ -86,7 +86,7 @@ pub fn render_in(documents: &[manifest::Document], setting: &Setting<'_>) -> Ren
         }
     }
     errors.extend(outcome::without_told(waiting));
-    errors.sort_by_key(|error| (error.origin.order, error.origin.document));
+    errors.sort_by_key(|error| (error.origin.order, error.origin.document, error.origin.item));
     Rendering {
         requests,
         errors,

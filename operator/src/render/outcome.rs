@@ -37,6 +37,8 @@ pub struct Ended {
     pub only_reads: bool,
     /// An object before it that stands for the same resource.
     pub holder: Option<ObjectKey>,
+    /// A Secret among the manifests says which subscription the credential is for.
+    pub has_own_credential: bool,
 }
 
 impl Ended {
@@ -45,6 +47,11 @@ impl Ended {
         let reason = self.ready["reason"].as_str().unwrap_or_default();
         let waits = [reason::WAITING_FOR_OWNER, reason::REFERENCE_NOT_FOUND].contains(&reason);
         waits && self.absent == Some(Absent::Mistaken)
+    }
+
+    /// Whether the object waits for itself as its owner.
+    pub fn waits_for_itself(&self) -> bool {
+        self.ready["reason"] == reason::WAITING_FOR_OWNER && self.absent.is_none()
     }
 
     /// Why nothing was sent; `None` where nothing should have been.
@@ -66,7 +73,12 @@ impl Ended {
             return Some((String::new(), message.to_owned()));
         }
         let (path, message) = split(reason, message);
-        let advice = advice(reason, self.absent);
+        let advice = match (reason, self.has_own_credential) {
+            (reason::SUBSCRIPTION_MISMATCH, true) => {
+                "; the Secret of the credential, among the manifests, says what it is for"
+            }
+            _ => advice(reason, self.absent),
+        };
         Some((path.to_owned(), format!("{message}{advice}")))
     }
 }
@@ -103,26 +115,50 @@ pub fn advice(reason: &str, absent: Option<Absent>) -> &'static str {
     }
 }
 
-/// Problems of objects that only wait for another one, without those whose cause is told of that one: what is left waits in
-/// a circle.
+/// Problems of objects that only wait for another one. The cause is told of that one, but where they wait for each other in a
+/// circle: that is told of the first of them.
 pub fn without_told(waiting: Vec<Waiting>) -> Vec<Problem> {
-    let waits_for: HashMap<_, _> = waiting
-        .iter()
-        .map(|one| (one.object.clone(), one.by.clone()))
-        .collect();
-    let ends = |first: &ObjectKey| {
-        let mut seen = HashSet::from([first]);
-        let mut last = first;
-        while let Some(next) = waits_for.get(last) {
-            if !seen.insert(next) {
-                return false;
-            }
-            last = next;
+    let waits_for: HashMap<_, _> = waiting.iter().map(|one| (&one.object, &one.by)).collect();
+    let mut told = HashSet::new();
+    let mut problems = Vec::new();
+    for one in &waiting {
+        let circle = circle(&one.object, &waits_for);
+        if circle.is_empty() || circle.iter().any(|object| told.contains(object)) {
+            continue;
         }
-        true
-    };
-    let circles = waiting.iter().filter(|one| !ends(&one.object));
-    circles.map(|one| one.problem.clone()).collect()
+        let names = circle.iter().chain(circle.first());
+        let names: Vec<_> = names.map(|object| object.to_string()).collect();
+        told.extend(circle);
+        problems.push(Problem {
+            path: OWNER.to_owned(),
+            message: format!(
+                "owners go round in a circle: {}; change the owner of one of them",
+                names.join(" → ")
+            ),
+            ..one.problem.clone()
+        });
+    }
+    problems
+}
+
+/// The objects that wait for each other from this one on, until it comes again; none where it is in no circle.
+fn circle<'a>(
+    first: &'a ObjectKey,
+    waits_for: &HashMap<&'a ObjectKey, &'a ObjectKey>,
+) -> Vec<&'a ObjectKey> {
+    let mut circle = vec![first];
+    let mut last = first;
+    while let Some(next) = waits_for.get(last) {
+        if *next == first {
+            return circle;
+        }
+        if circle.contains(next) {
+            break;
+        }
+        circle.push(next);
+        last = next;
+    }
+    Vec::new()
 }
 
 /// Whether a path is another one or lies below it.
@@ -137,7 +173,11 @@ pub fn merge(mut problems: Vec<Problem>, why: Option<Problem>) -> Vec<Problem> {
     let is_told = |why: &Problem| {
         problems.iter().any(|known| {
             let is_name = known.path == "metadata.name" && why.path == "spec.azureName";
-            is_name || is_within(&why.path, &known.path)
+            // What keeps the object from being read at all names the path in its text.
+            let is_named =
+                why.path.is_empty() && why.message.contains(&format!("{}: ", known.path));
+            let is_same = is_within(&why.path, &known.path) || is_within(&known.path, &why.path);
+            is_name || is_named || is_same
         })
     };
     let new = why.filter(|why| !is_told(why));
@@ -238,6 +278,22 @@ mod tests {
     }
 
     #[test]
+    fn who_says_the_subscription_is_told_where_it_is_another_one() {
+        for (has_own_credential, expected) in [
+            (true, "the Secret of the credential"),
+            (false, "--subscription"),
+        ] {
+            let ended = Ended {
+                ready: json!({"reason": reason::SUBSCRIPTION_MISMATCH, "message": "another"}),
+                has_own_credential,
+                ..Ended::default()
+            };
+            let (_, message) = ended.why().expect("a reason");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
     fn who_waits_for_a_mistake_is_not_told_of_and_who_waits_in_a_circle_is() {
         let key = |name: &str| ObjectKey {
             kind: Kind(&MODEL),
@@ -251,13 +307,19 @@ mod tests {
                 problem: Problem::at(&Default::default(), *object, ""),
             });
             let told = without_told(waiting.collect()).into_iter();
-            told.map(|problem| problem.path).collect::<Vec<_>>()
+            told.map(|problem| problem.to_string().replace("Gadget n/", ""))
+                .collect::<Vec<_>>()
+        };
+        let circle = |names: &str| {
+            format!(
+                ": spec.owner: owners go round in a circle: {names}; change the owner of one of them"
+            )
         };
         assert_eq!(told(&[("a", "b"), ("b", "c")]), [""; 0]);
-        assert_eq!(told(&[("a", "a")]), ["a"]);
+        assert_eq!(told(&[("a", "a")]), [circle("a → a")]);
         assert_eq!(
-            told(&[("a", "b"), ("b", "c"), ("c", "b"), ("d", "e")]),
-            ["a", "b", "c"]
+            told(&[("a", "b"), ("b", "c"), ("c", "b"), ("d", "e"), ("e", "d")]),
+            [circle("b → c → b"), circle("d → e → d")]
         );
     }
 
@@ -270,6 +332,10 @@ mod tests {
             (vec!["spec.a"], Some("spec.a"), 1),
             (vec!["spec.a"], Some("spec.b"), 2),
             (vec!["metadata.name"], Some("spec.azureName"), 1),
+            (vec!["spec.tags"], Some("spec.tags.a"), 1),
+            (vec!["spec.tags"], Some("spec.tagsOf"), 2),
+            (vec!["spec.location"], Some("spec"), 1),
+            (vec!["spec.location"], Some(""), 2),
         ] {
             let known = known.into_iter().map(problem).collect();
             assert_eq!(merge(known, why.map(problem)).len(), expected, "{why:?}");

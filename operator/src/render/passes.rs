@@ -119,11 +119,15 @@ impl<'a> Passes<'a> {
         let ended = self.ended(&key, &resource.object, &cluster);
         let why = ended.why().filter(|_| sent.is_none());
         let why = why.map(|(path, message)| resource.problem(path, message));
-        match (why, cluster.mistaken()) {
-            (Some(_), Some(_)) if ended.waits() && !resource.problems.is_empty() => {
+        let by = match ended.waits_for_itself() {
+            true => Some(key.clone()),
+            false => cluster.mistaken().filter(|_| ended.waits()),
+        };
+        match (why, by) {
+            (Some(_), Some(_)) if !resource.problems.is_empty() => {
                 Outcome::Wrong(resource.problems.clone())
             }
-            (Some(problem), Some(by)) if ended.waits() => Outcome::Waits(Waiting {
+            (Some(problem), Some(by)) => Outcome::Waits(Waiting {
                 object: key,
                 by,
                 problem,
@@ -142,6 +146,7 @@ impl<'a> Passes<'a> {
             absent: cluster.absent(),
             only_reads: outcome::only_reads(object, (&key.namespace, &namespace)),
             holder: self.holder(key),
+            has_own_credential: self.manifests.own_subscription(key).is_some(),
         }
     }
 

@@ -213,15 +213,15 @@ impl KindWatch {
             None => Api::all_with(client, &self.kind),
         };
         let (what, place) = (self.kind.0.kind, (&*self.cluster.in_step, &place));
-        follow(what, place, api, config, &stop, |told| {
+        follow(what, place, api, config, &stop, |item| {
             // A stopped watch must not bring objects back that were forgotten with their kind.
             if stop.is_cancelled() {
                 return;
             }
-            let event = match told {
-                Told::Event(event) => event,
+            let event = match item {
+                ItemEvent::Event(event) => event,
                 // What was known of it stays, until it is gone.
-                Told::Unreadable { one, is_gone } => {
+                ItemEvent::Unreadable { one, is_gone } => {
                     let object = StoredObject::of(one.metadata).into_object(self.kind);
                     match is_gone {
                         true => self.remove(&object.key()),
@@ -394,7 +394,7 @@ where
 }
 
 /// What a watch tells.
-enum Told<K> {
+enum ItemEvent<K> {
     Event(Event<K>),
     /// An object that cannot be read has come, changed, or gone.
     Unreadable {
@@ -403,7 +403,7 @@ enum Told<K> {
     },
 }
 
-impl<K> Told<K> {
+impl<K> ItemEvent<K> {
     fn of(event: Event<Item<K>>) -> Result<Event<K>, (Box<Unreadable>, bool)> {
         let object = |item, is_gone| match item {
             Item::Read(object) => Ok(object),
@@ -420,39 +420,39 @@ impl<K> Told<K> {
 }
 
 /// For watches to which an object that cannot be read says nothing.
-fn readable<K>(mut on_event: impl FnMut(Event<K>)) -> impl FnMut(Told<K>) {
-    move |told| {
-        if let Told::Event(event) = told {
+fn readable<K>(mut on_event: impl FnMut(Event<K>)) -> impl FnMut(ItemEvent<K>) {
+    move |item| {
+        if let ItemEvent::Event(event) = item {
             on_event(event);
         }
     }
 }
 
-/// Hands everything that a watch tells to `on_told` until told to stop. Interruptions are retried with backoff.
+/// Hands everything that a watch tells to `on_item` until told to stop. Interruptions are retried with backoff.
 async fn follow<K>(
     what: &str,
     (in_step, place): (&InStep, &WatchClient),
     api: impl FnOnce(kube::Client) -> Api<Item<K>>,
     config: Config,
     stop: &CancellationToken,
-    mut on_told: impl FnMut(Told<K>),
+    mut on_item: impl FnMut(ItemEvent<K>),
 ) where
     K: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     let api = api(place.client().clone());
     let mut events = pin!(watcher(api, config).default_backoff());
     while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
-        match event.map(Told::of) {
+        match event.map(ItemEvent::of) {
             Ok(Ok(event)) => {
                 in_step.told(what);
-                on_told(Told::Event(event));
+                on_item(ItemEvent::Event(event));
             }
             Ok(Err((one, is_gone))) => {
                 in_step.unreadable(what);
                 let (namespace, name) = (&one.metadata.namespace, &one.metadata.name);
                 let why = &one.why;
                 tracing::warn!(what, ?namespace, ?name, why, "an object cannot be read");
-                on_told(Told::Unreadable { one, is_gone });
+                on_item(ItemEvent::Unreadable { one, is_gone });
             }
             Err(error) => {
                 tracing::debug!(what, %error, "a watch was interrupted");

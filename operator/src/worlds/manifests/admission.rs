@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
+use super::metadata;
 use super::mistakes;
 pub use super::problem::Wrong;
 
@@ -91,7 +92,7 @@ impl Admitted<'_> {
         let members = manifest.as_object().into_iter().flatten();
         let unknown = members
             .filter(|(member, _)| !MEMBERS.contains(&member.as_str()))
-            .map(|(member, _)| (member.clone(), "no such field".to_owned()));
+            .map(|(member, _)| (member.clone(), unknown_member(member)));
         let written = manifest.get("spec");
         let nulls = written.map_or_else(Vec::new, |spec| mistakes::nulls(self.version.spec, spec));
         let mut spec = written.cloned().unwrap_or_default();
@@ -111,9 +112,18 @@ impl Admitted<'_> {
                 let message = format!("as the Azure name: {kind}; set spec.{AZURE_NAME}");
                 ("metadata.name".to_owned(), message)
             }
+            ProblemKind::WrongType { expected, found } => {
+                let quotes = mistakes::needs_quotes(expected, found);
+                (problem.path, format!("{}{quotes}", problem.kind))
+            }
             kind => (problem.path, kind.to_string()),
         });
-        unknown.chain(nulls).chain(problems).collect()
+        let metadata = metadata::problems(manifest).into_iter();
+        metadata
+            .chain(unknown)
+            .chain(nulls)
+            .chain(problems)
+            .collect()
     }
 
     /// What an API server takes and what may be a slip all the same.
@@ -140,14 +150,12 @@ impl Admitted<'_> {
     }
 }
 
-/// Whether a text can be the name of a namespace.
-pub fn is_namespace(text: &str) -> bool {
-    let is_alone = |end: u8| end.is_ascii_lowercase() || end.is_ascii_digit();
-    let bytes = text.as_bytes();
-    let has_ends = [bytes.first(), bytes.last()]
-        .iter()
-        .all(|end| end.is_some_and(|end| is_alone(*end)));
-    text.len() <= 63 && has_ends && bytes.iter().all(|byte| is_alone(*byte) || *byte == b'-')
+/// What is said of a member of the manifest that is none.
+fn unknown_member(name: &str) -> String {
+    match name {
+        mistakes::PROPERTIES => mistakes::no_properties("spec"),
+        _ => mistakes::no_such_field(name, &MEMBERS),
+    }
 }
 
 /// That it is required says less than what to set.
@@ -164,18 +172,6 @@ fn missing_owner(rule: OwnerRule) -> &'static str {
 /// When they are no texts.
 pub fn annotations(manifest: &Value) -> Result<Annotations, Wrong> {
     texts(manifest, "annotations")
-}
-
-/// Items of the metadata's lists that are null. All else in metadata may be null, as if it were not there.
-pub fn nulls_of_metadata(manifest: &Value) -> Vec<Wrong> {
-    let items = ["finalizers", "ownerReferences"]
-        .into_iter()
-        .flat_map(|name| {
-            let items = manifest["metadata"][name].as_array().into_iter().flatten();
-            let nulls = items.enumerate().filter(|(_, item)| item.is_null());
-            nulls.map(move |(index, _)| format!("metadata.{name}[{index}]"))
-        });
-    items.map(mistakes::no_value).collect()
 }
 
 fn texts(manifest: &Value, name: &str) -> Result<BTreeMap<String, String>, Wrong> {

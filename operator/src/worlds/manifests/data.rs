@@ -8,10 +8,23 @@ use base64::Engine as _;
 use serde_json::Value;
 
 use super::manifest::Document;
+use super::mistakes::no_such_field;
 use super::problem::Problem;
 
 /// No mark can be part of an ARM id, so a name in Azure is known or the object has no place.
 const UNMARKED: &str = "spec.azureNameFromConfig";
+
+/// Members of Secrets and ConfigMaps.
+const MEMBERS: [&str; 8] = [
+    "apiVersion",
+    "kind",
+    "metadata",
+    "data",
+    "stringData",
+    "binaryData",
+    "immutable",
+    "type",
+];
 
 /// Keys and values.
 pub type Values = BTreeMap<String, Vec<u8>>;
@@ -87,6 +100,18 @@ fn id(kind: DataKind, namespace: &str, name: &str) -> Id {
 /// `stringData` over `data`, the latter in base64 for Secrets.
 fn read(kind: DataKind, document: &Document) -> Result<Values, Problem> {
     let mut values = Values::new();
+    for name in document
+        .value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name)
+    {
+        if !MEMBERS.contains(&name.as_str()) {
+            let message = no_such_field(name, &MEMBERS);
+            return Err(Problem::at(&document.origin, name, message));
+        }
+    }
     for member in ["data", "stringData"] {
         let found = document.value.get(member).and_then(Value::as_object);
         for (key, value) in found.into_iter().flatten() {

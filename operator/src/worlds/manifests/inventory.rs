@@ -9,12 +9,15 @@ use armature_runtime::names;
 use armature_runtime::reconcile::annotations::Annotations;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::resource::{Object, ObjectKey};
+use armature_runtime::shape::kind_of;
 use serde_json::Value;
 
 use super::admission::{self, Admitted, Wrong};
 use super::data::{Data, Values};
 use super::known_kinds::KnownKinds;
 use super::manifest::Document;
+use super::metadata;
+use super::mistakes::no_text;
 use super::problem::{Origin, Problem};
 
 /// Subscription in ids when none is given.
@@ -110,16 +113,16 @@ impl Manifests {
 
     /// Whether there is a manifest for the object that is none for a mistake of its own.
     pub fn is_mistaken(&self, key: &ObjectKey) -> bool {
-        let of_kind = |kind: Option<&'static str>| Named {
-            group: key.kind.0.group.to_owned(),
-            kind,
-            namespace: key.namespace.clone(),
-            name: key.name.clone(),
-        };
-        let kinds = [Some(key.kind.0.kind), None];
-        kinds
-            .into_iter()
-            .any(|kind| self.mistaken.contains(&of_kind(kind)))
+        let KindInfo { group, kind, .. } = *key.kind.0;
+        let known = [(Some(group), Some(kind)), (Some(group), None), (None, None)];
+        known.into_iter().any(|(group, kind)| {
+            self.mistaken.contains(&Named {
+                group,
+                kind,
+                namespace: key.namespace.clone(),
+                name: key.name.clone(),
+            })
+        })
     }
 
     /// The kind of this group and name.
@@ -147,7 +150,7 @@ impl Manifests {
     }
 
     /// The subscription of the object's own credential: its Secret is the one that an annotation names, else the namespace's.
-    fn own_subscription(&self, key: &ObjectKey) -> Option<String> {
+    pub fn own_subscription(&self, key: &ObjectKey) -> Option<String> {
         let annotations = self.object(key)?.metadata.annotations.as_ref();
         let named = annotations.and_then(|annotations| annotations.get(names::CREDENTIAL_FROM));
         let name = named.map_or(names::NAMESPACE_CREDENTIAL, String::as_str);
@@ -170,29 +173,21 @@ impl Manifests {
 
     fn add(&mut self, document: &Document) -> Result<(), Vec<Problem>> {
         let origin = &document.origin;
-        let text = |pointer: &str| document.value.pointer(pointer).and_then(Value::as_str);
-        let needs = |path: &str| {
-            let message = "is missing: every document needs apiVersion, kind and metadata.name";
-            Problem::at(origin, path, message)
+        let [api_version, kind, name] = identity(document)?;
+        let namespace = document.value.pointer("/metadata/namespace");
+        let namespace = match namespace.unwrap_or(&Value::Null) {
+            Value::Null => DEFAULT_NAMESPACE,
+            value => value.as_str().ok_or_else(|| {
+                let wrong = no_text(value);
+                vec![Problem::at(origin, "metadata.namespace", wrong).of(format!("{kind} {name}"))]
+            })?,
         };
-        let api_version = text("/apiVersion").ok_or_else(|| vec![needs("apiVersion")])?;
-        let kind = text("/kind").ok_or_else(|| vec![needs("kind")])?;
-        let name = text("/metadata/name").ok_or_else(|| vec![needs("metadata.name").of(kind)])?;
-        let namespace = text("/metadata/namespace").unwrap_or(DEFAULT_NAMESPACE);
-        if !admission::is_namespace(namespace) {
+        if !metadata::is_namespace(namespace) {
             let message = format!(
                 "'{namespace}' is no name of a namespace; expected at most 63 lower-case letters, digits and '-'"
             );
             let problem = Problem::at(origin, "metadata.namespace", message);
             return Err(vec![problem.of(format!("{kind} {name}"))]);
-        }
-        let nulls = admission::nulls_of_metadata(&document.value);
-        if !nulls.is_empty() {
-            let title = format!("{kind} {namespace}/{name}");
-            let told = nulls
-                .into_iter()
-                .map(|(path, message)| Problem::at(origin, path, message).of(title.as_str()));
-            return Err(told.collect());
         }
         let data_kind = match (api_version, kind) {
             ("v1", "Secret") => DataKind::Secret,
@@ -200,6 +195,10 @@ impl Manifests {
             ("v1", "Namespace") => return self.add_namespace(document, name),
             _ => return self.add_resource(document, (api_version, kind), namespace, name),
         };
+        let problems = metadata::problems(&document.value);
+        if !problems.is_empty() {
+            return Err(document.told(problems, &format!("{kind} {namespace}/{name}")));
+        }
         let added = self.data.add(data_kind, namespace, name, document);
         added.map_err(|problem| vec![problem.of(format!("{kind} {namespace}/{name}"))])
     }
@@ -240,9 +239,8 @@ impl Manifests {
             position: self.resources.len(),
             keeps_pause: self.keeps_pauses,
         };
-        let told = |wrong: Vec<Wrong>| -> Vec<_> { wrong.into_iter().map(problem).collect() };
-        let problems = told(admitted.check(&document.value));
-        let warnings = told(admitted.warnings(&document.value));
+        let problems = document.told(admitted.check(&document.value), &title);
+        let warnings = document.told(admitted.warnings(&document.value), &title);
         let object = match admitted.object(&document.value) {
             Ok(object) => object,
             // The schema says more about it.
@@ -272,10 +270,36 @@ impl Manifests {
     }
 }
 
+/// What every document needs: apiVersion, kind and name.
+fn identity(document: &Document) -> Result<[&str; 3], Vec<Problem>> {
+    let origin = &document.origin;
+    if !document.value.is_object() {
+        let message = format!("expected an object, found {}", kind_of(&document.value));
+        return Err(vec![Problem::of_document(origin, message)]);
+    }
+    let text = |path: &str| {
+        let found = path
+            .split('.')
+            .try_fold(&document.value, |value, name| value.get(name));
+        match found {
+            None | Some(Value::Null) => Err(
+                "is missing: every document needs apiVersion, kind and metadata.name".to_owned(),
+            ),
+            Some(value) => value.as_str().ok_or_else(|| no_text(value)),
+        }
+        .map_err(|message| Problem::at(origin, path, message))
+    };
+    let api_version = text("apiVersion").map_err(|problem| vec![problem])?;
+    let kind = text("kind").map_err(|problem| vec![problem])?;
+    let name = text("metadata.name").map_err(|problem| vec![problem.of(kind)])?;
+    Ok([api_version, kind, name])
+}
+
 /// What a document says that it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Named {
-    group: String,
+    /// `None` where there is no such group: any may be meant.
+    group: Option<&'static str>,
     /// `None` where the group has no such kind: any may be meant.
     kind: Option<&'static str>,
     namespace: String,
@@ -288,7 +312,7 @@ impl Named {
         let (group, _) = text("/apiVersion")?.split_once('/')?;
         let kind = kinds.get(group, text("/kind")?);
         Some(Self {
-            group: group.to_owned(),
+            group: kinds.group(group),
             kind: kind.map(|kind| kind.kind),
             namespace: text("/metadata/namespace")
                 .unwrap_or(DEFAULT_NAMESPACE)

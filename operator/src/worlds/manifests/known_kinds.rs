@@ -15,6 +15,12 @@ impl KnownKinds {
         Self(kinds.to_vec())
     }
 
+    /// The group of this name.
+    pub fn group(&self, name: &str) -> Option<&'static str> {
+        let mut groups = self.0.iter().map(|info| info.group);
+        groups.find(|group| *group == name)
+    }
+
     /// The kind of this group and name.
     pub fn get(&self, group: &str, kind: &str) -> Option<&'static KindInfo> {
         let mut kinds = self.0.iter().copied();

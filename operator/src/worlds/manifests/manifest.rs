@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::documents;
-use super::problem::{Origin, Problem};
+use super::problem::{Origin, Problem, Wrong};
 
 /// Suffixes of the files that are read from folders.
 const SUFFIXES: [&str; 3] = ["yaml", "yml", "json"];
@@ -20,6 +20,15 @@ pub struct Document {
     pub value: Value,
 }
 
+impl Document {
+    /// What is wrong with the object that it is.
+    pub fn told(&self, wrong: Vec<Wrong>, object: &str) -> Vec<Problem> {
+        let told = wrong.into_iter();
+        told.map(|(path, message)| Problem::at(&self.origin, path, message).of(object))
+            .collect()
+    }
+}
+
 /// Reads files, folders with everything below them in order of name, and `-`, which is standard input. What cannot be read becomes an error;
 /// the rest is read all the same.
 pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
@@ -31,7 +40,7 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
         let origin = Origin {
             order,
             file: named(file),
-            document: 0,
+            ..Origin::default()
         };
         let before = documents.len() + errors.len();
         match text_of(file) {
@@ -102,26 +111,34 @@ pub fn parse(
             ..origin.clone()
         };
         match found.value {
-            Ok(value) => add(origin, value, documents),
+            Ok(value) => documents.extend(of_list(origin, value, errors)),
             Err(error) => errors.push(Problem::of_document(&origin, error.to_string())),
         }
     }
 }
 
-fn add(origin: Origin, value: Value, documents: &mut Vec<Document>) {
-    let is_list = value["kind"] == "List" && value["apiVersion"] == "v1";
-    match value {
-        Value::Null => {}
-        Value::Object(mut members) if is_list => {
-            if let Some(Value::Array(items)) = members.remove("items") {
-                documents.extend(items.into_iter().map(|value| Document {
-                    origin: origin.clone(),
-                    value,
-                }));
-            }
-        }
-        value => documents.push(Document { origin, value }),
+/// The items of a `List`, or the one document that there is.
+fn of_list(origin: Origin, mut value: Value, errors: &mut Vec<Problem>) -> Vec<Document> {
+    if value.is_null() {
+        return Vec::new();
     }
+    if value["kind"] != "List" || value["apiVersion"] != "v1" {
+        return vec![Document { origin, value }];
+    }
+    let Value::Array(items) = value["items"].take() else {
+        errors.push(Problem::at(&origin, "items", "a List needs a list of items").of("List"));
+        return Vec::new();
+    };
+    let items = items.into_iter().enumerate();
+    items
+        .map(|(index, value)| Document {
+            origin: Origin {
+                item: Some(index),
+                ..origin.clone()
+            },
+            value,
+        })
+        .collect()
 }
 
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

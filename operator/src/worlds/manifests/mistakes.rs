@@ -1,19 +1,19 @@
 //! What the schema says about a manifest, told once and with what is meant.
 
-use armature_runtime::shape::{Problem, ProblemKind, StructShape, Type};
+use armature_runtime::shape::{Path, Problem, ProblemKind, StructShape, Type, kind_of, nearest};
 use serde_json::Value;
 
 use super::problem::Wrong;
 
 /// Name of the level that ARM's bodies have and manifests have not.
-const PROPERTIES: &str = "properties";
+pub const PROPERTIES: &str = "properties";
 /// Most members that are named.
 const NAMED: usize = 4;
 
 /// Values of a spec that are there and null. The API server takes none: a template has printed a name without its value.
 pub fn nulls(shape: &'static StructShape, spec: &Value) -> Vec<Wrong> {
     let mut found = Vec::new();
-    look_for_nulls(Type::Struct(shape), spec, "spec", &mut found);
+    look_for_nulls(Type::Struct(shape), spec, &Path::Root("spec"), &mut found);
     found
 }
 
@@ -23,25 +23,25 @@ pub fn no_value(path: String) -> Wrong {
     (path, message.to_owned())
 }
 
-fn look_for_nulls(ty: Type, value: &Value, path: &str, found: &mut Vec<Wrong>) {
+fn look_for_nulls(ty: Type, value: &Value, path: &Path<'_>, found: &mut Vec<Wrong>) {
     match (ty, value) {
         (Type::Json, _) => {}
-        (_, Value::Null) => found.push(no_value(path.to_owned())),
+        (_, Value::Null) => found.push(no_value(path.to_string())),
         (Type::Struct(shape), Value::Object(members)) => {
             for (name, value) in members {
                 if let Some(field) = shape.field(name) {
-                    look_for_nulls(field.ty, value, &format!("{path}.{name}"), found);
+                    look_for_nulls(field.ty, value, &path.member(name), found);
                 }
             }
         }
         (Type::List(list), Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
-                look_for_nulls(list.item, item, &format!("{path}[{index}]"), found);
+                look_for_nulls(list.item, item, &path.item(index), found);
             }
         }
         (Type::Map(map), Value::Object(members)) => {
             for (name, value) in members {
-                look_for_nulls(map.value, value, &format!("{path}.{name}"), found);
+                look_for_nulls(map.value, value, &path.member(name), found);
             }
         }
         _ => {}
@@ -106,42 +106,100 @@ pub fn instead_of_properties(
         "" => String::new(),
         named => format!(": {named}"),
     };
-    Some(format!(
-        "manifests have no `{PROPERTIES}`; its members stand one level higher, directly in {level}{named}"
-    ))
+    Some(format!("{}{named}", no_properties(level)))
 }
 
-/// A path without its last member, and that.
+/// What is said of ARM's level: where its members stand in a manifest.
+pub fn no_properties(level: &str) -> String {
+    format!(
+        "manifests have no `{PROPERTIES}`; its members stand one level higher, directly in {level}"
+    )
+}
+
+/// What is said of a member that is none of these.
+pub fn no_such_field(name: &str, known: &[&'static str]) -> String {
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("no such field, did you mean `{near}`?"),
+        None => "no such field".to_owned(),
+    }
+}
+
+/// That a value is no text.
+pub fn no_text(value: &Value) -> String {
+    let found = kind_of(value);
+    let quotes = needs_quotes("a string", found);
+    format!("expected a string, found {found}{quotes}")
+}
+
+/// What to do where YAML has made a boolean or a number of a word.
+pub fn needs_quotes(expected: &str, found: &str) -> &'static str {
+    let is_of_yaml = ["a boolean", "an integer", "a number with a fraction"].contains(&found);
+    match expected == "a string" && is_of_yaml {
+        true => "; write it in quotes",
+        false => "",
+    }
+}
+
+/// A path without its last member, and that; the whole path where the last is no plain name.
 fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('.').unwrap_or(("", path))
+    path.rsplit_once('.')
+        .filter(|(_, name)| !name.contains(['"', ']']))
+        .unwrap_or((path, ""))
 }
 
-/// Members and places of items of a path, without the spec.
-fn steps(path: &str) -> impl Iterator<Item = Result<usize, &str>> {
-    let below = path.strip_prefix("spec").unwrap_or(path);
-    below
-        .split(['.', '['])
-        .filter(|step| !step.is_empty())
-        .map(|step| match step.strip_suffix(']') {
-            Some(index) => index.parse().map_err(|_| step),
-            None => Err(step),
-        })
+/// One step of a path.
+enum Step {
+    Member(String),
+    Item(usize),
+}
+
+/// The steps of a path, without the spec.
+fn steps(path: &str) -> Vec<Step> {
+    let mut rest = path.strip_prefix("spec").unwrap_or(path);
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        if let Some(quoted) = rest.strip_prefix('[')
+            && quoted.starts_with('"')
+        {
+            // Names that are not plain stand in quotes.
+            let mut texts = serde_json::Deserializer::from_str(quoted).into_iter::<String>();
+            let Some(Ok(name)) = texts.next() else {
+                break;
+            };
+            let end = texts.byte_offset();
+            rest = quoted[end..].strip_prefix(']').unwrap_or_default();
+            steps.push(Step::Member(name));
+            continue;
+        }
+        let is_item = rest.starts_with('[');
+        let below = rest.trim_start_matches(['.', '[']);
+        let (step, after) = below.split_at(below.find(['.', '[', ']']).unwrap_or(below.len()));
+        rest = after.strip_prefix(']').unwrap_or(after);
+        match step.parse() {
+            Ok(index) if is_item => steps.push(Step::Item(index)),
+            _ => steps.push(Step::Member(step.to_owned())),
+        }
+    }
+    steps
 }
 
 fn at<'v>(spec: &'v Value, path: &str) -> Option<&'v Value> {
-    steps(path).try_fold(spec, |value, step| match step {
-        Ok(index) => value.get(index),
-        Err(name) => value.get(name),
+    steps(path).iter().try_fold(spec, |value, step| match step {
+        Step::Item(index) => value.get(index),
+        Step::Member(name) => value.get(name),
     })
 }
 
 fn shape_at(shape: &'static StructShape, path: &str) -> Option<&'static StructShape> {
-    let found = steps(path).try_fold(Type::Struct(shape), |ty, step| match (ty, step) {
-        (Type::Struct(shape), Err(name)) => shape.field(name).map(|field| field.ty),
-        (Type::Map(map), Err(_)) => Some(map.value),
-        (Type::List(list), Ok(_)) => Some(list.item),
-        _ => None,
-    });
+    let steps = steps(path);
+    let found = steps
+        .iter()
+        .try_fold(Type::Struct(shape), |ty, step| match (ty, step) {
+            (Type::Struct(shape), Step::Member(name)) => shape.field(name).map(|field| field.ty),
+            (Type::Map(map), Step::Member(_)) => Some(map.value),
+            (Type::List(list), Step::Item(_)) => Some(list.item),
+            _ => None,
+        });
     match found? {
         Type::Struct(shape) => Some(shape),
         _ => None,
@@ -180,6 +238,10 @@ mod tests {
             (
                 json!({"owner": owner, "location": "x", "tags": {"a": null}}),
                 vec!["spec.tags.a: null"],
+            ),
+            (
+                json!({"owner": owner, "location": "x", "tags": {"a.b/c": null, "d \"e": null}}),
+                vec!["spec.tags[\"a.b/c\"]: null", "spec.tags[\"d \\\"e\"]: null"],
             ),
             (
                 json!({"owner": owner, "location": "x", "rules": [null, {"name": null}]}),

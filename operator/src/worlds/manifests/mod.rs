@@ -8,6 +8,7 @@
 //! | [`relevant`] | those of them that say something about Azure resources |
 //! | [`known_kinds`] | the kind and version that a document says it is |
 //! | [`admission`] | a document becomes an object, as an API server would have it |
+//! | [`metadata`] | what an API server says about the metadata |
 //! | [`mistakes`] | what the schema says about a document, told once and with what is meant |
 //! | [`data`] | Secrets and ConfigMaps, and marks for those that are in no manifest |
 //! | [`inventory`] | everything that is in the documents, found by name |
@@ -21,6 +22,7 @@ mod documents;
 pub mod inventory;
 pub mod known_kinds;
 pub mod manifest;
+pub mod metadata;
 mod mistakes;
 pub mod problem;
 pub mod relevant;

@@ -14,13 +14,18 @@ pub struct Origin {
     pub file: String,
     /// Position of the document in the file, from 1; 0 stands for the whole file.
     pub document: usize,
+    /// Which of the items, from 0, where the document is a `List`.
+    pub item: Option<usize>,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.document {
-            0 => formatter.write_str(&self.file),
-            number => write!(formatter, "{}: document {number}", self.file),
+        match (self.document, self.item) {
+            (0, _) => formatter.write_str(&self.file),
+            (number, None) => write!(formatter, "{}: document {number}", self.file),
+            (number, Some(item)) => {
+                write!(formatter, "{}: document {number}: items[{item}]", self.file)
+            }
         }
     }
 }

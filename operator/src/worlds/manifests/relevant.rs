@@ -10,6 +10,9 @@ use super::manifest::Document;
 /// Kinds of Kubernetes itself that say something about Azure resources.
 const OF_KUBERNETES: [&str; 3] = ["Secret", "ConfigMap", "Namespace"];
 
+/// The kind of Kubernetes' first group that has the name of one of ours and says nothing about Azure.
+const SERVICE: &str = "Service";
+
 /// The documents that matter. Those without a namespace are put into this one.
 pub fn relevant(
     documents: &[Document],
@@ -17,25 +20,21 @@ pub fn relevant(
     namespace: Option<&str>,
 ) -> Vec<Document> {
     let groups: BTreeSet<&str> = kinds.iter().map(|kind| kind.group).collect();
+    let has_kind = |kind: &str| kinds.iter().any(|info| info.kind == kind);
     let is_ours = |document: &&Document| {
         let text = |member: &str| document.value[member].as_str();
         match (text("apiVersion"), text("kind")) {
-            (Some("v1"), Some(kind)) => OF_KUBERNETES.contains(&kind),
-            (Some(version), Some(_)) => version
-                .split_once('/')
-                .is_some_and(|(group, _)| groups.contains(group) || group.ends_with(".azure.com")),
+            (Some(version), Some(kind)) => match version.split_once('/') {
+                // A group that is meant to be one of ours is told as a mistake, and so is a kind of ours without a group.
+                Some((group, _)) => groups.contains(group) || group.contains("azure"),
+                None => OF_KUBERNETES.contains(&kind) || has_kind(kind) && kind != SERVICE,
+            },
             // It is told what it lacks.
             _ => true,
         }
     };
     let ours = documents.iter().filter(is_ours).cloned();
     ours.map(|document| placed(document, namespace)).collect()
-}
-
-/// Whether a document is for kustomize alone: `armature import` writes one beside its manifests.
-pub fn is_kustomization(document: &Document) -> bool {
-    let version = document.value["apiVersion"].as_str();
-    version.is_some_and(|version| version.starts_with("kustomize.config.k8s.io/"))
 }
 
 fn placed(mut document: Document, namespace: Option<&str>) -> Document {

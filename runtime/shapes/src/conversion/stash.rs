@@ -8,7 +8,7 @@
 //! Of a spec each member that is no object is an entry of its own, because server-side apply knows owners for each such
 //! member: what one field manager no longer applies goes, whether it lies in the spec or in the stash.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -254,9 +254,10 @@ enum Step<'a> {
 pub(super) fn restore(level: Level, base: &mut Map<String, Value>, entries: &[Entry]) {
     let mut document = Value::Object(std::mem::take(base));
     // All guards are checked against the document as the user wrote it, before the first entry changes it.
+    let mut digests = Digests::default();
     let steps: Vec<_> = entries
         .iter()
-        .map(|entry| locate(level, &document, entry))
+        .map(|entry| locate(level, &document, entry, &mut digests))
         .collect();
     for (entry, steps) in entries.iter().zip(steps) {
         if let Some(steps) = steps {
@@ -268,24 +269,40 @@ pub(super) fn restore(level: Level, base: &mut Map<String, Value>, entries: &[En
     }
 }
 
-fn locate<'e>(level: Level, document: &Value, entry: &'e Entry) -> Option<Vec<Step<'e>>> {
+/// Digests of values of one document, each made once: entries are a user's text, and many may name one large item.
+#[derive(Default)]
+struct Digests<'v>(HashMap<*const Value, (&'v Value, String)>);
+
+impl<'v> Digests<'v> {
+    fn of(&mut self, value: &'v Value) -> &str {
+        let known = self.0.entry(std::ptr::from_ref(value));
+        &known.or_insert_with(|| (value, short_digest(value))).1
+    }
+}
+
+fn locate<'e, 'v>(
+    level: Level,
+    document: &'v Value,
+    entry: &'e Entry,
+    digests: &mut Digests<'v>,
+) -> Option<Vec<Step<'e>>> {
     let mut ty = Some(Type::Struct(level.hub));
     let mut value = document;
     let mut names = Vec::new();
     let mut steps = Vec::new();
     // The member that the version has no place for, what is above it, and what comes back inside it.
-    let first_missing = entry.path.len().checked_sub(entry.nested + 1)?;
+    let first_missing = entry.path.len().checked_sub(entry.nested.checked_add(1)?)?;
     let (above, missing) = entry.path.split_at(first_missing);
     let (member, inside) = missing.split_first()?;
     for segment in above {
-        let (step, below) = step_down(segment, value, &mut ty, &mut names)?;
+        let (step, below) = step_down(segment, value, (&mut ty, &mut names), digests)?;
         steps.push(step);
         value = below;
     }
     if entry.replaces.is_some() {
-        let (step, there) = step_down(member, value, &mut ty, &mut names)?;
+        let (step, there) = step_down(member, value, (&mut ty, &mut names), digests)?;
         steps.push(step);
-        let is_unchanged = entry.replaces.as_deref() == Some(&*short_digest(there));
+        let is_unchanged = entry.replaces.as_deref() == Some(digests.of(there));
         return (is_unchanged && inside.is_empty()).then_some(steps);
     }
     let Segment::Member(name) = member else {
@@ -308,8 +325,8 @@ fn locate<'e>(level: Level, document: &Value, entry: &'e Entry) -> Option<Vec<St
 fn step_down<'e, 'v>(
     segment: &'e Segment,
     value: &'v Value,
-    ty: &mut Option<Type>,
-    names: &mut Vec<&'e str>,
+    (ty, names): (&mut Option<Type>, &mut Vec<&'e str>),
+    digests: &mut Digests<'v>,
 ) -> Option<(Step<'e>, &'v Value)> {
     match segment {
         Segment::Member(name) => {
@@ -338,7 +355,7 @@ fn step_down<'e, 'v>(
         }
         Segment::Placed { at, of, is } => {
             let items = value.as_array().filter(|items| items.len() == *of)?;
-            let item = items.get(*at).filter(|item| short_digest(item) == *is)?;
+            let item = items.get(*at).filter(|item| digests.of(item) == *is)?;
             *ty = item_type(*ty);
             Some((Step::Item(*at), item))
         }

@@ -171,6 +171,15 @@ fn a_broken_stash_is_dropped() {
     let spec = written_back(&old);
     assert_eq!(spec.get("tags"), None);
     assert_eq!(spec["accessTier"], "Cool");
+    for entry in [
+        json!({"p": ["tags"], "v": 1, "n": usize::MAX}),
+        json!({"p": ["tags"], "v": 1, "n": 7}),
+        json!({"p": [], "v": 1}),
+    ] {
+        let stash = json!({ format!("{STASH_ANNOTATION}.tags"): entry.to_string() });
+        old["metadata"]["annotations"] = stash;
+        assert_eq!(written_back(&old).get("tags"), None, "{entry}");
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub use check::{check, warnings};
 pub use codec::{DecodeError, UnknownFields, decode, decode_with, encode, integer, recode};
 pub use field::{EnumText, FieldOf, FieldValue, ItemValue, Json, Shaped, StringEnum};
 pub use name::{check_name, misleading_name};
+pub use path::{Path, kind_of};
 pub use problem::{Problem, ProblemKind};
 pub use rules::check_rules;
 pub use slot::{Access, AccessOf, EnumAccess, StructAccess};

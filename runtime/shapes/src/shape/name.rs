@@ -37,6 +37,10 @@ pub fn check_name(rules: &Rules, name: &str) -> Vec<String> {
 pub fn misleading_name(rules: &Rules, name: &str) -> Option<String> {
     let sign = check_segment(name).err()?.sign;
     Some(match (sign, rules.slash) {
+        // In a name with the sign already, it may be an escape of something else.
+        (Sign::Slash, Some(slash)) if name.contains('~') => {
+            format!("'{name}' {sign}; ARM writes '{slash}' for it")
+        }
         (Sign::Slash, Some(slash)) => {
             let instead = name.replace('/', slash);
             format!("'{name}' {sign}; ARM writes '{slash}' for it: '{instead}'")
@@ -205,6 +209,8 @@ mod tests {
         assert_eq!(check_name(&rules, "desk/in/1"), [format!("{slash}{hint}")]);
         assert_eq!(check_name(&Rules::NONE, "desk/in/1"), [slash]);
         assert!(check_name(&rules, "desk~in~1").is_empty());
+        let own = check_name(&rules, "a~b/c");
+        assert!(own[0].ends_with("; ARM writes '~' for it"), "{own:?}");
         let encoded = check_name(&rules, "desk%2Fin");
         assert!(encoded[0].contains("percent-encoding"), "{encoded:?}");
     }

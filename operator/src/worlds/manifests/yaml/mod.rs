@@ -44,17 +44,11 @@ impl fmt::Display for YamlError {
     }
 }
 
-/// Reads the first document of a text; nothing at all is null.
+/// Reads the document of a text; nothing at all is null.
 ///
 /// # Errors
 /// When it is no YAML, or has a value that JSON has not.
 pub fn read(text: &str) -> Result<Value, YamlError> {
-    // kubectl reads JSON as JSON.
-    if text.trim_start().starts_with('{')
-        && let Ok(value) = serde_json::from_str(text)
-    {
-        return Ok(value);
-    }
     let mut reader = Reader {
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
@@ -65,7 +59,10 @@ pub fn read(text: &str) -> Result<Value, YamlError> {
         match reader.next()? {
             (Event::StreamStart | Event::DocumentStart(..), _) => {}
             (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Value::Null),
-            (event, span) => return reader.value(event, &span, 0),
+            (event, span) => {
+                let value = reader.value(event, &span, 0)?;
+                return reader.end().map(|()| value);
+            }
         }
     }
 }
@@ -104,6 +101,20 @@ impl<'t> Reader<'t> {
                     });
                 }
                 None => return Ok((Event::StreamEnd, Span::default())),
+            }
+        }
+    }
+
+    /// Refuses what follows the document: kubectl would lose it without a word.
+    fn end(&mut self) -> Result<(), YamlError> {
+        loop {
+            match self.next()? {
+                (Event::DocumentEnd, _) => {}
+                (Event::StreamEnd, _) => return Ok(()),
+                (_, span) => {
+                    let message = "kubectl reads nothing behind the first document here; begin the next with a line `---`";
+                    return Err(wrong(&span, message));
+                }
             }
         }
     }
