@@ -28,7 +28,7 @@ fn setting() -> Setting<'static> {
 
 async fn offline(manifests: &str) -> Plan {
     let origin = Origin {
-        file: "f.yaml".to_owned(),
+        file: "f.yaml".into(),
         ..Origin::default()
     };
     let (mut documents, mut errors) = (Vec::new(), Vec::new());

@@ -39,7 +39,7 @@ pub fn read(paths: &[PathBuf]) -> (Vec<Document>, Vec<Problem>) {
     for (order, (path, file)) in files.iter().enumerate() {
         let origin = Origin {
             order,
-            file: named(file),
+            file: named(file).into(),
             ..Origin::default()
         };
         let before = documents.len() + errors.len();
@@ -166,7 +166,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 
 fn failure(path: &Path, message: impl Into<String>) -> Problem {
     let origin = Origin {
-        file: named(path),
+        file: named(path).into(),
         ..Origin::default()
     };
     Problem::of_document(&origin, message)
@@ -179,7 +179,7 @@ mod tests {
 
     fn parsed(text: &str) -> (Vec<(usize, Value)>, Vec<String>) {
         let origin = Origin {
-            file: "f.yaml".to_owned(),
+            file: "f.yaml".into(),
             ..Origin::default()
         };
         let (mut documents, mut errors) = (Vec::new(), Vec::new());

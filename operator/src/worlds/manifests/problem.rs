@@ -1,6 +1,7 @@
 //! What is wrong with an input, and where.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// A path in a manifest, and what is wrong there.
 pub type Wrong = (String, String);
@@ -10,8 +11,8 @@ pub type Wrong = (String, String);
 pub struct Origin {
     /// Position of the file among the inputs, from 0.
     pub order: usize,
-    /// The file as it was named or found.
-    pub file: String,
+    /// The file as it was named or found; shared by everything that is from it.
+    pub file: Arc<str>,
     /// Position of the document in the file, from 1; 0 stands for the whole file.
     pub document: usize,
     /// Which of the items, from 0, where the document is a `List`.

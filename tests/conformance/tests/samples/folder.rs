@@ -81,7 +81,7 @@ impl Folder {
         let namespace = format!("{whose}-{}", name.replace(['/', '.'], "-"));
         let subscription = uuid_of(&namespace);
         let samples = documents.into_iter().map(|document| {
-            let file = below(Path::new(&document.origin.file));
+            let file = below(Path::new(&*document.origin.file));
             let own = format!("/subscriptions/{subscription}");
             let mut value = with_text(document.value, PLACEHOLDER, &own);
             value["metadata"]["namespace"] = namespace.clone().into();
