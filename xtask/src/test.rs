@@ -24,7 +24,8 @@ const END: &[u8] = b"\0the end of cargo test\0\n";
 /// Arguments of `test`.
 #[derive(Debug, Args)]
 pub struct TestArguments {
-    /// Try every version of every kind in tests of properties, not only the newest.
+    /// Take the long way: every version of every kind in tests of properties, not only the newest, and all samples in those of
+    /// Flux and of takeovers.
     #[arg(long)]
     all: bool,
 

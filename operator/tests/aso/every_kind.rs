@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use armature::render::manifest;
 use armature_controlplane::waiting::until_ok;
-use armature_generated::KINDS;
 use armature_runtime::engine::collect;
 use armature_runtime::kind::KindInfo;
 use armature_simulator::{ConnectionDecision, Settings, Simulator};
@@ -29,6 +28,7 @@ const RELEASE: &str = "v2.20.0";
 
 /// The samples of a folder.
 pub struct Folder {
+    name: String,
     namespace: String,
     subscription: String,
     samples: Vec<Value>,
@@ -63,6 +63,7 @@ fn folder(number: usize, path: &Path) -> Folder {
     });
     Folder {
         samples: samples.collect(),
+        name: folder.to_owned(),
         namespace,
         subscription,
     }
@@ -85,6 +86,11 @@ fn name_of(object: &Value) -> &str {
 }
 
 impl Folder {
+    /// Name of the folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Group, kind and version of what stands for something in Azure.
     pub fn versions(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         let samples = self
@@ -259,8 +265,8 @@ pub fn is_untouched(object: &Value) -> bool {
 }
 
 /// Makes the objects what they are under Azure Service Operator: its annotations alone, its one condition, and its release.
-pub async fn rewrite(client: &Client) {
-    let objects = objects(client, KINDS).await;
+pub async fn rewrite(client: &Client, kinds: &[&'static KindInfo]) {
+    let objects = objects(client, kinds).await;
     let rewritten = objects.values().map(|object| async move {
         let info = info_of(object).unwrap();
         let api = stored(client, info, object["metadata"]["namespace"].as_str());
@@ -316,12 +322,17 @@ pub fn lasting(object: &Value) -> Value {
 }
 
 /// Waits until all objects are ready and say so by themselves.
-pub async fn wait_ready(client: &Client, azure: &Simulator, first: bool) {
+pub async fn wait_ready(
+    client: &Client,
+    kinds: &[&'static KindInfo],
+    azure: &Simulator,
+    first: bool,
+) {
     until_ok("all objects to be ready", async || {
         if first {
             approve(azure);
         }
-        let all = objects(client, KINDS).await;
+        let all = objects(client, kinds).await;
         let left = all.iter().filter(|(_, object)| {
             let is_done = first || !is_untouched(object);
             !is_done || ready(object)["status"] != "True"
