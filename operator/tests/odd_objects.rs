@@ -1,4 +1,4 @@
-//! One odd object in one namespace: the operator serves the others as before, and shows nothing of them.
+//! One odd object in one namespace, or one odd client: the operator serves the others as before, and shows nothing of them.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,11 +8,22 @@
 
 mod commands;
 
+use std::sync::Arc;
+
 use armature_controlplane::waiting::{until, until_ok};
+use base64::Engine as _;
 use commands::World;
+use futures::FutureExt;
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, PostParams};
 use kube::core::GroupVersionKind;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 const OPERATOR: &str = "armature-system";
 const CRDS: &str = "resources.azure.com/*";
@@ -168,4 +179,99 @@ async fn metadata_of_any_depth_hide_nothing_and_bring_nothing_into_the_log() {
     logs.push_str(&world.log());
     assert!(!logs.contains(VALUE), "{logs}");
     assert!(!logs.contains("cannot be read"), "{logs}");
+}
+
+/// Where conversion is served, and who vouches for it.
+async fn webhook(world: &World) -> (u16, String) {
+    let group = "apiextensions.k8s.io";
+    let crds = api(world, group, "v1", "CustomResourceDefinition", "");
+    let crd = crds
+        .get("resourcegroups.resources.azure.com")
+        .await
+        .unwrap();
+    let client = &crd.data["spec"]["conversion"]["webhook"]["clientConfig"];
+    let url: reqwest::Url = client["url"].as_str().unwrap().parse().unwrap();
+    let bundle =
+        base64::engine::general_purpose::STANDARD.decode(client["caBundle"].as_str().unwrap());
+    (
+        url.port().unwrap(),
+        String::from_utf8(bundle.unwrap()).unwrap(),
+    )
+}
+
+async fn connect(port: u16, bundle: &str) -> TlsStream<TcpStream> {
+    let mut roots = RootCertStore::empty();
+    for authority in CertificateDer::pem_slice_iter(bundle.as_bytes()) {
+        roots.add(authority.unwrap()).unwrap();
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    TlsConnector::from(Arc::new(tls))
+        .connect(name, stream)
+        .await
+        .unwrap()
+}
+
+/// As many clients as would take all places there are, who claim to send much, little or nothing, and send no more than a byte.
+async fn silent_clients(port: u16, bundle: &str) -> Vec<TlsStream<TcpStream>> {
+    let mut silent = Vec::new();
+    for at in 0..120 {
+        let mut client = connect(port, bundle).await;
+        let head = |bytes: usize| {
+            format!(
+                "POST /convert?timeout=30s HTTP/1.1\r\nHost: x\r\nContent-Length: {bytes}\r\n\r\n{{"
+            )
+        };
+        let said = match at % 4 {
+            0 => head(220 << 20),
+            1 => String::new(),
+            _ => head(64 << 10),
+        };
+        client.write_all(said.as_bytes()).await.unwrap();
+        client.flush().await.unwrap();
+        silent.push(client);
+    }
+    silent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_that_say_nothing_hold_no_conversion_up() {
+    let mut world = World::start_without_operator("render.md").await;
+    let namespace = json!({"metadata": {"name": "other"}});
+    create(
+        &api(&world, "", "v1", "Namespace", ""),
+        ("v1", "Namespace"),
+        namespace,
+    )
+    .await;
+    world.start_operator(OPERATOR, CRDS);
+    wait_served(&world).await;
+    create_group(&world, "other", "read", json!({})).await;
+    let (port, bundle) = webhook(&world).await;
+    let groups = groups(&world, "other");
+    // Whoever waits for silent clients to be cut off is never served while they are connected, on no machine.
+    let silent = until_ok("reads beside silent clients", async || {
+        let mut silent = silent_clients(port, &bundle).await;
+        groups.get("read").await.unwrap();
+        groups.list(&Default::default()).await.unwrap();
+        let waits = |client: &mut TlsStream<TcpStream>| client.read_u8().now_or_never().is_none();
+        match silent.iter_mut().all(waits) {
+            true => Ok(silent),
+            false => Err("they had been cut off"),
+        }
+    })
+    .await;
+    // Each is told why, or is cut off.
+    for mut client in silent {
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.ok();
+        let is_told = answer.is_empty() || answer.starts_with("HTTP/1.1 408 ");
+        assert!(is_told, "{answer}");
+    }
 }

@@ -1,19 +1,20 @@
 //! How many conversion reviews are in memory at the same time, counted in bytes.
 //!
-//! A list of many objects is one review, and many clients may list at once: each review is admitted before its body is
-//! read, and waits while those that are being answered take all the memory there is. Reviews of single objects, which
-//! every write needs, have a part of their own and never wait behind lists.
+//! A list of many objects is one review, and many clients may list at once. A review takes memory by what of it has arrived,
+//! never by what its client claims. Lists arrive one after the other: whoever came first has the turn, loses it by saying
+//! nothing, and goes on later. Reviews of single objects, which every write needs, have a part of their own and never wait
+//! behind lists.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 
 /// Reviews of this size, in bytes, are those of single objects.
 pub(super) const SINGLE: u64 = 64 << 10;
 
-/// What a list takes beside its body: a piece of the answer, the object that is being converted, buffers.
-const LIST_EXTRA: u64 = 1 << 20;
+/// What a list takes beside its body once it has arrived: a piece of the answer, the object that is being converted, buffers.
+pub(super) const LIST_EXTRA: u64 = 1 << 20;
 
 /// By how much more memory a single object takes than its review has bytes: as text, as a tree and as the answer.
 const SINGLE_FACTOR: u64 = 8;
@@ -45,16 +46,21 @@ pub(super) enum Refusal {
 /// A place in memory, for as long as this lives.
 #[derive(Debug)]
 pub(super) struct Place {
-    _permit: OwnedSemaphorePermit,
-    /// Bytes of the body that may be read.
-    pub bytes: u64,
+    permit: OwnedSemaphorePermit,
+    /// Bytes that it is for.
+    bytes: u64,
 }
+
+/// The turn to arrive, for as long as this lives.
+#[derive(Debug)]
+pub(super) struct Turn(#[allow(dead_code, reason = "held, not used")] OwnedMutexGuard<()>);
 
 /// Memory for reviews.
 #[derive(Debug)]
 pub(super) struct Admission {
     lists: Pool,
     singles: Pool,
+    turn: Arc<Mutex<()>>,
 }
 
 #[derive(Debug)]
@@ -73,6 +79,19 @@ impl Pool {
             size: units as u64 * UNIT,
         }
     }
+
+    async fn take(&self, bytes: u64, deadline: Instant) -> Result<Place, Refusal> {
+        let taken = Arc::clone(&self.free).acquire_many_owned(units(bytes));
+        match timeout_at(deadline, taken).await {
+            Ok(Ok(permit)) => Ok(Place { permit, bytes }),
+            // It is never closed.
+            Ok(Err(_)) | Err(_) => Err(Refusal::Busy),
+        }
+    }
+}
+
+fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
 }
 
 impl Admission {
@@ -83,125 +102,139 @@ impl Admission {
         Self {
             lists: Pool::new(memory.saturating_sub(singles)),
             singles: Pool::new(singles),
+            turn: Arc::default(),
         }
     }
 
-    /// Waits until there is room for a review of this size, or of any when it is not known. Who came first is admitted
-    /// first.
-    pub async fn admit(&self, bytes: Option<u64>, patience: Duration) -> Result<Place, Refusal> {
-        let (pool, needed, bytes) = match bytes {
-            Some(bytes) if bytes <= SINGLE => {
-                (&self.singles, (bytes * SINGLE_FACTOR).max(UNIT), bytes)
-            }
-            Some(bytes) => (&self.lists, bytes.saturating_add(LIST_EXTRA), bytes),
-            None => {
-                let size = self.lists.size;
-                (&self.lists, size, size.saturating_sub(LIST_EXTRA))
-            }
-        };
-        if needed > pool.size {
-            // Lists have the rest of what single objects have.
-            let needed = needed + needed / (SINGLE_SHARE - 1) + UNIT;
-            return Err(Refusal::TooLarge { bytes, needed });
+    /// Bytes of the longest review that fits.
+    pub fn longest(&self) -> u64 {
+        self.lists.size.saturating_sub(LIST_EXTRA)
+    }
+
+    /// Refuses a size that never fits.
+    pub fn check(&self, bytes: u64) -> Result<(), Refusal> {
+        if bytes <= SINGLE || bytes <= self.longest() {
+            return Ok(());
         }
-        let units = u32::try_from(needed.div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let waited = Arc::clone(&pool.free).acquire_many_owned(units);
-        match tokio::time::timeout(patience, waited).await {
-            Ok(Ok(permit)) => Ok(Place {
-                _permit: permit,
-                bytes,
-            }),
-            // It is never closed.
-            Ok(Err(_)) | Err(_) => Err(Refusal::Busy),
+        let needed = bytes.saturating_add(LIST_EXTRA);
+        // Lists have the rest of what single objects have.
+        let needed = needed.saturating_add(needed / (SINGLE_SHARE - 1) + UNIT);
+        Err(Refusal::TooLarge { bytes, needed })
+    }
+
+    /// A place for the review of a single object, which is there.
+    pub async fn single(&self, bytes: u64, deadline: Instant) -> Result<Place, Refusal> {
+        let needed = (bytes * SINGLE_FACTOR).max(UNIT);
+        self.singles.take(needed, deadline).await
+    }
+
+    /// Waits for the turn of a list to arrive.
+    pub async fn turn(&self, deadline: Instant) -> Result<Turn, Refusal> {
+        let turn = timeout_at(deadline, Arc::clone(&self.turn).lock_owned()).await;
+        turn.map(Turn).map_err(|_| Refusal::Busy)
+    }
+
+    /// The turn of a list that has lost it. Where another one has it and waits for memory, what this one holds may be what
+    /// is missing: then it gives up.
+    pub async fn turn_again(&self, more: u64, deadline: Instant) -> Result<Turn, Refusal> {
+        if let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() {
+            return Ok(Turn(turn));
         }
+        let free = self.lists.free.available_permits() as u64 * UNIT;
+        match free < more + UNIT {
+            true => Err(Refusal::Busy),
+            false => self.turn(deadline).await,
+        }
+    }
+
+    /// A place for a list of which so many bytes have arrived.
+    pub async fn list(&self, bytes: u64, deadline: Instant) -> Result<Place, Refusal> {
+        self.lists.take(bytes, deadline).await
+    }
+
+    /// Makes the place of a list larger.
+    pub async fn grow(
+        &self,
+        place: &mut Place,
+        more: u64,
+        deadline: Instant,
+    ) -> Result<(), Refusal> {
+        let bytes = place.bytes + more;
+        let missing = units(bytes).saturating_sub(units(place.bytes));
+        if missing > 0 {
+            let added = self.lists.take(u64::from(missing) * UNIT, deadline).await?;
+            place.permit.merge(added.permit);
+        }
+        place.bytes = bytes;
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     const MIB: u64 = 1 << 20;
-    const PATIENCE: Duration = Duration::from_secs(10);
 
-    async fn is_admitted(admission: &Admission, bytes: u64) -> Result<Place, Refusal> {
-        admission.admit(Some(bytes), PATIENCE).await
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
     }
 
     #[tokio::test(start_paused = true)]
     async fn lists_wait_for_lists_and_single_objects_for_neither() {
         let admission = Admission::new(64 * MIB);
-        let first = is_admitted(&admission, 30 * MIB).await.unwrap();
-        let second = is_admitted(&admission, 20 * MIB).await.unwrap();
-        assert_eq!(
-            is_admitted(&admission, 10 * MIB).await.unwrap_err(),
-            Refusal::Busy
-        );
-        let singles: Vec<Place> =
-            futures::future::try_join_all((0..16).map(|_| is_admitted(&admission, SINGLE)))
-                .await
-                .unwrap();
-        assert_eq!(
-            is_admitted(&admission, SINGLE).await.unwrap_err(),
-            Refusal::Busy
-        );
+        let _first = admission.list(30 * MIB, soon()).await.unwrap();
+        let second = admission.list(20 * MIB, soon()).await.unwrap();
+        let third = admission.list(10 * MIB, soon()).await;
+        assert_eq!(third.unwrap_err(), Refusal::Busy);
+        let singles = (0..16).map(|_| admission.single(SINGLE, soon()));
+        let singles = futures::future::try_join_all(singles).await.unwrap();
+        let another = admission.single(SINGLE, soon()).await;
+        assert_eq!(another.unwrap_err(), Refusal::Busy);
         drop(singles);
-        let ends = tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE / 2).await;
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
             drop(second);
         });
-        assert_eq!(
-            is_admitted(&admission, 10 * MIB).await.unwrap().bytes,
-            10 * MIB
-        );
-        ends.await.unwrap();
-        drop(first);
+        assert!(admission.list(10 * MIB, soon()).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_came_first_is_admitted_first() {
-        let admission = Arc::new(Admission::new(64 * MIB));
-        let running = is_admitted(&admission, 40 * MIB).await.unwrap();
-        let waits = |bytes| {
-            let admission = Arc::clone(&admission);
-            tokio::spawn(async move { is_admitted(&admission, bytes).await.map(drop) })
-        };
-        let large = waits(50 * MIB);
-        tokio::time::sleep(PATIENCE / 4).await;
-        let small = waits(MIB);
-        tokio::time::sleep(PATIENCE / 4).await;
-        assert!(
-            !small.is_finished(),
-            "it would keep the large one waiting for ever"
-        );
-        drop(running);
-        assert_eq!(
-            (large.await.unwrap(), small.await.unwrap()),
-            (Ok(()), Ok(()))
-        );
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_review_that_never_fits_is_refused_with_what_would_do() {
+    async fn a_place_grows_with_what_arrives_in_pieces_of_any_size() {
         let admission = Admission::new(64 * MIB);
-        let refused = is_admitted(&admission, 200 * MIB).await.unwrap_err();
+        let mut place = admission.list(0, soon()).await.unwrap();
+        for _ in 0..10_000 {
+            admission.grow(&mut place, 100, soon()).await.unwrap();
+        }
+        let rest = admission.longest() + LIST_EXTRA - MIB - UNIT;
+        assert!(admission.list(rest, soon()).await.is_ok(), "a megabyte");
+        let too_much = admission.longest() + LIST_EXTRA;
+        let refused = admission.grow(&mut place, too_much, soon()).await;
+        assert_eq!(refused, Err(Refusal::Busy));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_lost_the_turn_gives_up_what_another_one_waits_for() {
+        let admission = Admission::new(64 * MIB);
+        let turn = admission.turn(soon()).await.unwrap();
+        let held = admission.list(50 * MIB, soon()).await.unwrap();
+        let waits = admission.turn(soon()).await;
+        assert_eq!(waits.unwrap_err(), Refusal::Busy, "somebody has it");
+        let again = admission.turn_again(10 * MIB, soon()).await;
+        assert_eq!(again.unwrap_err(), Refusal::Busy);
+        drop((turn, held));
+        assert!(admission.turn_again(10 * MIB, soon()).await.is_ok());
+    }
+
+    #[test]
+    fn a_review_that_never_fits_is_refused_with_what_would_do() {
+        let refused = Admission::new(64 * MIB).check(200 * MIB).unwrap_err();
         let Refusal::TooLarge { needed, .. } = refused else {
             panic!("{refused}");
         };
-        assert!(
-            is_admitted(&Admission::new(needed), 200 * MIB)
-                .await
-                .is_ok()
-        );
-        let almost = Admission::new(needed - MIB);
-        assert!(is_admitted(&almost, 200 * MIB).await.is_err());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_review_of_unknown_size_has_all_memory_for_itself() {
-        let admission = Admission::new(64 * MIB);
-        let place = admission.admit(None, PATIENCE).await.unwrap();
-        assert_eq!(place.bytes, 55 * MIB);
-        assert!(is_admitted(&admission, MIB).await.is_err());
+        assert_eq!(Admission::new(needed).check(200 * MIB), Ok(()));
+        assert!(Admission::new(needed - MIB).check(200 * MIB).is_err());
     }
 }

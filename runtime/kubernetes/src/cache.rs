@@ -1,64 +1,31 @@
 //! The objects of all watched kinds in memory, and who refers to whom.
 //!
-//! One map for all kinds behind one lock: entries are compressed text and shared pointers, every hold is short.
+//! One map for all kinds behind one lock: entries are compressed text, marks and shared pointers, and every hold is short.
+//! What depends on the length of an object, which is a tenant's to choose, is done before the lock is taken: reading,
+//! comparing and packing it.
 
 mod packed;
+mod state;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use armature_azure::budget::Urgency;
-use armature_reconcile::claim;
 use armature_reconcile::port::DataKind;
 use armature_shapes::id::RemoteId;
-use armature_shapes::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
 use armature_shapes::resource::{Kind, Object, ObjectKey};
 use packed::{Packed, Sample};
-use serde_json::value::RawValue;
 
-use super::filter::{Released, is_ready, is_settled, needs_reconcile, released};
-use super::references::{Target, targets};
+use self::state::{Arrival, Change, Entry, Marks, State, id_of};
+use super::filter::is_settled;
+use super::references::Target;
 
 /// The cache. Every change returns the keys that must be reconciled because of it.
 #[derive(Default)]
 pub struct ObjectCache {
     state: RwLock<State>,
-}
-
-/// What an object refers to: a target, in a namespace.
-type Place = (String, Target);
-
-#[derive(Default)]
-struct State {
-    objects: HashMap<Arc<ObjectKey>, Entry>,
-    /// Who refers to what. Most places have one user, and there are as many as objects: places and keys are shared with
-    /// [`State::objects`].
-    users: HashMap<Arc<Place>, Vec<Arc<ObjectKey>>>,
-    /// Kinds whose first list is complete.
-    synced: HashSet<Kind>,
-    /// Kinds that are watched.
-    awaited: HashSet<Kind>,
-    /// Every installed kind is watched.
-    kinds_are_known: bool,
-    /// Objects that say something of their protection.
-    protecting: HashSet<ObjectKey>,
-    /// How many objects have an ARM id, by its hash: most often one.
-    ids: HashMap<u64, u32>,
     /// What the next objects of a kind are compressed against.
-    samples: HashMap<Kind, Sample>,
-}
-
-struct Entry {
-    object: Arc<Packed>,
-    places: Box<[Arc<Place>]>,
-}
-
-impl Entry {
-    /// The object, of which the key is known.
-    fn object(&self, key: &ObjectKey) -> Arc<Object> {
-        Arc::new(self.object.unpack(key.kind))
-    }
+    samples: Mutex<HashMap<Kind, Sample>>,
 }
 
 /// An object that is unpacked when it is asked for: not while others wait for the lock, and not all at once, which would
@@ -95,11 +62,17 @@ impl ObjectCache {
 
     /// Other objects with this ARM id; nothing while not all objects of the kind are known. An ARM id is of one kind.
     pub fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
-        let state = self.read();
-        state
-            .synced
-            .contains(&except.kind)
-            .then(|| state.sharing(id, except))
+        let handles: Vec<Handle> = {
+            let state = self.read();
+            if !state.synced.contains(&except.kind) {
+                return None;
+            }
+            let sharing = state.sharing(id, except);
+            sharing.map(Handle::of).collect()
+        };
+        let others = handles.iter().map(Handle::object);
+        let others = others.filter(|other| id_of(other).as_ref() == Some(id));
+        Some(others.map(Arc::new).collect())
     }
 
     /// Objects that name this one as their owner or refer to it.
@@ -146,26 +119,58 @@ impl ObjectCache {
     /// Takes in an object that a watch delivered. Older states than the known one are ignored: our own
     /// writes are taken in before the watch repeats them.
     pub fn apply(&self, object: Object) -> Vec<ObjectKey> {
-        self.write().apply(object)
+        self.take_in(&object, false)
     }
 
     /// Takes in the server's answer to our own write, unless the object is gone meanwhile.
     pub fn apply_written(&self, object: &Object) -> Vec<ObjectKey> {
-        let mut state = self.write();
+        let finalizers = object.metadata.finalizers.as_deref();
+        let is_kept = finalizers.is_some_and(|finalizers| !finalizers.is_empty());
+        if object.metadata.deletion_timestamp.is_some() && !is_kept {
+            return self.remove(&object.key());
+        }
+        self.take_in(object, true)
+    }
+
+    /// Takes in a state of an object, one that is not known only where it may be new.
+    fn take_in(&self, object: &Object, is_known: bool) -> Vec<ObjectKey> {
         let key = object.key();
-        if !state.objects.contains_key(&key) {
-            return Vec::new();
+        let mut arrival = None;
+        loop {
+            let known = self.packed(&key);
+            if is_known && known.is_none() {
+                return Vec::new();
+            }
+            let before = known.as_ref().map(|packed| packed.unpack(key.kind));
+            let Some(change) = Change::between(before.as_ref(), object) else {
+                return Vec::new();
+            };
+            let taken = arrival.get_or_insert_with(|| Arrival {
+                object: Arc::new(self.pack(object)),
+                marks: Marks::of(object),
+            });
+            // Where another state came in between, the change is another one. Each turn of the loop is a step of somebody's.
+            let mut state = self.write();
+            if state.knows(&key, known.as_ref()) {
+                return state.apply(&key, taken, change);
+            }
         }
-        let finished = object.metadata.deletion_timestamp.is_some()
-            && object
-                .metadata
-                .finalizers
-                .as_ref()
-                .is_none_or(Vec::is_empty);
-        if finished {
-            return state.remove(&key);
-        }
-        state.apply(object.clone())
+    }
+
+    fn packed(&self, key: &ObjectKey) -> Option<Arc<Packed>> {
+        let state = self.read();
+        state
+            .objects
+            .get(key)
+            .map(|entry| Arc::clone(&entry.object))
+    }
+
+    fn pack(&self, object: &Object) -> Packed {
+        let samples = || self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sample = samples().get(&object.kind).cloned().unwrap_or_default();
+        let packed = Packed::pack(object, &mut sample);
+        samples().insert(object.kind, sample);
+        packed
     }
 
     /// Forgets an object that is gone. Whoever stood for the same ARM id may take it over, and what is being deleted and
@@ -174,8 +179,14 @@ impl ObjectCache {
         self.write().remove(key)
     }
 
-    /// Ends a list of a kind in one namespace, or in all: what was known and is not in it is gone.
-    pub fn finish_list(&self, kind: Kind, namespace: Option<&str>, listed: &HashSet<ObjectKey>) {
+    /// Ends a list of a kind in one namespace, or in all: what was known and is not in it is gone. Returns what is gone and
+    /// what must be reconciled because of it.
+    pub fn finish_list(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+        listed: &HashSet<ObjectKey>,
+    ) -> Vec<ObjectKey> {
         let mut state = self.write();
         let gone: Vec<Arc<ObjectKey>> = state
             .objects
@@ -187,9 +198,12 @@ impl ObjectCache {
             })
             .cloned()
             .collect();
-        for key in &gone {
-            state.remove(key);
+        let mut wake = Vec::new();
+        for key in gone {
+            wake.extend(state.remove(&key));
+            wake.push(key.as_ref().clone());
         }
+        wake
     }
 
     /// Notes that the first list of the kind is complete in every watched namespace.
@@ -239,12 +253,17 @@ impl ObjectCache {
     }
 
     fn users_of(&self, namespace: &str, target: Target) -> Vec<Arc<Object>> {
-        let state = self.read();
-        let users = state.users.get(&(namespace.to_owned(), target));
-        let users = users.into_iter().flatten();
-        users
-            .filter_map(|key| Some(state.objects.get(key)?.object(key)))
-            .collect()
+        let handles: Vec<Handle> = {
+            let state = self.read();
+            let users = state.users.get(&(namespace.to_owned(), target));
+            let users = users.into_iter().flatten();
+            users
+                .filter_map(|key| state.objects.get_key_value(key))
+                .map(Handle::of)
+                .collect()
+        };
+        let objects = handles.iter().map(Handle::object);
+        objects.map(Arc::new).collect()
     }
 
     /// Notes that the objects of a kind are about to be listed.
@@ -303,230 +322,6 @@ impl ObjectCache {
     fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl State {
-    fn apply(&mut self, object: Object) -> Vec<ObjectKey> {
-        let key = object.key();
-        let before = self.objects.get(&key).map(|entry| entry.object(&key));
-        if before
-            .as_ref()
-            .is_some_and(|before| is_not_newer(&object, before))
-        {
-            return Vec::new();
-        }
-        let mut wake = Vec::new();
-        if needs_reconcile(before.as_deref(), &object) {
-            wake.push(key.clone());
-        }
-        match released(before.as_deref(), &object) {
-            Released::Nobody => {}
-            Released::References => wake.extend(self.waiting(self.referring_to(&key))),
-            Released::Everybody => wake.extend(self.waiting(self.users_of(&key))),
-        }
-        let gives_up = |before: &Arc<Object>| gives_up_its_resource(before, &object);
-        if before.as_ref().is_some_and(gives_up) {
-            wake.extend(self.heirs(&object));
-        }
-        self.index(&key, before.as_deref(), &object);
-        wake
-    }
-
-    /// Those of the objects that are not ready.
-    fn waiting<'a>(&self, users: impl Iterator<Item = &'a Arc<ObjectKey>>) -> Vec<ObjectKey> {
-        users
-            .filter(|user| {
-                self.objects
-                    .get(user.as_ref())
-                    .is_some_and(|entry| !is_ready(&entry.object(user)))
-            })
-            .map(|user| user.as_ref().clone())
-            .collect()
-    }
-
-    /// Objects that name this one as their owner or refer to it.
-    fn users_of(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
-        let owned = Target::Owner {
-            group: key.kind.group.to_owned(),
-            kind: key.kind.0.kind.to_owned(),
-            name: key.name.clone(),
-        };
-        let owned = self.users.get(&(key.namespace.clone(), owned));
-        self.referring_to(key).chain(owned.into_iter().flatten())
-    }
-
-    /// Objects that refer to this one, not as their owner.
-    fn referring_to(&self, key: &ObjectKey) -> impl Iterator<Item = &Arc<ObjectKey>> {
-        let target = Target::Object {
-            group: key.kind.group.to_owned(),
-            kind: key.kind.0.kind.to_owned(),
-            name: key.name.clone(),
-        };
-        let users = self.users.get(&(key.namespace.clone(), target));
-        users.into_iter().flatten()
-    }
-
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Vec<Arc<Object>> {
-        if self.ids.get(&hash(id)).is_none_or(|count| *count < 2) {
-            return Vec::new();
-        }
-        let entries = self
-            .objects
-            .iter()
-            .filter(|(key, _)| key.as_ref() != except);
-        let objects = entries.filter(|(key, _)| key.kind == except.kind);
-        let objects = objects.map(|(key, entry)| entry.object(key));
-        objects
-            .filter(|object| id_of(object).as_ref() == Some(id))
-            .collect()
-    }
-
-    /// Other objects for the same ARM id.
-    fn heirs(&self, object: &Object) -> Vec<ObjectKey> {
-        let others = id_of(object).map(|id| self.sharing(&id, &object.key()));
-        let others = others.into_iter().flatten();
-        others.map(|other| other.key()).collect()
-    }
-
-    /// Counts the ARM id of an object that comes, or stops counting that of one that goes.
-    fn count_id(&mut self, object: &Object, comes: bool) {
-        let Some(id) = id_of(object) else {
-            return;
-        };
-        let count = self.ids.entry(hash(&id)).or_default();
-        *count = if comes {
-            count.saturating_add(1)
-        } else {
-            count.saturating_sub(1)
-        };
-        if *count == 0 {
-            self.ids.remove(&hash(&id));
-        }
-    }
-
-    fn index(&mut self, key: &ObjectKey, before: Option<&Object>, object: &Object) {
-        let annotations = object.metadata.annotations.as_ref();
-        if annotations.is_some_and(|annotations| annotations.contains_key(PROTECT)) {
-            self.protecting.insert(key.clone());
-        } else {
-            self.protecting.remove(key);
-        }
-        if let Some(before) = before {
-            self.count_id(before, false);
-        }
-        self.count_id(object, true);
-        let sample = self.samples.entry(key.kind).or_default();
-        let packed = Arc::new(Packed::pack(object, sample));
-        // Most changes are of status and annotations: what the object refers to need not be read again.
-        if let Some(entry) = self.objects.get_mut(key)
-            && before.is_some_and(|before| refers_alike(before, object))
-        {
-            entry.object = packed;
-            return;
-        }
-        self.unlink(key);
-        let known = self.objects.get_key_value(key);
-        let key = known.map_or_else(|| Arc::new(key.clone()), |(known, _)| Arc::clone(known));
-        let targets = targets(object).into_iter();
-        let places: Box<[Arc<Place>]> = targets
-            .map(|target| self.place((key.namespace.clone(), target)))
-            .collect();
-        for place in &places {
-            let users = self.users.entry(Arc::clone(place)).or_default();
-            users.push(Arc::clone(&key));
-        }
-        let object = packed;
-        self.objects.insert(key, Entry { object, places });
-    }
-
-    /// The place as others share it.
-    fn place(&self, place: Place) -> Arc<Place> {
-        let known = self.users.get_key_value(&place);
-        known.map_or_else(|| Arc::new(place), |(known, _)| Arc::clone(known))
-    }
-
-    fn unlink(&mut self, key: &ObjectKey) {
-        let Some(entry) = self.objects.get_mut(key) else {
-            return;
-        };
-        for place in std::mem::take(&mut entry.places) {
-            if let Some(users) = self.users.get_mut(&place) {
-                users.retain(|user| user.as_ref() != key);
-                if users.is_empty() {
-                    self.users.remove(&place);
-                }
-            }
-        }
-    }
-
-    fn remove(&mut self, key: &ObjectKey) -> Vec<ObjectKey> {
-        self.unlink(key);
-        self.protecting.remove(key);
-        let Some(entry) = self.objects.remove(key) else {
-            return Vec::new();
-        };
-        let object = entry.object(key);
-        let mut wake = self.heirs(&object);
-        self.count_id(&object, false);
-        wake.extend(self.going_with(key));
-        wake
-    }
-
-    /// Objects that are being deleted and referred to this one: what Azure cannot delete by itself is gone with its owner.
-    fn going_with(&self, key: &ObjectKey) -> Vec<ObjectKey> {
-        let users = self.users_of(key).filter(|user| {
-            let entry = self.objects.get(user.as_ref());
-            entry.is_some_and(|entry| {
-                let object = entry.object(user);
-                object.metadata.deletion_timestamp.is_some()
-            })
-        });
-        users.map(|user| user.as_ref().clone()).collect()
-    }
-}
-
-/// The ARM id of a claimed object.
-fn id_of(object: &Object) -> Option<RemoteId> {
-    RemoteId::parse(object.kind.0, claim::resource_id(object)?).ok()
-}
-
-fn hash(id: &RemoteId) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    id.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Whether the object does not write its resource any more, so that another one may.
-fn gives_up_its_resource(before: &Object, after: &Object) -> bool {
-    let word = |object: &Object, name: &str| {
-        let annotations = object.metadata.annotations.as_ref();
-        annotations.and_then(|annotations| annotations.get(name).cloned())
-    };
-    let mut names = [RECONCILE_POLICY, OBSERVE, ADOPTION].into_iter();
-    names.any(|name| word(before, name) != word(after, name))
-}
-
-/// Whether two states of an object refer to the same things for certain: spec and credential are what references are read
-/// from.
-fn refers_alike(known: &Object, new: &Object) -> bool {
-    fn read_from(object: &Object) -> (Option<&str>, Option<&String>) {
-        let annotations = object.metadata.annotations.as_ref();
-        (
-            object.spec.as_deref().map(RawValue::get),
-            annotations.and_then(|annotations| annotations.get(CREDENTIAL_FROM)),
-        )
-    }
-    read_from(known) == read_from(new)
-}
-
-/// Whether `object` is the same state as `known` or an older one. Resource versions of one kind grow; a
-/// recreated object (another uid) always counts as newer.
-fn is_not_newer(object: &Object, known: &Object) -> bool {
-    let version = |object: &Object| -> Option<u64> {
-        object.metadata.resource_version.as_ref()?.parse().ok()
-    };
-    object.metadata.uid == known.metadata.uid
-        && matches!((version(object), version(known)), (Some(new), Some(old)) if new <= old)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Annotations of namespaces, kept by a metadata-only watch.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{PoisonError, RwLock};
 
 use armature_shapes::names::PROTECT;
@@ -41,6 +41,12 @@ impl NamespaceCache {
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(name, annotations)
+    }
+
+    /// Forgets all but these: a list of all namespaces has ended.
+    pub fn keep(&self, listed: &HashSet<String>) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|name, _| listed.contains(name));
     }
 
     /// Forgets a namespace that is gone.

@@ -147,7 +147,9 @@ fn exported_key(kind: DataKind, destination: &Value) -> Option<ExportedKey<'_>> 
 
 /// The spec in the form of the hub, where it can be read.
 pub(super) fn hub_spec(object: &Object) -> Option<Value> {
-    let stored = json!({ "spec": object.spec.as_ref()? });
+    // A spec of any depth is stored, and none deeper than serde_json reads is of any kind.
+    let spec: Value = serde_json::from_str(object.spec.as_ref()?.get()).ok()?;
+    let stored = json!({ "spec": spec });
     stored_to_hub(object.kind.0, stored)
         .ok()?
         .get_mut("spec")

@@ -243,9 +243,10 @@ impl KindWatch {
                 }
                 Event::InitDone => {
                     let namespace = self.namespace.as_deref();
-                    self.cluster
-                        .cache
-                        .finish_list(self.kind, namespace, &listed);
+                    let cache = &self.cluster.cache;
+                    for woken in cache.finish_list(self.kind, namespace, &listed) {
+                        self.cluster.wake.wake(woken);
+                    }
                     listed = HashSet::new();
                     permit = None;
                     if std::mem::take(&mut first)
@@ -286,6 +287,7 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
     let place = cluster.clients.watch();
     let api = Api::<Item<MetadataOf<Namespace>>>::all;
     let config = paged();
+    let mut listed = HashSet::new();
     follow(
         "Namespace",
         (&cluster.in_step, &place),
@@ -296,6 +298,7 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
             Event::InitApply(namespace) | Event::Apply(namespace) => {
                 let name = namespace.metadata.name.unwrap_or_default();
                 let annotations = namespace.metadata.annotations.unwrap_or_default();
+                listed.insert(name.clone());
                 let before = cluster.namespaces.insert(name.clone(), annotations.clone());
                 let changes = before.map(|before| changes_of_namespace(&before, &annotations));
                 if let Some(changes) = changes.filter(|changes| !changes.are_none()) {
@@ -310,7 +313,8 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
                     .namespaces
                     .remove(&namespace.metadata.name.unwrap_or_default());
             }
-            Event::Init | Event::InitDone => {}
+            Event::Init => listed.clear(),
+            Event::InitDone => cluster.namespaces.keep(&std::mem::take(&mut listed)),
         }),
     )
     .await;

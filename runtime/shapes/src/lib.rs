@@ -10,6 +10,7 @@
 //! | [`id`] | ARM resource ids |
 //! | [`segment`] | what may stand between two slashes of an ARM id |
 //! | [`names`] | names on the wire: finalizer, annotations, labels |
+//! | [`quote`] | texts of users in messages |
 //! | [`digest`] | JSON in one spelling, and short digests of it |
 //! | `testing` | values of any shape and a few kinds, with the feature `testing` |
 //!
@@ -20,6 +21,7 @@ pub mod digest;
 pub mod id;
 pub mod kind;
 pub mod names;
+pub mod quote;
 pub mod resource;
 pub mod segment;
 pub mod shape;

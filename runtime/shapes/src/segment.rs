@@ -10,9 +10,14 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use crate::quote::shortened;
+
 /// A segment that would lead elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{segment}' cannot be a part of it: it {sign}, and would lead to another resource")]
+#[error(
+    "'{}' cannot be a part of it: it {sign}, and would lead to another resource",
+    shortened(segment)
+)]
 pub struct MisleadingSegment {
     /// The segment.
     pub segment: String,
@@ -128,16 +133,26 @@ fn decoded(segment: &str) -> Cow<'_, [u8]> {
     percent_decode_str(segment).into()
 }
 
-/// Decoded until nothing is left to decode: each server on the way may do it once.
+/// Decoded until nothing is left to decode: each server on the way may do it once. A byte that comes out of one decoding may
+/// be the end of the next, so all are done in one pass over the text, however often it was encoded.
 fn fully_decoded(text: &str) -> String {
-    let mut text = text.to_owned();
-    loop {
-        let once = percent_decode_str(&text).decode_utf8_lossy().into_owned();
-        if once == text {
-            return text;
+    let mut bytes = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        bytes.push(byte);
+        while let [.., b'%', high, low] = bytes[..]
+            && let Some(decoded) = hexadecimal(high, low)
+        {
+            bytes.truncate(bytes.len() - 3);
+            bytes.push(decoded);
         }
-        text = once;
     }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The byte that two digits stand for.
+fn hexadecimal(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
 #[cfg(test)]
@@ -184,6 +199,44 @@ mod tests {
         for segment in harmless {
             assert_eq!(check_segment(segment), Ok(()), "{segment}");
         }
+    }
+
+    /// Decoded once and again.
+    fn decoded_in_rounds(text: &str) -> String {
+        let mut text = text.to_owned();
+        loop {
+            let once = percent_decode_str(&text).decode_utf8_lossy().into_owned();
+            if once == text {
+                return text;
+            }
+            text = once;
+        }
+    }
+
+    #[test]
+    fn one_pass_decodes_as_many_rounds_do() {
+        let mut state = 7_u64;
+        let mut below = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from((state >> 33) % bound).unwrap()
+        };
+        for _ in 0..20_000 {
+            let length = 1 + below(12);
+            let text: String = (0..length)
+                .map(|_| ["%", "2", "5", "f", "%25", "e", "/", "3"][below(8)])
+                .collect();
+            assert_eq!(fully_decoded(&text), decoded_in_rounds(&text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_encoded_a_hundred_thousand_times_takes_one_pass() {
+        let text = format!("%{}2e", "25".repeat(500_000));
+        assert!(check_segment(&text).is_err());
+        let text = format!("/subscriptions/{}", "%25".repeat(300_000));
+        assert_eq!(check_path(&text), Ok(()));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use armature_shapes::id::ResourceId;
 use armature_shapes::kind::KindInfo;
-use armature_shapes::names::{FINALIZER, RESOURCE_ID};
+use armature_shapes::names::{FINALIZER, RECONCILE_POLICY, RESOURCE_ID};
 use armature_shapes::testing::gadget::MODEL;
 use armature_shapes::testing::kinds;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::*;
@@ -231,4 +232,46 @@ fn a_list_removes_what_is_not_in_it() {
     assert_eq!(cache.counts()["Gadget"], 2);
     cache.finish_list(KIND, None, &listed);
     assert_eq!(cache.counts()["Gadget"], 1);
+}
+
+#[test]
+fn what_is_missing_in_a_list_is_gone_and_wakes_whom_its_end_concerns() {
+    let cache = ObjectCache::default();
+    let id = "/subscriptions/s/resourceGroups/g";
+    cache.apply(claimed("gone", 1, id));
+    cache.apply(claimed("heir", 1, id));
+    let mut child = referring("child", "gone");
+    child.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
+    cache.apply(child);
+    let listed = ["heir", "child"].map(|name| object(name, 1, |_| {}).key());
+    let woken = cache.finish_list(KIND, Some("ns"), &listed.into_iter().collect());
+    assert_eq!(names(woken), ["child", "gone", "heir"]);
+    assert!(cache.get(&object("gone", 1, |_| {}).key()).is_none());
+    let listed = ["heir", "child"].map(|name| object(name, 1, |_| {}).key());
+    let woken = cache.finish_list(KIND, Some("ns"), &listed.into_iter().collect());
+    assert_eq!(names(woken), Vec::<String>::new());
+}
+
+/// States of one object that come from a watch and from our own writes at the same time, and others beside it.
+#[test]
+fn the_newest_state_stays_whoever_brings_it_first() {
+    let cache = ObjectCache::default();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let cache = &cache;
+            scope.spawn(move || {
+                for version in 0..200 {
+                    let version = version * 4 + thread + 1;
+                    cache.apply(claimed("one", version, "/subscriptions/s"));
+                    cache.apply(object(&format!("other{thread}"), version, |_| {}));
+                }
+            });
+        }
+    });
+    let known = cache.get(&object("one", 1, |_| {}).key()).unwrap();
+    assert_eq!(known.metadata.resource_version.as_deref(), Some("800"));
+    cache.mark_synced(KIND);
+    let id = RemoteId::Arm(ResourceId::parse("/subscriptions/s").unwrap());
+    let sharing = cache.sharing(&id, &object("none", 1, |_| {}).key());
+    assert_eq!(sharing.unwrap().len(), 1);
 }

@@ -10,6 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use armature_shapes::quote;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::ObjectReference;
 
@@ -153,7 +154,7 @@ impl Ledger {
             mut message,
             at,
         } = note;
-        truncate(&mut message);
+        quote::cut(&mut message, MESSAGE_LIMIT);
         let key = Arc::new(Key {
             uid: regarding.uid.clone().unwrap_or_default(),
             warning,
@@ -348,17 +349,6 @@ fn name(regarding: &ObjectReference, key: &Key, at: Timestamp) -> String {
     let object = regarding.name.as_deref().unwrap_or_default();
     let short: String = object.chars().take(200).collect();
     format!("{short}.{:016x}", hasher.finish())
-}
-
-fn truncate(message: &mut String) {
-    if message.len() > MESSAGE_LIMIT {
-        let mut end = MESSAGE_LIMIT;
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        message.truncate(end);
-        message.push('…');
-    }
 }
 
 #[cfg(test)]

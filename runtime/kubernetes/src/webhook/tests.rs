@@ -5,6 +5,8 @@ use std::task::{Context, Poll};
 
 use armature_shapes::testing::gadget::MODEL;
 use axum::http::{HeaderMap, Request};
+use bytes::Bytes;
+use futures::{StreamExt, stream};
 use hyper::body::{Frame, SizeHint};
 use tower::ServiceExt;
 
@@ -79,14 +81,14 @@ async fn lists_that_do_not_fit_at_once_are_converted_one_after_the_other() {
     }
 }
 
-/// A body of a list that is never sent to its end.
-fn endless(kibibytes: usize) -> Body {
-    let begins = Bytes::from(long_list(1));
+/// A body that ends for ever after so many KiB of those that it claims.
+fn endless_after(sent: usize, claimed: usize) -> Body {
+    let begins = Bytes::from("x".repeat(sent << 10));
     let pieces = stream::once(async { Ok::<_, std::io::Error>(begins) });
     let body = Body::from_stream(pieces.chain(stream::pending()));
     Body::new(Sized {
         body,
-        size: (kibibytes as u64) << 10,
+        size: (claimed as u64) << 10,
     })
 }
 
@@ -112,29 +114,78 @@ impl HttpBody for Sized {
     }
 }
 
+/// A list whose answer is not taken: it keeps its place until its deadline.
+async fn held(service: &Router) -> Response {
+    let request = Request::post("/convert?timeout=40s")
+        .body(Body::from(long_list(2 << 10)))
+        .unwrap();
+    let answer = service.clone().oneshot(request).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    answer
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_waited_too_long_is_told_to_come_back_and_single_objects_go_on() {
     let service = service(MEMORY);
-    let running = service.clone();
-    let first = tokio::spawn(async move { ask(&running, "", endless(2 << 10)).await });
-    tokio::time::sleep(Duration::from_millis(1)).await;
-    for (query, seconds) in [("", 10), ("?timeout=30s", 29), ("?timeout=1500ms", 0)] {
-        let started = tokio::time::Instant::now();
+    for (query, seconds) in [("", 10), ("?timeout=25s", 24), ("?timeout=1500ms", 0)] {
+        let running = held(&service).await;
+        let started = Instant::now();
         let review = Body::from(long_list(1 << 10));
         let (status, headers, _) = ask(&service, query, review).await;
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{query}");
         assert_eq!(headers[RETRY_AFTER], "1");
         assert_eq!(started.elapsed().as_secs(), seconds, "{query}");
+        let single = Body::from(list(&[object("")]));
+        assert_eq!(ask(&service, "", single).await.0, StatusCode::OK);
+        drop(running);
     }
+    let review = Body::from(long_list(1 << 10));
+    let (status, ..) = ask(&service, "", review).await;
+    assert_eq!(status, StatusCode::OK, "its place is free");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_not_taken_in_time_keeps_no_place() {
+    let service = service(MEMORY);
+    let _running = held(&service).await;
+    tokio::time::sleep(LONGEST).await;
+    let review = Body::from(long_list(1 << 10));
+    assert_eq!(ask(&service, "", review).await.0, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_that_say_nothing_or_claim_much_keep_nobody_waiting() {
+    let service = service(MEMORY);
+    let silent = (0..200).map(|at| {
+        // Some claim a list and send its beginning, some claim one and send nothing of it, some claim a single object.
+        let body = match at % 20 {
+            0 => endless_after(100, 2 << 10),
+            1..9 => endless_after(1, 2 << 10),
+            _ => endless_after(1, 64),
+        };
+        let service = service.clone();
+        tokio::spawn(async move { ask(&service, "?timeout=30s", body).await })
+    });
+    let silent: Vec<_> = silent.collect();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let began = Instant::now();
     let single = Body::from(list(&[object("")]));
     assert_eq!(ask(&service, "", single).await.0, StatusCode::OK);
-    first.abort();
-    assert!(first.await.is_err());
+    assert!(began.elapsed() < Duration::from_millis(10));
     let review = Body::from(long_list(1 << 10));
-    assert_eq!(
-        ask(&service, "", review).await.0,
-        StatusCode::OK,
-        "its place is free"
+    assert_eq!(ask(&service, "", review).await.0, StatusCode::OK);
+    assert!(
+        began.elapsed() < Duration::from_millis(1200),
+        "{:?}",
+        began.elapsed()
+    );
+    for one in silent {
+        assert_eq!(one.await.unwrap().0, StatusCode::REQUEST_TIMEOUT);
+    }
+    assert!(
+        began.elapsed() < Duration::from_secs(12),
+        "{:?}",
+        began.elapsed()
     );
 }
 

@@ -2,8 +2,15 @@
 
 use std::time::Duration;
 
+use armature_shapes::quote;
+
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Severity, Verdict, reason};
+
+/// Bytes of the longest reason (Kubernetes' `metav1.Condition` has 1,024) and message: words of an object and answers of Azure
+/// may be of any length, and a status that etcd does not take tells nothing.
+const LONGEST_REASON: usize = 1000;
+const LONGEST_MESSAGE: usize = 8 << 10;
 
 /// An error as a condition will show it, and when to try again.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,11 +70,14 @@ impl Failure {
 
 impl From<&Failure> for Verdict {
     fn from(failure: &Failure) -> Self {
+        let (mut reason, mut message) = (failure.reason.clone(), failure.message.clone());
+        quote::cut(&mut reason, LONGEST_REASON);
+        quote::cut(&mut message, LONGEST_MESSAGE);
         Self {
             ready: false,
             severity: failure.severity,
-            reason: failure.reason.clone(),
-            message: failure.message.clone(),
+            reason,
+            message,
         }
     }
 }

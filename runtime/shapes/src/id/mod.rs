@@ -7,4 +7,4 @@ mod resource_id;
 
 pub use crate::segment;
 pub use remote_id::RemoteId;
-pub use resource_id::{IdError, ResourceId};
+pub use resource_id::{IdError, LONGEST_ID, ResourceId};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{IdError, ResourceId};
+use super::resource_id::TOO_LONG;
+use super::{IdError, LONGEST_ID, ResourceId};
 use crate::kind::{KindInfo, Remote};
 
 /// What a remote calls a resource: the text of the annotation `resource-id`. Two are equal when they are of one remote, which
@@ -24,10 +25,16 @@ impl RemoteId {
     /// Reads the id of a resource of this kind.
     ///
     /// # Errors
-    /// Those of [`ResourceId::parse`]; other remotes take any text.
+    /// Those of [`ResourceId::parse`]; other remotes take any text up to [`LONGEST_ID`].
     pub fn parse(kind: &KindInfo, text: &str) -> Result<Self, IdError> {
         Ok(match kind.remote {
             Remote::Arm { .. } => Self::Arm(ResourceId::parse(text)?),
+            Remote::Other(_) if text.len() > LONGEST_ID => {
+                return Err(IdError::Malformed {
+                    id: text.to_owned(),
+                    reason: TOO_LONG,
+                });
+            }
             Remote::Other(remote) => Self::Other {
                 remote,
                 id: text.to_owned(),

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::kind::{KindInfo, Remote, Scope};
+use crate::quote::shortened;
 use crate::segment::{MisleadingSegment, check_path};
 
 /// ARM's own type of resource groups; the only type whose id has no `providers` segment of its own.
@@ -30,11 +31,15 @@ const PATH: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// Bytes of the longest text that is read as an id. ARM takes no longer URL.
+pub const LONGEST_ID: usize = 4096;
+pub(super) const TOO_LONG: &str = "it is longer than 4096 bytes";
+
 /// Why a text is no ARM id, or an id cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     /// The text is no ARM id.
-    #[error("'{id}' is no ARM resource id: {reason}")]
+    #[error("'{}' is no ARM resource id: {reason}", shortened(id))]
     Malformed {
         /// The text.
         id: String,
@@ -66,13 +71,16 @@ pub enum IdError {
         found: String,
     },
     /// The name is empty or holds a separator.
-    #[error("'{name}' cannot be the last segment of an ARM id: it must not be empty or hold '/'")]
+    #[error(
+        "'{}' cannot be the last segment of an ARM id: it must not be empty or hold '/'",
+        shortened(name)
+    )]
     Name {
         /// The name.
         name: String,
     },
     /// A segment would lead to another resource.
-    #[error("'{id}' is refused as an ARM resource id: {segment}")]
+    #[error("'{}' is refused as an ARM resource id: {segment}", shortened(id))]
     Misleading {
         /// The id.
         id: String,
@@ -97,6 +105,9 @@ impl ResourceId {
             id: text.to_owned(),
             reason,
         };
+        if text.len() > LONGEST_ID {
+            return Err(malformed(TOO_LONG));
+        }
         let trimmed = text.trim().trim_end_matches('/');
         let path = trimmed
             .strip_prefix('/')
@@ -109,8 +120,14 @@ impl ResourceId {
         Self(trimmed.to_owned()).checked()
     }
 
-    /// The id, if each of its segments is still there in a URL.
+    /// The id, if it is short enough and each of its segments is still there in a URL.
     fn checked(self) -> Result<Self, IdError> {
+        if self.0.len() > LONGEST_ID {
+            return Err(IdError::Malformed {
+                id: self.0,
+                reason: TOO_LONG,
+            });
+        }
         match check_path(&self.0) {
             Ok(()) => Ok(self),
             Err(segment) => Err(IdError::Misleading {
@@ -354,6 +371,19 @@ mod tests {
     use crate::testing::plain::kind;
 
     const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000001";
+
+    #[test]
+    fn no_id_is_longer_than_a_url_may_be_and_none_is_quoted_whole() {
+        let of = |bytes: usize| "/subscriptions/".to_owned() + &"s".repeat(bytes - 15);
+        assert!(ResourceId::parse(&of(LONGEST_ID)).is_ok());
+        let long = of(LONGEST_ID + 1);
+        let refused = ResourceId::parse(&long).unwrap_err().to_string();
+        let kind = kind("Microsoft.A/bs", Scope::Subscription);
+        let built = ResourceId::of(&kind, None, &long, "b").unwrap_err();
+        for told in [refused, built.to_string()] {
+            assert!(told.len() < 400 && told.ends_with(TOO_LONG), "{told}");
+        }
+    }
 
     #[test]
     fn parses_ids_and_their_parts() {
