@@ -6,6 +6,8 @@
 //! | [`driver`] | performs actions and loops until the pass ends |
 //! | [`queue`] | which object is looked at when, and by how many workers |
 //! | [`lookout`] | asks Azure what changed, so that not everything needs to be read |
+//! | [`bookkeeping`] | what the operator notes in an object |
+//! | [`mod@persist`] | which of it, and which conditions, the end of a pass writes |
 //! | [`outcome`] | what one thing that was tried has come to |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`claim`] | what the finalizer vouches for |
@@ -60,6 +62,7 @@ pub mod allowed_scopes;
 pub mod annotations;
 pub mod azure_name;
 pub mod backoff;
+pub mod bookkeeping;
 pub mod claim;
 pub mod classify;
 pub mod condition;
@@ -71,6 +74,7 @@ pub mod fence;
 pub mod lookout;
 pub mod observed;
 pub mod outcome;
+pub mod persist;
 pub mod policy;
 pub mod port;
 pub mod queue;

@@ -4,12 +4,19 @@
 //! What does not live here: limits on requests and on stopping. Those are for what really takes time.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tokio::time::{Instant, sleep};
 
 /// The time of day, injected so that tests know it.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+}
+
+/// A time as Kubernetes writes it: UTC, in whole seconds (RFC 3339).
+pub fn whole_seconds(at: Timestamp) -> String {
+    let at = at.to_zoned(TimeZone::UTC);
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// The operator's time.

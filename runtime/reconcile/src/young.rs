@@ -102,6 +102,13 @@ pub struct Youth {
 }
 
 impl Youth {
+    /// An object of this age that may be silent for so long.
+    #[cfg(test)]
+    pub(crate) fn of(age: Duration, longest: Duration) -> Self {
+        let left = longest.saturating_sub(age);
+        Self { age, left }
+    }
+
     /// Whether it is looked at often.
     pub fn is_looked_at_often(self) -> bool {
         self.age < OFTEN

@@ -24,10 +24,56 @@ const TAG: usize = 4;
 /// How long a path that a service changes by itself is left alone. Then one PUT finds out whether it still does.
 pub const UNSTABLE_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-const PENDING: u8 = 1;
-const FIRST: u8 = 2;
-const ANSWERED: u8 = 4;
-const FORETELLS: u8 = 8;
+/// How far what is desired has come in Azure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Applied {
+    /// A claim: nothing of it is sent yet, and nothing was there before. It says what Azure is expected to answer.
+    Intended,
+    /// The PUT was sent, or may have been; what came of it is not known.
+    Sent {
+        /// Before that PUT there was nothing in Azure.
+        first: bool,
+    },
+    /// Azure took the PUT, and what it made of it has not been read yet.
+    Acknowledged,
+    /// What Azure made of it was read.
+    Confirmed,
+}
+
+impl Applied {
+    const PENDING: u8 = 1;
+    const FIRST: u8 = 2;
+    const ANSWERED: u8 = 4;
+    const FORETELLS: u8 = 8;
+
+    /// As the annotation has it: a sum of flags.
+    fn flags(self) -> u8 {
+        match self {
+            Self::Intended => Self::PENDING | Self::FIRST | Self::FORETELLS,
+            Self::Sent { first: true } => Self::PENDING | Self::FIRST,
+            Self::Sent { first: false } => Self::PENDING,
+            Self::Acknowledged => Self::PENDING | Self::ANSWERED,
+            Self::Confirmed => 0,
+        }
+    }
+
+    /// Nothing for flags that do not go together.
+    fn from_flags(flags: u8) -> Option<Self> {
+        // Earlier releases also said whether it was the first PUT that Azure took.
+        let flags = match flags & Self::ANSWERED {
+            0 => flags,
+            _ => flags & !Self::FIRST,
+        };
+        let all = [
+            Self::Intended,
+            Self::Sent { first: true },
+            Self::Sent { first: false },
+            Self::Acknowledged,
+            Self::Confirmed,
+        ];
+        all.into_iter().find(|applied| applied.flags() == flags)
+    }
+}
 
 /// What is desired, as digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +121,7 @@ struct Unstable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     key: [u8; TAG],
-    /// The PUT was sent, and what came of it is not known yet.
-    is_pending: bool,
-    /// Before that PUT there was nothing in Azure.
-    is_first: bool,
-    /// Azure took the PUT, and what it made of it has not been read yet.
-    is_answered: bool,
-    /// What it says of Azure is what Azure is expected to answer.
-    foretells: bool,
+    applied: Applied,
     desired: Desired,
     observed: [u8; LENGTH],
     rewritten: Vec<Rewritten>,
@@ -139,17 +178,20 @@ pub fn edit(
     };
     let sent = &record.desired;
     let is_edited = sent.generation != now.generation || sent.inputs != now.inputs;
-    match (record.is_pending, sent.body == now.body, is_edited) {
-        (true, _, false) if record.is_answered => Edit::Sent,
+    match (record.applied, sent.body == now.body, is_edited) {
+        (Applied::Acknowledged, _, false) => Edit::Sent,
         // What is there now came from it: nothing else was there that could stay.
-        (true, true, false) if record.is_first => Edit::Unknown,
-        (true, _, _) | (false, false, true) => Edit::Changed,
+        (Applied::Intended | Applied::Sent { first: true }, true, false) => Edit::Unknown,
+        (Applied::Intended | Applied::Sent { .. } | Applied::Acknowledged, _, _) => Edit::Changed,
+        (Applied::Confirmed, false, true) => Edit::Changed,
         // A generation in between was not recorded: a PUT of it may have arrived of which nobody heard.
-        (false, true, true) if now.generation > sent.generation.saturating_add(1) => Edit::Changed,
-        (false, true, true) => Edit::Harmless,
-        (false, false, false) if sent.build != now.build => Edit::Rebuilt,
+        (Applied::Confirmed, true, true) if now.generation > sent.generation.saturating_add(1) => {
+            Edit::Changed
+        }
+        (Applied::Confirmed, true, true) => Edit::Harmless,
+        (Applied::Confirmed, false, false) if sent.build != now.build => Edit::Rebuilt,
         // The body may depend on what Azure has: an extension changes it.
-        (false, _, false) => Edit::None,
+        (Applied::Confirmed, _, false) => Edit::None,
     }
 }
 
@@ -159,10 +201,7 @@ impl Record {
     pub fn claimed(now: &Desired, keyed: Keyed<'_>) -> Self {
         Self {
             key: key_of(keyed),
-            is_pending: true,
-            is_first: true,
-            is_answered: false,
-            foretells: false,
+            applied: Applied::Sent { first: true },
             desired: *now,
             observed: [0; LENGTH],
             rewritten: Vec::new(),
@@ -178,7 +217,7 @@ impl Record {
             ..*comparison
         };
         Self {
-            foretells: true,
+            applied: Applied::Intended,
             observed: Look::at(&answered, keyed).observed,
             paths: Former::of(&answered, keyed, None),
             ..Self::claimed(now, keyed)
@@ -187,20 +226,19 @@ impl Record {
 
     /// The record after Azure answered so; nothing where it was not foretold.
     pub fn come_true(self) -> Option<Self> {
-        self.foretells.then_some(Self {
-            is_pending: false,
-            is_first: false,
-            foretells: false,
+        (self.applied == Applied::Intended).then_some(Self {
+            applied: Applied::Confirmed,
             ..self
         })
     }
 
     /// The record of a claim that does not tell anymore how it will end.
     pub fn unforetold(self) -> Self {
-        Self {
-            foretells: false,
-            ..self
-        }
+        let applied = match self.applied {
+            Applied::Intended => Applied::Sent { first: true },
+            applied => applied,
+        };
+        Self { applied, ..self }
     }
 
     /// `metadata.generation` of the spec that it is of.
@@ -220,10 +258,7 @@ impl Record {
         let alike = before.filter(|before| before.desired.body == now.body);
         Self {
             key: key_of(keyed),
-            is_pending: true,
-            is_first: !was_there,
-            is_answered: false,
-            foretells: false,
+            applied: Applied::Sent { first: !was_there },
             desired: *now,
             observed: Look::at(&unanswered(comparison), keyed).observed,
             rewritten: alike
@@ -264,10 +299,7 @@ impl Record {
         let kept = paths.give_up(comparison, keyed);
         let record = Self {
             key: key_of(keyed),
-            is_pending: false,
-            is_first: false,
-            is_answered: false,
-            foretells: false,
+            applied: Applied::Confirmed,
             desired: *now,
             observed: look.observed,
             rewritten,
@@ -283,10 +315,11 @@ impl Record {
 
     /// The same after Azure has taken the PUT, while what it made of it cannot be read.
     pub fn answered(self) -> Self {
-        Self {
-            is_answered: self.is_pending,
-            ..self
-        }
+        let applied = match self.applied {
+            Applied::Confirmed => Applied::Confirmed,
+            _ => Applied::Acknowledged,
+        };
+        Self { applied, ..self }
     }
 
     /// Whether the spec and all that it refers to are those that were sent.
@@ -296,7 +329,7 @@ impl Record {
 
     /// Whether this desired state was sent and Azure's answer to it is known.
     pub fn is_settled(&self, now: &Desired) -> bool {
-        !self.is_pending && self.is_of(now)
+        self.applied == Applied::Confirmed && self.is_of(now)
     }
 
     /// Drift: what Azure changed since the record was made.
@@ -336,13 +369,7 @@ impl Record {
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
         bytes.extend(self.key);
-        let flag = |is_set, flag| if is_set { flag } else { 0 };
-        bytes.push(
-            flag(self.is_pending, PENDING)
-                | flag(self.is_first, FIRST)
-                | flag(self.is_answered, ANSWERED)
-                | flag(self.foretells, FORETELLS),
-        );
+        bytes.push(self.applied.flags());
         bytes.extend(self.desired.body);
         bytes.extend(self.desired.inputs);
         bytes.extend(self.desired.build);
@@ -370,7 +397,7 @@ impl Record {
     /// The generation of a record that foretells another one, whatever its key.
     pub fn foretold_generation(text: &str) -> Option<i64> {
         let record = Self::of_any_key(text)?;
-        record.foretells.then_some(record.desired.generation)
+        (record.applied == Applied::Intended).then_some(record.desired.generation)
     }
 
     fn of_any_key(text: &str) -> Option<Self> {
@@ -412,10 +439,7 @@ impl Record {
         });
         Some(Self {
             key,
-            is_pending: flags & PENDING != 0,
-            is_first: flags & FIRST != 0,
-            is_answered: flags & ANSWERED != 0,
-            foretells: flags & FORETELLS != 0,
+            applied: Applied::from_flags(flags)?,
             desired,
             observed,
             rewritten,

@@ -4,17 +4,16 @@ use std::collections::BTreeSet;
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
-    self, Desired, DigestKey, EarlierRecord, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
+    self, Desired, DigestKey, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
 };
 use armature_shapes::names;
 use serde_json::{Map, Value};
 
-use super::cluster::{clear_operation, set};
 use super::pass::Pass;
 use crate::action::warning;
 use crate::observed::{Comparison, Differences, Recorded};
 use crate::outcome::Write;
-use crate::port::{EventNote, KubernetesError, MetadataPatch};
+use crate::port::{EventNote, KubernetesError};
 
 /// Differences and paths named in one message.
 const SHOWN: usize = 8;
@@ -121,14 +120,14 @@ impl Pass<'_> {
         };
         let secrets = &self.findings.inputs.secret_versions;
         let claimed = work.claimed.as_ref();
-        match edit(record, claimed, self.put_generation(), &now) {
+        match edit(record, claimed, self.book.put_generation(), &now) {
             Edit::Changed => {
                 let taken_out = record.map(|record| record.taken_out(&comparison, keyed));
                 let mut differences = comparison.differences();
                 differences.extend(taken_out.unwrap_or_default());
                 (Comparison::Edited, differences)
             }
-            Edit::Unknown => match self.earlier_record() {
+            Edit::Unknown => match self.book.earlier_record() {
                 Some(earlier) if !earlier.has_secrets(secrets, &work.uid) => {
                     (Comparison::Edited, comparison.differences())
                 }
@@ -157,17 +156,12 @@ impl Pass<'_> {
         is_claimed: bool,
     ) -> (Verdict, Vec<compare::Difference>) {
         let differences = comparison.differences();
-        let is_sent = self.put_generation().is_some() || !is_claimed;
+        let is_sent = self.book.put_generation().is_some() || !is_claimed;
         let is_certain = self.version().verbs.get && comparison.is_certain();
         if differences.is_empty() && !is_sent && !is_certain {
             return (Comparison::Edited, differences);
         }
         unrecorded(differences)
-    }
-
-    /// The record of the claim.
-    pub(super) fn claimed(&self, keyed: Keyed<'_>) -> Option<Record> {
-        Record::parse(self.annotation(names::CLAIMED_SPEC)?, keyed)
     }
 
     /// What a PUT will be made from, for the claim.
@@ -188,7 +182,7 @@ impl Pass<'_> {
 
     /// What is kept while Azure works on a PUT, so that its end can tell whether something else is desired by then, and
     /// so that a PUT that fails is not taken for one that arrived.
-    pub(super) async fn sent(&self) -> Result<String, KubernetesError> {
+    pub(super) async fn sent(&self) -> Result<Record, KubernetesError> {
         let work = self.work().await?;
         let (now, comparison) = (self.desired_now(&work), work.comparison(self));
         // What was sent of another spec and is not known to have arrived may be what appears.
@@ -197,31 +191,22 @@ impl Pass<'_> {
             self.findings.remote_body().is_some() || earlier.any(|earlier| !earlier.is_of(&now));
         let before = work.before();
         let record = Record::sent(&now, &comparison, work.keyed(), before, may_be_there);
-        Ok(record.encode())
+        Ok(record)
     }
 
     /// Notes what was sent where no answer came: whatever is desired next, it is not what Azure has for certain. Of a PUT that
     /// repeats what is recorded there is nothing to note.
-    pub(super) async fn note_unheard(
-        &self,
-        patch: &mut MetadataPatch,
-    ) -> Result<(), KubernetesError> {
+    pub(super) async fn note_unheard(&mut self) -> Result<(), KubernetesError> {
         let work = self.work().await?;
         let now = self.desired_now(&work);
         if work.record.is_some_and(|record| record.is_settled(&now)) {
             return Ok(());
         }
         let sent = self.sent().await?;
-        if self.annotation(names::BASELINE) != Some(&sent) {
-            set(patch, names::BASELINE, sent);
-        }
         // A record counts as long as it is of the generation that was sent last.
-        if self
-            .put_generation()
-            .is_some_and(|last| last != self.generation)
-        {
-            let generation = self.generation.to_string();
-            set(patch, names::LATEST_RECONCILED_GENERATION, generation);
+        match self.book.put_generation() {
+            Some(_) => self.book.note_record(&sent, self.generation),
+            None => self.book.note_record_alone(&sent),
         }
         Ok(())
     }
@@ -235,22 +220,19 @@ impl Pass<'_> {
             return Ok(());
         }
         let work = self.work().await?;
-        let mut patch = MetadataPatch::default();
-        let record = match &self.findings.writes.put {
+        match &self.findings.writes.put {
             Some(Write::Completed) => {
-                let generation = self.generation.to_string();
-                set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
                 let (now, comparison) = (self.desired_now(&work), work.comparison(self));
-                Record::sent(&now, &comparison, work.keyed(), work.before(), true)
+                let sent = Record::sent(&now, &comparison, work.keyed(), work.before(), true);
+                self.book.note_record(&sent.answered(), self.generation);
             }
             // Of an operation that has ended it is there since it began.
             _ => match work.record {
-                Some(sent) => sent,
+                Some(sent) => self.book.note_record_alone(&sent.answered()),
                 None => return Ok(()),
             },
-        };
-        set(&mut patch, names::BASELINE, record.answered().encode());
-        self.patch_anyway(patch).await
+        }
+        self.write_notes_anyway().await
     }
 
     /// Step 15 after a PUT, and where there was nothing to send: what is desired, what Azure made of it, and from which
@@ -269,28 +251,19 @@ impl Pass<'_> {
         let settled = Record::settled(&now, &comparison, work.keyed(), again.as_ref(), before, at);
         let events = self.events(&settled);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
-            self.claim_holds = true;
-            self.drop_deferred();
-            self.pending.forgets_operation = false;
+            self.forget_deferred();
+            self.book.confirm_claim();
             return Ok(Recorded::Current);
         }
-        let generation = self.generation.to_string();
-        let mut patch = MetadataPatch::default();
-        for (name, value) in [
-            (names::BASELINE, settled.record.encode()),
-            (names::LATEST_RECONCILED_GENERATION, generation),
-        ] {
-            if self.annotation(name) != Some(&value) {
-                set(&mut patch, name, value);
-            }
-        }
-        clear_operation(&mut patch, self);
+        let before = self.book.clone();
+        self.book.note_record(&settled.record, self.generation);
+        self.book.end_operation();
         // Before the record, after which nobody would know it: better told twice than never.
         for event in events {
             self.record(event).await;
         }
-        if patch != MetadataPatch::default() {
-            self.patch_anyway(patch).await?;
+        if self.book != before {
+            self.write_notes_anyway().await?;
         }
         if self.observed().wrote() && self.carries_children() {
             // They were sent as Azure had them a moment ago.
@@ -350,12 +323,9 @@ impl Pass<'_> {
 
     async fn work(&self) -> Result<Work, KubernetesError> {
         let key = self.reconciler.kubernetes.digest_key().await?;
-        let uid = self.object.metadata.uid.clone().unwrap_or_default();
-        let record = match self.annotation(names::BASELINE) {
-            Some(text) => Record::parse(text, key.of(&uid)),
-            None => self.record_of_claim(key.of(&uid)),
-        };
-        let claimed = self.claimed(key.of(&uid));
+        let uid = self.uid();
+        let record = self.book.record(key.of(&uid));
+        let claimed = self.book.claimed(key.of(&uid));
         let ignored = self.paths(names::IGNORE_PATHS);
         let mut shared = self.paths(names::KEEP_UNKNOWN);
         let of_kind = self.version().keep_unknown.iter();
@@ -452,23 +422,6 @@ impl Pass<'_> {
         let work = self.work().await?;
         let now = self.desired_now(&work);
         Ok(work.record.is_some_and(|sent| !sent.is_of(&now)))
-    }
-
-    fn earlier_record(&self) -> Option<EarlierRecord> {
-        EarlierRecord::parse(self.annotation(names::BASELINE)?)
-    }
-
-    /// Generation that the latest PUT of any operator was built from.
-    pub(super) fn put_generation(&self) -> Option<i64> {
-        match self.annotation(names::LATEST_RECONCILED_GENERATION) {
-            Some(text) => text.parse().ok(),
-            None => {
-                let claimed = self.annotation(names::CLAIMED_SPEC);
-                claimed
-                    .filter(|_| self.claim_holds)
-                    .and_then(Record::foretold_generation)
-            }
-        }
     }
 }
 

@@ -6,13 +6,12 @@
 //! leaves behind what one does that is killed before Azure's answer arrives: the next one looks what Azure has, and sends a PUT or
 //! DELETE once more where it has to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use armature_shapes::resource::{Object, ObjectKey};
 
-/// Annotations by name, as a patch has them.
-pub(super) type Entries = BTreeMap<String, Option<String>>;
+use crate::bookkeeping::Entries;
 
 /// Annotations of all objects that are not written yet.
 #[derive(Debug, Default)]

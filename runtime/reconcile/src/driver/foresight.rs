@@ -98,7 +98,7 @@ impl Reconciler {
                 Ok(pass) => pass,
                 Err(unreadable) => return Ok(Foresight::ended(&unreadable.failure)),
             };
-            let is_recorded = *is_recorded.get_or_insert_with(|| pass.is_recorded());
+            let is_recorded = *is_recorded.get_or_insert_with(|| pass.book.is_recorded());
             let next = pass.foresee(is_recorded).await?;
             if !is_again(&next) {
                 let left_out = match next {

@@ -1,17 +1,13 @@
 //! What a pass leaves to a later write: the state of operations that have most likely ended before that (see
 //! [`super::deferred`]).
 
-use armature_engine::compare::Record;
-use armature_shapes::names;
 use armature_shapes::resource::ObjectKey;
 use futures::{StreamExt, stream};
 
 use super::Reconciler;
-use super::object::annotation;
 use super::pass::Pass;
-use crate::port::{KubernetesError, MetadataPatch};
+use crate::port::KubernetesError;
 use crate::remote::{Operation, Verb};
-use crate::view::Manager;
 
 /// Objects that are written at the same time when the process ends.
 const AT_ONCE: usize = 16;
@@ -37,7 +33,7 @@ impl Reconciler {
         if let Ok(mut pass) = Pass::new(self, object, annotations.await?)
             && pass.owes_operation()
         {
-            pass.patch_anyway(MetadataPatch::default()).await?;
+            pass.write_notes_anyway().await?;
         }
         Ok(())
     }
@@ -50,9 +46,8 @@ impl Pass<'_> {
     pub(super) fn may_defer(&self, operation: &Operation) -> bool {
         let can_be_found_out = match operation.verb {
             Verb::Write => {
-                let claimed = self.written(names::CLAIMED_SPEC);
-                let is_of_claim = claimed.and_then(Record::foretold_generation);
-                !self.claim_holds && is_of_claim == Some(self.generation)
+                let is_of_claim = self.book.stored_foretold_generation();
+                !self.book.claim_holds() && is_of_claim == Some(self.generation)
             }
             Verb::Remove => self.points.deleter.is_none(),
             Verb::Prepare => false,
@@ -60,41 +55,10 @@ impl Pass<'_> {
         can_be_found_out && operation.is_reported
     }
 
-    /// Leaves annotations to the next write of metadata, which comes at the end of the pass at the latest, unless the object is
+    /// Leaves the notes to the next write of metadata, which comes at the end of the pass at the latest, unless the object is
     /// silent then.
-    pub(super) fn defer(&mut self, patch: MetadataPatch) {
-        self.deferred.extend(patch.annotations);
-        let deferred = &self.reconciler.deferred;
-        deferred.set(&self.object, self.deferred.clone());
-    }
-
-    /// Whether the state of an operation is not written yet.
-    pub(super) fn owes_operation(&self) -> bool {
-        !self.deferred.is_empty() && self.view().manager == Manager::Us
-    }
-
-    /// Adds what was left to this write.
-    pub(super) fn add_deferred(&self, patch: &mut MetadataPatch) {
-        for (name, value) in &self.deferred {
-            let entries = &mut patch.annotations;
-            entries.entry(name.clone()).or_insert_with(|| value.clone());
-            // What never came into the object need not be taken out of it.
-            if entries[name].is_none() && self.written(name).is_none() {
-                entries.remove(name);
-            }
-        }
-    }
-
-    /// Nothing of it has to be written any more.
-    pub(super) fn drop_deferred(&mut self) {
-        if !self.deferred.is_empty() {
-            self.deferred.clear();
-            self.reconciler.deferred.forget(&self.object.key());
-        }
-    }
-
-    /// An annotation as the object has it, whatever was left to the next write.
-    pub(super) fn written(&self, name: &str) -> Option<&str> {
-        annotation(&self.object, name)
+    pub(super) fn defer(&mut self) {
+        let entries = self.book.defer();
+        self.reconciler.deferred.set(&self.object, entries);
     }
 }

@@ -6,10 +6,10 @@
 //! | `ways` | the ways of a pass to Azure and to other remotes |
 //! | `object`, `forms` | what is read from an object by itself; its spec and status in all forms |
 //! | `findings` | what a pass has found out |
-//! | `pending` | what the next write of metadata says beside its own |
 //! | `deferred`, `later` | what is left to it in memory from pass to pass, and what may be |
 //! | `view` | the object as the decision sees it |
-//! | `cluster` | ownership, policy, owner, claim, finalizer, the end of a pass |
+//! | `cluster` | ownership, policy, owner, claim, finalizer |
+//! | `write` | writes into the object, and the end of a pass |
 //! | `identity` | whose resource it is |
 //! | `place` | where it is in Azure: name, owner, ARM id |
 //! | `scopes` | whether the object may be there, and refer to what it does |
@@ -18,7 +18,7 @@
 //! | `remote` | credential, read, delete, and what runs on |
 //! | `refusal` | what errors mean |
 //! | `put` | the PUT, with what others own in it |
-//! | `notes` | what is remembered of holds, lost answers and failed operations |
+//! | `notes` | holds, lost answers and failed operations |
 //! | `compare` | edits, drift, and the record of the latest PUT |
 //! | `foretold` | the record of a claim that came true |
 //! | `checks` | extensions before and after the PUT |
@@ -46,7 +46,6 @@ mod later;
 mod notes;
 mod object;
 mod pass;
-mod pending;
 mod place;
 mod put;
 mod refusal;
@@ -57,6 +56,7 @@ mod tests;
 mod unwritten;
 mod view;
 mod ways;
+mod write;
 
 pub use compare::Changes;
 pub use deferred::Deferred;

@@ -10,14 +10,13 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::Reconciler;
-use super::deferred::Entries;
 use super::findings::{Findings, Namespace, Place};
 use super::forms::Forms;
 use super::object::{annotation, urgency};
-use super::pending::Pending;
 use super::ways::Ways;
 use crate::annotations::Annotations;
 use crate::backoff::RetryClass;
+use crate::bookkeeping::Bookkeeping;
 use crate::claim;
 use crate::condition::reason;
 use crate::extension::{ArmAccess, Context, Points, Resolver};
@@ -39,13 +38,10 @@ pub(super) struct Pass<'a> {
     /// The spec of that generation, and the status as it will be written.
     pub forms: Forms,
     pub findings: Findings,
-    pub pending: Pending,
-    /// Annotations that the next write of metadata adds; they count as written.
-    pub deferred: Entries,
+    /// What is noted in the object.
+    pub book: Bookkeeping,
     /// Secret of the credential that the claim chose, until an event tells of it.
     pub untold_credential: Option<String>,
-    /// The claim foretold what Azure answered to the PUT, and nothing else is written down of it.
-    pub claim_holds: bool,
 }
 
 /// An object whose stored form makes no sense: all that can be done is to say so.
@@ -95,10 +91,8 @@ impl<'a> Pass<'a> {
                 },
                 ..Findings::default()
             },
-            pending: Pending::default(),
-            deferred: reconciler.deferred.of(&object),
+            book: Bookkeeping::of(&object, reconciler.deferred.of(&object)),
             untold_credential: None,
-            claim_holds: claim::came_true(&object),
             object,
         })
     }
@@ -145,10 +139,11 @@ impl<'a> Pass<'a> {
     }
 
     pub fn annotation(&self, name: &str) -> Option<&str> {
-        match self.deferred.get(name) {
-            Some(deferred) => deferred.as_deref(),
-            None => annotation(&self.object, name),
-        }
+        annotation(&self.object, name)
+    }
+
+    pub fn uid(&self) -> String {
+        self.object.metadata.uid.clone().unwrap_or_default()
     }
 
     /// Whether the object has our finalizer.

@@ -4,7 +4,6 @@ use armature_azure::CredentialKey;
 use armature_shapes::conversion::ConversionError;
 use armature_shapes::names;
 
-use super::cluster::{clear_operation, set};
 use super::findings::{Look, SignIn};
 use super::pass::Pass;
 use crate::action::normal;
@@ -13,7 +12,7 @@ use crate::claim;
 use crate::condition::reason;
 use crate::extension::{Next, Prerequisite};
 use crate::outcome::{Failure, Poll, Write};
-use crate::port::{DataKind, KubernetesError, MetadataPatch};
+use crate::port::{DataKind, KubernetesError};
 use crate::remote::{Begun, Operation, Progress, Verb};
 
 impl Pass<'_> {
@@ -115,27 +114,21 @@ impl Pass<'_> {
         &mut self,
         operation: &Operation,
     ) -> Result<(), KubernetesError> {
-        let mut patch = MetadataPatch::default();
-        set(&mut patch, names::POLLER_RESUME_ID, operation.id.clone());
-        set(
-            &mut patch,
-            names::POLLER_RESUME_TOKEN,
-            operation.token.clone(),
-        );
-        let is_new = !matches!(self.findings.writes.poll, Some(Poll::Running(_)));
-        if is_new {
-            self.note_operation(&mut patch, operation);
-        }
-        if operation.verb == Verb::Write && is_new {
-            let generation = self.generation.to_string();
-            set(&mut patch, names::LATEST_RECONCILED_GENERATION, generation);
-            set(&mut patch, names::BASELINE, self.sent().await?);
+        if matches!(self.findings.writes.poll, Some(Poll::Running(_))) {
+            self.book.follow_operation(operation);
+        } else {
+            let now = self.reconciler.clock.now();
+            self.book.begin_operation(operation, now);
+            if operation.verb == Verb::Write {
+                let sent = self.sent().await?;
+                self.book.note_record(&sent, self.generation);
+            }
         }
         if self.may_defer(operation) {
-            self.defer(patch);
+            self.defer();
             return Ok(());
         }
-        self.patch_anyway(patch).await
+        self.write_notes_anyway().await
     }
 
     /// Asks for what the account lacks for this kind; that takes minutes, so the PUT is tried again later
@@ -196,7 +189,7 @@ impl Pass<'_> {
                 // The pass that sent the secrets was another one; this one must know them to cover them.
                 self.resolve_inputs().await?;
                 let mut failure = self.meaning(refusal).await;
-                failure.retry_after = Some(self.note_failed_operation());
+                failure.retry_after = Some(self.note_failed_operation(operation.verb));
                 (Poll::Failed(failure), None)
             }
             Progress::Lost => (Poll::Lost, None),
@@ -236,12 +229,12 @@ impl Pass<'_> {
         match operation {
             Some(operation) => self.save_operation(&operation).await,
             None => {
-                let mut patch = MetadataPatch::default();
-                clear_operation(&mut patch, self);
-                if patch == MetadataPatch::default() {
-                    return Ok(());
+                let has_one = self.book.has_operation();
+                self.book.end_operation();
+                match has_one {
+                    true => self.write_notes().await,
+                    false => Ok(()),
                 }
-                self.patch(patch).await
             }
         }
     }

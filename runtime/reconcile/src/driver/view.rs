@@ -1,7 +1,6 @@
 //! The object as the decision sees it, from what the pass has of it.
 
 use armature_shapes::kind::OwnerRule;
-use armature_shapes::names;
 use serde_json::Value;
 
 use super::pass::Pass;
@@ -30,7 +29,7 @@ impl Pass<'_> {
             paused: self.paused(&directives),
             policy: directives.policy,
             adopt: directives.adopt,
-            adoption: self.adoption(),
+            adoption: self.book.adoption(),
             protected: directives.protect,
             observe: directives.observe,
             always_put: directives.always_put,
@@ -40,7 +39,7 @@ impl Pass<'_> {
                 .id()
                 .and_then(|id| id.arm()?.subscription().map(str::to_owned)),
             operation: self.stored_operation(),
-            put_generation: self.put_generation(),
+            put_generation: self.book.put_generation(),
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
             hold: self.hold(),
             pause: self.pause(),
@@ -51,11 +50,8 @@ impl Pass<'_> {
     }
 
     fn manager(&self) -> Manager {
-        if self.pending.takes_ownership {
-            return Manager::Us;
-        }
-        match self.annotation(names::OPERATOR_NAMESPACE) {
-            None | Some("") => Manager::Nobody,
+        match self.book.operator() {
+            None => Manager::Nobody,
             Some(namespace) if namespace == self.reconciler.settings.operator_namespace => {
                 Manager::Us
             }
@@ -75,15 +71,12 @@ impl Pass<'_> {
 
     /// The running operation, as far as its annotations can be read.
     pub(super) fn operation(&self) -> Option<Operation> {
-        let id = self.annotation(names::POLLER_RESUME_ID)?;
-        let token = self.annotation(names::POLLER_RESUME_TOKEN)?;
+        let (id, token) = self.book.operation()?;
         self.ways.session.resume(id, token)
     }
 
     pub(super) fn stored_operation(&self) -> StoredOperation {
-        let set = |name| self.annotation(name).is_some_and(|text| !text.is_empty());
-        let is_set = set(names::POLLER_RESUME_ID) || set(names::POLLER_RESUME_TOKEN);
-        if self.pending.forgets_operation || !is_set {
+        if !self.book.has_operation() {
             return StoredOperation::None;
         }
         match self.operation() {

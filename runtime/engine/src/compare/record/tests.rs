@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::earlier::EarlierRecord;
 use super::super::*;
+use super::{BASE64, TAG};
+use base64::Engine as _;
 
 const UID: &str = "uid-1";
 
@@ -104,6 +106,28 @@ fn answer(address: &str) -> Value {
 }
 
 /// `(what happened, record, reconciled generation, desired now, edit)`
+/// Sums of flags that go together, as they are written; the others are no record.
+#[test]
+fn how_far_a_put_has_come_is_one_of_five() {
+    let object = Object::new();
+    let text = Record::claimed(&object.now(1, &Value::Null, "x"), object.keyed()).encode();
+    let (head, bytes) = text.rsplit_once(':').unwrap();
+    let mut bytes = BASE64.decode(bytes).unwrap();
+    let mut found = Vec::new();
+    for flags in 0..=u8::MAX {
+        bytes[TAG] = flags;
+        let text = format!("{head}:{}", BASE64.encode(&bytes));
+        let Some(record) = Record::parse(&text, object.keyed()) else {
+            continue;
+        };
+        let again = record.encode();
+        let written = BASE64.decode(again.rsplit_once(':').unwrap().1).unwrap();
+        found.push((flags, written[TAG]));
+    }
+    // Earlier releases wrote 7 for the first PUT that Azure took.
+    assert_eq!(found, [(0, 0), (1, 1), (3, 3), (5, 5), (7, 5), (11, 11)]);
+}
+
 #[test]
 fn what_is_an_edit() {
     let object = Object::new();

@@ -49,6 +49,27 @@ async fn follows_a_long_delete_over_restarts() {
     assert!(world.cluster.object(&store).is_none());
 }
 
+/// The DELETE takes the place of whatever the PUT has come to.
+#[tokio::test]
+async fn a_put_that_fails_meanwhile_holds_no_deletion_back() {
+    let world = World::with_group().await;
+    let store = world.store(json!({"capacity": 5}));
+    let headers = [("azure-asyncoperation", OPERATION)];
+    world
+        .azure
+        .script(Method::Put, STORE, response(201, &headers, None));
+    world.pass(&store).await;
+    world.cluster.delete(&store);
+    let failed = json!({"status": "Failed", "error": {"code": "Conflict", "message": "no"}});
+    world
+        .azure
+        .script(Method::Get, OPERATION, response(200, &[], Some(failed)));
+    world.azure.set(STORE, json!({"id": STORE}));
+    world.pass(&store).await;
+    assert_eq!(world.azure.get(STORE), None);
+    assert!(world.cluster.object(&store).is_none());
+}
+
 #[tokio::test]
 async fn what_is_not_in_azure_needs_no_delete() {
     let (world, store) = World::with_store().await;
