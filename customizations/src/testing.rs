@@ -122,8 +122,8 @@ impl KubernetesPort for Doubles {
         None
     }
 
-    fn sharing(&self, _: &RemoteId, _: &ObjectKey) -> Option<Vec<Arc<Object>>> {
-        Some(Vec::new())
+    fn sharing(&self, _: &RemoteId, _: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
+        Ok(Vec::new())
     }
 
     fn wake_dependents(&self, _: &ObjectKey) {}

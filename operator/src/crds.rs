@@ -271,6 +271,11 @@ impl CrdKeeper {
                 self.converted.remove(&Kind(kind));
                 return;
             }
+            Conversion::Elsewhere if let Err(error) = crd.check_served(kind) => {
+                // Whoever converts there now may have them.
+                tracing::error!(%error, "a CRD does not convert here");
+                return;
+            }
             _ => {
                 let bundle = &self.certificates.current.bundle;
                 if let Err(error) = self.installer.point_conversion(&[kind], bundle).await {

@@ -1,15 +1,34 @@
 //! `/healthz` and `/readyz` over plain HTTP, for probes and for people who wonder what is missing.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use axum::Router;
+use axum::extract::Query;
 use axum::http::StatusCode;
 use axum::routing::get;
+use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+/// What a replica that manages objects does not see, in words.
+type Unseen = dyn Fn() -> Option<String> + Send + Sync;
+
 /// How far an operator is. Clones tell the same.
-#[derive(Clone, Debug)]
-pub struct Readiness(watch::Sender<Stage>);
+#[derive(Clone)]
+pub struct Readiness {
+    stage: watch::Sender<Stage>,
+    unseen: Arc<Mutex<Option<Box<Unseen>>>>,
+}
+
+/// Query of `/readyz`, as API servers have it.
+#[derive(Debug, Deserialize)]
+struct Excluding {
+    /// A check that is left out: `watches` is the one there is.
+    #[serde(default)]
+    exclude: String,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
@@ -22,29 +41,54 @@ enum Stage {
 impl Readiness {
     /// Not ready yet.
     pub fn waiting_for(what: impl Into<String>) -> Self {
-        Self(watch::Sender::new(Stage::WaitingFor(what.into())))
+        Self {
+            stage: watch::Sender::new(Stage::WaitingFor(what.into())),
+            unseen: Arc::default(),
+        }
     }
 
     /// What is missing now.
     pub fn waits_for(&self, what: impl Into<String>) {
         let what = what.into();
         tracing::info!("waiting for {what}");
-        self.0.send_replace(Stage::WaitingFor(what));
+        self.stage.send_replace(Stage::WaitingFor(what));
     }
 
     /// Nothing is missing any more; what the operator does from now on.
     pub fn ready(&self, does: impl Into<String>) {
-        self.0.send_replace(Stage::Ready(does.into()));
+        self.stage.send_replace(Stage::Ready(does.into()));
     }
 
-    fn answer(&self) -> (StatusCode, String) {
-        match &*self.0.borrow() {
+    /// From now on the replica manages objects, and is ready while `unseen` says nothing: what it does not see.
+    pub fn manages(&self, unseen: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        let mut check = self.unseen.lock().unwrap_or_else(PoisonError::into_inner);
+        *check = Some(Box::new(unseen));
+        self.ready("manages objects");
+    }
+
+    fn unseen(&self) -> Option<String> {
+        let check = self.unseen.lock().unwrap_or_else(PoisonError::into_inner);
+        check.as_ref()?()
+    }
+
+    fn answer(&self, excluding: &Excluding) -> (StatusCode, String) {
+        let unseen = || self.unseen().filter(|_| excluding.exclude != "watches");
+        match &*self.stage.borrow() {
             Stage::WaitingFor(what) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 format!("waiting for {what}\n"),
             ),
-            Stage::Ready(does) => (StatusCode::OK, format!("ok: {does}\n")),
+            Stage::Ready(does) => match unseen() {
+                Some(unseen) => (StatusCode::SERVICE_UNAVAILABLE, format!("{unseen}\n")),
+                None => (StatusCode::OK, format!("ok: {does}\n")),
+            },
         }
+    }
+}
+
+impl fmt::Debug for Readiness {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.stage.borrow().fmt(formatter)
     }
 }
 
@@ -52,7 +96,10 @@ impl Readiness {
 pub async fn serve(listener: TcpListener, readiness: Readiness, stop: CancellationToken) {
     let router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(|| async move { readiness.answer() }));
+        .route(
+            "/readyz",
+            get(async move |query: Query<Excluding>| readiness.answer(&query)),
+        );
     let served = axum::serve(listener, router)
         .with_graceful_shutdown(async move { stop.cancelled().await })
         .await;
@@ -86,6 +133,13 @@ mod tests {
         assert_eq!(ask("/healthz").await, expect(200, "ok"));
         readiness.ready("manages objects");
         assert_eq!(ask("/readyz").await, expect(200, "ok: manages objects"));
+        readiness.manages(|| Some("watches have failed: Secret in namespace gone".to_owned()));
+        let unseen = expect(503, "watches have failed: Secret in namespace gone");
+        assert_eq!(ask("/readyz").await, unseen);
+        let ready = expect(200, "ok: manages objects");
+        assert_eq!(ask("/readyz?exclude=watches").await, ready);
+        readiness.manages(|| None);
+        assert_eq!(ask("/readyz").await, ready);
         stop.cancel();
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use armature_runtime::azure;
 use armature_runtime::azure::budget::Budget;
-use armature_runtime::kubernetes::{Clients, Cluster, EventRecorder, Watches};
+use armature_runtime::kubernetes::{Clients, Cluster, EventRecorder, WatchEnded, Watches};
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::{Periods, SystemRandom};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
@@ -17,7 +17,7 @@ use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
 use armature_runtime::reconcile::young::Silence;
 use prometheus_client::registry::Registry;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::OperatorConfig;
@@ -125,8 +125,27 @@ impl Manager {
     }
 
     /// Watches objects until told to stop, so that all are known when this replica begins to manage them.
-    pub fn watch(&self, stop: CancellationToken) -> impl Future<Output = ()> + use<> {
+    ///
+    /// # Errors
+    /// When a watch ended by itself.
+    pub fn watch(
+        &self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = Result<(), WatchEnded>> + use<> {
         Watches::new(self.cluster.clone(), self.namespaces.clone()).run(stop)
+    }
+
+    /// Says which watches have failed for a minute or longer, so that changes are missed.
+    pub fn unseen(&self) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+        let cluster = self.cluster.clone();
+        move || {
+            let missed = cluster.in_step().out_of_step(Instant::now());
+            let names: Vec<String> = missed.iter().map(ToString::to_string).collect();
+            (!names.is_empty()).then(|| {
+                let names = names.join(", ");
+                format!("watches have failed for a minute or longer, and changes are missed: {names}; the log says why")
+            })
+        }
     }
 
     /// Reconciles the objects that are watched until told to stop; running passes are finished then.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use armature_runtime::engine::crd::WebhookEndpoint;
 use armature_runtime::kubernetes::{
     AppliedCrds, CertificateStore, Clients, CrdInstaller, Election, EventRecorder, Material,
-    Readers, Replica, ServingCertificate, StorageMigration, Watches, Webhook,
+    Readers, Replica, ServingCertificate, StorageMigration, WatchEnded, Watches, Webhook,
 };
 use armature_runtime::reconcile::fence::Fence;
 use prometheus_client::registry::Registry;
@@ -36,9 +36,6 @@ const EVENTS_LIMIT: Duration = Duration::from_secs(2);
 /// Name of the Lease. It is also that of Azure Service Operator (ASO behaviour §5.4): the two never work at once
 /// in one namespace.
 const LEASE: &str = "controllers-leader-election-azinfra-generated";
-
-/// What a replica does that leads, or is alone.
-const MANAGES: &str = "manages objects";
 
 /// A running operator. Dropping it stops it without waiting.
 pub struct Operator {
@@ -145,10 +142,10 @@ impl Operator {
         let readiness = self.readiness.clone();
         match election {
             None => {
-                readiness.ready(MANAGES);
+                readiness.manages(manager.unseen());
                 self.tasks.spawn(async move {
                     let watches = manager.watch(stop.clone());
-                    tokio::join!(watches, manager.manage(stop));
+                    see_and_do(watches, manager.manage(stop)).await;
                 })
             }
             Some(election) => {
@@ -311,7 +308,7 @@ async fn lead(
         if !election.acquire(&stop).await {
             return;
         }
-        readiness.ready(MANAGES);
+        readiness.manages(manager.unseen());
         tokio::select! {
             biased;
             lost = election.hold() => {
@@ -323,11 +320,22 @@ async fn lead(
         }
         election.release().await;
     };
+    see_and_do(watches, working).await;
+}
+
+/// Works as long as watches tell what there is to do. They end when told to stop; work that runs then is finished. Without them
+/// it ends at once, and the process with it.
+async fn see_and_do(
+    watches: impl Future<Output = Result<(), WatchEnded>>,
+    working: impl Future<Output = ()>,
+) {
     let (mut watches, mut working) = (pin!(watches), pin!(working));
     tokio::select! {
         () = &mut working => {}
-        // They end when told to stop; work that runs then is finished.
-        () = &mut watches => working.await,
+        ended = &mut watches => match ended {
+            Ok(()) => working.await,
+            Err(error) => tracing::error!("{error}"),
+        },
     }
 }
 

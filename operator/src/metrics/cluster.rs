@@ -43,7 +43,7 @@ impl KubernetesPort for Counted {
         self.cluster.kind(group, kind)
     }
 
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
         self.cluster.sharing(id, except)
     }
 

@@ -144,8 +144,10 @@ impl State {
             None,
             prometheus_client::metrics::MetricType::Gauge,
         )?;
-        for kind in in_step.out_of_step(Instant::now()) {
-            gauge(1).encode(family.encode_family(&[("kind", kind.as_str())])?)?;
+        for watch in in_step.out_of_step(Instant::now()) {
+            let namespace = watch.namespace.as_deref().unwrap_or_default();
+            let labels = [("kind", watch.kind.as_str()), ("namespace", namespace)];
+            gauge(1).encode(family.encode_family(&labels)?)?;
         }
         let mut family = encoder.encode_descriptor(
             "unreadable_objects",

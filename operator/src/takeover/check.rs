@@ -203,7 +203,14 @@ fn of_crds(found: &Found) -> Vec<Exception> {
                   the stored version when Azure Service Operator is gone"
             .to_owned(),
     });
-    stored.chain(unknown).collect()
+    let served = found.crds.iter().filter_map(|crd| {
+        let error = crd.check_served(kind_of(crd)?).err()?;
+        Some(Exception {
+            of: format!("CRD {}", crd.metadata.name.as_deref().unwrap_or_default()),
+            message: format!("requests at a version that it serves would fail: {error}"),
+        })
+    });
+    stored.chain(served).chain(unknown).collect()
 }
 
 fn of_operators(found: &Found, objects: &[Object], rows: &[Row]) -> Vec<Exception> {

@@ -21,6 +21,7 @@ mod lists;
 mod metrics;
 mod migration;
 mod modes;
+mod namespaces;
 mod pod;
 mod protection;
 mod rights;

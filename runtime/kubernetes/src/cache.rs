@@ -4,6 +4,7 @@
 //! What depends on the length of an object, which is a tenant's to choose, is done before the lock is taken: reading,
 //! comparing and packing it.
 
+mod lists;
 mod packed;
 mod state;
 
@@ -55,24 +56,28 @@ impl ObjectCache {
         Some(Arc::new(packed.unpack(key.kind)))
     }
 
-    /// Whether all objects of the kind are known, so that an unknown one does not exist.
-    pub fn is_synced(&self, kind: Kind) -> bool {
-        self.read().synced.contains(&kind)
+    /// Whether all objects of the kind in this namespace are known, so that an unknown one does not exist.
+    pub fn is_listed(&self, kind: Kind, namespace: &str) -> bool {
+        self.read().lists.has(kind, namespace)
     }
 
-    /// Other objects with this ARM id; nothing while not all objects of the kind are known. An ARM id is of one kind.
-    pub fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    /// Other objects with this ARM id. An ARM id is of one kind.
+    ///
+    /// # Errors
+    /// Why that cannot be told: not all objects of the kind are known.
+    pub fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
         let handles: Vec<Handle> = {
             let state = self.read();
-            if !state.synced.contains(&except.kind) {
-                return None;
+            let lists = &state.lists;
+            if let Some(why) = lists.sharing_unknown(except.kind, &except.namespace) {
+                return Err(why);
             }
             let sharing = state.sharing(id, except);
             sharing.map(Handle::of).collect()
         };
         let others = handles.iter().map(Handle::object);
         let others = others.filter(|other| id_of(other).as_ref() == Some(id));
-        Some(others.map(Arc::new).collect())
+        Ok(others.map(Arc::new).collect())
     }
 
     /// Objects that name this one as their owner or refer to it.
@@ -206,16 +211,22 @@ impl ObjectCache {
         wake
     }
 
-    /// Notes that the first list of the kind is complete in every watched namespace.
-    pub fn mark_synced(&self, kind: Kind) {
-        self.write().synced.insert(kind);
+    /// Notes that the first list of the kind is complete, in one namespace or in all.
+    pub fn mark_listed(&self, kind: Kind, namespace: Option<&str>) {
+        let scope = namespace.map(str::to_owned);
+        self.write().lists.complete(kind, &scope);
+    }
+
+    /// Notes that the API server refuses to list a kind, and will go on to.
+    pub fn mark_refused(&self, kind: Kind, namespace: Option<&str>, why: &str) {
+        let scope = namespace.map(str::to_owned);
+        self.write().lists.refuse(kind, &scope, why);
     }
 
     /// Forgets all objects of a kind that is no longer watched.
     pub fn forget_kind(&self, kind: Kind) {
         let mut state = self.write();
-        state.synced.remove(&kind);
-        state.awaited.remove(&kind);
+        state.lists.forget(kind);
         let gone: Vec<Arc<ObjectKey>> = state
             .objects
             .keys()
@@ -266,25 +277,20 @@ impl ObjectCache {
         objects.map(Arc::new).collect()
     }
 
-    /// Notes that the objects of a kind are about to be listed.
-    pub fn mark_awaited(&self, kind: Kind) {
-        self.write().awaited.insert(kind);
+    /// Notes that the objects of a kind are about to be listed, in these namespaces or in all.
+    pub fn mark_awaited(&self, kind: Kind, namespaces: &[Option<String>]) {
+        let scopes = namespaces.iter().cloned();
+        self.write().lists.begin(kind, scopes);
     }
 
     /// Notes that it is known which kinds are installed.
     pub fn mark_kinds_known(&self) {
-        self.write().kinds_are_known = true;
+        self.write().lists.all_kinds_are_known();
     }
 
-    /// What is not known yet, so that an unknown object may exist: which kinds are installed, or the objects of one.
-    pub fn not_known(&self) -> Option<String> {
-        let state = self.read();
-        if !state.kinds_are_known {
-            return Some("installed kinds".to_owned());
-        }
-        let mut awaited = state.awaited.difference(&state.synced);
-        let kind = awaited.next()?;
-        Some(format!("objects of kind {}", kind.0.kind))
+    /// What is not known, so that an unknown object may exist, in words. `exists` says whether a namespace does.
+    pub fn not_known(&self, exists: impl Fn(&str) -> bool) -> Option<String> {
+        self.read().lists.unknown(exists)
     }
 
     /// Objects that say something of their protection, and all those of namespaces that do.

@@ -180,7 +180,7 @@ impl KubernetesPort for Cluster {
         if let Some(object) = self.cache.get(key) {
             return Ok(Some(Object::clone(&object)));
         }
-        if self.cache.is_synced(key.kind) {
+        if self.cache.is_listed(key.kind, &key.namespace) {
             return Ok(None);
         }
         self.fetch(key).await
@@ -199,7 +199,7 @@ impl KubernetesPort for Cluster {
         self.kinds.get(&(group, kind)).copied()
     }
 
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
         self.cache.sharing(id, except)
     }
 

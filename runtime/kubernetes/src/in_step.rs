@@ -4,6 +4,7 @@
 //! leaves the operator with what it knew: that is told once per minute, and counted.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,10 +17,29 @@ const TOLD: Duration = Duration::from_secs(60);
 /// fail within 15 s when nobody answers.
 const OVER: Duration = Duration::from_secs(60);
 
+/// What is watched.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WatchName {
+    /// Kind of the objects.
+    pub kind: String,
+    /// The namespace, where it is only one.
+    pub namespace: Option<String>,
+}
+
+impl fmt::Display for WatchName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.kind)?;
+        match &self.namespace {
+            Some(namespace) => write!(formatter, " in namespace {namespace}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What every watch has come to.
 #[derive(Debug, Default)]
 pub struct InStep {
-    interrupted: Mutex<BTreeMap<String, Interruption>>,
+    interrupted: Mutex<BTreeMap<WatchName, Interruption>>,
     unreadable: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -32,14 +52,14 @@ struct Interruption {
 
 impl InStep {
     /// A watch has failed. How long that has been so already, when it is time to tell.
-    pub fn failed(&self, what: &str, now: Instant) -> Option<Duration> {
+    pub fn failed(&self, watch: &WatchName, now: Instant) -> Option<Duration> {
         let mut all = self.all();
         let fresh = Interruption {
             since: now,
             last: now,
             told: None,
         };
-        let found = all.entry(what.to_owned()).or_insert(fresh);
+        let found = all.entry(watch.clone()).or_insert(fresh);
         if now - found.last > OVER {
             *found = fresh;
         }
@@ -54,20 +74,20 @@ impl InStep {
     }
 
     /// A watch has told something.
-    pub fn told(&self, what: &str) {
+    pub fn told(&self, watch: &WatchName) {
         let mut all = self.all();
         if !all.is_empty() {
-            all.remove(what);
+            all.remove(watch);
         }
     }
 
     /// The watches that have been interrupted for a minute or longer.
-    pub fn out_of_step(&self, now: Instant) -> Vec<String> {
+    pub fn out_of_step(&self, now: Instant) -> Vec<WatchName> {
         let all = self.all();
         let out = all
             .iter()
             .filter(|(_, found)| now - found.last <= OVER && found.last - found.since >= TOLD);
-        out.map(|(what, _)| what.clone()).collect()
+        out.map(|(watch, _)| watch.clone()).collect()
     }
 
     /// An object could not be read.
@@ -85,7 +105,7 @@ impl InStep {
         all.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Interruption>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<WatchName, Interruption>> {
         self.interrupted
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -96,13 +116,20 @@ impl InStep {
 mod tests {
     use super::*;
 
+    fn watch(kind: &str, namespace: Option<&str>) -> WatchName {
+        WatchName {
+            kind: kind.to_owned(),
+            namespace: namespace.map(str::to_owned),
+        }
+    }
+
     #[test]
     fn an_interruption_is_told_after_a_minute_and_once_per_minute() {
         let steps = InStep::default();
         let began = Instant::now();
         let at = |seconds| began + Duration::from_secs(seconds);
         let failed = |seconds| {
-            let lasts = steps.failed("Secret", at(seconds));
+            let lasts = steps.failed(&watch("Secret", None), at(seconds));
             lasts.map(|lasts| lasts.as_secs())
         };
         let told: Vec<_> = [0, 20, 59, 60, 90, 119, 120, 130].map(failed).into();
@@ -110,7 +137,7 @@ mod tests {
             told,
             [None, None, None, Some(60), None, None, Some(120), None]
         );
-        assert_eq!(steps.out_of_step(at(135)), ["Secret"]);
+        assert_eq!(steps.out_of_step(at(135)), [watch("Secret", None)]);
         assert!(steps.out_of_step(at(300)).is_empty(), "it is over");
         assert_eq!(failed(300), None, "another one begins");
         assert!(steps.out_of_step(at(300)).is_empty());
@@ -121,11 +148,11 @@ mod tests {
         let steps = InStep::default();
         let began = Instant::now();
         let later = began + TOLD;
-        assert_eq!(steps.failed("Secret", began), None);
-        steps.failed("Secret", later);
-        steps.told("ConfigMap");
-        assert_eq!(steps.out_of_step(later), ["Secret"]);
-        steps.told("Secret");
+        assert_eq!(steps.failed(&watch("Secret", Some("a")), began), None);
+        steps.failed(&watch("Secret", Some("a")), later);
+        steps.told(&watch("Secret", Some("b")));
+        assert_eq!(steps.out_of_step(later), [watch("Secret", Some("a"))]);
+        steps.told(&watch("Secret", Some("a")));
         assert!(steps.out_of_step(later).is_empty());
     }
 }

@@ -10,7 +10,8 @@ use super::cluster::Cluster;
 
 impl Inventory for Cluster {
     fn is_complete(&self) -> bool {
-        self.cache.not_known().is_none()
+        let exists = |name: &str| self.namespaces.may_exist(name);
+        self.cache.not_known(exists).is_none()
     }
 
     fn all(&self) -> Box<dyn Iterator<Item = Arc<Object>> + '_> {

@@ -1,6 +1,7 @@
 //! Annotations of namespaces, kept by a metadata-only watch.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use armature_shapes::names::PROTECT;
@@ -12,6 +13,8 @@ pub type Annotations = BTreeMap<String, String>;
 #[derive(Default)]
 pub struct NamespaceCache {
     known: RwLock<HashMap<String, Annotations>>,
+    /// All namespaces were listed once.
+    is_complete: AtomicBool,
 }
 
 impl NamespaceCache {
@@ -47,6 +50,12 @@ impl NamespaceCache {
     pub fn keep(&self, listed: &HashSet<String>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.retain(|name, _| listed.contains(name));
+        self.is_complete.store(true, Ordering::Release);
+    }
+
+    /// Whether there may be a namespace of this name: none is known to be missing before all were listed.
+    pub fn may_exist(&self, name: &str) -> bool {
+        !self.is_complete.load(Ordering::Acquire) || self.get(name).is_some()
     }
 
     /// Forgets a namespace that is gone.

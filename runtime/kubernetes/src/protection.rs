@@ -19,7 +19,7 @@ pub(super) fn protection_below(
     ids: &[String],
     except: &ObjectKey,
 ) -> Protection {
-    if let Some(what) = cache.not_known() {
+    if let Some(what) = cache.not_known(|name| namespaces.may_exist(name)) {
         return Protection::Unknown(what);
     }
     let none = BTreeMap::new();

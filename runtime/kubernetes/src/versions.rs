@@ -76,6 +76,15 @@ impl InstalledCrd {
         UnknownVersions::among(kind, self, &self.status.stored_versions)
     }
 
+    /// Whether this program can convert to and from all versions that the CRD serves.
+    ///
+    /// # Errors
+    /// [`UnknownVersions`] when it cannot.
+    pub fn check_served(&self, kind: &KindInfo) -> Result<(), UnknownVersions> {
+        let served: Vec<String> = self.served().cloned().collect();
+        UnknownVersions::among(kind, self, &served)
+    }
+
     /// Whether what becomes of the CRD depends on the versions by which its objects were written: when not all
     /// versions are to be served, or when some that are served now are unknown or were asked for.
     pub fn depends_on_objects(&self, kind: &KindInfo, latest_only: bool) -> bool {

@@ -4,38 +4,37 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use armature_reconcile::port::DataKind;
 use armature_shapes::names::NAMESPACE_CREDENTIAL;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
-use futures::StreamExt;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::Api;
 use kube::core::NamespaceResourceScope;
-use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{Config, Event, watcher};
+use kube::runtime::watcher::{Config, Event};
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::client::WatchClient;
 use super::cluster::Cluster;
 use super::export_watch::{self, ListedTargets};
 use super::filter::{changes_of_namespace, is_settled, waits_for_namespace_credential};
-use super::in_step::InStep;
+use super::follow::{ItemEvent, Watched, follow, readable};
 use super::installed::InstalledCrd;
-use super::item::{Item, MetadataOf, Unreadable};
+use super::item::{Item, MetadataOf};
 use super::listed_secrets::ListedSecrets;
 use super::stored::StoredObject;
 
-/// First lists that run at the same time, so that a start does not crowd out the cluster's other clients.
+/// Lists of kinds that run at the same time, so that a start does not crowd out the cluster's other clients. One that fails
+/// gives its place back until it is tried again.
 const CONCURRENT_LISTS: usize = 20;
+
+/// Times that the API server refuses a list in a row before it counts as refused for good. kube's watcher tries again after a
+/// second, and then after twice as long each time, 30 s at most.
+const REFUSALS: u32 = 4;
 
 /// Objects in one page of a list.
 const PAGE: u32 = 500;
@@ -57,7 +56,16 @@ pub struct Watches {
     lists: Arc<Semaphore>,
     tasks: TaskTracker,
     running: HashMap<Kind, CancellationToken>,
+    /// Fires when a watch ended that was not told to.
+    broken: CancellationToken,
 }
+
+/// A watch ended that was not told to: changes would be missed for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a watch of the Kubernetes API ended by itself, which is a defect of the operator; the log says above why"
+)]
+pub struct WatchEnded;
 
 impl Watches {
     /// Watches for a cluster, limited to these namespaces when there are any.
@@ -68,6 +76,7 @@ impl Watches {
             lists: Arc::new(Semaphore::new(CONCURRENT_LISTS)),
             tasks: TaskTracker::new(),
             running: HashMap::new(),
+            broken: CancellationToken::new(),
         }
     }
 
@@ -78,27 +87,47 @@ impl Watches {
     }
 
     /// Watches until told to stop.
-    pub async fn run(mut self, stop: CancellationToken) {
-        self.tasks
-            .spawn(watch_namespaces(self.cluster.clone(), stop.clone()));
+    ///
+    /// # Errors
+    /// When a watch ended by itself.
+    pub async fn run(mut self, stop: CancellationToken) -> Result<(), WatchEnded> {
+        self.spawn(&stop, watch_namespaces(self.cluster.clone(), stop.clone()));
         for namespace in self.scopes() {
             let cluster = &self.cluster;
-            self.tasks.spawn(watch_data::<Secret>(
+            let secrets = watch_data::<Secret>(
                 cluster.clone(),
                 DataKind::Secret,
                 namespace.clone(),
                 stop.clone(),
-            ));
-            self.tasks.spawn(watch_data::<ConfigMap>(
+            );
+            let config_maps = watch_data::<ConfigMap>(
                 cluster.clone(),
                 DataKind::ConfigMap,
                 namespace,
                 stop.clone(),
-            ));
+            );
+            self.spawn(&stop, secrets);
+            self.spawn(&stop, config_maps);
         }
-        self.watch_crds(&stop).await;
+        let broken = self.broken.clone();
+        let ended = broken.run_until_cancelled(self.watch_crds(&stop)).await;
+        if ended.is_none() || !stop.is_cancelled() {
+            return Err(WatchEnded);
+        }
         self.tasks.close();
         self.tasks.wait().await;
+        Ok(())
+    }
+
+    /// Runs a watch, which ends when told to and never by itself: a panic in it would go unseen otherwise.
+    fn spawn(&self, stop: &CancellationToken, watch: impl Future<Output = ()> + Send + 'static) {
+        let (stop, broken) = (stop.clone(), self.broken.clone().drop_guard());
+        self.tasks.spawn(async move {
+            watch.await;
+            if stop.is_cancelled() {
+                broken.disarm();
+            }
+        });
     }
 
     /// Starts and stops the watches of kinds as their CRDs come and go.
@@ -106,9 +135,9 @@ impl Watches {
         let place = self.cluster.clients.watch();
         let config = Config::default().page_size(CRD_PAGE);
         let mut listed = HashSet::new();
+        let in_step = self.cluster.in_step.clone();
         follow(
-            "CustomResourceDefinition",
-            (&self.cluster.in_step.clone(), &place),
+            Watched::all("CustomResourceDefinition", &in_step, &place),
             Api::<Item<InstalledCrd>>::all,
             config,
             stop,
@@ -158,18 +187,16 @@ impl Watches {
         tracing::info!(?kind, "watching");
         let stop = stop.child_token();
         self.running.insert(kind, stop.clone());
-        self.cluster.cache.mark_awaited(kind);
         let scopes = self.scopes();
-        let unfinished = Arc::new(AtomicUsize::new(scopes.len()));
+        self.cluster.cache.mark_awaited(kind, &scopes);
         for namespace in scopes {
             let watch = KindWatch {
                 cluster: self.cluster.clone(),
                 kind,
                 namespace,
                 lists: Arc::clone(&self.lists),
-                unfinished: Arc::clone(&unfinished),
             };
-            self.tasks.spawn(watch.run(stop.clone()));
+            self.spawn(&stop, watch.run(stop.clone()));
         }
     }
 
@@ -196,24 +223,26 @@ struct KindWatch {
     kind: Kind,
     namespace: Option<String>,
     lists: Arc<Semaphore>,
-    /// Namespaces whose first list is not complete.
-    unfinished: Arc<AtomicUsize>,
 }
 
 impl KindWatch {
     async fn run(self, stop: CancellationToken) {
-        // Held until the first list is complete. The semaphore is never closed.
-        let mut permit = Arc::clone(&self.lists).acquire_owned().await.ok();
         let config = paged();
         let mut listed = HashSet::new();
-        let mut first = true;
+        let mut refusals = 0;
         let place = self.cluster.clients.watch();
         let api = |client| match &self.namespace {
             Some(namespace) => Api::namespaced_with(client, namespace, &self.kind),
             None => Api::all_with(client, &self.kind),
         };
-        let (what, place) = (self.kind.0.kind, (&*self.cluster.in_step, &place));
-        follow(what, place, api, config, &stop, |item| {
+        let watched = Watched {
+            what: self.kind.0.kind,
+            namespace: self.namespace.as_deref(),
+            in_step: &self.cluster.in_step,
+            place: &place,
+            lists: Some(&self.lists),
+        };
+        follow(watched, api, config, &stop, |item| {
             // A stopped watch must not bring objects back that were forgotten with their kind.
             if stop.is_cancelled() {
                 return;
@@ -226,6 +255,14 @@ impl KindWatch {
                     match is_gone {
                         true => self.remove(&object.key()),
                         false => drop(listed.insert(object.key())),
+                    }
+                    return;
+                }
+                ItemEvent::Refused(why) => {
+                    refusals += 1;
+                    if refusals >= REFUSALS {
+                        let namespace = self.namespace.as_deref();
+                        self.cluster.cache.mark_refused(self.kind, namespace, &why);
                     }
                     return;
                 }
@@ -242,22 +279,19 @@ impl KindWatch {
                     self.remove(&object.into_object(self.kind).key());
                 }
                 Event::InitDone => {
-                    let namespace = self.namespace.as_deref();
-                    let cache = &self.cluster.cache;
-                    for woken in cache.finish_list(self.kind, namespace, &listed) {
-                        self.cluster.wake.wake(woken);
-                    }
-                    listed = HashSet::new();
-                    permit = None;
-                    if std::mem::take(&mut first)
-                        && self.unfinished.fetch_sub(1, Ordering::AcqRel) == 1
-                    {
-                        self.cluster.cache.mark_synced(self.kind);
-                    }
+                    refusals = 0;
+                    self.end_list(&std::mem::take(&mut listed));
                 }
             }
         })
         .await;
+    }
+
+    fn end_list(&self, listed: &HashSet<ObjectKey>) {
+        let (cache, namespace) = (&self.cluster.cache, self.namespace.as_deref());
+        let woken = cache.finish_list(self.kind, namespace, listed);
+        cache.mark_listed(self.kind, namespace);
+        self.cluster.wake_all(woken);
     }
 
     fn remove(&self, key: &ObjectKey) {
@@ -289,8 +323,7 @@ async fn watch_namespaces(cluster: Cluster, stop: CancellationToken) {
     let config = paged();
     let mut listed = HashSet::new();
     follow(
-        "Namespace",
-        (&cluster.in_step, &place),
+        Watched::all("Namespace", &cluster.in_step, &place),
         api,
         config,
         &stop,
@@ -341,7 +374,10 @@ async fn watch_data<K>(
     };
     let place = cluster.clients.watch();
     let api = |client| data_api::<K>(client, namespace.as_deref());
-    let place = (&*cluster.in_step, &place);
+    let watched = Watched {
+        namespace: namespace.as_deref(),
+        ..Watched::all(label, &cluster.in_step, &place)
+    };
     let on_event = readable(|event| {
         if kind == DataKind::Secret {
             listed.note(&cluster, namespace.as_deref(), &event);
@@ -373,7 +409,7 @@ async fn watch_data<K>(
         cluster.wake_all(writers);
         wake_readers(&cluster, kind, data.metadata);
     });
-    follow(label, place, api, config, &stop, on_event).await;
+    follow(watched, api, config, &stop, on_event).await;
 }
 
 /// Wakes the objects that read a Secret or ConfigMap, and those that wait for what it is as a credential.
@@ -394,77 +430,5 @@ where
     match namespace {
         Some(namespace) => Api::namespaced(client, namespace),
         None => Api::all(client),
-    }
-}
-
-/// What a watch tells.
-enum ItemEvent<K> {
-    Event(Event<K>),
-    /// An object that cannot be read has come, changed, or gone.
-    Unreadable {
-        one: Box<Unreadable>,
-        is_gone: bool,
-    },
-}
-
-impl<K> ItemEvent<K> {
-    fn of(event: Event<Item<K>>) -> Result<Event<K>, (Box<Unreadable>, bool)> {
-        let object = |item, is_gone| match item {
-            Item::Read(object) => Ok(object),
-            Item::Unreadable(one) => Err((one, is_gone)),
-        };
-        Ok(match event {
-            Event::Init => Event::Init,
-            Event::InitDone => Event::InitDone,
-            Event::InitApply(item) => Event::InitApply(object(item, false)?),
-            Event::Apply(item) => Event::Apply(object(item, false)?),
-            Event::Delete(item) => Event::Delete(object(item, true)?),
-        })
-    }
-}
-
-/// For watches to which an object that cannot be read says nothing.
-fn readable<K>(mut on_event: impl FnMut(Event<K>)) -> impl FnMut(ItemEvent<K>) {
-    move |item| {
-        if let ItemEvent::Event(event) = item {
-            on_event(event);
-        }
-    }
-}
-
-/// Hands everything that a watch tells to `on_item` until told to stop. Interruptions are retried with backoff.
-async fn follow<K>(
-    what: &str,
-    (in_step, place): (&InStep, &WatchClient),
-    api: impl FnOnce(kube::Client) -> Api<Item<K>>,
-    config: Config,
-    stop: &CancellationToken,
-    mut on_item: impl FnMut(ItemEvent<K>),
-) where
-    K: kube::Resource + Clone + DeserializeOwned + Debug + Send + 'static,
-{
-    let api = api(place.client().clone());
-    let mut events = pin!(watcher(api, config).default_backoff());
-    while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
-        match event.map(ItemEvent::of) {
-            Ok(Ok(event)) => {
-                in_step.told(what);
-                on_item(ItemEvent::Event(event));
-            }
-            Ok(Err((one, is_gone))) => {
-                in_step.unreadable(what);
-                let (namespace, name) = (&one.metadata.namespace, &one.metadata.name);
-                let why = &one.why;
-                tracing::warn!(what, ?namespace, ?name, why, "an object cannot be read");
-                on_item(ItemEvent::Unreadable { one, is_gone });
-            }
-            Err(error) => {
-                tracing::debug!(what, %error, "a watch was interrupted");
-                if let Some(lasts) = in_step.failed(what, Instant::now()) {
-                    let seconds = lasts.as_secs();
-                    tracing::warn!(what, seconds, %error, "a watch is interrupted, and changes are missed");
-                }
-            }
-        }
     }
 }

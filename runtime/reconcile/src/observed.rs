@@ -105,8 +105,8 @@ pub enum Holder {
     Other(String),
     /// Another one, which is being deleted itself.
     Leaving(String),
-    /// Not all objects are known yet.
-    Unknown,
+    /// Not all objects are known, for this reason.
+    Unknown(String),
 }
 
 /// The credential that was chosen.

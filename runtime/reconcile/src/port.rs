@@ -127,7 +127,7 @@ pub enum Protection {
     None,
     /// This object's resource would go along, and must not be deleted.
     Of(String),
-    /// Objects of this kind are not known yet.
+    /// Not all objects are known, for this reason.
     Unknown(String),
 }
 
@@ -165,6 +165,17 @@ pub enum KubernetesError {
         /// Which server, why, and what to do.
         message: String,
     },
+    /// The API server does not take this, and will not take it the next time: by a rule of its own, an admission policy, or
+    /// because it is too large.
+    #[error("the Kubernetes API refused to {operation} {object}: {message}")]
+    Refused {
+        /// What was tried.
+        operation: &'static str,
+        /// Kind, namespace and name.
+        object: String,
+        /// What the server said.
+        message: String,
+    },
     /// Anything else.
     #[error("the Kubernetes API refused to {operation} {object}: {message}")]
     Other {
@@ -190,8 +201,11 @@ pub trait KubernetesPort: Send + Sync {
     /// The kind of this group and name, when it is known.
     fn kind(&self, group: &str, kind: &str) -> Option<&'static KindInfo>;
 
-    /// Other claimed objects with this id; nothing while not all objects are known.
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>>;
+    /// Other claimed objects with this id.
+    ///
+    /// # Errors
+    /// Why that cannot be told yet, in words: not all objects are known.
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String>;
 
     /// Has the objects looked at that name this one as their owner or refer to it.
     fn wake_dependents(&self, key: &ObjectKey);

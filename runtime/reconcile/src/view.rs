@@ -141,6 +141,8 @@ pub struct ResourceView {
     pub hold: Hold,
     /// How long the next write has to wait, because operations that Azure had accepted failed.
     pub pause: Option<Duration>,
+    /// How long it has been looked at without all being well, as far as that is known.
+    pub looked_at_for: Duration,
     /// It was created or deleted a moment ago: an operation is looked at every second.
     pub is_looked_at_often: bool,
     /// What the ARM path offers.

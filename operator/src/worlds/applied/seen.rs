@@ -97,8 +97,8 @@ impl KubernetesPort for Seen {
         found
     }
 
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
-        Some(self.world.sharing(id, except))
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
+        Ok(self.world.sharing(id, except))
     }
 
     fn wake_dependents(&self, _: &ObjectKey) {}

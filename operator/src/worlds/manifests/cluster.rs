@@ -150,7 +150,7 @@ impl KubernetesPort for Cluster {
         found
     }
 
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
         let others = self
             .places
             .iter()
@@ -159,7 +159,7 @@ impl KubernetesPort for Cluster {
             let object = self.manifests.object(key)?;
             Some(Arc::new(settled(object, Some(place))))
         });
-        Some(others.collect())
+        Ok(others.collect())
     }
 
     fn wake_dependents(&self, _: &ObjectKey) {}

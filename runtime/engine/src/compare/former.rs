@@ -1,6 +1,8 @@
 //! Which paths the spec names and which it named once: what was taken out must go from Azure, and what others added
 //! beside it must not.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::equal::Rule;
@@ -17,6 +19,10 @@ const NAMED: usize = 192;
 /// Most paths that are remembered as named once. The latest stay.
 const ONCE: usize = 63;
 
+/// Most members of shared maps and lists that one object may name. Ours must be told from those of others, so none is ever
+/// forgotten; a body with more of them is refused ([`Comparison::has_too_many_shared`]).
+pub const MOST_SHARED: usize = 4000;
+
 /// A path as its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name([u8; LENGTH]);
@@ -32,6 +38,9 @@ impl Name {
 pub(super) struct Former {
     named: Vec<Name>,
     once: Vec<Name>,
+    /// Members of shared maps and items of shared lists that are ours, or were and are not known to be gone from Azure: each as
+    /// a whole. Sorted.
+    shared: BTreeSet<Name>,
 }
 
 impl Former {
@@ -45,7 +54,7 @@ impl Former {
         };
         alone.leaves(&mut |leaf| {
             let ids = ids(&leaf);
-            let is_alone = !comparison.is_shared(&leaf.path);
+            let is_alone = comparison.shared_member(&leaf.path).is_none();
             named.push((is_alone, leaf.path));
             named.extend(ids.into_iter().map(|(path, _)| (is_alone, path)));
         });
@@ -53,6 +62,7 @@ impl Former {
         named.sort_by_key(|(is_alone, _)| *is_alone);
         let named = named.iter().map(|(_, path)| Name::of(path, keyed));
         let named: Vec<Name> = named.take(NAMED).collect();
+        let mut shared = shared_now(comparison, keyed);
         let mut once = Vec::new();
         for name in before
             .into_iter()
@@ -63,19 +73,39 @@ impl Former {
             }
         }
         once.truncate(ONCE);
-        Self { named, once }
+        shared.extend(before.into_iter().flat_map(|before| &before.shared));
+        Self {
+            named,
+            once,
+            shared,
+        }
     }
 
     pub fn has(&self, name: &Name) -> bool {
-        self.named.contains(name) || self.once.contains(name)
+        self.shared.contains(name) || self.named.contains(name) || self.once.contains(name)
+    }
+
+    /// Members of shared maps and lists that were ours and that the spec no longer names.
+    fn shared_once(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
+        let now = shared_now(comparison, keyed);
+        self.shared.difference(&now).copied().collect()
     }
 
     /// What Azure has on paths that desired does not name and that were named once.
     pub fn found(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<Difference> {
         let now = Self::of(comparison, keyed, Some(self));
+        let gone = self.shared_once(comparison, keyed);
+        let mut told = BTreeSet::new();
         let mut found = Vec::new();
         present(comparison, &mut |path, schema_path, value| {
-            if now.once.contains(&Name::of(&path, keyed)) {
+            let member = comparison.shared_member(&path);
+            let member = member.map(|member| Name::of(member, keyed));
+            // A member is told once, and not leaf by leaf.
+            let is_new = match member.filter(|member| gone.contains(member)) {
+                Some(member) => told.insert(member),
+                None => now.once.contains(&Name::of(&path, keyed)),
+            };
+            if is_new {
                 let change = match value {
                     None => Change::Hidden,
                     observed => Change::Value {
@@ -97,10 +127,16 @@ impl Former {
     /// not change that. Returns them.
     pub fn give_up(&mut self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Vec<String> {
         let mut kept = Vec::new();
+        // What Azure does not have is gone, and no longer ours where somebody else makes it again.
+        let gone = self.shared_once(comparison, keyed);
+        self.shared.retain(|name| !gone.contains(name));
         present(comparison, &mut |path, _, _| {
             let name = Name::of(&path, keyed);
-            if self.once.contains(&name) {
+            let member = comparison.shared_member(&path);
+            let member = member.filter(|member| gone.contains(&Name::of(member, keyed)));
+            if member.is_some() || self.once.contains(&name) {
                 self.once.retain(|once| *once != name);
+                let path = member.map_or_else(|| path.clone(), str::to_owned);
                 // Of a list that is kept as a whole, the items are not told again.
                 let mut lists = kept.iter();
                 if !lists.any(|list: &String| super::is_at_or_below(&path, list)) {
@@ -111,24 +147,48 @@ impl Former {
         kept
     }
 
+    /// Whether it takes more than earlier releases can read.
+    pub fn has_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
     pub fn write(&self, bytes: &mut Vec<u8>) {
         for names in [&self.named, &self.once] {
             bytes.push(u8::try_from(names.len()).unwrap_or(u8::MAX));
             bytes.extend(names.iter().flat_map(|name| name.0));
         }
+        if self.has_shared() {
+            bytes.extend(self.shared.iter().flat_map(|name| name.0));
+        }
     }
 
+    /// Reads what [`Self::write`] wrote; members of shared maps and lists are what is left to the end.
     pub fn read(rest: &mut &[u8]) -> Option<Self> {
         let mut names = || {
             let [count] = take(rest)?;
             let names = (0..count).map(|_| Some(Name(take(rest)?)));
             names.collect::<Option<Vec<Name>>>()
         };
+        let (named, once) = (names()?, names()?);
+        let mut shared = BTreeSet::new();
+        while !rest.is_empty() {
+            shared.insert(Name(take(rest)?));
+        }
         Some(Self {
-            named: names()?,
-            once: names()?,
+            named,
+            once,
+            shared,
         })
     }
+}
+
+/// The members of shared maps and lists that the spec names.
+fn shared_now(comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
+    let mut members = BTreeSet::new();
+    comparison.shared_members(&mut |member| {
+        members.insert(Name::of(member, keyed));
+    });
+    members
 }
 
 /// Calls `take` for every value that Azure has and that a spec could name; the value is left out where it must stay out of

@@ -20,6 +20,7 @@ mod marks;
 pub mod overlay;
 mod record;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use armature_shapes::shape::StructShape;
@@ -29,6 +30,7 @@ use self::equal::equal;
 use self::leaves::{Leaf, visit};
 
 pub use earlier::EarlierRecord;
+pub use former::MOST_SHARED;
 pub use keyed::{DigestKey, Keyed};
 pub use left_out::LeftOut;
 pub use look::Place;
@@ -149,6 +151,35 @@ impl<'a> Comparison<'a> {
         shared.any(|prefix| is_at_or_below(path, prefix))
     }
 
+    /// The member of a shared map or list that this path is of, or is.
+    fn shared_member<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let mut shared = self.shared.iter();
+        shared.find_map(|prefix| first_below(path, prefix))
+    }
+
+    /// Calls `take` for the member of a shared map or list that each leaf of the spec is of.
+    fn shared_members(&self, take: &mut dyn FnMut(&str)) {
+        if self.shared.is_empty() {
+            return;
+        }
+        let spec = self.spec_alone();
+        visit(self.shape, spec, &Value::Null, &mut |leaf| {
+            if let Some(member) = self.shared_member(&leaf.path) {
+                take(member);
+            }
+        });
+    }
+
+    /// Whether the spec names more members of shared maps and lists than can be told from those of others
+    /// ([`MOST_SHARED`]).
+    pub fn has_too_many_shared(&self) -> bool {
+        let mut members = BTreeSet::new();
+        self.shared_members(&mut |member| {
+            members.insert(member.to_owned());
+        });
+        members.len() > MOST_SHARED
+    }
+
     /// What the spec alone asks for.
     fn spec_alone(&self) -> &'a Value {
         self.own.unwrap_or(self.desired)
@@ -195,6 +226,31 @@ impl<'a> Comparison<'a> {
 /// Whether Azure has something else on the path than what is desired.
 fn is_rewritten(leaf: &Leaf<'_>) -> bool {
     !equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref())
+}
+
+/// The first step of a path below a prefix, with the prefix: `rules.a` of `rules.a.properties`.
+fn first_below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(prefix)?;
+    let mut letters = rest.char_indices();
+    let (_, first) = letters.next()?;
+    let mut is_quoted = false;
+    let mut is_escaped = false;
+    for (at, letter) in letters {
+        let is_end = match (first, letter) {
+            ('.', '.' | '[') => true,
+            ('[', ']') if !is_quoted => return path.get(..prefix.len() + at + 1),
+            ('[', '"') if !is_escaped => {
+                is_quoted = !is_quoted;
+                false
+            }
+            _ => false,
+        };
+        is_escaped = letter == '\\' && !is_escaped;
+        if is_end {
+            return path.get(..prefix.len() + at);
+        }
+    }
+    matches!(first, '.' | '[').then_some(path)
 }
 
 fn is_at_or_below(path: &str, prefix: &str) -> bool {

@@ -144,11 +144,22 @@ impl Others<'_> {
             let mut items = items.iter();
             items.position(|item| self::identity(item, identifiers) == *identity)
         };
+        // An item that the spec names is ours with all its members.
+        let within = Self {
+            shared: &[],
+            ..*self
+        };
         for value in desired.iter_mut() {
             let identity = identity(value, identifiers);
             let there = counterpart(observed, &identity).and_then(|at| observed.get(at));
             let below = identity.unwrap_or_default();
-            self.value(item, field, value, there, &path.key(&below));
+            let below = path.key(&below);
+            let is_member = self.shared.iter().any(|shared| {
+                let text = below.to_string();
+                text.len() > shared.len() && is_at_or_below(&text, shared)
+            });
+            let others = if is_member { &within } else { self };
+            others.value(item, field, value, there, &below);
         }
         for value in observed {
             let identity = identity(value, identifiers);

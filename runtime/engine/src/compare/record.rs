@@ -18,6 +18,9 @@ use super::{Comparison, Difference};
 /// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
 const FORM: &str = "3";
 
+/// The form of records of objects that name members of shared maps and lists, which earlier releases cannot read.
+const WITH_SHARED: &str = "4";
+
 /// Bytes of the digests that only tell one key or one release from another.
 const TAG: usize = 4;
 
@@ -386,7 +389,12 @@ impl Record {
         }
         self.paths.write(&mut bytes);
         let generation = self.desired.generation;
-        format!("{FORM}:{generation}:{}", BASE64.encode(bytes))
+        let form = if self.paths.has_shared() {
+            WITH_SHARED
+        } else {
+            FORM
+        };
+        format!("{form}:{generation}:{}", BASE64.encode(bytes))
     }
 
     /// Reads the annotation; nothing where it is of another form, of another key or of another object.
@@ -402,7 +410,7 @@ impl Record {
 
     fn of_any_key(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, ':');
-        if parts.next()? != FORM {
+        if !matches!(parts.next()?, FORM | WITH_SHARED) {
             return None;
         }
         let generation = parts.next()?.parse().ok()?;

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use armature_reconcile::claim;
 use armature_shapes::id::RemoteId;
 use armature_shapes::names::{ADOPTION, CREDENTIAL_FROM, OBSERVE, PROTECT, RECONCILE_POLICY};
-use armature_shapes::resource::{Kind, Object, ObjectKey};
+use armature_shapes::resource::{Object, ObjectKey};
 use serde_json::value::RawValue;
 
+use super::lists::Lists;
 use super::packed::Packed;
 use crate::filter::{Released, is_ready, needs_reconcile, released};
 use crate::references::{Target, targets};
@@ -23,12 +24,8 @@ pub(super) struct State {
     /// Who refers to what. Most places have one user, and there are as many as objects: places and keys are shared with
     /// [`State::objects`].
     pub users: HashMap<Arc<Place>, Vec<Arc<ObjectKey>>>,
-    /// Kinds whose first list is complete.
-    pub synced: HashSet<Kind>,
-    /// Kinds that are watched.
-    pub awaited: HashSet<Kind>,
-    /// Every installed kind is watched.
-    pub kinds_are_known: bool,
+    /// Which lists are complete.
+    pub lists: Lists,
     /// Objects that say something of their protection.
     pub protecting: HashSet<Arc<ObjectKey>>,
     /// Claimed objects by the hash of their ARM id: most often one.

@@ -24,7 +24,7 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         take(view, observed)?;
     }
     let holder = if view.policy.allows_put() && !view.observe {
-        holder(observed)?
+        holder(view, observed, reason::RECONCILING)?
     } else {
         None
     };

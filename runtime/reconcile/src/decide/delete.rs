@@ -30,7 +30,7 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         return Continue(Action::RemoveFinalizer);
     }
     // It is another object's, unless that one goes first: what is there after that is this one's.
-    if let Some(holder) = holder(observed)? {
+    if let Some(holder) = holder(view, observed, reason::DELETING)? {
         return Continue(match observed.holder {
             Some(Holder::Leaving(_)) => {
                 let message = format!("waiting for {holder}, which stands for the same resource");
@@ -71,9 +71,8 @@ fn release(view: &ResourceView, observed: &Observed) -> Step<Action> {
             names::PROTECT
         ),
         Some(Protection::Unknown(what)) => {
-            let message = format!(
-                "not deleting yet: {what} are not known, and a resource below this one may be protected"
-            );
+            let message =
+                format!("not deleting yet: {what}, and a resource below this one may be protected");
             return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
         }
     };

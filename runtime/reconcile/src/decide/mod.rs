@@ -29,6 +29,9 @@ use super::young;
 /// How long to wait for the first list of all objects to be complete.
 const UNTIL_LISTED: Duration = Duration::from_secs(1);
 
+/// How long an object does not say that it waits for that.
+const LISTED_SILENTLY: Duration = Duration::from_secs(30);
+
 /// The answer to one question: the step that is missing, or what is known.
 type Step<T> = ControlFlow<Action, T>;
 
@@ -108,15 +111,25 @@ fn identity(observed: &Observed, fail: fn(&Failure) -> Action) -> Step<Identity>
     known(&observed.identity, Action::CheckIdentity, fail).map_continue(|identity| *identity)
 }
 
-/// The other object that writes this resource, if there is one.
-fn holder(observed: &Observed) -> Step<Option<&str>> {
+/// The other object that writes this resource, if there is one. `reason` is what is going on until that is known.
+fn holder<'o>(view: &ResourceView, observed: &'o Observed, reason: &str) -> Step<Option<&'o str>> {
     match &observed.holder {
         None => Break(Action::FindHolder),
         // Soon after a start.
-        Some(Holder::Unknown) => Break(Action::Finish(Finish {
-            requeue: Requeue::After(UNTIL_LISTED),
-            ..Finish::silent()
-        })),
+        Some(Holder::Unknown(_)) if view.looked_at_for < LISTED_SILENTLY => {
+            Break(Action::Finish(Finish {
+                requeue: Requeue::After(UNTIL_LISTED),
+                ..Finish::silent()
+            }))
+        }
+        Some(Holder::Unknown(why)) => {
+            let message = format!("{why}, and one of them may stand for the same resource");
+            let verdict = Verdict::progress(reason, message);
+            Break(Action::Finish(Finish::with(
+                verdict,
+                Requeue::Backoff(RetryClass::Fast),
+            )))
+        }
         Some(Holder::Us) => Continue(None),
         Some(Holder::Other(holder) | Holder::Leaving(holder)) => Continue(Some(holder)),
     }

@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 
 use super::pass::Pass;
 use crate::action::warning;
+use crate::condition::reason;
 use crate::observed::{Comparison, Differences, Recorded};
-use crate::outcome::Write;
+use crate::outcome::{Failure, Write};
 use crate::port::{EventNote, KubernetesError};
 
 /// Differences and paths named in one message.
@@ -327,9 +328,7 @@ impl Pass<'_> {
         let record = self.book.record(key.of(&uid));
         let claimed = self.book.claimed(key.of(&uid));
         let ignored = self.paths(names::IGNORE_PATHS);
-        let mut shared = self.paths(names::KEEP_UNKNOWN);
-        let of_kind = self.version().keep_unknown.iter();
-        shared.extend(of_kind.map(|path| path.join(".")));
+        let shared = self.shared_paths();
         let desired = self.findings.desired();
         let body = match self.findings.remote_body() {
             None => desired.clone(),
@@ -356,6 +355,33 @@ impl Pass<'_> {
             claimed,
             body,
         })
+    }
+
+    /// Where others add members.
+    fn shared_paths(&self) -> Vec<String> {
+        let mut shared = self.paths(names::KEEP_UNKNOWN);
+        let of_kind = self.version().keep_unknown.iter();
+        shared.extend(of_kind.map(|path| path.join(".")));
+        shared
+    }
+
+    /// Refuses a body of which it could not be remembered which members beside those of others are ours.
+    pub(super) fn check_shared(&self, body: &Value) -> Result<(), Failure> {
+        let shared = self.shared_paths();
+        let comparison = compare::Comparison {
+            shared: &shared,
+            ..compare::Comparison::new(self.version().spec, body, &Value::Null)
+        };
+        if !comparison.has_too_many_shared() {
+            return Ok(());
+        }
+        let message = format!(
+            "the spec names more than {} members where others add members, too ({}): so many cannot be told from theirs, and \
+             nothing is sent. Make them objects of their own where the kind has such, or spread them over several resources",
+            compare::MOST_SHARED,
+            shared.join(", ")
+        );
+        Err(Failure::error(reason::FAILED, message))
     }
 
     fn desired_now(&self, work: &Work) -> Desired {

@@ -34,8 +34,12 @@ impl Forms {
         let kind = object.kind.0;
         let mut spec = parse(object.spec.as_deref(), "spec")?;
         let status = parse(object.status.as_deref(), "status")?;
-        let version = conversion::original_version(kind, &spec)
-            .ok_or_else(|| format!("{} has no version", kind.kind))?;
+        let version = conversion::original_version(kind, &spec).map_err(|error| {
+            format!(
+                "the object was last written in a version that this release of the operator does not have, and nothing is sent \
+                 in another one: {error}. Run a release that has it, or apply the manifest in one of these versions"
+            )
+        })?;
         name_in_azure(object, &mut spec);
         Ok(Self {
             kind,

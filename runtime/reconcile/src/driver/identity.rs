@@ -64,8 +64,9 @@ impl Pass<'_> {
         let Some(id) = self.id() else {
             return Ok(Holder::Us);
         };
-        let Some(others) = kubernetes.sharing(id, &self.object.key()) else {
-            return Ok(Holder::Unknown);
+        let others = match kubernetes.sharing(id, &self.object.key()) {
+            Ok(others) => others,
+            Err(why) => return Ok(Holder::Unknown(why)),
         };
         let mut holder = None;
         let mut first = claim::rank(&self.object);

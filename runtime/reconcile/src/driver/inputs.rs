@@ -173,12 +173,16 @@ impl Pass<'_> {
         let (spec, resolved) = (self.served_spec()?, &self.findings.inputs.resolved);
         let body = payload::arm_body(self.version(), name, spec, resolved);
         let body = body.map_err(|error| fatal(error.to_string()))?;
-        if !self.points.has_modifier() {
-            return Ok(body);
-        }
-        let (context, object) = (self.context(), self.in_azure());
-        let modified = self.points.modify(&context, &object, body).await;
-        self.outcome(modified).await
+        let body = match self.points.has_modifier() {
+            false => body,
+            true => {
+                let (context, object) = (self.context(), self.in_azure());
+                let modified = self.points.modify(&context, &object, body).await;
+                self.outcome(modified).await?
+            }
+        };
+        self.check_shared(&body)?;
+        Ok(body)
     }
 }
 

@@ -69,14 +69,16 @@ use armature_azure::budget::Budget;
 use armature_engine::expression::Cache;
 use armature_shapes::resource::ObjectKey;
 use jiff::Timestamp;
-use pass::Pass;
+use pass::{Pass, Unreadable};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::action::{Action, Finish};
+use super::action::{Action, Finish, warning};
 use super::allowed_scopes::AllowedScopes;
 use super::backoff::{Requeue, RetryClass};
+use super::condition::reason;
 use super::decide::{decide, put_off};
+use super::outcome::Failure;
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
 use super::queue::Look;
@@ -163,8 +165,10 @@ impl Reconciler {
             let requeue = match self.pass(key, first_look).await {
                 Ok(requeue) => requeue,
                 Err(error) => {
-                    if matches!(error, KubernetesError::Conflict { .. }) {
-                        self.catch_up(key).await;
+                    match &error {
+                        KubernetesError::Conflict { .. } => self.catch_up(key).await,
+                        KubernetesError::Refused { .. } => self.tell_refused(key, &error).await,
+                        _ => {}
                     }
                     after_refusal(&error)
                 }
@@ -180,6 +184,27 @@ impl Reconciler {
     async fn catch_up(&self, key: &ObjectKey) {
         if let Err(error) = self.kubernetes.read(key).await {
             tracing::warn!(%error, "the object could not be read again after a conflict");
+        }
+    }
+
+    /// Says in the object's conditions what Kubernetes refused of it, and by an event where that is refused as well.
+    async fn tell_refused(&self, key: &ObjectKey, refused: &KubernetesError) {
+        let told = async {
+            let Some(object) = self.kubernetes.get(key).await? else {
+                return Ok(());
+            };
+            let failure = Failure::warning(reason::FAILED, RetryClass::Slow, refused.to_string());
+            let event = warning(reason::FAILED, &failure.message);
+            self.kubernetes.record(&object, event).await;
+            let mut unwritten = Unreadable {
+                reconciler: self,
+                object,
+                failure,
+            };
+            unwritten.finish_unreadable().await.map(drop)
+        };
+        if let Err(error) = told.await {
+            tracing::warn!(%error, "the object's conditions do not say what was refused");
         }
     }
 
@@ -226,7 +251,9 @@ fn after_refusal(error: &KubernetesError) -> Requeue {
             tracing::debug!(%error, "reading the object again");
             Requeue::Backoff(RetryClass::Poll)
         }
-        KubernetesError::Other { .. } | KubernetesError::Unreachable { .. } => {
+        KubernetesError::Refused { .. }
+        | KubernetesError::Other { .. }
+        | KubernetesError::Unreachable { .. } => {
             tracing::warn!(%error, "trying again");
             Requeue::Backoff(RetryClass::Slow)
         }

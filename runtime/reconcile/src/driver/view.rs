@@ -1,5 +1,7 @@
 //! The object as the decision sees it, from what the pass has of it.
 
+use std::time::Duration;
+
 use armature_shapes::kind::OwnerRule;
 use serde_json::Value;
 
@@ -43,10 +45,19 @@ impl Pass<'_> {
             put_may_run: self.awaits_unanswered_put() || self.put_may_run(),
             hold: self.hold(),
             pause: self.pause(),
+            looked_at_for: self.looked_at_for(),
             is_looked_at_often: self.youth().is_some_and(Youth::is_looked_at_often),
             verbs: self.version().verbs,
             steps: self.steps(),
         }
+    }
+
+    fn looked_at_for(&self) -> Duration {
+        let now = self.reconciler.clock.now();
+        let passed = self.first_look.map(|first| now.duration_since(first));
+        passed
+            .and_then(|passed| Duration::try_from(passed).ok())
+            .unwrap_or_default()
     }
 
     fn manager(&self) -> Manager {

@@ -12,7 +12,7 @@ use crate::claim;
 use crate::condition::Verdict;
 use crate::outcome::Write;
 use crate::persist::{
-    Claim, Foretold, Grace, Known, Owed, Persist, Stored, Words, persist, says_verdict,
+    Claim, Foretold, Grace, Known, Owed, Persist, Stored, Words, persist, says_alone, says_verdict,
 };
 use crate::port::{EventNote, KubernetesError, MetadataPatch};
 use crate::time::whole_seconds;
@@ -196,7 +196,13 @@ impl Pass<'_> {
         let (reason, message) = told(&status);
         tracing::info!(%reason, %message, "status changes");
         let kubernetes = &self.reconciler.kubernetes;
-        match kubernetes.patch_status(&self.object, status).await {
+        let mut answer = kubernetes.patch_status(&self.object, status.clone()).await;
+        if let Err(KubernetesError::Refused { message, .. }) = &answer {
+            // Most likely it is too large: what it says of the object itself is not.
+            let short = says_alone(&status, message);
+            answer = kubernetes.patch_status(&self.object, short).await;
+        }
+        match answer {
             Err(conflict @ KubernetesError::Conflict { .. }) if self.book.claim_holds() => {
                 // Nothing else tells what was sent.
                 self.write_notes_anyway().await?;

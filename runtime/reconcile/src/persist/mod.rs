@@ -7,7 +7,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use status::{Words, says_verdict};
+pub use status::{Words, says_alone, says_verdict};
 
 use serde_json::Value;
 

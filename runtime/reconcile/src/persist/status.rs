@@ -74,3 +74,23 @@ pub fn says_verdict(status: &Value, verdict: &Verdict, generation: i64, now: &st
     members.insert("observedGeneration".to_owned(), json!(generation));
     Value::Object(members)
 }
+
+/// The conditions and the observed generation of a status whose rest Kubernetes does not take, for this reason.
+#[must_use]
+pub fn says_alone(status: &Value, why: &str) -> Value {
+    let mut alone = json!({
+        "conditions": status["conditions"],
+        "observedGeneration": status["observedGeneration"],
+    });
+    let conditions = alone["conditions"].as_array_mut();
+    let ready = conditions.and_then(|list| list.iter_mut().find(|item| item["type"] == "Ready"));
+    if let Some(ready) = ready {
+        let said = ready["message"].as_str().filter(|said| !said.is_empty());
+        let said = said.map_or_else(String::new, |said| format!("{said}; "));
+        let message = format!(
+            "{said}what Azure has of the resource is not in the status, which Kubernetes refused: {why}"
+        );
+        ready["message"] = Value::from(message);
+    }
+    alone
+}

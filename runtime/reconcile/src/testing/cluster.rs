@@ -42,6 +42,10 @@ struct State {
     live_namespaces: BTreeMap<String, BTreeMap<String, String>>,
     events: Vec<(ObjectKey, EventNote)>,
     conflicts: usize,
+    /// Writes of metadata are refused, as by a policy.
+    refuses_metadata: bool,
+    /// Bytes of the longest status that is taken.
+    longest_status: Option<usize>,
     /// What the cache has of objects that it is behind with.
     cached: HashMap<ObjectKey, Object>,
     data_reads: usize,
@@ -328,6 +332,26 @@ impl MemoryCluster {
         lock(&self.state).conflicts = writes;
     }
 
+    /// Refuses writes of metadata from now on, as an admission policy does, or no longer.
+    pub fn refuse_metadata(&self, refuses: bool) {
+        lock(&self.state).refuses_metadata = refuses;
+    }
+
+    /// Refuses a status of more bytes from now on, as etcd does.
+    pub fn limit_status(&self, bytes: usize) {
+        lock(&self.state).longest_status = Some(bytes);
+    }
+
+    fn refused(&self, operation: &'static str, object: &Object) -> KubernetesError {
+        self.journal
+            .note(format!("refused to {operation} {}", object.key()));
+        KubernetesError::Refused {
+            operation,
+            object: object.key().to_string(),
+            message: "a rule".to_owned(),
+        }
+    }
+
     /// Keeps the cache at the object as it is now, until it is read from the server.
     pub fn lag(&self, key: &ObjectKey) {
         let mut state = lock(&self.state);
@@ -404,7 +428,7 @@ impl KubernetesPort for MemoryCluster {
         kinds.find(|info| (info.group, info.kind) == (group, kind))
     }
 
-    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Option<Vec<Arc<Object>>> {
+    fn sharing(&self, id: &RemoteId, except: &ObjectKey) -> Result<Vec<Arc<Object>>, String> {
         let state = lock(&self.state);
         let keys = state.ids.get(&id.as_str().to_lowercase());
         let keys = keys.into_iter().flatten().filter(|key| *key != except);
@@ -412,7 +436,7 @@ impl KubernetesPort for MemoryCluster {
         let is_of = |object: &&Object| {
             claim::resource_id(object).is_some_and(|found| found.eq_ignore_ascii_case(id.as_str()))
         };
-        Some(objects.filter(is_of).cloned().map(Arc::new).collect())
+        Ok(objects.filter(is_of).cloned().map(Arc::new).collect())
     }
 
     fn wake_dependents(&self, key: &ObjectKey) {
@@ -425,6 +449,9 @@ impl KubernetesPort for MemoryCluster {
         patch: MetadataPatch,
     ) -> Result<Object, KubernetesError> {
         self.breakpoint.pass(Side::Before, "metadata").await;
+        if lock(&self.state).refuses_metadata {
+            return Err(self.refused("change the metadata of", object));
+        }
         let written = self.write("metadata", object, |stored| {
             patch.apply(stored);
         });
@@ -438,6 +465,10 @@ impl KubernetesPort for MemoryCluster {
         status: Value,
     ) -> Result<Object, KubernetesError> {
         self.breakpoint.pass(Side::Before, "status").await;
+        let longest = lock(&self.state).longest_status;
+        if longest.is_some_and(|longest| status.to_string().len() > longest) {
+            return Err(self.refused("write the status of", object));
+        }
         let written = self.write("status", object, |stored| stored.status = raw(&status));
         self.breakpoint.pass(Side::After, "status").await;
         written

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 use self::stash::{Entry, Stash};
 use self::walk::Level;
 use crate::kind::{KindInfo, VersionInfo};
+use crate::quote::shortened;
 
 /// Annotation on served objects with what their version cannot express of the status; those of the spec have this name, a
 /// dot and the path of a value.
@@ -206,22 +207,36 @@ pub fn hub_to_stored(kind: &KindInfo, hub: Value) -> Result<Value, ConversionErr
 /// The version that the user wrote, from a stored or hub spec: the one whose api-version is sent to ARM.
 ///
 /// Names of ASO's earliest releases (`v1beta20210401`) mean today's (`v1api20210401`). Without a name, or with
-/// one that is no longer served, it is the version that the storage version is named after, else the newest.
-pub fn original_version(kind: &'static KindInfo, spec: &Value) -> Option<&'static VersionInfo> {
+/// one of those that is no longer served, it is the version that the storage version is named after, else the newest.
+///
+/// # Errors
+/// [`ConversionError::UnknownVersion`] for any other name: another version lacks what only that one can say.
+pub fn original_version(
+    kind: &'static KindInfo,
+    spec: &Value,
+) -> Result<&'static VersionInfo, ConversionError> {
     let name = spec.get(ORIGINAL_VERSION).and_then(Value::as_str);
-    let named = name.and_then(|name| find_by_any_name(kind, name));
-    named
-        .or_else(|| find_by_any_name(kind, kind.hub.storage_version))
-        .or_else(|| kind.served_unasked().next_back())
+    let name = name.filter(|name| !name.is_empty());
+    let is_early = |name: &str| EARLY.iter().any(|prefix| name.starts_with(prefix));
+    let usual = || {
+        let stored = find_by_any_name(kind, kind.hub.storage_version);
+        stored.or_else(|| kind.served_unasked().next_back())
+    };
+    let found = match name {
+        None => usual(),
+        Some(name) => find_by_any_name(kind, name).or_else(|| usual().filter(|_| is_early(name))),
+    };
+    found.ok_or_else(|| unknown_version(kind, name.unwrap_or_default()))
 }
+
+/// What versions of ASO's earliest releases are named by. They had what later ones have.
+const EARLY: [&str; 2] = ["v1alpha1api", "v1beta"];
 
 fn find_by_any_name<'k>(kind: &'k KindInfo, name: &str) -> Option<&'k VersionInfo> {
     let name = name.strip_suffix("storage").unwrap_or(name);
     let mut versions = kind.versions.iter();
     versions.find(|version| version.name == name).or_else(|| {
-        let date = ["v1alpha1api", "v1beta"]
-            .iter()
-            .find_map(|prefix| name.strip_prefix(prefix))?;
+        let date = EARLY.iter().find_map(|prefix| name.strip_prefix(prefix))?;
         let today = format!("v1api{date}");
         kind.versions.iter().find(|version| version.name == today)
     })
@@ -237,15 +252,17 @@ fn find<'k>(kind: &'k KindInfo, name: &str) -> Result<&'k VersionInfo, Conversio
     let mut versions = kind.versions.iter();
     versions
         .find(|version| version.name == name)
-        .ok_or_else(|| {
-            let known = kind.versions.iter().map(|version| version.name);
-            let known: Vec<_> = known.chain([kind.hub.storage_version]).collect();
-            ConversionError::UnknownVersion {
-                kind: format!("{}.{}", kind.kind, kind.group),
-                version: name.to_owned(),
-                known: known.join(", "),
-            }
-        })
+        .ok_or_else(|| unknown_version(kind, name))
+}
+
+fn unknown_version(kind: &KindInfo, name: &str) -> ConversionError {
+    let known = kind.versions.iter().map(|version| version.name);
+    let known: Vec<_> = known.chain([kind.hub.storage_version]).collect();
+    ConversionError::UnknownVersion {
+        kind: format!("{}.{}", kind.kind, kind.group),
+        version: shortened(name).into_owned(),
+        known: known.join(", "),
+    }
 }
 
 fn spec_level(kind: &KindInfo, version: &VersionInfo) -> Level {

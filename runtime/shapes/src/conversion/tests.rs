@@ -251,7 +251,7 @@ fn twins_and_the_storage_version_convert_into_each_other() {
 }
 
 #[test]
-fn original_version_understands_old_names_and_falls_back() {
+fn the_version_that_was_written_is_found_by_old_names_and_never_guessed() {
     let name = |text: &str| {
         original_version(&MODEL, &json!({"originalVersion": text}))
             .unwrap()
@@ -260,7 +260,12 @@ fn original_version_understands_old_names_and_falls_back() {
     assert_eq!(name("v1api20200101"), OLD);
     assert_eq!(name("v1beta20200101"), OLD);
     assert_eq!(name("v1alpha1api20200101storage"), OLD);
-    assert_eq!(name("v9"), NEW);
+    assert_eq!(name("v1beta20190101"), NEW, "no longer served");
+    assert_eq!(name(""), NEW);
+    let unknown = original_version(&MODEL, &json!({"originalVersion": "v20991231"}));
+    let expected = "Gadget.toys.azure.com has no version `v20991231`; it has v1api20200101, ";
+    let unknown = unknown.unwrap_err().to_string();
+    assert!(unknown.starts_with(expected), "{unknown}");
     assert_eq!(original_version(&MODEL, &json!({})).unwrap().name, NEW);
 }
 

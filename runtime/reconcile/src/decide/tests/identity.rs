@@ -26,13 +26,19 @@ fn a_recorded_id_is_compared_with_the_spec_and_claimed_anew_where_azure_never_ha
     check(&rows, &claimed(), &signed_in());
 }
 
+fn unknown() -> Option<Holder> {
+    Some(Holder::Unknown("they cannot be listed".to_owned()))
+}
+
 #[test]
 fn of_several_objects_for_one_id_one_writes() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 9] = [
+    let rows: [Row; 11] = [
         ("1.3", "not looked for", |_, o| o.holder = None, "FindHolder"),
         ("1.3", "skip reads only", |v, o| (v.policy, o.holder) = (Policy::Skip, None), "Get"),
-        ("1.3", "not all objects are known", |_, o| o.holder = Some(Holder::Unknown), "unsaid, after 1 s"),
+        ("1.3", "not all objects are known", |_, o| o.holder = unknown(), "unsaid, after 1 s"),
+        ("1.3", "not all objects are known, for long", |v, o| (v.looked_at_for, o.holder) = (Duration::from_secs(30), unknown()), "False/Info/Reconciling, fast"),
+        ("1.9", "deleted, not all objects are known, for long", |v, o| (v.deleting, v.looked_at_for, o.holder) = (true, Duration::from_secs(30), unknown()), "False/Info/Deleting, fast"),
         ("1.3", "another one writes", |_, o| o.holder = held(), "Get"),
         ("1.3", "another one writes, not there yet", |_, o| (o.holder, o.resource) = (held(), missing()), "False/Warning/AzureResourceNotFound, slow"),
         ("1.3", "another one writes, there", |_, o| (o.holder, o.resource) = (held(), found(Provisioning::Settled)), "True//Succeeded, sync: HeldByAnotherObject"),

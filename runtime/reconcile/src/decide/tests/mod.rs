@@ -112,6 +112,7 @@ fn claimed() -> ResourceView {
         operation: StoredOperation::None,
         put_generation: Some(2),
         put_may_run: false,
+        looked_at_for: Duration::ZERO,
         is_looked_at_often: false,
         hold: Hold::default(),
         pause: None,

@@ -312,3 +312,79 @@ async fn deletions_that_fail_are_sent_again_with_growing_pauses() {
     let count = failing.count("DELETE");
     assert!((10..=13).contains(&count), "{count}");
 }
+
+/// Another version lacks what only that one can say: Azure would take it out.
+#[tokio::test]
+async fn an_object_of_a_version_that_this_release_lacks_is_not_sent_in_another_one() {
+    let (world, store) = World::with_store().await;
+    let spec = json!({"originalVersion": "v20991231", "owner": {"name": "g"}, "capacity": 6});
+    world.cluster.apply(&kinds::STORE, "s", &spec);
+    world.forget();
+    world.pass(&store).await;
+    assert_eq!(world.requests(), [""; 0]);
+    assert_eq!(world.ready(&store), "False/Error/Failed");
+    let message = world.message(&store);
+    assert!(message.contains("has no version `v20991231`"), "{message}");
+    world.store(json!({"capacity": 7}));
+    world.pass(&store).await;
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}
+
+/// Beside others' members it must be known which are ours, and a condition says where that has its end.
+#[tokio::test]
+async fn more_members_beside_those_of_others_than_can_be_told_apart_are_refused() {
+    let world = World::new();
+    let tags: serde_json::Map<String, Value> =
+        (0..4001).map(|at| (format!("t{at}"), json!("x"))).collect();
+    let spec = json!({"location": "westus", "tags": tags});
+    let group = world.cluster.apply(&kinds::GROUP, "g", &spec);
+    world
+        .cluster
+        .annotate(&group, names::KEEP_UNKNOWN, Some("tags"));
+    world.pass(&group).await;
+    assert_eq!(world.ready(&group), "False/Error/Failed");
+    assert!(world.message(&group).contains("4000"));
+    assert_eq!(world.azure.take_bodies(), [Value::Null; 0]);
+}
+
+/// A policy that refuses the claim: without a condition the object would be current for Flux, for ever.
+#[tokio::test]
+async fn what_kubernetes_refuses_is_said_in_the_conditions() {
+    let world = World::new();
+    let group = world.group();
+    world.cluster.refuse_metadata(true);
+    assert_eq!(world.pass(&group).await, Requeue::Backoff(RetryClass::Slow));
+    assert_eq!(world.ready(&group), "False/Warning/Failed");
+    let refused =
+        "the Kubernetes API refused to change the metadata of ResourceGroup default/g: a rule";
+    assert_eq!(world.message(&group), refused);
+    assert_eq!(world.cluster.take_events()[0].1, refused);
+    assert_eq!(
+        world.requests(),
+        [""; 0],
+        "nothing is sent for what is not claimed"
+    );
+    world.cluster.refuse_metadata(false);
+    world.pass(&group).await;
+    assert_eq!(world.ready(&group), "True//Succeeded");
+}
+
+/// What the object says of itself fits, whatever Azure has of the resource.
+#[tokio::test]
+async fn a_status_that_is_too_large_says_how_the_object_is() {
+    let (world, store) = World::with_store().await;
+    let mut azure = world.azure.get(STORE).unwrap();
+    azure["properties"]["endpoint"] = json!("x".repeat(3000));
+    world.azure.set(STORE, azure);
+    world.cluster.limit_status(2000);
+    world.pass(&store).await;
+    assert_eq!(world.ready(&store), "True//Succeeded");
+    let status = world.cluster.status(&store);
+    let members: Vec<&String> = status.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["conditions", "observedGeneration"]);
+    assert!(
+        world
+            .message(&store)
+            .ends_with("which Kubernetes refused: a rule")
+    );
+}

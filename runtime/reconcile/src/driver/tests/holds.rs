@@ -38,7 +38,7 @@ impl World {
         None
     }
 
-    fn message(&self, key: &ObjectKey) -> String {
+    pub(super) fn message(&self, key: &ObjectKey) -> String {
         let status = self.cluster.status(key);
         status["conditions"][0]["message"]
             .as_str()
