@@ -1,6 +1,6 @@
 //! How Azure is reached: by the environment, the files of a credential, or who is signed in to the Azure CLI.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
@@ -91,8 +91,19 @@ fn settings(
         token_file: variable("AZURE_FEDERATED_TOKEN_FILE"),
         other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
             .is_some_and(|value| value.eq_ignore_ascii_case("true")),
+        identity_folders: identity_folders(variable),
         metadata_endpoint: metadata_endpoint(variable)?,
     })
+}
+
+/// Folders with identity files that Secrets may name: that of the operator's own, and those that its administrator names.
+fn identity_folders(variable: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let own = variable("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS").map(PathBuf::from);
+    let own = own.and_then(|file| file.parent().map(Path::to_owned));
+    let own = own.filter(|folder| folder.parent().is_some());
+    let named = variable("ARMATURE_IDENTITY_FILE_FOLDERS").unwrap_or_default();
+    let named = named.split(':').filter(|folder| !folder.is_empty());
+    own.into_iter().chain(named.map(PathBuf::from)).collect()
 }
 
 fn variable(name: &str) -> Option<String> {

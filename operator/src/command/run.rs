@@ -42,6 +42,9 @@ Azure, from the environment:
                                     (AZURE_POD_IDENTITY_AUTHORITY_HOST, if not at Azure's address)
   AZURE_ADDITIONAL_TENANTS          Other tenants whose tokens go along, separated by commas
   ALLOW_MULTI_ENV_MANAGEMENT=true   Secrets with credentials may name another cloud
+  ARMATURE_IDENTITY_FILE_FOLDERS=/mnt/a:/mnt/b
+                                    Folders with credential files of identities that Secrets may name, beside those of
+                                    AZURE_FEDERATED_TOKEN_FILE and AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS
   AZURE_AUTHORITY_HOST, AZURE_RESOURCE_MANAGER_ENDPOINT, AZURE_RESOURCE_MANAGER_AUDIENCE
                                     Another cloud than the public one; all three or none
   AZURE_USER_AGENT_SUFFIX           Appended to the User-Agent

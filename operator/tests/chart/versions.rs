@@ -89,6 +89,7 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
             user_agent_suffix: None,
             token_file: None,
             other_clouds: false,
+            identity_folders: Vec::new(),
             metadata_endpoint: None,
         },
         mode: OperatorMode::WatchersAndWebhooks,

@@ -48,6 +48,9 @@ pub struct ClientSettings {
     pub token_file: Option<String>,
     /// Whether Secrets may name another cloud (`ALLOW_MULTI_ENV_MANAGEMENT`).
     pub other_clouds: bool,
+    /// Folders with identity files that Secrets may name, beside that of the mounted token
+    /// (`ARMATURE_IDENTITY_FILE_FOLDERS`).
+    pub identity_folders: Vec<PathBuf>,
     /// Base URL of the service that gives managed identities their tokens, when it is not Azure's address
     /// (`AZURE_POD_IDENTITY_AUTHORITY_HOST`).
     pub metadata_endpoint: Option<Url>,
@@ -104,6 +107,7 @@ impl Client {
             identity: settings.identity,
             token_file: settings.token_file,
             other_clouds: settings.other_clouds,
+            identity_folders: settings.identity_folders,
         };
         let credentials = Arc::new(Credentials::new(settings, sources, Arc::clone(&secrets)));
         // Not the other way round: who reads Secrets outlives the client.

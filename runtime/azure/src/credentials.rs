@@ -2,6 +2,7 @@
 //! again by whoever needs it next.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use azure_core::credentials::TokenCredential;
@@ -23,6 +24,8 @@ pub(super) struct CredentialSettings {
     pub(super) token_file: Option<String>,
     /// Whether Secrets may name another cloud.
     pub(super) other_clouds: bool,
+    /// Folders with identity files that Secrets may name.
+    pub(super) identity_folders: Vec<PathBuf>,
 }
 
 /// All credentials that are in use.
@@ -130,6 +133,7 @@ impl Credentials {
                     token_file: self.settings.token_file.as_deref(),
                     cloud: &self.settings.cloud,
                     other_clouds: self.settings.other_clouds,
+                    identity_folders: &self.settings.identity_folders,
                 };
                 let identity = secret_identity(namespace, name, &secret, rules)?;
                 (identity, secret.version, place)

@@ -65,6 +65,7 @@ async fn send(server: &Server, variable: &str, value: &str) {
         user_agent_suffix: None,
         token_file: None,
         other_clouds: false,
+        identity_folders: Vec::new(),
         metadata_endpoint: None,
     };
     tracing::debug!(?settings, "debug output is a log, too");

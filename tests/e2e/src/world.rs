@@ -268,6 +268,7 @@ pub async fn operator_config(
             user_agent_suffix: None,
             token_file: None,
             other_clouds: false,
+            identity_folders: Vec::new(),
             metadata_endpoint: None,
         },
         mode: OperatorMode::WatchersAndWebhooks,

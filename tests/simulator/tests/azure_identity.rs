@@ -83,6 +83,7 @@ fn client_with(
         user_agent_suffix: None,
         token_file: None,
         other_clouds: false,
+        identity_folders: Vec::new(),
         metadata_endpoint: Some(endpoint.parse().unwrap()),
     };
     Client::new(settings, secrets).unwrap()

@@ -69,6 +69,7 @@ fn settings(server: &Server, proof: Proof) -> ClientSettings {
         user_agent_suffix: Some("test".to_owned()),
         token_file: None,
         other_clouds: false,
+        identity_folders: Vec::new(),
         metadata_endpoint: None,
     }
 }
@@ -252,6 +253,7 @@ async fn a_server_with_another_authority_is_not_trusted() {
         user_agent_suffix: None,
         token_file: None,
         other_clouds: false,
+        identity_folders: Vec::new(),
         metadata_endpoint: None,
     };
     let secrets = Arc::new(Secrets::default());

@@ -21,6 +21,8 @@ pub enum Proof {
     IdentityFile {
         /// Path of the file.
         path: PathBuf,
+        /// Folders that it must be below; it may be anywhere where the operator's own settings name it.
+        folders: Option<Vec<PathBuf>>,
     },
     /// The identity of the machine, or the one of the client id; the metadata service knows it.
     ManagedIdentity,
@@ -38,7 +40,9 @@ impl fmt::Debug for Proof {
         match self {
             Self::ClientSecret(_) => formatter.write_str("ClientSecret"),
             Self::ClientCertificate(certificate) => certificate.fmt(formatter),
-            Self::IdentityFile { path } => write!(formatter, "IdentityFile({})", path.display()),
+            Self::IdentityFile { path, .. } => {
+                write!(formatter, "IdentityFile({})", path.display())
+            }
             Self::ManagedIdentity => formatter.write_str("ManagedIdentity"),
             Self::AzureCli => formatter.write_str("AzureCli"),
             Self::WorkloadIdentity { token_file } => {

@@ -9,6 +9,7 @@
 //! | `operator` | where the operator's own identity is from |
 //! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
 //! | `identity_file` | credential files of user-assigned identities |
+//! | `mounted` | reading files that Secrets may name |
 //! | `metadata_service` | the endpoint that gives managed identities their tokens |
 //! | `token` | the source of tokens of an identity |
 //! | `refusal` | which key to look at when Entra ID refuses an identity |
@@ -22,6 +23,7 @@ mod error;
 mod identity;
 mod identity_file;
 mod metadata_service;
+mod mounted;
 mod operator;
 mod refusal;
 mod secret;

@@ -1,6 +1,7 @@
 //! Which keys make an identity. The keys of a Secret are the names of the operator's variables; the order of methods
 //! differs between the two (ASO behaviour §5.2).
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use azure_core::credentials::Secret;
@@ -48,6 +49,19 @@ pub struct SecretRules<'a> {
     pub cloud: &'a Cloud,
     /// Whether a Secret may name another cloud (`ALLOW_MULTI_ENV_MANAGEMENT`).
     pub other_clouds: bool,
+    /// Folders with files that a Secret may name, beside that of the token (`ARMATURE_IDENTITY_FILE_FOLDERS`).
+    pub identity_folders: &'a [PathBuf],
+}
+
+impl SecretRules<'_> {
+    /// The folders below which a file must be that a Secret names.
+    fn folders(&self) -> Vec<PathBuf> {
+        let token = Path::new(self.token_file.unwrap_or(TOKEN_FILE)).parent();
+        // The root would be everything.
+        let token = token.filter(|folder| folder.parent().is_some());
+        let named = self.identity_folders.iter().map(PathBuf::as_path);
+        token.into_iter().chain(named).map(Path::to_owned).collect()
+    }
 }
 
 /// The operator's own identity; `None` when it has no subscription, and so works with Secrets alone.
@@ -80,7 +94,7 @@ pub(super) fn identity_of_operator(
         workload_identity(keys.optional(FEDERATED_TOKEN_FILE))
     } else if let Some(proof) = keys.certificate()? {
         proof
-    } else if let Some(proof) = keys.identity_file() {
+    } else if let Some(proof) = keys.identity_file(None) {
         proof
     } else {
         keys.client_secret().unwrap_or(Proof::ManagedIdentity)
@@ -122,7 +136,7 @@ pub fn secret_identity(
         proof
     } else if let Some(proof) = keys.certificate()? {
         proof
-    } else if let Some(proof) = keys.identity_file() {
+    } else if let Some(proof) = keys.identity_file(Some(rules.folders())) {
         proof
     } else {
         keys.auth_mode(rules.token_file)?
@@ -192,9 +206,9 @@ impl Keys<'_> {
         }
     }
 
-    fn identity_file(&self) -> Option<Proof> {
-        self.optional(IDENTITY_FILE)
-            .map(|path| Proof::IdentityFile { path: path.into() })
+    fn identity_file(&self, folders: Option<Vec<PathBuf>>) -> Option<Proof> {
+        let path = self.optional(IDENTITY_FILE)?.into();
+        Some(Proof::IdentityFile { path, folders })
     }
 
     fn auth_mode(&self, token_file: Option<&str>) -> Result<Proof, CredentialError> {

@@ -21,6 +21,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::identity_file::IdentityFile;
+use super::mounted;
 use super::settings::{CERTIFICATE, TENANT};
 use super::{ClientCertificate, CredentialError, Identity, MetadataService, Place, Proof};
 
@@ -90,9 +91,10 @@ impl TokenSources {
                 };
                 AzureCliCredential::new(Some(options)).map(|made| made as Tokens)
             }
-            Proof::IdentityFile { path } => Ok(Arc::new(FileTokens {
+            Proof::IdentityFile { path, folders } => Ok(Arc::new(FileTokens {
                 sources: self.clone(),
                 path: path.clone(),
+                folders: folders.clone(),
                 place,
                 read: Mutex::default(),
             }) as Tokens),
@@ -214,8 +216,9 @@ impl ClientAssertion for FederatedToken {
                 ),
             })
         };
-        let token = tokio::fs::read_to_string(&self.path).await;
-        let token = token.map_err(|error| fail(error.to_string()))?;
+        let token = mounted::read(&self.path, None).await.map_err(fail)?;
+        let token = String::from_utf8(token);
+        let token = token.map_err(|_| fail("the file is no UTF-8 text".to_owned()))?;
         match token.trim() {
             "" => Err(fail("the file is empty".to_owned())),
             token => Ok(token.to_owned()),
@@ -227,6 +230,8 @@ impl ClientAssertion for FederatedToken {
 struct FileTokens {
     sources: TokenSources,
     path: PathBuf,
+    /// Folders that it must be below.
+    folders: Option<Vec<PathBuf>>,
     place: Place,
     /// Digest of the content that was read last, and its source.
     read: Mutex<Option<([u8; 32], Tokens)>>,
@@ -248,8 +253,8 @@ impl FileTokens {
                 message,
             })
         };
-        let content = tokio::fs::read(&self.path).await;
-        let content = content.map_err(|error| fail(error.to_string()))?;
+        let content = mounted::read(&self.path, self.folders.as_deref()).await;
+        let content = content.map_err(fail)?;
         let digest: [u8; 32] = Sha256::digest(&content).into();
         let mut read = self.read.lock().await;
         if let Some((known, tokens)) = &*read

@@ -104,6 +104,7 @@ pub async fn add(imports: &mut [Import]) -> Result<()> {
             user_agent_suffix: None,
             token_file: None,
             other_clouds: false,
+            identity_folders: Vec::new(),
             metadata_endpoint: None,
         };
         let planned = planned(&import.imported, azure).await;

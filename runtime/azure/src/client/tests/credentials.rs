@@ -224,7 +224,10 @@ async fn the_credential_file_of_an_identity_is_read_whenever_it_changes() {
     let server = server().await;
     let file = tempfile::NamedTempFile::new().expect("a file");
     let path = file.path().to_owned();
-    let proof = Proof::IdentityFile { path: path.clone() };
+    let proof = Proof::IdentityFile {
+        path: path.clone(),
+        folders: None,
+    };
     let client = client(&server, proof, Arc::default(), None);
     for name in ["first", "second"] {
         write_identity_file(&path, &server, name, &STANDARD.encode(certificate()));
@@ -349,6 +352,7 @@ async fn a_secret_can_name_another_cloud_where_that_is_allowed() {
         let settings = ClientSettings {
             ca_file: Some(both.path().to_owned()),
             other_clouds,
+            identity_folders: Vec::new(),
             ..settings(&server, Proof::ClientSecret("x".into()))
         };
         Client::new(settings, Arc::clone(&secrets) as Arc<dyn SecretReader>).expect("a client")

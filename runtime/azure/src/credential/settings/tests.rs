@@ -29,6 +29,7 @@ fn of_secret(pairs: &[(&str, &str)], other_clouds: bool) -> Result<Identity, Cre
         token_file: Some("/t"),
         cloud: &cloud(),
         other_clouds,
+        identity_folders: &["/mnt".into()],
     };
     secret_identity("n", "x", &data(pairs), rules)
 }
@@ -213,4 +214,30 @@ fn only_the_operator_can_allow_other_clouds() {
             .to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn a_secret_names_files_below_the_folders_for_them_and_the_operator_any() {
+    let folders = |proof: Proof| match proof {
+        Proof::IdentityFile { folders, .. } => folders,
+        other => panic!("{other:?}"),
+    };
+    let of = |token_file| {
+        let cloud = cloud();
+        let rules = SecretRules {
+            token_file,
+            cloud: &cloud,
+            other_clouds: false,
+            identity_folders: &["/mnt".into()],
+        };
+        let identity = secret_identity("n", "x", &data(&with(&[FILE])), rules).unwrap();
+        folders(identity.proof).unwrap()
+    };
+    let mounted = PathBuf::from("/var/run/secrets/tokens");
+    assert_eq!(of(None), [mounted, "/mnt".into()]);
+    assert_eq!(of(Some("/a/token")), [PathBuf::from("/a"), "/mnt".into()]);
+    // The root would be everything.
+    assert_eq!(of(Some("/token")), [PathBuf::from("/mnt")]);
+    let own = of_operator(&with(&[FILE])).unwrap().unwrap();
+    assert_eq!(folders(own.proof), None);
 }
