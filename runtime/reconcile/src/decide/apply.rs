@@ -75,11 +75,17 @@ fn take(view: &ResourceView, observed: &Observed) -> Step<()> {
     credential(view, observed, fail)?;
     known(&observed.inputs, Action::ResolveInputs, fail)?;
     known(&observed.claim, Action::Claim, fail)?;
-    // The claim is written, yet the object does not show it: read it again.
-    Break(Action::Finish(Finish {
-        requeue: Requeue::Now,
-        ..Finish::silent()
-    }))
+    // Written again at once, it would be taken off again at once.
+    let message = format!(
+        "the finalizer {} was written, and the object does not have it: something takes it off, an admission policy most likely. \
+         Nothing is sent to Azure without it",
+        names::FINALIZER
+    );
+    Break(fail(&Failure::warning(
+        reason::FAILED,
+        RetryClass::Slow,
+        message,
+    )))
 }
 
 /// Steps 8 and 14: follow a running PUT, one look per pass.
@@ -167,7 +173,6 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
         Resource::Found(provisioning) => adopt::existing(view, observed, provisioning)?,
         Resource::Missing => adopt::missing(view)?,
     }
-    pre_check(view, observed)?;
     if let Resource::Found(Provisioning::Running(state)) = resource {
         let message = format!("Azure is working on the resource: provisioningState is {state}");
         hold(view, Held::Put, || {
@@ -176,7 +181,11 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
     }
     known(&observed.payload, Action::BuildPayload, fail)?;
     match write(view, observed, resource) {
-        Break(put @ Action::Put { .. }) => Break(unless_paused(view, put)),
+        Break(put @ Action::Put { .. }) => {
+            // What is not sent is not blocked: a cluster that Azure upgrades stays ready.
+            pre_check(view, observed)?;
+            Break(unless_paused(view, put))
+        }
         other => other,
     }
 }

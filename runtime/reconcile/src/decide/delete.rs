@@ -83,13 +83,28 @@ fn release(view: &ResourceView, observed: &Observed) -> Step<Action> {
     ))))
 }
 
+/// Azure's codes where the subscription or tenant may be gone, and what is in it with it: nobody will ever say that the resource is.
+const GONE_FOR_GOOD: [&str; 4] = [
+    "SubscriptionNotFound",
+    "InvalidSubscriptionId",
+    "TenantNotFound",
+    "InvalidAuthenticationTokenTenant",
+];
+
 /// Item 4: whatever goes wrong here is tried again.
 fn fail(failure: &Failure) -> Action {
     Action::Finish(failed(failure))
 }
 
 fn failed(failure: &Failure) -> Finish {
-    let failure = failure.clone().as_warning();
+    let mut failure = failure.clone().as_warning();
+    if GONE_FOR_GOOD.contains(&failure.reason.as_str()) {
+        let way_out = format!(
+            "; if it is gone for good, set the annotation {}: detach-on-delete, and the object goes",
+            names::RECONCILE_POLICY
+        );
+        failure.message.push_str(&way_out);
+    }
     Finish::failed(&failure).and_warn(names::event::DELETE_FAILED, failure.message)
 }
 

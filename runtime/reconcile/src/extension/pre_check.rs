@@ -1,4 +1,4 @@
-//! A check of the resource before a PUT.
+//! A check of the resource before a PUT. Where nothing would be sent it is not asked: what is not sent is not blocked.
 
 use armature_shapes::kind::TypedKind;
 use armature_shapes::resource::TypedObject;

@@ -19,6 +19,9 @@ type Slot = (Instant, u64);
 /// Position among keys whose time has come: what somebody waits for first, then by turns, then in order of arrival.
 type Place = (Urgency, u64, u64);
 
+/// One of so many workers looks at what nobody waits for, if there is any due.
+const BACKGROUND_SHARE: usize = 8;
+
 /// A key whose time has come.
 #[derive(Clone, Copy)]
 struct Due {
@@ -80,6 +83,7 @@ impl Looked {
 /// A key that a worker has.
 struct Running {
     since: Instant,
+    urgency: Urgency,
     /// The earliest deadline that was asked for meanwhile, and whether somebody waits for that.
     again: Option<(Instant, Urgency)>,
 }
@@ -224,7 +228,10 @@ impl State {
                 continue;
             }
             *running += 1;
-            self.turns.taken(place.1);
+            // One that came before its turn takes none.
+            if place.0 == self.most_urgent().unwrap_or(place.0) {
+                self.turns.taken(place.1);
+            }
             self.pressing.remove(&key);
             // What a burst took, such as the first looks after a restart, is given back.
             let count = self.pressing.len();
@@ -233,6 +240,7 @@ impl State {
             }
             let running = Running {
                 since: now,
+                urgency: place.0,
                 again: None,
             };
             self.running.insert(Arc::clone(&key), running);
@@ -252,12 +260,34 @@ impl State {
     /// The first key whose time has come, where a worker is free for it.
     fn pop_due(&mut self) -> Option<(Place, Arc<ObjectKey>)> {
         if self.running.len() < self.pool.size() {
-            return self.due.pop_first();
+            let first_in_background = (Urgency::Background, 0, 0);
+            let mut in_background = self.due.range(first_in_background..);
+            return match in_background.next() {
+                Some((place, _)) if self.owes_background() => {
+                    let place = *place;
+                    self.due.remove(&place).map(|key| (place, key))
+                }
+                _ => self.due.pop_first(),
+            };
         }
         if !self.due.is_empty() {
             self.pool.is_short();
         }
         None
+    }
+
+    fn most_urgent(&self) -> Option<Urgency> {
+        self.due.first_key_value().map(|(place, _)| place.0)
+    }
+
+    /// Whether the next worker is for a look that nobody waits for: where passes over what somebody waits for take long, since a
+    /// service hangs, there are always some of them due, and nobody would look at anything else.
+    fn owes_background(&self) -> bool {
+        let size = self.pool.size();
+        let running = self.running.values();
+        let running = running.filter(|running| running.urgency == Urgency::Background);
+        let owed = (size / BACKGROUND_SHARE).saturating_sub(running.count());
+        owed > 0 && size.saturating_sub(self.running.len()) <= owed
     }
 
     /// Takes the key back after a pass. `deadline` gets the number of attempts in a row; `None` means that nothing

@@ -351,6 +351,25 @@ async fn the_age_is_that_of_the_key_that_waits_longest_for_a_worker() {
     assert_eq!(figures.await.unwrap(), [(1, 3), (2, 6), (1, 9)]);
 }
 
+/// A service that hangs: passes over what waits for it take a minute each and are wanted again at once.
+#[tokio::test(start_paused = true)]
+async fn what_nobody_waits_for_is_looked_at_although_others_hang() {
+    for (workers, expected) in [(16, true), (4, false)] {
+        let queue = queue(QueueSettings {
+            workers,
+            ..QueueSettings::default()
+        });
+        for number in 0..100 {
+            queue.add(key(&kinds::STORE, &format!("hangs-{number}")));
+        }
+        queue.add_idle(group("fine"));
+        let log = Log::new();
+        run_for(&queue, 130, 60, &log, Requeue::Backoff(RetryClass::Poll)).await;
+        let is_looked_at = log.passes().iter().any(|(_, name)| name == "fine");
+        assert_eq!(is_looked_at, expected, "{workers} workers");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn stopping_waits_for_running_passes_and_starts_no_more() {
     let (queue, log) = (queue(QueueSettings::default()), Log::new());

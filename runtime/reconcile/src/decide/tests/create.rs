@@ -20,7 +20,7 @@ fn steps_2_to_4_claim_what_can_be_created() {
         ("1.3 4c", "a Secret is missing: nothing is claimed", |_, o| { (o.owner, o.credential) = (Some(OwnerState::Ready), credential()); o.inputs = lacks(reason::SECRET_NOT_FOUND); }, "False/Warning/SecretNotFound, fast"),
         ("1.3 4d", "all there", |_, o| { *o = Observed { owner: Some(OwnerState::Ready), inputs: Some(Ok(())), ..signed_in() } }, "Claim"),
         ("1.3 4", "the claimer cannot", |_, o| { *o = Observed { owner: Some(OwnerState::Ready), inputs: Some(Ok(())), claim: Some(Err(conflict())), ..signed_in() }; }, "False/Warning/Conflict, slow"),
-        ("1.3 4e", "claimed, and the object does not show it: read it again", |_, o| { *o = Observed { owner: Some(OwnerState::Ready), inputs: Some(Ok(())), claim: Some(Ok(())), ..signed_in() }; }, "unsaid, now"),
+        ("1.3 4e", "claimed, and something takes the finalizer off", |_, o| { *o = Observed { owner: Some(OwnerState::Ready), inputs: Some(Ok(())), claim: Some(Ok(())), ..signed_in() }; }, "False/Warning/Failed, slow"),
         ("1.3 4", "claimed before: the owner is not asked again", |v, o| (v.claimed, *o) = (true, signed_in()), "ResolveInputs"),
         ("1.3 3", "deleted before it was claimed", |v, _| v.deleting = true, "unsaid, never"),
     ];
@@ -74,16 +74,19 @@ fn step_10_the_owner_is_checked_before_any_get() {
 }
 
 #[test]
-fn step_10_the_resource_is_checked_after_the_get() {
+fn step_10_the_resource_is_checked_before_a_put_and_only_then() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 7] = [
-        ("1.3 10", "found", |_, _| {}, "PreCheck"),
+    let rows: [Row; 10] = [
+        ("1.3 10", "something to send", |_, _| {}, "PreCheck"),
+        ("1.3 10", "nothing to send", |_, o| o.comparison = Some(Comparison::Same), "True//Succeeded, sync"),
+        ("1.3 10", "nothing to send is not blocked", |_, o| (o.comparison, o.pre_check) = (Some(Comparison::Same), block()), "True//Succeeded, sync"),
+        ("1.3 10", "the body first", |_, o| o.payload = None, "BuildPayload"),
         ("1.3 10", "not in Azure", |_, o| o.resource = missing(), "PreCheck"),
         ("1.3 10", "not under skip", |v, _| v.policy = SKIP, "True//Succeeded, sync"),
         ("1.3 10", "blocks", |_, o| o.pre_check = block(), "False/Warning/ReconciliationBlocked, slow"),
         ("1.3 10", "postpones", |_, o| o.pre_check = postpone(), "False/Warning/ReconciliationPostponed, very slow"),
         ("1.3 10", "cannot tell", |_, o| o.pre_check = Some(Err(conflict())), "False/Warning/Conflict, slow"),
-        ("1.3 10", "proceeds", |_, o| o.pre_check = proceed(), "BuildPayload"),
+        ("1.3 10", "proceeds", |_, o| o.pre_check = proceed(), "Put: Drifted"),
     ];
     let mut view = claimed();
     view.steps.pre_check = true;
@@ -91,7 +94,7 @@ fn step_10_the_resource_is_checked_after_the_get() {
         &rows,
         &view,
         &Observed {
-            payload: None,
+            comparison: differs(),
             ..equal()
         },
     );

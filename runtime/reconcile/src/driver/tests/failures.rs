@@ -38,6 +38,27 @@ async fn a_404_that_is_not_about_the_resource_ends_no_deletion() {
     }
 }
 
+/// A cancelled subscription says so for ever, and its objects would be Terminating for as long.
+#[tokio::test]
+async fn a_subscription_that_is_gone_says_how_its_objects_go() {
+    let (world, store) = World::with_store().await;
+    world.cluster.delete(&store);
+    let answer = error(404, "SubscriptionNotFound");
+    world.azure.script(Method::Get, STORE, answer.clone());
+    world.azure.script(Method::Delete, STORE, answer);
+    world.pass(&store).await;
+    let message = world.message(&store);
+    let way_out =
+        "serviceoperator.azure.com/reconcile-policy: detach-on-delete, and the object goes";
+    assert!(message.ends_with(way_out), "{message}");
+    let policy = Some("detach-on-delete");
+    world
+        .cluster
+        .annotate(&store, names::RECONCILE_POLICY, policy);
+    world.pass(&store).await;
+    assert!(world.cluster.object(&store).is_none());
+}
+
 /// Nor does it make the operator create what is there, or give up.
 #[tokio::test]
 async fn a_404_that_is_not_about_the_resource_is_looked_at_again() {
