@@ -27,6 +27,7 @@ pub struct Doubles {
     requests: Arc<Mutex<Vec<String>>>,
     answer: Option<Value>,
     refusal: Option<(u16, &'static str)>,
+    endpoint: &'static str,
 }
 
 impl Doubles {
@@ -44,6 +45,11 @@ impl Doubles {
             refusal: Some((status, code)),
             ..Self::default()
         }
+    }
+
+    /// The same at another endpoint, as a Secret may name one.
+    pub fn at(self, endpoint: &'static str) -> Self {
+        Self { endpoint, ..self }
     }
 
     /// Requests to Azure so far: method, path and query, and the condition on the revision where there is one.
@@ -102,6 +108,10 @@ impl Transport for Doubles {
     async fn subscription(&self, _: &CredentialKey) -> Result<String, TransportError> {
         self.count();
         Ok(String::new())
+    }
+
+    async fn endpoint(&self, _: &CredentialKey) -> String {
+        self.endpoint.to_owned()
     }
 }
 

@@ -15,6 +15,8 @@ const LIST: &str = "/providers/Microsoft.Authorization/roleDefinitions?api-versi
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How soon the list is read again for a name that is not in it: it may be a new role's, or a mistake.
 const KEPT_FOR_UNKNOWN: Duration = Duration::from_secs(5 * 60);
+/// Most Azures whose lists are kept; those of others are read each time.
+const ENDPOINTS: usize = 16;
 /// Most pages of the list; there is one today.
 const PAGES: usize = 20;
 
@@ -22,7 +24,8 @@ const PAGES: usize = 20;
 /// any casing. Only roles that Azure itself made count: a role of the tenant could be called like one of them.
 #[derive(Debug, Default)]
 pub struct WellKnownRole {
-    read: Mutex<Option<Read>>,
+    /// By the Azure that was asked: a namespace's Secret may name another one.
+    read: Mutex<BTreeMap<String, Read>>,
 }
 
 /// The list as it was read.
@@ -60,7 +63,8 @@ impl WellKnownRole {
     /// The last segment of the role's id; `None` where there is no Azure that has roles, as when manifests are rendered.
     async fn role(&self, context: &Context, name: &str) -> Result<Option<String>, ExtensionError> {
         let known = name.trim().to_lowercase();
-        let kept = self.kept();
+        let endpoint = context.arm.endpoint().await;
+        let kept = self.kept(&endpoint);
         let now = Instant::now();
         if let Some(role) = kept.and_then(|read| answer(&read, now, &known)) {
             return role.map(Some).ok_or_else(|| unknown(name));
@@ -70,13 +74,22 @@ impl WellKnownRole {
         };
         let role = roles.get(&known).cloned();
         let read = Read { at: now, roles };
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+        self.keep(endpoint, read);
         role.map(Some).ok_or_else(|| unknown(name))
     }
 
-    fn kept(&self) -> Option<Read> {
+    fn kept(&self, endpoint: &str) -> Option<Read> {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.clone()
+        read.get(endpoint).cloned()
+    }
+
+    fn keep(&self, endpoint: String, read: Read) {
+        let mut all = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = read.at;
+        all.retain(|_, read| now.saturating_duration_since(read.at) < KEPT);
+        if all.len() < ENDPOINTS || all.contains_key(&endpoint) {
+            all.insert(endpoint, read);
+        }
     }
 }
 
@@ -242,6 +255,26 @@ mod tests {
             assert!(unknown.is_err_and(|message| message.contains("no built-in role 'Raeder'")));
         }
         assert_eq!(doubles.requests(), [format!("GET {LIST}")]);
+    }
+
+    /// A Secret of a namespace may name an Azure of its own, in which `Reader` is the id of `Owner`.
+    #[tokio::test]
+    async fn what_one_azure_says_holds_for_no_other() {
+        let roles = WellKnownRole::default();
+        let theirs = Doubles::answering(json!({"value": [
+            definition("Reader", "owner", "BuiltInRole"),
+        ]}));
+        let theirs = theirs.at("https://theirs.example.com/");
+        let forged = sent(&roles, &theirs, OF_TENANT, Some("Reader")).await;
+        let of = |role| {
+            json!(format!(
+                "/providers/Microsoft.Authorization/roleDefinitions/{role}"
+            ))
+        };
+        assert_eq!(forged, Ok(of("owner")));
+        let own = azure();
+        let found = sent(&roles, &own, OF_TENANT, Some("Reader")).await;
+        assert_eq!(found, Ok(of(READER)));
     }
 
     #[test]

@@ -117,6 +117,10 @@ impl Transport for Counted {
     async fn principal(&self, credential: &CredentialKey) -> String {
         self.arm.principal(credential).await
     }
+
+    async fn endpoint(&self, credential: &CredentialKey) -> String {
+        self.arm.endpoint(credential).await
+    }
 }
 
 #[cfg(test)]

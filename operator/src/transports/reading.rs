@@ -202,6 +202,10 @@ impl Transport for Reading {
     async fn principal(&self, credential: &CredentialKey) -> String {
         self.azure.principal(credential).await
     }
+
+    async fn endpoint(&self, credential: &CredentialKey) -> String {
+        self.azure.endpoint(credential).await
+    }
 }
 
 #[cfg(test)]

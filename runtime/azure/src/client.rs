@@ -274,6 +274,13 @@ impl Transport for Client {
             Err(_) => place(key).to_string(),
         }
     }
+
+    async fn endpoint(&self, key: &CredentialKey) -> String {
+        match self.credentials.get(key, false).await {
+            Ok(credential) => credential.cloud.endpoint.to_string(),
+            Err(_) => place(key).to_string(),
+        }
+    }
 }
 
 /// Status and headers of an answer. Where it names no correlation id, the one that was sent is it.

@@ -186,10 +186,15 @@ impl Credentials {
         let authority = &cloud.authority_host;
         let source = |tenant: &str| self.sources.source(identity, tenant, authority, place);
         let additional = identity.additional_tenants.iter();
+        // Another cloud's word on limits holds for nobody here, whatever tenant and client its Secret names.
+        let elsewhere = match &identity.cloud {
+            Some(cloud) => format!("{} ", cloud.endpoint),
+            None => String::new(),
+        };
         Ok(Credential {
             version,
             subscription: identity.subscription.clone(),
-            principal: format!("{}/{}", identity.tenant, identity.client),
+            principal: format!("{elsewhere}{}/{}", identity.tenant, identity.client),
             proof: proof_key(&identity.proof),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,

@@ -129,4 +129,10 @@ pub trait Transport: Send + Sync {
     async fn principal(&self, credential: &CredentialKey) -> String {
         format!("{credential:?}")
     }
+
+    /// Base URL of the Azure that answers the credential's requests: what one says holds for no other. The same for all
+    /// where there is only one.
+    async fn endpoint(&self, _credential: &CredentialKey) -> String {
+        String::new()
+    }
 }

@@ -137,7 +137,11 @@ async fn tell<K>(
         };
         // That a list begins says nothing yet: it may fail each time.
         match &event {
-            Event::Init => permit = place(watched.lists).await,
+            Event::Init => {
+                // Nobody waits for a place while he has one.
+                drop(permit.take());
+                permit = place(watched.lists).await;
+            }
             Event::InitApply(_) => {}
             _ => {
                 backoff.reset();

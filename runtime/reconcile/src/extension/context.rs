@@ -146,6 +146,12 @@ impl ArmAccess {
         self.transport.admit_subscription(subscription);
     }
 
+    /// Base URL of the Azure that answers: what is kept for other objects is kept for this one alone, since a Secret may name a
+    /// cloud of its own.
+    pub async fn endpoint(&self) -> String {
+        self.transport.endpoint(&self.credential).await
+    }
+
     /// GET of a path and query; `None` when Azure says that there is no such thing ([`absence::is_gone`]).
     ///
     /// # Errors

@@ -229,7 +229,7 @@ impl State {
             }
             *running += 1;
             // One that came before its turn takes none.
-            if place.0 == self.most_urgent().unwrap_or(place.0) {
+            if self.most_urgent().is_none_or(|urgency| place.0 <= urgency) {
                 self.turns.taken(place.1);
             }
             self.pressing.remove(&key);

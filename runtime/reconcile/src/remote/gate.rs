@@ -199,6 +199,10 @@ impl Transport for Gate {
         self.arm.principal(credential).await
     }
 
+    async fn endpoint(&self, credential: &CredentialKey) -> String {
+        self.arm.endpoint(credential).await
+    }
+
     fn admit_subscription(&self, subscription: &str) {
         self.state().admitted.push(subscription.to_owned());
     }

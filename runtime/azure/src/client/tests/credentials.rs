@@ -362,6 +362,16 @@ async fn a_secret_can_name_another_cloud_where_that_is_allowed() {
     let (form, token) = last(&other);
     assert!(form.contains(&("scope".to_owned(), "https://other.test/.default".to_owned())));
     assert_eq!(token, "Bearer token-app");
+    // Whoever else has this tenant and client shares neither limits nor answers with it.
+    let principal = client(true).principal(&own_secret()).await;
+    assert!(
+        principal.starts_with(other.endpoint.as_str()),
+        "{principal}"
+    );
+    assert_eq!(
+        client(true).endpoint(&own_secret()).await,
+        format!("{}/", other.endpoint)
+    );
 
     let error = refused(&client(false), own_secret()).await;
     assert!(

@@ -1,0 +1,94 @@
+//! Members of maps and items of lists to which others add some, too.
+
+use super::*;
+
+#[test]
+fn beside_others_members_ours_are_known_however_many_paths_there_are() {
+    let mut object = Object::new();
+    object.shared = vec!["tags".to_owned()];
+    let mut desired = json!({"properties": {"rules": []}, "tags": {"ours": "1"}});
+    desired["properties"]["rules"] = (0..300)
+        .map(|at| json!({"name": format!("r{at}"), "properties": {"priority": at}}))
+        .collect();
+    let record = object.settled(1, &desired, &desired, None, None).record;
+    assert!(record.was_ours("tags.ours", object.keyed()));
+    assert!(!record.was_ours("tags.theirs", object.keyed()));
+}
+
+/// Whatever a shared list was sent with, and however long it is: an item that is taken out goes, others' stay.
+#[test]
+fn of_a_shared_list_of_any_length_every_item_that_was_ours_is_known() {
+    for length in [1, 2, 24, 39, 64, 193, 400] {
+        let mut object = Object::new();
+        object.shared = vec!["properties.rules".to_owned()];
+        let rule =
+            |name: String| json!({"name": name, "properties": {"priority": 1, "prefixes": ["x"]}});
+        let rules =
+            |count: usize| -> Value { (0..count).map(|at| rule(format!("r.{at}"))).collect() };
+        let spec = |rules: Value| json!({"properties": {"rules": rules}});
+        let all = spec(rules(length));
+        let mut azure = all.clone();
+        let theirs = json!({"name": "theirs", "properties": {"priority": 1}});
+        azure["properties"]["rules"]
+            .as_array_mut()
+            .unwrap()
+            .push(theirs);
+        let record = object.settled(1, &all, &azure, None, None).record;
+        assert!(!object.comparison(&all, &azure).has_too_many_shared());
+        let ours = |record: &Record, at: usize| {
+            record.was_ours(&format!("properties.rules[\"r.{at}\"]"), object.keyed())
+        };
+        assert!((0..length).all(|at| ours(&record, at)), "{length}");
+        assert!(!record.was_ours("properties.rules.theirs", object.keyed()));
+        // The PUT without half of them failed; its retry still knows them.
+        let left = spec(rules(length / 2));
+        let comparison = object.comparison(&left, &azure);
+        let now = object.now(2, &left, "x");
+        let sent = Record::sent(&now, &comparison, object.keyed(), Some(&record), true);
+        let sent = Record::parse(&sent.encode(), object.keyed()).unwrap();
+        assert!((0..length).all(|at| ours(&sent, at)), "{length}");
+        assert_eq!(
+            sent.taken_out(&comparison, object.keyed()).len(),
+            length - length / 2
+        );
+        // Azure has done it: what is gone is nobody's.
+        let settled = object.settled(2, &left, &left, None, Some(&sent));
+        assert_eq!(settled.kept, Vec::<String>::new());
+        assert!((0..length).all(|at| ours(&settled.record, at) == (at < length / 2)));
+        // Or keeps one of them, which is told once, as a whole.
+        let settled = object.settled(2, &left, &azure, None, Some(&sent));
+        assert_eq!(settled.kept.len(), length - length / 2);
+        assert!(!ours(&settled.record, length - 1));
+    }
+}
+
+#[test]
+fn more_members_beside_others_than_can_be_told_apart_are_too_many() {
+    let mut object = Object::new();
+    object.shared = vec!["tags".to_owned()];
+    let tags = |count: usize| {
+        let tags = (0..count).map(|at| (at.to_string(), json!("x")));
+        json!({"tags": tags.collect::<serde_json::Map<_, _>>()})
+    };
+    for (count, expected) in [(MOST_SHARED, false), (MOST_SHARED + 1, true)] {
+        let tags = tags(count);
+        let comparison = object.comparison(&tags, &Value::Null);
+        assert_eq!(comparison.has_too_many_shared(), expected);
+    }
+}
+
+#[test]
+fn the_first_step_below_a_prefix() {
+    for (path, expected) in [
+        ("tags.a", Some("tags.a")),
+        ("tags.a.b[0]", Some("tags.a")),
+        ("tags[\"a.b\"].c", Some("tags[\"a.b\"]")),
+        (r#"tags["a\"]."].c"#, Some(r#"tags["a\"]."]"#)),
+        ("tags[3].c", Some("tags[3]")),
+        ("tags", None),
+        ("tagsx.a", None),
+        ("other", None),
+    ] {
+        assert_eq!(first_below(path, "tags"), expected, "{path}");
+    }
+}
