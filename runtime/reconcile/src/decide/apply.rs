@@ -174,6 +174,8 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
         Resource::Missing => adopt::missing(view)?,
     }
     if let Resource::Found(Provisioning::Running(state)) = resource {
+        // Whoever knows the service says better what is awaited, and for how long.
+        pre_check(view, observed)?;
         let message = format!("Azure is working on the resource: provisioningState is {state}");
         hold(view, Held::Put, || {
             end(message, Requeue::Backoff(RetryClass::Poll))

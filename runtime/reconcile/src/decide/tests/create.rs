@@ -76,7 +76,8 @@ fn step_10_the_owner_is_checked_before_any_get() {
 #[test]
 fn step_10_the_resource_is_checked_before_a_put_and_only_then() {
     #[rustfmt::skip] // one row, one line
-    let rows: [Row; 10] = [
+    let rows: [Row; 11] = [
+        ("1.3 10", "Azure is at work: nothing would be sent either way", |_, o| (o.resource, o.pre_check) = (updating(), block()), "False/Warning/ReconciliationBlocked, slow"),
         ("1.3 10", "something to send", |_, _| {}, "PreCheck"),
         ("1.3 10", "nothing to send", |_, o| o.comparison = Some(Comparison::Same), "True//Succeeded, sync"),
         ("1.3 10", "nothing to send is not blocked", |_, o| (o.comparison, o.pre_check) = (Some(Comparison::Same), block()), "True//Succeeded, sync"),
