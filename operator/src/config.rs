@@ -7,7 +7,7 @@ use armature_runtime::azure::ClientSettings;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
-use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
+use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use jiff::civil::Date;
@@ -147,6 +147,8 @@ pub struct OperatorConfig {
     /// ARM ids below which everything must be that objects are for or refer to, in namespaces that do not say; everything
     /// is allowed when absent.
     pub allowed_scopes: Option<AllowedScopes>,
+    /// What becomes of ids outside of the scopes that only a whole request shows.
+    pub allowed_scopes_mode: Enforcement,
     /// How often a resource that is ready is compared with Azure; never when absent.
     pub sync_period: Option<Duration>,
     /// How often one is that Azure Resource Graph shows, whose changes it tells of; as often as others when absent.

@@ -88,6 +88,7 @@ impl Manager {
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),
                 default_policy: config.default_policy,
                 default_scopes: config.allowed_scopes.clone(),
+                scopes_enforcement: config.allowed_scopes_mode,
                 random_name: azure_name::random,
                 longest_hold_before_put: config.longest_hold_before_put,
                 longest_hold_before_delete: config.longest_hold_before_delete,

@@ -1,6 +1,7 @@
 //! Vault: the values of `createMode` that Azure does not have.
 
 use armature_generated::keyvault::hub::{Vault, VaultKind};
+use armature_runtime::azure::Method;
 use armature_runtime::extension::{
     ArmResourceModifier, Context, ExtensionError, Next, PreCheck, PreReconciliationChecker,
     Prerequisite,
@@ -37,6 +38,7 @@ impl PreReconciliationChecker for VaultCreateMode {
         if vault.status.is_none() && wanted(vault) == Some(Mode::PurgeThenCreate) {
             let (id, deleted) = deleted_vault_id(context, vault)?;
             let url = deleted.url(context.api_version);
+            context.arm.admit_path(Method::Get, &url);
             if let Some(kept) = context.arm.get(&url).await? {
                 if !was_at(&kept, id) {
                     return Err(ExtensionError::Other(format!(
@@ -45,8 +47,10 @@ impl PreReconciliationChecker for VaultCreateMode {
                         deleted.name()
                     )));
                 }
+                let purge = url.replacen('?', "/purge?", 1);
+                context.arm.admit_path(Method::Post, &purge);
                 return Ok(PreCheck::First(Prerequisite {
-                    url: url.replacen('?', "/purge?", 1),
+                    url: purge,
                     message: format!("purging the deleted vault {}", deleted.name()),
                 }));
             }
@@ -93,7 +97,9 @@ async fn create_or_recover(
     vault: &Vault,
 ) -> Result<&'static str, ExtensionError> {
     let (id, deleted) = deleted_vault_id(context, vault)?;
-    let Some(kept) = context.arm.get(&deleted.url(context.api_version)).await? else {
+    let url = deleted.url(context.api_version);
+    context.arm.admit_path(Method::Get, &url);
+    let Some(kept) = context.arm.get(&url).await? else {
         return Ok("default");
     };
     if was_at(&kept, id) {

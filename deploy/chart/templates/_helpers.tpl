@@ -26,6 +26,25 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ include "armature.name" . }}-webhook-certificate
 {{- end -}}
 
+{{/* What becomes of ids outside of the allowed scopes that only a whole request shows: what the value says, else what the release
+has, else enforce where it is new. An upgrade from a release that did not look at them refuses nothing until it is asked to. */}}
+{{- define "armature.allowedScopesMode" -}}
+{{- if .Values.allowedScopesMode -}}
+{{- .Values.allowedScopesMode -}}
+{{- else if .Release.IsUpgrade -}}
+{{- $mode := "warn" -}}
+{{- $known := lookup "apps/v1" "Deployment" .Release.Namespace (include "armature.name" .) -}}
+{{- range dig "spec" "template" "spec" "containers" list $known -}}
+{{- range .env -}}
+{{- if eq .name "ALLOWED_SCOPES_MODE" }}{{ $mode = .value }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- $mode -}}
+{{- else -}}
+enforce
+{{- end -}}
+{{- end -}}
+
 {{/* Whether pods serve conversion and keep the CRDs. */}}
 {{- define "armature.servesConversion" -}}
 {{- if ne .Values.azureOperatorMode "watchers" }}true{{ end -}}

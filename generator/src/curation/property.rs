@@ -168,6 +168,11 @@ statements! {
         example: "answered = false",
         meaning: "whether Azure shows the value in its answers, in place of what the spec says; what it never shows is not compared",
     }
+    "free-text" => FreeText, free_text: String {
+        form: Form::Text,
+        example: r#"free-text = "a filter compares ids and reads nothing""#,
+        meaning: "why Azure uses no resource that the text may look like the id of; such a text is sent from any namespace, whatever its allowed scopes",
+    }
     "side" => Side, side: Side {
         form: Form::Word(Side::WORDS),
         example: r#"side = "spec""#,

@@ -30,6 +30,8 @@ pub(super) fn compare(
         // History and hub, of no version's own surface.
         was: _,
         stashed: _,
+        // Of what a namespace may send, not of what a manifest says.
+        free_text: _,
         // Azure's own, whatever a manifest says.
         default: _,
         description: _,

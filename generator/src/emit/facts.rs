@@ -135,6 +135,7 @@ pub fn property(property: &Property, owner: &ObjectType, types: &TypeTable) -> S
         (property.read_only, "set by Azure"),
         (property.create_only, "settable on creation only"),
         (property.write_only, "never returned"),
+        (property.free_text, "names no resource"),
         (property.stashed, "not in the storage version"),
     ] {
         if is_set {

@@ -204,6 +204,7 @@ fn flags(property: &Property) -> impl Iterator<Item = &'static str> {
         (property.required, "required"),
         (property.read_only, "read_only"),
         (property.write_only, "write_only"),
+        (property.free_text, "free_text"),
         (property.create_only, "create_only"),
         (property.secret, "secret"),
         (property.meaning == Meaning::ArmId || is_reference, "arm_id"),

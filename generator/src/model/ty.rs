@@ -74,6 +74,8 @@ pub struct Property {
     pub read_only: bool,
     /// Never returned by ARM.
     pub write_only: bool,
+    /// Names no resource, whatever it looks like. Set by curation.
+    pub free_text: bool,
     /// Settable on creation only (`x-ms-mutability` without `update`).
     pub create_only: bool,
     /// `x-ms-secret`.
@@ -115,6 +117,7 @@ impl Property {
             required: false,
             read_only: false,
             write_only: false,
+            free_text: false,
             create_only: false,
             secret: false,
             rules: Rules::default(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
-use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
+use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::queue::WORKERS;
 use armature_runtime::reconcile::time::Time;
@@ -120,6 +120,12 @@ pub struct RunArguments {
     /// that have no annotation armature.azure.com/allowed-scopes. Without it everything is allowed.
     #[arg(long, env = "ALLOWED_SCOPES", value_parser = AllowedScopes::parse, value_name = "IDS")]
     allowed_scopes: Option<AllowedScopes>,
+
+    /// What becomes of ids outside of the scopes that only a whole request shows, in its path and in texts of its body that are no
+    /// references: 'enforce' sends nothing, 'warn' sends it and tells by an event. References and the place of the resource are
+    /// refused either way.
+    #[arg(long, env = "ALLOWED_SCOPES_MODE", default_value = "enforce", value_parser = Enforcement::parse, value_name = "MODE")]
+    allowed_scopes_mode: Enforcement,
 
     /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'. Without it every hour,
     /// and once a day those whose changes Azure Resource Graph tells of (--graph-period).
@@ -350,6 +356,7 @@ impl RunArguments {
             },
             default_policy: self.default_reconcile_policy,
             allowed_scopes: self.allowed_scopes,
+            allowed_scopes_mode: self.allowed_scopes_mode,
             sync_period: self.sync_period.map_or(Some(SYNC_PERIOD), |set| set.0),
             // Whoever says how often to look is taken at their word.
             longest_rest: self.sync_period.is_none().then_some(LONGEST_REST),

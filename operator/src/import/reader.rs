@@ -221,7 +221,7 @@ impl Reader {
                         _ => return Ok(response),
                     }
                 }
-                Err(error) if error.credential || error.is_refused || tries >= TRIES => {
+                Err(error) if error.credential || error.refused.is_some() || tries >= TRIES => {
                     self.unanswered.get_or_init(|| error.message.clone());
                     return Err(Refused::Other(error.to_string()));
                 }

@@ -113,6 +113,9 @@ impl KubernetesPort for Counted {
         if note.reason == event::UNSTABLE {
             self.metrics.changes_by_itself(object.kind, &note.paths);
         }
+        if note.reason == event::OUTSIDE_SCOPES {
+            self.metrics.outside_scopes(object.kind);
+        }
         self.cluster.record(object, note).await;
     }
 }

@@ -55,6 +55,7 @@ pub struct Metrics {
     drift: Family<KindLabels, Counter>,
     drift_paths: drift::Paths,
     unstable_paths: drift::Paths,
+    outside_scopes: Family<KindLabels, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -91,6 +92,7 @@ impl Metrics {
             drift: Family::default(),
             drift_paths: drift::Paths::default(),
             unstable_paths: drift::Paths::default(),
+            outside_scopes: Family::default(),
         }
     }
 
@@ -132,6 +134,12 @@ impl Metrics {
         self.unstable_paths.count(kind, paths);
     }
 
+    fn outside_scopes(&self, kind: Kind) {
+        let (group, kind) = (kind.0.group, kind.0.kind);
+        let labels = KindLabels { group, kind };
+        self.outside_scopes.get_or_create(&labels).inc();
+    }
+
     fn drifted(&self, kind: Kind, paths: &[String]) {
         let labels = KindLabels {
             group: kind.0.group,
@@ -166,6 +174,11 @@ impl Metrics {
             "drift",
             "Resources that were found changed in Azure",
             self.drift.clone(),
+        );
+        registry.register(
+            "outside_scopes",
+            "Requests with ids outside of the allowed scopes that were sent because scopes are not enforced there",
+            self.outside_scopes.clone(),
         );
         let help = "Paths of resources that were found changed in Azure";
         self.drift_paths.register("drift_paths", help, registry);

@@ -8,6 +8,7 @@ use armature_runtime::azure::budget::Budget;
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::extension::Registry;
 use armature_runtime::id::RemoteId;
+use armature_runtime::reconcile::allowed_scopes::Enforcement;
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::driver::foresight::{Foresight, Next};
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
@@ -136,6 +137,7 @@ pub fn settings(operator_namespace: &str) -> Settings {
         operator_version: env!("CARGO_PKG_VERSION").to_owned(),
         default_policy: armature_runtime::reconcile::policy::Policy::Manage,
         default_scopes: None,
+        scopes_enforcement: Enforcement::Enforce,
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),

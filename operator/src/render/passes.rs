@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use armature_runtime::engine::expression::Cache;
 use armature_runtime::id::{RemoteId, ResourceId};
+use armature_runtime::reconcile::allowed_scopes::Enforcement;
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings};
@@ -217,6 +218,7 @@ impl<'a> Passes<'a> {
                 operator_version: env!("CARGO_PKG_VERSION").to_owned(),
                 default_policy: Policy::Manage,
                 default_scopes: None,
+                scopes_enforcement: Enforcement::Enforce,
                 random_name: azure_name::pretended,
                 longest_hold_before_put: Duration::ZERO,
                 longest_hold_before_delete: Duration::ZERO,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use armature_runtime::azure::budget::{Account, Budget, Sort, Urgency};
 use armature_runtime::azure::{
-    CredentialKey, Method, Request, Response, Transport, TransportError,
+    CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
 };
 use armature_runtime::id::ResourceId;
 use armature_runtime::id::segment::subscription_of;
@@ -84,7 +84,7 @@ impl Reading {
             url: path(url),
             message: "there is no Azure credential".to_owned(),
             credential: true,
-            is_refused: false,
+            refused: None,
             retry_after: None,
         })
     }
@@ -173,7 +173,7 @@ impl Transport for Reading {
                 url: path(&request.url),
                 message: "a plan writes nothing, so this was not sent".to_owned(),
                 credential: false,
-                is_refused: true,
+                refused: Some(Refused::Elsewhere),
                 retry_after: None,
             });
         }

@@ -66,6 +66,11 @@ impl Cluster {
         self.folder.path().join(file)
     }
 
+    /// The administrator's kubeconfig.
+    pub fn admin_kubeconfig(&self) -> PathBuf {
+        self.plane.kubeconfig().to_owned()
+    }
+
     /// The administrator's kubeconfig, acting as the service account of a Deployment.
     fn kubeconfig(&self, deployment: &Value) -> PathBuf {
         let name = &deployment["spec"]["template"]["spec"]["serviceAccountName"];

@@ -1,10 +1,11 @@
 //! Manifests with ARM ids that their namespace may not use: the API server refuses them by itself, without an operator.
 
+use armature_controlplane::KUBERNETES_VERSION;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 
-use crate::chart::{manifests, policy};
+use crate::chart::{NAMESPACE, deployment, helm, manifests, policy};
 use crate::cluster::{Cluster, namespace};
 use crate::protection::crd;
 
@@ -196,9 +197,62 @@ async fn policies_are_made_where_crds_are_kept_and_can_be_left_out() {
         assert_eq!(count("armature-allowed-scopes"), scopes, "{setting}");
     }
     let bound = manifests(&["allowedScopes={/subscriptions/a,/subscriptions/b}"]).await;
-    let deployment = crate::chart::deployment(&bound);
+    let deployment = deployment(&bound);
     let environment = &deployment["spec"]["template"]["spec"]["containers"][0]["env"];
     let set = json!({"name": "ALLOWED_SCOPES", "value": "/subscriptions/a,/subscriptions/b"});
     let environment = environment.as_array().unwrap();
     assert!(environment.contains(&set), "{environment:?}");
+}
+
+/// The mode that the Deployment would have.
+async fn mode(more: &[&str], settings: &[&str]) -> String {
+    let arguments = [
+        "template",
+        "armature",
+        "--namespace",
+        NAMESPACE,
+        "--kube-version",
+        KUBERNETES_VERSION,
+    ];
+    let output = helm(&[&arguments, more].concat(), settings).await;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let manifests: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+    let environment = &deployment(&manifests)["spec"]["template"]["spec"]["containers"][0]["env"];
+    let mut environment = environment.as_array().unwrap().iter();
+    let mode = environment.find(|one| one["name"] == "ALLOWED_SCOPES_MODE");
+    mode.unwrap()["value"].as_str().unwrap().to_owned()
+}
+
+/// Whoever upgrades is refused nothing that was sent before, until the value is set; whoever had it set, or began with it,
+/// keeps it.
+#[tokio::test]
+async fn an_upgrade_refuses_no_more_than_before_until_it_is_asked_to() {
+    assert_eq!(mode(&[], &[]).await, "enforce");
+    assert_eq!(mode(&["--is-upgrade"], &[]).await, "warn");
+    let set = ["allowedScopesMode=enforce"];
+    assert_eq!(mode(&["--is-upgrade"], &set).await, "enforce");
+
+    let cluster = Cluster::start().await;
+    cluster.apply(&namespace(NAMESPACE)).await;
+    let kubeconfig = cluster.admin_kubeconfig();
+    let upgrade = [
+        "--is-upgrade",
+        "--dry-run=server",
+        "--kubeconfig",
+        kubeconfig.to_str().unwrap(),
+    ];
+    assert_eq!(mode(&upgrade, &[]).await, "warn", "nothing is there");
+    let new = cluster.render(&[]).await;
+    let mut old = deployment(&new).clone();
+    let environment = &mut old["spec"]["template"]["spec"]["containers"][0]["env"];
+    let environment = environment.as_array_mut().unwrap();
+    environment.retain(|one| one["name"] != "ALLOWED_SCOPES_MODE");
+    cluster.apply(&old).await;
+    assert_eq!(mode(&upgrade, &[]).await, "warn", "an earlier release");
+    cluster.apply(deployment(&new)).await;
+    assert_eq!(mode(&upgrade, &[]).await, "enforce", "it began with it");
+    let set = ["allowedScopesMode=warn"];
+    assert_eq!(mode(&upgrade, &set).await, "warn");
 }

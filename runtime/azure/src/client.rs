@@ -22,7 +22,7 @@ use super::credential::{
 };
 use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
-    Cloud, CredentialKey, Method, Request, Response, Transport, TransportError, operation,
+    Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError, operation,
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -146,7 +146,7 @@ impl Client {
                 None => format!("{message}: {}", without_advice(&error.to_string())),
             },
             credential: refused,
-            is_refused: false,
+            refused: None,
             retry_after: None,
         })
     }
@@ -162,7 +162,7 @@ impl Client {
             credential.map_err(|error| credential_failure(request.method, &request.url, &error))?;
         let url = credential.cloud.resolve(&request.url);
         let url = url.map_err(|error| TransportError {
-            is_refused: true,
+            refused: Some(Refused::Elsewhere),
             ..fail(error.to_string())
         })?;
         let tokens = self.tokens(request, &credential).await?;
@@ -200,7 +200,7 @@ fn lost(request: &Request, message: String, retry_after: Option<Duration>) -> Tr
         url: loggable(&request.url),
         message,
         credential: false,
-        is_refused: false,
+        refused: None,
         retry_after,
     }
 }
@@ -340,7 +340,7 @@ fn credential_failure(method: Method, url: &str, error: &CredentialError) -> Tra
         url: loggable(url),
         message: error.to_string(),
         credential: !error.may_pass(),
-        is_refused: false,
+        refused: None,
         retry_after: None,
     }
 }

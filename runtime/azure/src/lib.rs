@@ -21,4 +21,4 @@ pub use client::{Client, ClientError, ClientSettings};
 pub use cloud::{Cloud, CloudSettingsError, RefusedUrl};
 pub use error::CloudError;
 pub use operation::Operation;
-pub use transport::{CredentialKey, Method, Request, Response, Transport, TransportError};
+pub use transport::{CredentialKey, Method, Refused, Request, Response, Transport, TransportError};

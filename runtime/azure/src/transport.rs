@@ -94,6 +94,15 @@ impl Response {
     }
 }
 
+/// Why a request is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The URL leads elsewhere than to where the credential is for.
+    Elsewhere,
+    /// It is outside of the scopes that the object's namespace may use.
+    Scope,
+}
+
 /// No usable answer: network, TLS, token or a good answer whose body is no JSON. The outcome of a write is unknown.
 #[derive(Debug, thiserror::Error)]
 #[error("{method} {url}: {message}")]
@@ -106,8 +115,8 @@ pub struct TransportError {
     pub message: String,
     /// The credential could not be found or used: which Secret and key, see the message.
     pub credential: bool,
-    /// It was not sent, and never will be: the URL is not one that may be asked for.
-    pub is_refused: bool,
+    /// Why it was not sent and never will be, where that is so.
+    pub refused: Option<Refused>,
     /// Server asked to wait this long.
     pub retry_after: Option<Duration>,
 }
@@ -124,6 +133,10 @@ pub trait Transport: Send + Sync {
     /// Lets requests go to this subscription too, where they are confined to that of the credential: a resource stands for
     /// it, and Azure itself has said so.
     fn admit_subscription(&self, _subscription: &str) {}
+
+    /// Lets requests go to the path of this URL, where they are bound to scopes: the extension that asks has seen that it stands
+    /// for the object's own resource.
+    fn admit_path(&self, _method: Method, _url: &str) {}
 
     /// Who the credential stands for. Two credentials of the same one share ARM's limits.
     async fn principal(&self, credential: &CredentialKey) -> String {

@@ -7,6 +7,7 @@
 //! | [`status`] | what does an answer of ARM say in Kubernetes' words? |
 //! | [`crd`] | what is the CustomResourceDefinition of a kind? |
 //! | [`compare`] | does Azure differ from what is desired? |
+//! | [`named_ids`] | which ARM ids does the body of the PUT name? |
 //! | [`expression`] | what does an expression over an object give? |
 //!
 //! All of them work on [`serde_json::Value`] and static tables. What does not live here: I/O of any kind,
@@ -17,5 +18,6 @@ pub mod collect;
 pub mod compare;
 pub mod crd;
 pub mod expression;
+pub mod named_ids;
 pub mod payload;
 pub mod status;

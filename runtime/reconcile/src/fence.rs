@@ -124,7 +124,7 @@ impl Transport for FencedTransport {
                 url,
                 message: closed.to_string(),
                 credential: false,
-                is_refused: false,
+                refused: None,
                 retry_after: None,
             })
         })

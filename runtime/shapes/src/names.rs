@@ -97,6 +97,8 @@ pub mod event {
     pub const DRIFTED: &str = "Drifted";
     /// Another object stands for the same resource and writes it.
     pub const HELD_ELSEWHERE: &str = "HeldByAnotherObject";
+    /// An id outside of the allowed scopes is in a request, and is sent because scopes are not enforced there.
+    pub const OUTSIDE_SCOPES: &str = "OutsideAllowedScopes";
     /// Azure has something that was taken out of the spec, after a PUT without it.
     pub const KEPT: &str = "KeptByAzure";
     /// Azure changes a value by itself.

@@ -114,6 +114,21 @@ pub fn subscription_of(url: &str) -> Option<String> {
     Some(segments.next().unwrap_or_default())
 }
 
+/// The path of a URL from `/subscriptions` or `/providers` on, with the names in it as they are, not encoded: what stands before
+/// is the endpoint's. The whole path where it has neither.
+pub fn path_from_root(url: &str) -> String {
+    let path = percent_decode_str(path_of(url)).decode_utf8_lossy();
+    let is_root = |at: &&str| {
+        at.eq_ignore_ascii_case("subscriptions") || at.eq_ignore_ascii_case("providers")
+    };
+    let before = path.split('/').take_while(|at| !is_root(at));
+    let length: usize = before.map(|at| at.len() + 1).sum();
+    match length.checked_sub(1).and_then(|start| path.get(start..)) {
+        Some(rooted) if !rooted.is_empty() => rooted.to_owned(),
+        _ => path.into_owned(),
+    }
+}
+
 /// The path in a path with a query, or in an absolute URL, with its first slash.
 fn path_of(url: &str) -> &str {
     let url = match url.split_once("://") {
@@ -158,6 +173,24 @@ fn hexadecimal(high: u8, low: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_begin_at_a_subscription_or_a_provider() {
+        for (url, expected) in [
+            ("/subscriptions/s/x?api-version=1", "/subscriptions/s/x"),
+            (
+                "https://arm/base/Subscriptions/s/my%20alert#f",
+                "/Subscriptions/s/my alert",
+            ),
+            ("https://arm/providers/A.B/c", "/providers/A.B/c"),
+            ("/tenants?x", "/tenants"),
+            ("https://arm", ""),
+            ("", ""),
+            ("/", "/"),
+        ] {
+            assert_eq!(path_from_root(url), expected, "{url}");
+        }
+    }
 
     #[test]
     fn segments_that_lead_elsewhere() {

@@ -294,6 +294,7 @@ pub async fn operator_config(
         metrics_readers: Default::default(),
         default_policy: Policy::Manage,
         allowed_scopes: None,
+        allowed_scopes_mode: Default::default(),
         sync_period: None,
         longest_rest: None,
         graph_period: None,

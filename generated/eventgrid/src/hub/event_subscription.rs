@@ -26,7 +26,7 @@ pub use crate::types::event_hub_event_subscription_destination_endpoint_type_121
 pub use crate::types::event_hub_event_subscription_destination_status_b7aaff1c::EventHubEventSubscriptionDestinationStatus;
 pub use crate::types::event_subscription_destination_87b692da::EventSubscriptionDestination;
 pub use crate::types::event_subscription_destination_status_cdc22d14::EventSubscriptionDestinationStatus;
-pub use crate::types::event_subscription_filter_f8fadbae::EventSubscriptionFilter;
+pub use crate::types::event_subscription_filter_1ee73810::EventSubscriptionFilter;
 pub use crate::types::event_subscription_filter_status_2abe648f::EventSubscriptionFilterStatus;
 pub use crate::types::event_subscription_identity_6f78d2d2::EventSubscriptionIdentity;
 pub use crate::types::event_subscription_identity_status_38d83ee0::EventSubscriptionIdentityStatus;

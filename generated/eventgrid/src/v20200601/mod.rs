@@ -42,7 +42,7 @@ pub use crate::types::event_hub_event_subscription_destination_endpoint_type_121
 pub use crate::types::event_hub_event_subscription_destination_status_38b4d299::EventHubEventSubscriptionDestinationStatus;
 pub use crate::types::event_subscription_destination_1c18fe65::EventSubscriptionDestination;
 pub use crate::types::event_subscription_destination_status_944f3be4::EventSubscriptionDestinationStatus;
-pub use crate::types::event_subscription_filter_ccc5818b::EventSubscriptionFilter;
+pub use crate::types::event_subscription_filter_0fba40fd::EventSubscriptionFilter;
 pub use crate::types::event_subscription_filter_status_acbe5c0b::EventSubscriptionFilterStatus;
 pub use crate::types::hybrid_connection_event_subscription_destination_7b3a0f9d::HybridConnectionEventSubscriptionDestination;
 pub use crate::types::hybrid_connection_event_subscription_destination_endpoint_type_408a2b17::HybridConnectionEventSubscriptionDestinationEndpointType;

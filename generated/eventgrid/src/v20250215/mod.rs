@@ -49,7 +49,7 @@ pub use crate::types::event_hub_event_subscription_destination_endpoint_type_121
 pub use crate::types::event_hub_event_subscription_destination_status_661e3e4b::EventHubEventSubscriptionDestinationStatus;
 pub use crate::types::event_subscription_destination_3c585590::EventSubscriptionDestination;
 pub use crate::types::event_subscription_destination_status_aad45710::EventSubscriptionDestinationStatus;
-pub use crate::types::event_subscription_filter_32cd6477::EventSubscriptionFilter;
+pub use crate::types::event_subscription_filter_68369b4f::EventSubscriptionFilter;
 pub use crate::types::event_subscription_filter_status_d4f38910::EventSubscriptionFilterStatus;
 pub use crate::types::event_subscription_identity_6f78d2d2::EventSubscriptionIdentity;
 pub use crate::types::event_subscription_identity_status_38d83ee0::EventSubscriptionIdentityStatus;

@@ -56,7 +56,7 @@ pub use crate::types::application_gateway_load_distribution_target_1b3585fd::App
 pub use crate::types::application_gateway_load_distribution_target_status_f1eb7fcd::ApplicationGatewayLoadDistributionTargetStatus;
 pub use crate::types::application_gateway_managed_hsm_feb5d2fd::ApplicationGatewayManagedHsm;
 pub use crate::types::application_gateway_managed_hsm_status_b0bf63a3::ApplicationGatewayManagedHsmStatus;
-pub use crate::types::application_gateway_path_rule_16252f8f::ApplicationGatewayPathRule;
+pub use crate::types::application_gateway_path_rule_c8c4a4e7::ApplicationGatewayPathRule;
 pub use crate::types::application_gateway_path_rule_status_ea9cc10d::ApplicationGatewayPathRuleStatus;
 pub use crate::types::application_gateway_private_link_configuration_c8b8d8d5::ApplicationGatewayPrivateLinkConfiguration;
 pub use crate::types::application_gateway_private_link_configuration_status_322e95e9::ApplicationGatewayPrivateLinkConfigurationStatus;
@@ -103,7 +103,7 @@ pub use crate::types::application_gateway_trusted_root_certificate_4f725fbe::App
 pub use crate::types::application_gateway_trusted_root_certificate_status_ee1ae9ca::ApplicationGatewayTrustedRootCertificateStatus;
 pub use crate::types::application_gateway_url_configuration_6002d35b::ApplicationGatewayUrlConfiguration;
 pub use crate::types::application_gateway_url_configuration_status_59c101b2::ApplicationGatewayUrlConfigurationStatus;
-pub use crate::types::application_gateway_url_path_map_b2f05d91::ApplicationGatewayUrlPathMap;
+pub use crate::types::application_gateway_url_path_map_cc7e8185::ApplicationGatewayUrlPathMap;
 pub use crate::types::application_gateway_url_path_map_status_9c29bcac::ApplicationGatewayUrlPathMapStatus;
 pub use crate::types::application_gateway_web_application_firewall_configuration_74178efa::ApplicationGatewayWebApplicationFirewallConfiguration;
 pub use crate::types::application_gateway_web_application_firewall_configuration_firewall_mode_6ffd404d::ApplicationGatewayWebApplicationFirewallConfigurationFirewallMode;

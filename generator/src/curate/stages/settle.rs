@@ -6,7 +6,12 @@ use crate::curation::{AbsentWord, Aspect, PropertyRule, Side};
 use crate::model::{Absent, ArmPlace, Property, TypeRef};
 
 pub(super) const STAGE: Stage = Stage {
-    heeds: &[Aspect::Required, Aspect::Absent, Aspect::Answered],
+    heeds: &[
+        Aspect::Required,
+        Aspect::Absent,
+        Aspect::Answered,
+        Aspect::FreeText,
+    ],
     run,
 };
 
@@ -23,6 +28,12 @@ fn run(site: Site<'_>, rule: &PropertyRule, outcome: &mut Outcome) {
         // The value is one, wherever it comes from.
         for property in [&mut outcome.property].into_iter().chain(&mut outcome.twin) {
             property.write_only = !answered;
+        }
+    }
+    if rule.free_text.is_some() {
+        outcome.note(Aspect::FreeText, !outcome.property.free_text);
+        for property in [&mut outcome.property].into_iter().chain(&mut outcome.twin) {
+            property.free_text = true;
         }
     }
     let by_itself = if site.explicit_collections {

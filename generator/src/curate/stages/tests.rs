@@ -38,7 +38,9 @@ fn every_statement_that_does_something_belongs_to_a_stage() {
 
 #[test]
 fn effects_in_the_spec() {
-    use Aspect::{Absent, Answered, Items, Rename, Required, Treatment, Type, Values, Was};
+    use Aspect::{
+        Absent, Answered, FreeText, Items, Rename, Required, Treatment, Type, Values, Was,
+    };
     let text = property("text");
     let id = property("id");
     let sku = Property::new("sku", &["sku"], TypeRef::Named(TypeId::of_schema("Sku")));
@@ -54,7 +56,8 @@ fn effects_in_the_spec() {
         ty: TypeRef::List(Box::new(TypeRef::String)),
         ..property("list")
     };
-    let rows: [(&Property, &str, &[Aspect]); 28] = [
+    let rows: [(&Property, &str, &[Aspect]); 29] = [
+        (&text, r#"free-text = "a filter""#, &[FreeText]),
         (&text, "answered = false", &[Answered]),
         (&text, "answered = true", &[]),
         (&list, r#"absent = "empty""#, &[Absent]),

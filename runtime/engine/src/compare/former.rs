@@ -85,6 +85,33 @@ impl Former {
         self.shared.contains(name) || self.named.contains(name) || self.once.contains(name)
     }
 
+    /// Whether Azure returns what it did when these paths were recorded, `observed` being the digest of that. Paths that are new in
+    /// desired do not count; nothing where desired no longer names one that was recorded, or not all were.
+    pub fn shown_as_before(
+        &self,
+        comparison: &Comparison<'_>,
+        keyed: Keyed<'_>,
+        observed: [u8; super::keyed::LENGTH],
+    ) -> Option<bool> {
+        let mut missing: BTreeSet<Name> = self.named.iter().copied().collect();
+        let mut shown = keyed.digest("observed");
+        comparison.leaves(&mut |leaf| {
+            let name = Name::of(&leaf.path, keyed);
+            missing.remove(&name);
+            for (path, _) in ids(&leaf) {
+                missing.remove(&Name::of(&path, keyed));
+            }
+            let is_new = leaf.desired.is_some()
+                && !self.named.contains(&name)
+                && comparison.shared_member(&leaf.path).is_none();
+            if !is_new {
+                super::look::add(&mut shown, &leaf);
+            }
+        });
+        let is_known = missing.is_empty() && self.named.len() < NAMED;
+        is_known.then(|| shown.finish() == observed)
+    }
+
     /// Members of shared maps and lists that were ours and that the spec no longer names.
     fn shared_once(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
         let now = shared_now(comparison, keyed);

@@ -69,7 +69,7 @@ pub(super) fn visit_all(
 }
 
 /// Whether ARM does not return the field, or must not be asked to show it.
-pub(super) fn is_unseen(field: &Field) -> bool {
+pub(crate) fn is_unseen(field: &Field) -> bool {
     let semantic = match field.ty {
         Type::Struct(shape) => shape.semantic,
         Type::List(list) => match list.item {

@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use super::is_rewritten;
-use super::keyed::{Keyed, LENGTH};
+use super::keyed::{Digest, Keyed, LENGTH};
 use super::leaves::{Leaf, normal_observed};
 
 /// Bytes kept of the digests of one path and one value: chance has 2^-48.
@@ -51,6 +51,14 @@ pub(super) struct Look {
     pub rewritten: Vec<(Rewritten, Place)>,
 }
 
+/// Adds what Azure has at a leaf to the digest of all of it.
+pub(super) fn add(observed: &mut Digest, leaf: &Leaf<'_>) {
+    match normal_observed(leaf) {
+        Some(text) => observed.add(&[&leaf.path, &text]),
+        None => observed.add(&[&leaf.path]),
+    }
+}
+
 impl Look {
     pub fn at(comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Self {
         let mut observed = keyed.digest("observed");
@@ -63,10 +71,7 @@ impl Look {
                 };
                 rewritten.push((Rewritten::of(&leaf, keyed), place));
             }
-            match normal_observed(&leaf) {
-                Some(text) => observed.add(&[&leaf.path, &text]),
-                None => observed.add(&[&leaf.path]),
-            }
+            add(&mut observed, &leaf);
         });
         Self {
             observed: observed.finish(),

@@ -32,6 +32,7 @@ use self::leaves::{Leaf, visit};
 pub use earlier::EarlierRecord;
 pub use former::MOST_SHARED;
 pub use keyed::{DigestKey, Keyed};
+pub(crate) use leaves::is_unseen;
 pub use left_out::LeftOut;
 pub use look::Place;
 pub use marks::Marks;

@@ -342,12 +342,42 @@ impl Record {
         keyed: Keyed<'_>,
         at: Timestamp,
     ) -> Vec<Difference> {
-        let mut differences = self.taken_out(comparison, keyed);
-        if Look::at(comparison, keyed).observed != self.observed {
-            let explained = |leaf: &Leaf<'_>| self.expects(leaf, keyed, at);
-            differences.extend(comparison.unexplained(&explained));
+        if Look::at(comparison, keyed).observed == self.observed {
+            return self.taken_out(comparison, keyed);
         }
+        self.differences(comparison, keyed, at)
+    }
+
+    /// Where Azure has something else than what is desired, and than what it made of what was sent.
+    pub fn differences(
+        &self,
+        comparison: &Comparison<'_>,
+        keyed: Keyed<'_>,
+        at: Timestamp,
+    ) -> Vec<Difference> {
+        let mut differences = self.taken_out(comparison, keyed);
+        let explained = |leaf: &Leaf<'_>| self.expects(leaf, keyed, at);
+        differences.extend(comparison.unexplained(&explained));
         differences
+    }
+
+    /// Drift where this release of the operator builds another body than the one that was sent: what Azure changed on paths that
+    /// were sent, told from what is desired otherwise since the release. Nothing where the two cannot be told apart.
+    pub fn drift_since_another_release(
+        &self,
+        comparison: &Comparison<'_>,
+        keyed: Keyed<'_>,
+        at: Timestamp,
+    ) -> Vec<Difference> {
+        let has_changed = self.rewritten.len() < REWRITTEN
+            && self.paths.shown_as_before(comparison, keyed, self.observed) == Some(false);
+        let is_unchanged = |leaf: &Leaf<'_>| {
+            let seen = Rewritten::of(leaf, keyed);
+            let was_other = self.rewritten.iter().any(|entry| entry.path == seen.path);
+            let may_have_drifted = was_other || has_changed && self.was_ours(&leaf.path, keyed);
+            !may_have_drifted || self.expects(leaf, keyed, at)
+        };
+        comparison.unexplained(&is_unchanged)
     }
 
     /// What Azure has on paths that were named once and that desired does not name.

@@ -142,10 +142,28 @@ impl Pass<'_> {
             // Whatever Azure made of it.
             Edit::Sent => (|_| Comparison::Unrecorded, Vec::new()),
             Edit::Harmless => unrecorded(drift()),
-            Edit::Rebuilt => match drift() {
-                differences if differences.is_empty() => (|_| Comparison::Unrecorded, differences),
-                differences => (Comparison::Rebuilt, differences),
-            },
+            Edit::Rebuilt => self.rebuilt(record, &comparison, keyed),
+        }
+    }
+
+    /// This release builds another body: what Azure changed is drift, the rest waits for the next edit.
+    fn rebuilt(
+        &self,
+        record: Option<&Record>,
+        comparison: &compare::Comparison<'_>,
+        keyed: Keyed<'_>,
+    ) -> (Verdict, Vec<compare::Difference>) {
+        let Some(record) = record else {
+            return unrecorded(comparison.differences());
+        };
+        let at = self.reconciler.clock.now();
+        let drifted = record.drift_since_another_release(comparison, keyed, at);
+        if !drifted.is_empty() {
+            return (Comparison::Differs, drifted);
+        }
+        match record.differences(comparison, keyed, at) {
+            differences if differences.is_empty() => (|_| Comparison::Unrecorded, differences),
+            differences => (Comparison::Rebuilt, differences),
         }
     }
 

@@ -1,7 +1,8 @@
 //! What the process remembers of operations in place of the objects: most have ended before anybody would have missed it.
 //!
 //! Where Azure works on, the pass has to leave behind how to ask about it and what was sent. As long as the object may be silent
-//! ([`crate::young`]) that stays here, and most often the next look finds the operation done. The first pass that has anything
+//! ([`crate::young`]) that stays here, and most often the next look finds the operation done. So does what the API server did not
+//! take. The first pass that has anything
 //! else to write, or to say, writes it along, and a process that is told to stop writes all of it. One that is killed before that
 //! leaves behind what one does that is killed before Azure's answer arrives: the next one looks what Azure has, and sends a PUT or
 //! DELETE once more where it has to.

@@ -168,7 +168,7 @@ impl Pass<'_> {
     }
 
     /// Step 12: the body, changed by the kind's modifier.
-    pub(super) async fn build_payload(&self) -> Result<Value, Failure> {
+    pub(super) async fn build_payload(&mut self) -> Result<Value, Failure> {
         let name = self.target()?.id.name();
         let (spec, resolved) = (self.served_spec()?, &self.findings.inputs.resolved);
         let body = payload::arm_body(self.version(), name, spec, resolved);
@@ -182,6 +182,7 @@ impl Pass<'_> {
             }
         };
         self.check_shared(&body)?;
+        self.check_scopes_of_body(&body).await?;
         Ok(body)
     }
 }

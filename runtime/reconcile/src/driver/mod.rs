@@ -74,7 +74,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::action::{Action, Finish, warning};
-use super::allowed_scopes::AllowedScopes;
+use super::allowed_scopes::{AllowedScopes, Enforcement};
 use super::backoff::{Requeue, RetryClass};
 use super::condition::reason;
 use super::decide::{decide, put_off};
@@ -98,6 +98,8 @@ pub struct Settings {
     pub default_policy: Policy,
     /// Where objects may be, in namespaces that do not say; everywhere when absent.
     pub default_scopes: Option<AllowedScopes>,
+    /// What becomes of ids outside of the scopes that only a whole request shows.
+    pub scopes_enforcement: Enforcement,
     /// A new random name in Azure, for what a stable one would be made of.
     pub random_name: fn(&str) -> String,
     /// How long a PUT waits for something in Azure whose end Azure does not say.
@@ -226,6 +228,7 @@ impl Reconciler {
             Err(mut unreadable) => return unreadable.finish_unreadable().await,
         };
         pass.first_look = first_look;
+        pass.bind_requests();
         for _ in 0..STEPS {
             let action = decide(&pass.view(), &pass.observed());
             tracing::debug!(?action, "step");
@@ -233,6 +236,7 @@ impl Reconciler {
                 Action::Finish(finish) => return pass.finish(finish).await,
                 action => pass.perform(action).await?,
             }
+            pass.tell_outside().await;
             if let Some(wait) = pass.ways.session.put_off() {
                 let finish = put_off(&pass.view(), pass.ways.in_background, wait);
                 return pass.finish(finish).await;
@@ -272,6 +276,7 @@ impl Pass<'_> {
                 self.findings.namespace = self.read_namespace().await?;
                 // It may allow less by now.
                 self.findings.place.identity = None;
+                self.bind_requests();
             }
             Action::LookForProtected => {
                 self.findings.place.protection = Some(self.look_for_protected());

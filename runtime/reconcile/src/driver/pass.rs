@@ -31,6 +31,8 @@ pub(super) struct Pass<'a> {
     pub points: Points,
     /// The object as Kubernetes last returned it.
     pub object: Object,
+    /// The object is as the API server had it in this pass.
+    pub is_latest: bool,
     /// When the first look began of those in a row that did not find all well, if that is known.
     pub first_look: Option<Timestamp>,
     /// Generation that this pass works from. The object may be read again on the way; its spec is not.
@@ -77,6 +79,7 @@ impl<'a> Pass<'a> {
             reconciler,
             ways,
             points: reconciler.extensions.of(object.kind),
+            is_latest: false,
             first_look: None,
             generation: object.metadata.generation.unwrap_or(0),
             forms,

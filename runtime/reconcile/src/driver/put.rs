@@ -1,6 +1,7 @@
 //! The PUT, and what goes along with it that others own.
 
 use armature_shapes::names;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::findings::Seen;
@@ -12,9 +13,13 @@ use crate::remote::Begun;
 /// PUTs of one pass that are begun again because the resource changed after it was read.
 const ATTEMPTS: usize = 3;
 
+/// How far behind a watch is thought to be at most.
+const LONGEST_BEHIND: SignedDuration = SignedDuration::from_mins(2);
+
 impl Pass<'_> {
     /// Step 13. Where Azure changed the resource since it was read, nothing was sent: the pass looks again.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
+        self.check_is_latest().await?;
         let sent = self.send_put().await?;
         if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
             self.findings.writes.overtaken += 1;
@@ -37,6 +42,27 @@ impl Pass<'_> {
             self.findings.seen.expire();
         }
         self.findings.writes.put = Some(begun);
+        Ok(())
+    }
+
+    /// A process that has just begun to manage objects knows them from a watch, which may be behind what the one before it has
+    /// sent and noted: what that wrote would look like drift, and an older spec would go to Azure.
+    async fn check_is_latest(&mut self) -> Result<(), KubernetesError> {
+        let since = self.reconciler.since;
+        let is_new = self.reconciler.clock.now().duration_since(since) < LONGEST_BEHIND;
+        if self.is_latest || !is_new {
+            return Ok(());
+        }
+        let key = self.object.key();
+        let Some(latest) = self.reconciler.kubernetes.read(&key).await? else {
+            let object = key.to_string();
+            return Err(KubernetesError::Gone { object });
+        };
+        if latest.metadata.resource_version != self.object.metadata.resource_version {
+            let object = key.to_string();
+            return Err(KubernetesError::Conflict { object });
+        }
+        self.is_latest = true;
         Ok(())
     }
 

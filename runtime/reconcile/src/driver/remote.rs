@@ -124,8 +124,9 @@ impl Pass<'_> {
                 self.book.note_record(&sent, self.generation);
             }
         }
+        // Known to the next pass even where the API server does not take it now.
+        self.defer();
         if self.may_defer(operation) {
-            self.defer();
             return Ok(());
         }
         self.write_notes_anyway().await

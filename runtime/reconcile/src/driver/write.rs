@@ -38,6 +38,7 @@ impl Pass<'_> {
         }
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
+        self.is_latest = true;
         self.forget_deferred();
         self.book.is_written(&self.object);
         Ok(())

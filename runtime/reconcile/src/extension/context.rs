@@ -146,6 +146,13 @@ impl ArmAccess {
         self.transport.admit_subscription(subscription);
     }
 
+    /// Lets requests of this pass go to a path outside of the scopes that the object's namespace may use: one that stands for
+    /// the object's own resource, such as what is kept of it after a deletion. A write is admitted only when Azure has answered
+    /// that it is: users write the object.
+    pub fn admit_path(&self, method: Method, url: &str) {
+        self.transport.admit_path(method, url);
+    }
+
     /// Base URL of the Azure that answers: what is kept for other objects is kept for this one alone, since a Secret may name a
     /// cloud of its own.
     pub async fn endpoint(&self) -> String {

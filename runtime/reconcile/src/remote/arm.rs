@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use armature_azure::operation::{self, Style};
 use armature_azure::{
-    CloudError, CredentialKey, Method, Request, Response, Transport, TransportError, absence,
+    CloudError, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
+    absence,
 };
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::kind::KindInfo;
@@ -137,7 +138,7 @@ impl Session for Gate {
         let request = request(target.credential, Method::Get, running.url.clone(), None);
         let response = match self.send(request).await {
             Ok(response) => response,
-            Err(error) if error.is_refused => {
+            Err(error) if error.refused.is_some() => {
                 return Progress::Doubtful(transport_failure(&error).into());
             }
             Err(error) => return Progress::Unknown(transport_failure(&error)),
@@ -295,7 +296,9 @@ fn provisioning(body: &Value) -> Provisioning {
 
 /// No answer. A credential that cannot be used is the user's to fix, anything else may pass.
 pub(crate) fn transport_failure(error: &TransportError) -> Failure {
-    let mut failure = if error.credential {
+    let mut failure = if error.refused == Some(Refused::Scope) {
+        Failure::error(reason::SCOPE_NOT_ALLOWED, error.to_string())
+    } else if error.credential {
         Failure::warning(reason::FAILED, RetryClass::Slow, error.to_string())
     } else {
         Failure::unknown(error.to_string())

@@ -1,7 +1,8 @@
 //! The way of one pass to Azure: each request, of the driver and of extensions, goes through the budget.
 //!
 //! A request to another subscription than the one that was checked for the credential is not sent, unless an extension
-//! says that its resource stands for that one.
+//! says that its resource stands for that one. Nor is one whose path is outside of the scopes that the object's namespace may
+//! use, with the exceptions of [`crate::allowed_scopes`] and those that an extension names.
 //!
 //! Once something was changed in Azure, the rest of the pass is always sent: what Azure made of it must be read
 //! and recorded.
@@ -11,13 +12,14 @@ use std::time::Duration;
 
 use armature_azure::budget::{Account, Budget, Call, Sent, Sort, Urgency};
 use armature_azure::{
-    CredentialKey, Method, RefusedUrl, Request, Response, Transport, TransportError,
+    CredentialKey, Method, Refused, RefusedUrl, Request, Response, Transport, TransportError,
 };
 use armature_shapes::id::segment;
 use armature_shapes::resource::ObjectKey;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
+use crate::allowed_scopes::{Bound, Enforcement};
 use crate::time::Clock;
 
 /// The transport of one pass.
@@ -37,6 +39,12 @@ struct State {
     subscription: Option<String>,
     /// Where they may go as well.
     admitted: Vec<String>,
+    /// What paths must be below; everywhere when absent.
+    bound: Option<Bound>,
+    /// Requests that an extension vouches for.
+    admitted_paths: Vec<(Method, String)>,
+    /// What was sent although it is outside of the scopes.
+    outside: Vec<String>,
     /// The latest PUT may have arrived, and nobody heard what came of it.
     has_unanswered_put: bool,
     sent: Sent,
@@ -77,6 +85,16 @@ impl Gate {
     /// From here on requests may go to this subscription alone, and to what is in none.
     pub fn confine(&self, subscription: &str) {
         self.state().subscription = Some(subscription.to_owned());
+    }
+
+    /// From here on requests stay below these scopes.
+    pub fn bind(&self, bound: Option<Bound>) {
+        self.state().bound = bound;
+    }
+
+    /// What is to be told of requests that were sent although they are outside of the scopes.
+    pub fn take_outside(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().outside)
     }
 
     /// Whether the latest PUT may have been carried out although no answer says so.
@@ -146,21 +164,25 @@ impl Transport for Gate {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
         let (method, url) = (request.method, request.url.clone());
         let path = url.split('?').next().unwrap_or_default();
-        let refusal = |message: String, retry_after: Option<Duration>| TransportError {
+        let unsent = |message: String, refused: Option<Refused>| TransportError {
             method,
             url: path.to_owned(),
             message,
             credential: false,
-            is_refused: retry_after.is_none(),
-            retry_after,
+            refused,
+            retry_after: None,
         };
         if segment::has_dots(&url) {
-            return Err(refusal(RefusedUrl::Elsewhere.to_string(), None));
+            let message = RefusedUrl::Elsewhere.to_string();
+            return Err(unsent(message, Some(Refused::Elsewhere)));
         }
         let subscription = segment::subscription_of(&url);
         self.state()
             .check_subscription(subscription.as_deref())
-            .map_err(|message| refusal(message, None))?;
+            .map_err(|message| unsent(message, Some(Refused::Elsewhere)))?;
+        self.state()
+            .check_scopes(method, &url)
+            .map_err(|message| unsent(message, Some(Refused::Scope)))?;
         let sort = Sort::of(method);
         let account = Account {
             subscription: subscription.unwrap_or_default().to_ascii_lowercase(),
@@ -169,10 +191,11 @@ impl Transport for Gate {
         let put_off = |wait: Duration| {
             let seconds = wait.as_secs();
             let limit = format!("Azure's limit of {} for the subscription", sort.name());
-            refusal(
-                format!("put off for {seconds} s: {limit} is reached"),
-                Some(wait),
-            )
+            let message = format!("put off for {seconds} s: {limit} is reached");
+            TransportError {
+                retry_after: Some(wait),
+                ..unsent(message, None)
+            }
         };
         let is_committed = self.admit(&account, sort).map_err(put_off)?;
         let answer = self.arm.send(request).await;
@@ -206,6 +229,11 @@ impl Transport for Gate {
     fn admit_subscription(&self, subscription: &str) {
         self.state().admitted.push(subscription.to_owned());
     }
+
+    fn admit_path(&self, method: Method, url: &str) {
+        let path = segment::path_from_root(url);
+        self.state().admitted_paths.push((method, path));
+    }
 }
 
 impl State {
@@ -222,14 +250,35 @@ impl State {
             "refused: the URL is in subscription '{asked}', but the credential is for {checked}"
         ))
     }
+
+    /// Refuses a request outside of the scopes of the namespace, or notes that it was sent all the same.
+    fn check_scopes(&mut self, method: Method, url: &str) -> Result<(), String> {
+        let Some(bound) = &self.bound else {
+            return Ok(());
+        };
+        let path = segment::path_from_root(url);
+        let is_admitted =
+            |(by, at): &(Method, String)| *by == method && at.eq_ignore_ascii_case(&path);
+        if bound.scopes.allow_request(method, url) || self.admitted_paths.iter().any(is_admitted) {
+            return Ok(());
+        }
+        let message = bound.advice();
+        match bound.enforcement {
+            Enforcement::Enforce => Err(message),
+            Enforcement::Warn => {
+                self.outside.push(format!("{method} {path}: {message}"));
+                Ok(())
+            }
+        }
+    }
 }
 
-/// Whether a write may have been carried out although nobody heard of it: its answer was lost on the way, or a gateway gave
-/// up waiting for it.
+/// Whether a write may have been carried out although nobody heard of it: its answer was lost on the way, a gateway gave up
+/// waiting for it, or the service failed while it worked on it.
 fn may_be_done_unheard(answer: &Result<Response, TransportError>) -> bool {
     match answer {
-        Ok(response) => matches!(response.status, 502 | 504),
-        Err(error) => !error.credential && !error.is_refused,
+        Ok(response) => matches!(response.status, 408 | 500 | 502..=504),
+        Err(error) => !error.credential && error.refused.is_none(),
     }
 }
 

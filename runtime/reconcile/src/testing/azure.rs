@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Mutex;
 
-use armature_azure::{Cloud, CredentialKey, Method, Request, Response, Transport, TransportError};
+use armature_azure::{
+    Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError,
+};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -124,7 +126,7 @@ fn no_answer(request: &Request, message: String, is_refused: bool) -> TransportE
         url: request.url.clone(),
         message,
         credential: false,
-        is_refused,
+        refused: is_refused.then_some(Refused::Elsewhere),
         retry_after: None,
     }
 }

@@ -360,6 +360,11 @@ impl MemoryCluster {
         }
     }
 
+    /// Has the cache at the object as it was, until it is read from the server.
+    pub fn lag_at(&self, object: Object) {
+        lock(&self.state).cached.insert(object.key(), object);
+    }
+
     /// Reasons and messages of events so far, which are forgotten here.
     pub fn take_events(&self) -> Vec<(String, String)> {
         std::mem::take(&mut lock(&self.state).events)

@@ -18,6 +18,7 @@ pub use breakpoint::{Breakpoint, Side};
 pub use cluster::MemoryCluster;
 pub use key_value::{KEY_VALUE, KeyValue};
 
+use super::allowed_scopes::Enforcement;
 use super::backoff::Random;
 use super::driver::{Reconciler, Settings};
 use super::policy::Policy;
@@ -49,6 +50,7 @@ pub fn reconciler(
             operator_version: "v1".to_owned(),
             default_policy: Policy::Manage,
             default_scopes: None,
+            scopes_enforcement: Enforcement::Enforce,
             random_name: azure_name::pretended,
             longest_hold_before_put: Duration::from_secs(60 * 60),
             longest_hold_before_delete: Duration::from_secs(5 * 60),

@@ -198,6 +198,11 @@ impl<S> FieldOf<S> {
         self.flags(Flags::WRITE_ONLY)
     }
 
+    /// Names no resource, whatever it looks like: [`Flags::FREE_TEXT`].
+    pub const fn free_text(self) -> Self {
+        self.flags(Flags::FREE_TEXT)
+    }
+
     /// Can be set only on creation: [`Flags::CREATE_ONLY`].
     pub const fn create_only(self) -> Self {
         self.flags(Flags::CREATE_ONLY)

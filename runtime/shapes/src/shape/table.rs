@@ -207,6 +207,9 @@ impl Flags {
     /// In the hub only: the storage version has no field of this name or type, so the stored form keeps the
     /// value in the enclosing object's `$propertyBag` (ASO behaviour §3.2).
     pub const STASHED: Flags = Flags(1 << 9);
+    /// Text that may look like an ARM id and makes Azure use nothing: paths of HTTP, templates, filters. Said in the group's
+    /// curation, with a reason.
+    pub const FREE_TEXT: Flags = Flags(1 << 10);
 
     /// Both sets together.
     pub const fn with(self, other: Flags) -> Flags {

@@ -145,7 +145,7 @@ fn heard(request: &Request, reply: Reply) -> Result<Response, TransportError> {
         url: request.url.clone(),
         message: message.to_owned(),
         credential: false,
-        is_refused: false,
+        refused: None,
         retry_after: None,
     };
     let Some(answer) = reply.answer else {

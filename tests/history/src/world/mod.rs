@@ -28,6 +28,7 @@ use std::time::Duration;
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::{KindInfo, NameRule};
 use armature_runtime::names;
+use armature_runtime::reconcile::allowed_scopes::Enforcement;
 use armature_runtime::reconcile::backoff::Requeue;
 use armature_runtime::reconcile::driver::{Reconciler, Settings as Operator};
 use armature_runtime::reconcile::policy::Policy;
@@ -159,6 +160,7 @@ fn operator() -> Operator {
         operator_version: "v1".to_owned(),
         default_policy: Policy::Manage,
         default_scopes: None,
+        scopes_enforcement: Enforcement::Enforce,
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),

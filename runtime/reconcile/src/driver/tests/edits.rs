@@ -1,8 +1,12 @@
 //! What the user edits reaches Azure once, and nothing else does.
 
 use armature_azure::Method;
+use armature_shapes::resource::TypedObject;
+use armature_shapes::testing::kinds::HubStore;
+use async_trait::async_trait;
 
 use super::*;
+use crate::extension::*;
 use crate::port::DataKind;
 
 /// A store with all that can be taken out of it again, ready.
@@ -430,4 +434,66 @@ async fn tags_of_others_stay_where_the_user_says_so() {
         world.azure.get(GROUP).unwrap()["tags"],
         json!({"ours": "2"})
     );
+}
+
+/// What another release builds.
+#[derive(Clone)]
+struct Builds(&'static str, Value);
+
+#[async_trait]
+impl ArmResourceModifier for Builds {
+    type Hub = HubStore;
+
+    async fn modify(
+        &self,
+        _: &Context,
+        _: &TypedObject<HubStore>,
+        mut body: Value,
+        next: Next<'_, Value, Value>,
+    ) -> Result<Value, ExtensionError> {
+        body["properties"][self.0] = self.1.clone();
+        next.call_with(body).await
+    }
+}
+
+/// What a release builds otherwise waits for an edit; what somebody changed in Azure since the last look does not.
+#[tokio::test]
+async fn drift_that_is_there_at_an_upgrade_is_repaired() {
+    let elsewhere = json!("/subscriptions/s-1/resourceGroups/elsewhere");
+    for (builds, drifts, repaired) in [
+        // A new member, and a known one with another value.
+        (("further", json!("x")), false, false),
+        (("capacity", json!(6)), false, false),
+        (("further", json!("x")), true, true),
+        (("capacity", json!(6)), true, true),
+    ] {
+        let (mut world, store) = full_store().await;
+        let peer = full()["peerReference"]["armId"].clone();
+        let what = format!("{builds:?} {drifts}");
+        if drifts {
+            let mut there = world.azure.get(STORE).unwrap();
+            there["properties"]["peerId"] = elsewhere.clone();
+            world.azure.set(STORE, there);
+        }
+        world.extensions = Registry::builder()
+            .register_modifier(Builds(builds.0, builds.1))
+            .build()
+            .unwrap();
+        let mut reconciler = world.reconciler();
+        reconciler.settings.operator_version = "v2".to_owned();
+        for _ in 0..2 {
+            assert_eq!(reconciler.reconcile(&store).await, Requeue::Sync, "{what}");
+        }
+        let events = world.cluster.take_events();
+        let has = |reason: &str| events.iter().any(|(found, _)| found == reason);
+        assert_eq!(has("Drifted"), repaired, "{what}: {events:?}");
+        assert_eq!(has("WaitsForEdit"), !repaired, "{what}: {events:?}");
+        assert_eq!(
+            world.azure.take_bodies().len(),
+            usize::from(repaired),
+            "{what}"
+        );
+        let there = world.azure.get(STORE).unwrap();
+        assert_eq!(there["properties"]["peerId"], peer, "{what}");
+    }
 }

@@ -110,7 +110,7 @@ async fn without_an_answer(lose: fn(&World)) -> (World, Reconciler, ObjectKey) {
     (world, operator, store)
 }
 
-const LOST: [fn(&World); 3] = [
+const LOST: [fn(&World); 6] = [
     |world| world.azure.lose_answer(Method::Put, STORE),
     |world| {
         world
@@ -121,6 +121,22 @@ const LOST: [fn(&World); 3] = [
         world
             .azure
             .script(Method::Put, STORE, response(504, &[], None))
+    },
+    // The service failed, was busy or gave up while it worked on it: so it may have made it.
+    |world| {
+        world
+            .azure
+            .script(Method::Put, STORE, error(500, "InternalServerError"))
+    },
+    |world| {
+        world
+            .azure
+            .script(Method::Put, STORE, error(503, "ServiceUnavailable"))
+    },
+    |world| {
+        world
+            .azure
+            .script(Method::Put, STORE, response(408, &[], None))
     },
 ];
 

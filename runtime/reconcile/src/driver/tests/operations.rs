@@ -332,6 +332,9 @@ async fn after_a_conflict_the_object_is_read_from_the_server() {
 #[tokio::test]
 async fn the_state_of_an_operation_is_written_into_what_the_server_has() {
     let (world, store) = World::with_store().await;
+    // Of a process that has just begun, the PUT itself would look first.
+    let operator = world.reconciler();
+    world.clock.advance(180);
     let headers = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
     world
         .azure
@@ -341,7 +344,7 @@ async fn the_state_of_an_operation_is_written_into_what_the_server_has() {
     world
         .cluster
         .annotate(&store, "note", Some("by somebody else"));
-    assert_eq!(world.pass(&store).await, seconds(15));
+    assert_eq!(operator.reconcile(&store).await, seconds(15));
     let annotation = |name| world.cluster.annotation(&store, name);
     let operation = annotation(names::POLLER_RESUME_ID);
     assert_eq!(
@@ -485,4 +488,31 @@ async fn while_a_put_runs_nothing_else_is_written() {
     assert_eq!(world.requests(), [&look[..], &rest[..]].concat());
     assert!(world.azure.get(STORE).is_none(), "nothing is left behind");
     assert!(world.cluster.object(&store).is_none());
+}
+
+/// The API server is away, or refuses, after Azure has taken a PUT: the next pass follows the operation all the same.
+#[tokio::test]
+async fn the_operation_of_an_edit_is_followed_though_it_could_not_be_written() {
+    let (world, store) = World::with_store().await;
+    let headers = [("azure-asyncoperation", OPERATION), ("retry-after", "15")];
+    let accepted = response(200, &headers, None);
+    world.azure.script(Method::Put, STORE, accepted);
+    for _ in 0..2 {
+        let running = response(200, &[], Some(body("InProgress")));
+        world.azure.script(Method::Get, OPERATION, running);
+    }
+    world.store(json!({"capacity": 6}));
+    let operator = world.reconciler();
+    world.cluster.refuse_metadata(true);
+    operator.reconcile(&store).await;
+    assert_eq!(world.azure.take_bodies().len(), 1);
+    operator.reconcile(&store).await;
+    world.cluster.refuse_metadata(false);
+    operator.reconcile(&store).await;
+    assert!(world.azure.take_bodies().is_empty(), "no second PUT");
+    let asked = world.requests();
+    assert!(
+        asked.iter().any(|line| line.contains("operations")),
+        "{asked:?}"
+    );
 }

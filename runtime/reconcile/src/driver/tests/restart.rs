@@ -151,3 +151,23 @@ async fn ten_thousand_ready_objects_restart_with_one_read_each_within_arms_limit
     let writes = writes.iter().filter(|line| !line.starts_with("GET "));
     assert_eq!(writes.count(), 0, "nothing is written anywhere");
 }
+
+/// The one that takes over knows objects from a watch. The one before it has sent and noted an edit since.
+#[tokio::test]
+async fn who_takes_over_sends_no_older_spec() {
+    let (world, store) = World::with_store().await;
+    let old = world.cluster.object(&store).unwrap();
+    world.store(json!({"capacity": 6}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let edited = world.azure.get(STORE).unwrap();
+    assert_eq!(edited["properties"]["capacity"], 6);
+    world.forget();
+    world.cluster.lag_at(old);
+    let after = world.reconciler();
+    for _ in 0..3 {
+        after.reconcile(&store).await;
+    }
+    assert!(world.azure.take_bodies().is_empty(), "nothing is sent");
+    assert_eq!(world.azure.get(STORE).unwrap(), edited);
+    assert_eq!(world.ready(&store), "True//Succeeded");
+}

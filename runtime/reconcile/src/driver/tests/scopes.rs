@@ -1,8 +1,14 @@
 //! Namespaces whose objects may not be everywhere.
 
-use crate::allowed_scopes::AllowedScopes;
+use armature_azure::Method;
+use armature_shapes::resource::TypedObject;
+use armature_shapes::testing::kinds::HubStore;
+use async_trait::async_trait;
 
 use super::*;
+use crate::allowed_scopes::{AllowedScopes, Enforcement};
+use crate::extension::*;
+use crate::port::DataKind;
 
 const OTHER: &str = "/subscriptions/s-1/resourceGroups/other";
 
@@ -148,5 +154,152 @@ async fn who_is_refused_holds_nothing() {
             .any(|(reason, _)| reason == "HeldByAnotherObject");
         assert_eq!(told, is_held, "{scopes}");
         assert_eq!(world.azure.take_bodies().is_empty(), is_held, "{scopes}");
+    }
+}
+
+/// An id as Azure writes it, of another team.
+const PAYROLL: &str = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/prod/providers/Microsoft.Toys/stores/payroll";
+
+const BUILT_IN: &str =
+    "/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7";
+
+/// Nothing but the finished body shows these.
+fn hidden_ids() -> Vec<(&'static str, Value)> {
+    let config = json!({"name": "m", "key": "nickname"});
+    let secret = json!({"name": "secret", "key": "password"});
+    vec![
+        ("properties.tier", json!({"tier": PAYROLL})),
+        (
+            "properties.tier",
+            json!({"tier": format!(" ResourceId={PAYROLL};Database=x")}),
+        ),
+        ("zones[1]", json!({"zones": ["1", PAYROLL]})),
+        ("properties.nickname", json!({"nicknameFromConfig": config})),
+        ("properties.password", json!({"password": secret})),
+    ]
+}
+
+async fn bounded() -> World {
+    let world = World::with_group().await;
+    let cluster = &world.cluster;
+    cluster.put_data(DataKind::ConfigMap, "m", &[("nickname", PAYROLL)]);
+    cluster.put_data(DataKind::Secret, "secret", &[("password", PAYROLL)]);
+    allow(&world, Some(GROUP));
+    world
+}
+
+#[tokio::test]
+async fn an_id_anywhere_in_the_body_is_refused_before_it_is_sent() {
+    for (path, spec) in hidden_ids() {
+        let world = bounded().await;
+        let store = world.store(spec.clone());
+        assert_eq!(world.pass(&store).await, Requeue::Never, "{spec}");
+        assert_eq!(world.ready(&store), "False/Error/ScopeNotAllowed", "{spec}");
+        let message = world.cluster.message(&store);
+        assert!(message.starts_with(&format!("{path}: ")), "{message}");
+        let shows_it = message.contains("payroll");
+        assert_eq!(shows_it, path != "properties.password", "{message}");
+        assert!(world.azure.take_bodies().is_empty(), "{spec}");
+        // Allowed, and built in.
+        let team = format!("{GROUP}, {}", PAYROLL.trim_end_matches("/stores/payroll"));
+        allow(&world, Some(&team));
+        assert_eq!(world.pass(&store).await, Requeue::Sync, "{spec}");
+    }
+    let world = bounded().await;
+    let store = world.store(json!({"tier": BUILT_IN}));
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+}
+
+#[tokio::test]
+async fn where_scopes_only_warn_an_id_in_the_body_is_sent_and_told() {
+    for (path, spec) in hidden_ids() {
+        let world = bounded().await;
+        let mut reconciler = world.reconciler();
+        reconciler.settings.scopes_enforcement = Enforcement::Warn;
+        let store = world.store(spec);
+        assert_eq!(reconciler.reconcile(&store).await, Requeue::Sync, "{path}");
+        let events = world.cluster.take_events();
+        let told = events
+            .iter()
+            .find(|(reason, _)| reason == "OutsideAllowedScopes");
+        let (_, message) = told.unwrap_or_else(|| panic!("{path}: {events:?}"));
+        assert!(message.contains("it is sent all the same"), "{message}");
+        assert!(!message.contains("nothing is sent"), "{message}");
+    }
+    // A reference is refused as ever.
+    let world = bounded().await;
+    let mut reconciler = world.reconciler();
+    reconciler.settings.scopes_enforcement = Enforcement::Warn;
+    let store = world.store(json!({"peerReference": {"armId": OTHER}}));
+    assert_eq!(reconciler.reconcile(&store).await, Requeue::Never);
+}
+
+/// Whoever writes the notes of an object may name any URL below the endpoint.
+#[tokio::test]
+async fn a_forged_operation_asks_for_nothing_outside() {
+    for enforcement in [Enforcement::Enforce, Enforcement::Warn] {
+        let (world, store) = World::with_store().await;
+        allow(&world, Some(GROUP));
+        let mut reconciler = world.reconciler();
+        reconciler.settings.scopes_enforcement = enforcement;
+        let url = format!("{OTHER}?api-version=2024-01-01");
+        let token =
+            json!({"type": "x", "token": {"type": "loc", "pollURL": url, "state": "InProgress"}});
+        let token = token.to_string();
+        for (name, value) in [
+            (names::POLLER_RESUME_ID, "GenericClient.CreateOrUpdateByID"),
+            (names::POLLER_RESUME_TOKEN, token.as_str()),
+        ] {
+            world.cluster.annotate(&store, name, Some(value));
+        }
+        reconciler.reconcile(&store).await;
+        let asked = world.requests().iter().any(|line| line.contains(OTHER));
+        assert_eq!(asked, enforcement == Enforcement::Warn, "{enforcement:?}");
+    }
+}
+
+/// What an extension asks for is bound as well, unless it vouches for it.
+#[tokio::test]
+async fn extensions_ask_for_nothing_outside() {
+    let url = "/subscriptions/s-1/providers/Microsoft.Toys/locations/w/deletedStores/s";
+    for admits in [false, true] {
+        let mut world = World::with_group().await;
+        allow(&world, Some(GROUP));
+        world.extensions = Registry::builder()
+            .register_modifier(Asks { url, admits })
+            .build()
+            .unwrap();
+        let store = world.store(json!({}));
+        let requeue = world.pass(&store).await;
+        let asked = world.requests().iter().any(|line| line.contains(url));
+        assert_eq!(asked, admits);
+        if !admits {
+            assert_eq!(requeue, Requeue::Never);
+            assert_eq!(world.ready(&store), "False/Error/ScopeNotAllowed");
+        }
+    }
+}
+
+struct Asks {
+    url: &'static str,
+    admits: bool,
+}
+
+#[async_trait]
+impl ArmResourceModifier for Asks {
+    type Hub = HubStore;
+
+    async fn modify(
+        &self,
+        context: &Context,
+        _: &TypedObject<HubStore>,
+        body: Value,
+        next: Next<'_, Value, Value>,
+    ) -> Result<Value, ExtensionError> {
+        if self.admits {
+            context.arm.admit_path(Method::Get, self.url);
+        }
+        context.arm.get(self.url).await?;
+        next.call_with(body).await
     }
 }

@@ -1,11 +1,49 @@
 //! Below which ARM ids everything must be that the objects of a namespace are for and refer to.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | `bound` | the scopes of one namespace: who said them, and what is told of an id outside |
+//! | `free` | ids and requests that are allowed without asking |
+//!
+//! What does not live here: what a pass asks about, see [`crate::driver`], and the way of its requests, see [`crate::remote`].
+
+mod bound;
+mod free;
 
 use std::fmt;
 
+use armature_azure::Method;
 use armature_shapes::id::segment::{self, MisleadingSegment};
+
+pub(crate) use bound::{Bound, Source};
 
 /// First segments of ARM ids: below a subscription, and of the tenant.
 const ROOTS: [&str; 2] = ["subscriptions", "providers"];
+
+/// What becomes of ids that only the whole request shows: in its path, and in texts of its body that are no references.
+/// References and the resource's own place are refused either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Enforcement {
+    /// Nothing is sent.
+    #[default]
+    Enforce,
+    /// It is sent, and told by an event.
+    Warn,
+}
+
+impl Enforcement {
+    /// Reads `enforce` or `warn`.
+    ///
+    /// # Errors
+    /// When it is another word.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "enforce" => Ok(Self::Enforce),
+            "warn" => Ok(Self::Warn),
+            _ => Err("expected 'enforce' or 'warn'".to_owned()),
+        }
+    }
+}
 
 /// ARM ids below which something is allowed; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +105,20 @@ impl AllowedScopes {
             })
         };
         segment::check_path(id).is_ok() && self.0.iter().any(is_above)
+    }
+}
+
+impl AllowedScopes {
+    /// Whether the finished body of a PUT may name an ARM id: one that is below a scope, or a definition of a role or a policy
+    /// that is the same for everybody.
+    pub fn allow_in_body(&self, id: &str) -> bool {
+        self.allow(id) || free::is_definition(id)
+    }
+
+    /// Whether a request may be sent: its path is below a scope, or it is one that shows and changes nobody's resources.
+    pub fn allow_request(&self, method: Method, url: &str) -> bool {
+        let path = segment::path_from_root(url);
+        self.allow(&path) || free::is_free_request(method, &path)
     }
 }
 

@@ -7,8 +7,10 @@ use super::advanced_filter_c2ba78f6::AdvancedFilter;
 shaped! {
     /// Object from `types.json`.
     EventSubscriptionFilter {
-        /// List of objects; ARM `advancedFilters`.
-        advanced_filters: Vec<AdvancedFilter> = "advancedFilters".at(&["advancedFilters"]);
+        /// List of objects; names no resource; ARM `advancedFilters`.
+        advanced_filters: Vec<AdvancedFilter> = "advancedFilters"
+            .at(&["advancedFilters"])
+            .free_text();
         /// Boolean; ARM `enableAdvancedFilteringOnArrays`.
         enable_advanced_filtering_on_arrays: bool = "enableAdvancedFilteringOnArrays"
             .at(&["enableAdvancedFilteringOnArrays"]);
@@ -16,9 +18,9 @@ shaped! {
         included_event_types: Vec<String> = "includedEventTypes".at(&["includedEventTypes"]);
         /// Boolean; ARM `isSubjectCaseSensitive`.
         is_subject_case_sensitive: bool = "isSubjectCaseSensitive".at(&["isSubjectCaseSensitive"]);
-        /// String; ARM `subjectBeginsWith`.
-        subject_begins_with: String = "subjectBeginsWith".at(&["subjectBeginsWith"]);
-        /// String; ARM `subjectEndsWith`.
-        subject_ends_with: String = "subjectEndsWith".at(&["subjectEndsWith"]);
+        /// String; names no resource; ARM `subjectBeginsWith`.
+        subject_begins_with: String = "subjectBeginsWith".at(&["subjectBeginsWith"]).free_text();
+        /// String; names no resource; ARM `subjectEndsWith`.
+        subject_ends_with: String = "subjectEndsWith".at(&["subjectEndsWith"]).free_text();
     }
 }

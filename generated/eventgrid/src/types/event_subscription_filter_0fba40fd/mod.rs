@@ -7,15 +7,17 @@ use super::advanced_filter_3b2fd5a1::AdvancedFilter;
 shaped! {
     /// Object from `EventGrid.json#/definitions/EventSubscriptionFilter`.
     EventSubscriptionFilter {
-        /// List of objects; ARM `advancedFilters`.
-        advanced_filters: Vec<AdvancedFilter> = "advancedFilters".at(&["advancedFilters"]);
+        /// List of objects; names no resource; ARM `advancedFilters`.
+        advanced_filters: Vec<AdvancedFilter> = "advancedFilters"
+            .at(&["advancedFilters"])
+            .free_text();
         /// List of strings; ARM `includedEventTypes`.
         included_event_types: Vec<String> = "includedEventTypes".at(&["includedEventTypes"]);
         /// Boolean; ARM `isSubjectCaseSensitive`.
         is_subject_case_sensitive: bool = "isSubjectCaseSensitive".at(&["isSubjectCaseSensitive"]);
-        /// String; ARM `subjectBeginsWith`.
-        subject_begins_with: String = "subjectBeginsWith".at(&["subjectBeginsWith"]);
-        /// String; ARM `subjectEndsWith`.
-        subject_ends_with: String = "subjectEndsWith".at(&["subjectEndsWith"]);
+        /// String; names no resource; ARM `subjectBeginsWith`.
+        subject_begins_with: String = "subjectBeginsWith".at(&["subjectBeginsWith"]).free_text();
+        /// String; names no resource; ARM `subjectEndsWith`.
+        subject_ends_with: String = "subjectEndsWith".at(&["subjectEndsWith"]).free_text();
     }
 }

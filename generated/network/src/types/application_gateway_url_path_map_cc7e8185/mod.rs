@@ -2,7 +2,7 @@
 
 use armature_shapes::shaped;
 
-use super::application_gateway_path_rule_16252f8f::ApplicationGatewayPathRule;
+use super::application_gateway_path_rule_c8c4a4e7::ApplicationGatewayPathRule;
 use super::sub_resource_095ae0b6::SubResource;
 
 shaped! {

@@ -20,8 +20,8 @@ shaped! {
             .at(&["properties", "loadDistributionPolicy"]);
         /// String; ARM `name`.
         name: String = "name".at(&["name"]);
-        /// List of strings; ARM `properties.paths`.
-        paths: Vec<String> = "paths".at(&["properties", "paths"]);
+        /// List of strings; names no resource; ARM `properties.paths`.
+        paths: Vec<String> = "paths".at(&["properties", "paths"]).free_text();
         /// Object; ARM `properties.redirectConfiguration`.
         redirect_configuration: Box<SubResource> = "redirectConfiguration"
             .at(&["properties", "redirectConfiguration"]);

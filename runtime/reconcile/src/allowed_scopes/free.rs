@@ -1,0 +1,154 @@
+//! What is allowed without asking: it shows nothing of anybody's resources, and changes none.
+
+use armature_azure::Method;
+use armature_shapes::id::segment;
+
+/// Provider of roles and policies, which are the same for everybody where nobody made them.
+const AUTHORIZATION: &str = "microsoft.authorization";
+
+/// Its types of definitions at the tenant. Custom ones are in a subscription or below a management group.
+const DEFINITIONS: [&str; 3] = [
+    "roledefinitions",
+    "policydefinitions",
+    "policysetdefinitions",
+];
+
+/// Whether an id is a definition of a role or a policy: a built-in one, or a role as a subscription shows it. A role is a
+/// list of actions; what it is granted for is another id.
+pub(super) fn is_definition(id: &str) -> bool {
+    let segments: Vec<String> = id.split('/').map(str::to_ascii_lowercase).collect();
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    match segments.as_slice() {
+        ["", "providers", AUTHORIZATION, kind, name] => {
+            DEFINITIONS.contains(kind) && !name.is_empty()
+        }
+        [
+            "",
+            "subscriptions",
+            _,
+            "providers",
+            AUTHORIZATION,
+            "roledefinitions",
+            name,
+        ] => !name.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a request needs no scope: the list of roles, the registration of a provider, and a look at an operation, which Azure
+/// keeps beside the subscription's resources (ARM RPC, asynchronous operations).
+pub(super) fn is_free_request(method: Method, path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+    match (method, segments.as_slice()) {
+        (Method::Get, ["", "providers", AUTHORIZATION, "roledefinitions"]) => true,
+        (Method::Post, ["", "subscriptions", _, "providers", _, "register"]) => true,
+        (Method::Get, ["", root, rest @ ..]) => {
+            let is_root = matches!(*root, "subscriptions" | "providers");
+            let is_operation = rest.iter().skip(1).any(|at| at.contains("operation"));
+            is_root
+                && is_operation
+                && !rest.contains(&"resourcegroups")
+                && segment::check_path(&path).is_ok()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_known_by_their_whole_id() {
+        for (id, expected) in [
+            ("/providers/Microsoft.Authorization/roleDefinitions/r", true),
+            (
+                "/providers/Microsoft.Authorization/policyDefinitions/p",
+                true,
+            ),
+            (
+                "/providers/microsoft.authorization/policysetdefinitions/p",
+                true,
+            ),
+            (
+                "/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/r",
+                true,
+            ),
+            (
+                "/subscriptions/s/providers/Microsoft.Authorization/policyDefinitions/p",
+                false,
+            ),
+            ("/providers/Microsoft.Authorization/roleDefinitions", false),
+            ("/providers/Microsoft.Authorization/roleDefinitions/", false),
+            (
+                "/providers/Microsoft.Authorization/roleAssignments/r",
+                false,
+            ),
+            (
+                "/subscriptions/s/resourceGroups/g/providers/Microsoft.Authorization/roleDefinitions/r",
+                false,
+            ),
+            (
+                "/providers/Microsoft.Authorization/roleDefinitions/r/providers/Microsoft.A/bs/c",
+                false,
+            ),
+        ] {
+            assert_eq!(is_definition(id), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn requests_that_ask_for_no_scope() {
+        use Method::{Delete, Get, Post, Put};
+        let free = [
+            (Get, "/providers/Microsoft.Authorization/roleDefinitions"),
+            (Post, "/subscriptions/s/providers/Microsoft.Web/register"),
+            (Get, "/subscriptions/s/operationresults/eyJqb2JJZ"),
+            (
+                Get,
+                "/subscriptions/s/providers/Microsoft.Storage/locations/westus3/asyncoperations/1",
+            ),
+            (
+                Get,
+                "/subscriptions/s/providers/Microsoft.App/locations/westus2/containerappOperationStatuses/1",
+            ),
+            (
+                Get,
+                "/providers/Microsoft.Management/operationResults/create/managementGroups/m",
+            ),
+        ];
+        let others = [
+            (
+                Get,
+                "/subscriptions/s/resourceGroups/prod/providers/Microsoft.A/bs/operations",
+            ),
+            (Get, "/subscriptions/s/resourceGroups/operations"),
+            (Get, "/subscriptions/operations"),
+            (Get, "/subscriptions/s"),
+            (
+                Get,
+                "/subscriptions/s/providers/Microsoft.KeyVault/locations/w/deletedVaults/v",
+            ),
+            (
+                Post,
+                "/subscriptions/s/providers/Microsoft.KeyVault/locations/w/deletedVaults/v/purge",
+            ),
+            (
+                Post,
+                "/subscriptions/s/providers/Microsoft.Subscription/cancel",
+            ),
+            (Put, "/subscriptions/s/operationresults/1"),
+            (Delete, "/subscriptions/s/operationresults/1"),
+            (
+                Get,
+                "/subscriptions/s/operationresults/%2e%2e/resourceGroups/prod",
+            ),
+        ];
+        for (is_free, rows) in [(true, &free[..]), (false, &others[..])] {
+            for (method, path) in rows {
+                assert_eq!(is_free_request(*method, path), is_free, "{method} {path}");
+            }
+        }
+    }
+}
