@@ -3,6 +3,7 @@
 //! One HTTP client serves ARM and the token endpoint for all credentials. Nothing is retried here: every wait
 //! is the caller's. Logs name method, path, status and request ids, never tokens, queries or bodies.
 
+pub(crate) mod body;
 mod unreachable;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use jiff::Timestamp;
 use tracing::{Instrument, Span, debug, field, info_span};
 use url::Url;
 
+use self::body::BodyError;
 use super::credential::{
     CredentialError, MetadataService, OperatorIdentity, SecretReader, SecretUser, TokenSources,
     refused_key,
@@ -28,6 +30,8 @@ use super::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// ARM cuts synchronous requests off after about a minute.
 const READ_TIMEOUT: Duration = Duration::from_secs(90);
+/// Whoever answers byte by byte keeps a worker no longer than this.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(180);
 const CORRELATION: &str = "x-ms-correlation-request-id";
 const REQUEST_ID: &str = "x-ms-request-id";
 /// Tokens of additional tenants (ARM's authentication across tenants).
@@ -95,6 +99,7 @@ impl Client {
         let http = builder(&settings)?
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(READ_TIMEOUT)
+            .timeout(REQUEST_TIMEOUT)
             .https_only(true)
             .build()
             .map_err(tls)?;
@@ -183,8 +188,11 @@ impl Client {
         }
         let answer = call.send().await.map_err(|error| fail(describe(&error)))?;
         let response = head(&answer, correlation);
-        let bytes = answer.bytes().await;
-        let bytes = bytes.map_err(|error| fail(describe(&error)))?;
+        let bytes = body::read(answer, body::OF_ARM).await;
+        let bytes = bytes.map_err(|error| match error {
+            BodyError::Lost(error) => fail(describe(&error)),
+            too_long => fail(too_long.to_string()),
+        })?;
         if response.status == 401 {
             // The credential may have been replaced; the next request reads it again.
             self.credentials.forget(&request.credential);

@@ -30,7 +30,7 @@ use super::event::{EventFigures, EventRecorder};
 use super::export_watch::own_keys;
 use super::in_step::InStep;
 use super::item::MetadataOf;
-use super::names::FIELD_MANAGER;
+use super::names::{FIELD_MANAGER, is_object_name};
 use super::namespace::NamespaceCache;
 use super::namespace_credential::NamespaceCredentials;
 use super::protection::protection_below;
@@ -255,6 +255,10 @@ impl KubernetesPort for Cluster {
         namespace: &str,
         name: &str,
     ) -> Result<Option<KeyedData>, KubernetesError> {
+        if !is_object_name(name) {
+            // Nothing can have it.
+            return Ok(None);
+        }
         let client = self.clients.requests().clone();
         let label = || format!("{kind:?} {namespace}/{name}");
         match kind {
@@ -289,7 +293,19 @@ impl KubernetesPort for Cluster {
         let client = self.clients.requests().clone();
         let namespace = owner.metadata.namespace.clone().unwrap_or_default();
         let label = || format!("{:?} {namespace}/{}", export.kind, export.name);
-        let parameters = PatchParams::apply(FIELD_MANAGER).force();
+        if !is_object_name(&export.name) {
+            return Err(KubernetesError::Refused {
+                operation: "write",
+                object: label(),
+                message: "the name is none that a Secret or ConfigMap can have: use lower-case letters, digits, '-' and '.'"
+                    .to_owned(),
+            });
+        }
+        let parameters = PatchParams {
+            // What appears meanwhile under the name of one that is made is somebody else's: its values stay.
+            force: export.target_uid.is_some(),
+            ..PatchParams::apply(FIELD_MANAGER)
+        };
         let metadata = ObjectMeta {
             name: Some(export.name.clone()),
             namespace: Some(namespace.clone()),

@@ -71,7 +71,7 @@ fn method(name: &str) -> Method {
 fn shape(exchange: &Exchange) -> Option<&'static StructShape> {
     let id = ResourceId::parse(path(exchange)).ok()?;
     let api_version = exchange.url.split("api-version=").nth(1)?;
-    let mut all = versions().into_iter();
+    let mut all = versions();
     let found = all.find(|(kind, version)| {
         kind.remote_type().eq_ignore_ascii_case(&id.arm_type())
             && api_version.starts_with(version.api_version)

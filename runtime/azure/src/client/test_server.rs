@@ -92,6 +92,12 @@ async fn answer(State(log): State<Log>, request: HttpRequest) -> HttpResponse {
     match path {
         "/good" => json(200, json!({"name": "x"})),
         "/empty" => axum::http::StatusCode::NO_CONTENT.into_response(),
+        "/long" => (axum::http::StatusCode::OK, vec![b' '; (32 << 20) + 1]).into_response(),
+        "/endless" => {
+            let part = axum::body::Bytes::from_static(&[b' '; 1 << 16]);
+            let parts = futures::stream::repeat(Ok::<_, std::convert::Infallible>(part));
+            axum::body::Body::from_stream(parts).into_response()
+        }
         "/html" => (axum::http::StatusCode::OK, "<html>").into_response(),
         "/html-error" => (axum::http::StatusCode::BAD_GATEWAY, "<html>").into_response(),
         "/unauthorized" => json(

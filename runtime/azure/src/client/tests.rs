@@ -151,6 +151,10 @@ async fn answers_become_responses_or_errors() {
         error.contains("PUT /html: HTTP 200 with a body that is no JSON"),
         "{error}"
     );
+    for url in ["/long", "/endless"] {
+        let error = send(url).await.expect_err("too long").to_string();
+        assert!(error.contains("has more than 32 MiB"), "{error}");
+    }
     let before = server.log.all().len();
     for url in ["https://evil.test/x?sig=abc", "http://localhost/x", "x"] {
         let error = send(url).await.expect_err("refused");

@@ -10,6 +10,7 @@ use azure_core::http::{AsyncRawResponse, HttpClient, Request};
 use url::Url;
 
 use super::{CredentialError, Place};
+use crate::client::body::{self, BodyError};
 
 /// The service answers within milliseconds where there is one.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -91,7 +92,11 @@ impl HttpClient for Transport {
             return Err(fail(message, refused));
         }
         let headers = azure_core::http::headers::Headers::new();
-        let body = answer.bytes().await.map_err(silent)?;
+        let body = body::read(answer, body::OF_TOKENS).await;
+        let body = body.map_err(|error| match error {
+            BodyError::Lost(error) => silent(error),
+            too_long => fail(too_long.to_string(), false),
+        })?;
         Ok(AsyncRawResponse::from_bytes(status.into(), headers, body))
     }
 }

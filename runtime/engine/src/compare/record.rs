@@ -141,6 +141,8 @@ pub struct Settled {
     pub kept: Vec<String>,
     /// Paths that were found to change by themselves just now.
     pub unstable: Vec<Place>,
+    /// How many paths Azure writes in its own way beyond those that are remembered one by one.
+    pub forgotten: usize,
 }
 
 /// Why a PUT may be called for, before Azure is looked at.
@@ -297,7 +299,11 @@ impl Record {
             .map(|look| look.rewritten.iter().map(|(entry, _)| *entry).collect())
             .unwrap_or_default();
         let alike = before.filter(|before| before.desired.body == now.body);
-        let (rewritten, unstable, told) = told_apart(look.rewritten, &again, alike, at);
+        let (mut rewritten, mut unstable, told) = told_apart(look.rewritten, &again, alike, at);
+        let beyond = |count: usize| count.saturating_sub(REWRITTEN);
+        let forgotten = beyond(rewritten.len()) + beyond(unstable.len());
+        rewritten.truncate(REWRITTEN);
+        unstable.truncate(REWRITTEN);
         let mut paths = Former::of(comparison, keyed, before.map(|before| &before.paths));
         let kept = paths.give_up(comparison, keyed);
         let record = Self {
@@ -313,6 +319,7 @@ impl Record {
             record,
             kept,
             unstable: told,
+            forgotten,
         }
     }
 
@@ -523,8 +530,6 @@ fn told_apart(
             rewritten.push(entry);
         }
     }
-    rewritten.truncate(REWRITTEN);
-    unstable.truncate(REWRITTEN);
     (rewritten, unstable, told)
 }
 

@@ -268,6 +268,12 @@ impl Pass<'_> {
         let again = self.look_again(&comparison).await;
         let at = self.reconciler.clock.now();
         let settled = Record::settled(&now, &comparison, work.keyed(), again.as_ref(), before, at);
+        if settled.forgotten > 0 {
+            tracing::warn!(
+                paths = settled.forgotten,
+                "Azure writes more paths in its own way than are remembered: where one of them changes, all of them count as drift"
+            );
+        }
         let events = self.events(&settled);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
             self.forget_deferred();

@@ -539,3 +539,19 @@ fn the_annotation_stays_small_and_more_rewritten_paths_than_fit_are_in_one_diges
         Vec::<String>::new()
     );
 }
+
+#[test]
+fn what_is_not_remembered_one_by_one_is_counted() {
+    let object = Object::new();
+    let body = |value: &str| {
+        let members = (0..20).map(|number| (format!("p{number}"), json!(value)));
+        json!({"properties": members.collect::<serde_json::Map<_, _>>()})
+    };
+    let desired = body("a");
+    let settled = object.settled(1, &desired, &body("A of Azure"), None, None);
+    assert_eq!(settled.forgotten, 4);
+    assert_eq!(
+        object.settled(1, &desired, &desired, None, None).forgotten,
+        0
+    );
+}
