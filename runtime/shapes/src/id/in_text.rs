@@ -123,17 +123,17 @@ mod tests {
             format!("Database=x;ResourceId={group};Other=1"),
             format!("a,{group}"),
         ] {
-            assert_eq!(found(&text), [group.clone()], "{text}");
+            assert_eq!(found(&text), [group.as_str()], "{text}");
         }
-        for text in [S, ROLE, &S.to_uppercase()] {
-            assert_eq!(found(text), [text.to_owned()]);
+        for text in [S, ROLE, S.to_uppercase().as_str()] {
+            assert_eq!(found(text), [text]);
         }
         let two = format!("{group},{S}/resourceGroups/team");
         assert!(found(&two).contains(&format!("{S}/resourceGroups/team")));
         let encoded = "/subscriptions/%300000000-0000-0000-0000-000000000001/x";
-        assert_eq!(found(encoded), [encoded.to_owned()]);
+        assert_eq!(found(encoded), [encoded]);
         let bare = "/subscriptions/00000000000000000000000000000001";
-        assert_eq!(found(bare), [bare.to_owned()]);
+        assert_eq!(found(bare), [bare]);
     }
 
     #[test]
