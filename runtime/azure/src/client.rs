@@ -3,7 +3,6 @@
 //! One HTTP client serves ARM and the token endpoint for all credentials. Nothing is retried here: every wait
 //! is the caller's. Logs name method, path, status and request ids, never tokens, queries or bodies.
 
-pub(crate) mod body;
 mod unreachable;
 
 use std::collections::BTreeMap;
@@ -17,7 +16,7 @@ use jiff::Timestamp;
 use tracing::{Instrument, Span, debug, field, info_span};
 use url::Url;
 
-use self::body::BodyError;
+use super::body::{self, BodyError};
 use super::credential::{
     CredentialError, MetadataService, OperatorIdentity, SecretReader, SecretUser, TokenSources,
     refused_key,

@@ -10,7 +10,7 @@ use azure_core::http::{AsyncRawResponse, HttpClient, Request};
 use url::Url;
 
 use super::{CredentialError, Place};
-use crate::client::body::{self, BodyError};
+use crate::body::{self, BodyError};
 
 /// The service answers within milliseconds where there is one.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);

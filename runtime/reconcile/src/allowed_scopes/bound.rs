@@ -4,8 +4,6 @@ use armature_shapes::names;
 use armature_shapes::quote::shortened;
 
 use super::{AllowedScopes, Enforcement};
-use crate::condition::reason;
-use crate::outcome::Failure;
 
 /// Who says them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,19 +25,13 @@ pub(crate) struct Bound {
 
 impl Bound {
     /// What is said of an id outside of the scopes, which stands at `what`.
-    pub fn refusal(&self, what: &str, id: &str) -> Failure {
-        Failure::error(
-            reason::SCOPE_NOT_ALLOWED,
-            format!("{what}: '{}' {}", shortened(id), self.advice()),
-        )
+    pub fn refusal(&self, what: &str, id: &str) -> String {
+        format!("{what}: '{}' {}", shortened(id), self.advice())
     }
 
     /// The same where the id must not be told: it comes from a Secret.
-    pub fn silent_refusal(&self, what: &str) -> Failure {
-        Failure::error(
-            reason::SCOPE_NOT_ALLOWED,
-            format!("{what}: its ARM id {}", self.advice()),
-        )
+    pub fn silent_refusal(&self, what: &str) -> String {
+        format!("{what}: its ARM id {}", self.advice())
     }
 
     /// What is wrong with an id, and what to do, without the id.

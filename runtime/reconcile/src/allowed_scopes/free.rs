@@ -3,10 +3,8 @@
 use armature_azure::Method;
 use armature_shapes::id::segment;
 
-/// Provider of roles and policies, which are the same for everybody where nobody made them.
-const AUTHORIZATION: &str = "microsoft.authorization";
-
-/// Its types of definitions at the tenant. Custom ones are in a subscription or below a management group.
+/// Types of definitions of roles and policies at the tenant, which are the same for everybody. Custom ones are in a subscription
+/// or below a management group.
 const DEFINITIONS: [&str; 3] = [
     "roledefinitions",
     "policydefinitions",
@@ -19,15 +17,13 @@ pub(super) fn is_definition(id: &str) -> bool {
     let segments: Vec<String> = id.split('/').map(str::to_ascii_lowercase).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     match segments.as_slice() {
-        ["", "providers", AUTHORIZATION, kind, name] => {
-            DEFINITIONS.contains(kind) && !name.is_empty()
-        }
+        ["", "providers", _, kind, name] => DEFINITIONS.contains(kind) && !name.is_empty(),
         [
             "",
             "subscriptions",
             _,
             "providers",
-            AUTHORIZATION,
+            _,
             "roledefinitions",
             name,
         ] => !name.is_empty(),
@@ -41,7 +37,7 @@ pub(super) fn is_free_request(method: Method, path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     match (method, segments.as_slice()) {
-        (Method::Get, ["", "providers", AUTHORIZATION, "roledefinitions"]) => true,
+        (Method::Get, ["", "providers", _, "roledefinitions"]) => true,
         (Method::Post, ["", "subscriptions", _, "providers", _, "register"]) => true,
         (Method::Get, ["", root, rest @ ..]) => {
             let is_root = matches!(*root, "subscriptions" | "providers");

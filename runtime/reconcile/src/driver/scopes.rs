@@ -10,6 +10,7 @@ use super::pass::Pass;
 use crate::action::warning;
 use crate::allowed_scopes::{Bound, Enforcement, Source};
 use crate::claim;
+use crate::condition::reason;
 use crate::outcome::Failure;
 use crate::port::KubernetesError;
 use crate::view::OwnerForm;
@@ -43,13 +44,15 @@ impl Pass<'_> {
             }
         }
         let refused = used.into_iter().find(|(_, id)| !bound.scopes.allow(id));
-        Ok(refused.map_or(Ok(()), |(what, id)| Err(bound.refusal(what, &id))))
+        Ok(refused.map_or(Ok(()), |(what, id)| {
+            Err(not_allowed(bound.refusal(what, &id)))
+        }))
     }
 
     /// Whether the object may refer to this ARM id.
     pub(super) fn check_scope_of_reference(&self, path: &str, id: &str) -> Result<(), Failure> {
         match self.bound() {
-            Some(bound) if !bound.scopes.allow(id) => Err(bound.refusal(path, id)),
+            Some(bound) if !bound.scopes.allow(id) => Err(not_allowed(bound.refusal(path, id))),
             _ => Ok(()),
         }
     }
@@ -76,14 +79,14 @@ impl Pass<'_> {
         let Some(named) = refused.next() else {
             return Ok(());
         };
-        let failure = match named.is_hidden {
+        let message = match named.is_hidden {
             true => bound.silent_refusal(&named.path),
             false => bound.refusal(&named.path, &named.id),
         };
         match bound.enforcement {
-            Enforcement::Enforce => Err(failure),
+            Enforcement::Enforce => Err(not_allowed(message)),
             Enforcement::Warn => {
-                self.warn_of_scopes(&failure.message).await;
+                self.warn_of_scopes(&message).await;
                 Ok(())
             }
         }
@@ -125,4 +128,8 @@ impl Pass<'_> {
             enforcement: settings.scopes_enforcement,
         })
     }
+}
+
+fn not_allowed(message: String) -> Failure {
+    Failure::error(reason::SCOPE_NOT_ALLOWED, message)
 }

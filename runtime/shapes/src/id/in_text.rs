@@ -84,7 +84,7 @@ fn is_guid(text: &str) -> bool {
     digits.len() == 32 && digits.iter().all(char::is_ascii_hexdigit)
 }
 
-/// `Microsoft.Storage`: two names at least.
+/// Two names at least, as in `Microsoft.Toys`.
 fn is_namespace(text: &str) -> bool {
     let is_name = |part: &str| {
         part.starts_with(|sign: char| sign.is_ascii_alphabetic())
