@@ -26,6 +26,8 @@ pub struct CrdReport {
     pub older: Vec<String>,
     /// Versions that are served.
     pub served: Vec<String>,
+    /// Whether its objects say from their first moment that nobody has looked at them.
+    pub gives_status: bool,
     /// What an operator of this version makes of it, serving all versions.
     pub upgrade: Change,
     /// What it makes of it with `--crd-versions latest`.
@@ -73,6 +75,7 @@ impl CrdReport {
             upgrade: upgrade.unwrap_or_default(),
             latest: latest.unwrap_or_default(),
             served: served.into_iter().collect(),
+            gives_status: crd.gives_status(),
             stored_at,
         }
     }
@@ -102,6 +105,10 @@ fn change(
         stores_at: (ours != stored_at).then(|| ours.to_owned()),
     }
 }
+
+/// What lacks to CRDs without a default of the status.
+pub const LACK_STATUS: &str = "give new objects no status: who waits for objects to become ready, as Flux and Argo CD do, takes one \
+     for ready until the operator writes its first condition. `armature crds` prints CRDs that do";
 
 /// A table of CRDs, and sentences about what there is to do.
 pub fn text(reports: &[CrdReport]) -> String {
@@ -139,6 +146,21 @@ pub fn text(reports: &[CrdReport]) -> String {
         text.push_str(&format!(
             "\n{older} of {} may have objects at older versions: `armature crds migrate` writes them anew, as the operator does \
              by itself where it installs CRDs.\n",
+            reports.len()
+        ));
+    }
+    let lacking = reports.iter().filter(|one| !one.gives_status).count();
+    if lacking > 0 {
+        text.push_str(&format!(
+            "\n{lacking} of {} {LACK_STATUS}.\n",
+            reports.len()
+        ));
+    }
+    if lacking < reports.len() {
+        text.push_str(&format!(
+            "\n{} of {} give new objects a status, and whoever writes an object has it stored. `armature takeover undo` takes \
+             that out of the CRDs.\n",
+            reports.len() - lacking,
             reports.len()
         ));
     }

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::build_id::build_id;
 use crate::config::{CrdManagement, OperatorConfig, VersionChoice};
+use crate::crd_report::LACK_STATUS;
 use crate::health::Readiness;
 use crate::start_error::StartError;
 use crate::webhook::Certificates;
@@ -91,6 +92,7 @@ impl CrdKeeper {
             }
         }
         if self.config.crd_management == CrdManagement::None {
+            self.tell_of_lacks(&installed);
             return Ok(());
         }
         if !is_fresh {
@@ -102,6 +104,18 @@ impl CrdKeeper {
         }
         readiness.waits_for(format!("the API server to serve {} CRDs", named.len()));
         self.install().await
+    }
+
+    /// Tells those who keep CRDs themselves what theirs lack.
+    fn tell_of_lacks(&self, installed: &[InstalledCrd]) {
+        let ours = installed.iter().filter(|crd| self.kind_of(crd).is_some());
+        let lacking = ours.filter(|crd| !crd.gives_status());
+        let names: Vec<&str> = lacking
+            .filter_map(|crd| crd.metadata.name.as_deref())
+            .collect();
+        if let [first, ..] = names[..] {
+            tracing::warn!(crds = names.len(), first, "some CRDs {LACK_STATUS}");
+        }
     }
 
     /// Keeps the CRDs until told to stop.

@@ -10,7 +10,9 @@
 mod aso;
 mod commands;
 
+use armature_runtime::names::PENDING;
 use armature_simulator::Query;
+use aso::unseen::Unseen;
 use aso::{DEPLOYMENT, NAMESPACE, RESOURCES, STORED};
 use commands::World;
 use serde_json::{Value, json};
@@ -97,7 +99,10 @@ async fn a_cluster_is_taken_over_and_given_back() {
 
     world.shows("armature takeover undo", 1).await;
     world.stop_operator().await;
-    world.shows("armature takeover undo --yes", 0).await;
+    let mut unseen = Unseen::new(&client);
+    unseen.make("before", Some(PENDING)).await;
+    let undo = world.shows("armature takeover undo --yes", 0);
+    unseen.make_during(undo).await;
     for name in STORED {
         let injected = format!("{NAMESPACE}/azureserviceoperator-serving-cert");
         let former = json!([aso::SERVICE, injected]);
@@ -110,6 +115,9 @@ async fn a_cluster_is_taken_over_and_given_back() {
     let deployment = aso::deployment(&client, DEPLOYMENT).await;
     assert_eq!(deployment["spec"]["replicas"], 2);
     assert_eq!(writes(&world), Vec::<String>::new());
+    // What it finds of objects that nobody has looked at: a condition that it overwrites, or none.
+    unseen.make("after", None).await;
+    unseen.check().await;
     // What Azure Service Operator reads is as it left it.
     for (before, after) in before.iter().zip(aso::objects(&client).await) {
         assert_eq!(before["spec"], after["spec"]);

@@ -6,7 +6,7 @@ use anyhow::Context;
 use armature_runtime::kubernetes::InstalledCrd;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Client;
-use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use serde_json::{Map, Value, json};
 
 use super::found::{ADMISSION, BEFORE, Found, Workload, admission_api};
@@ -42,6 +42,7 @@ pub async fn carry_out(
         }
         Task::RemoveAdmission => remove_admission(client, found).await,
         Task::RestoreAdmission => restore_admission(client, record).await,
+        Task::TakeOutStatus(names) => take_out_status(client, names).await,
         Task::RestoreConversion(names) => restore_conversion(client, names, record).await,
     }
 }
@@ -96,6 +97,34 @@ async fn restore_admission(client: &Client, record: Option<&Record>) -> anyhow::
                 })?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Which properties of a schema have a `default` that the API server fills in for objects.
+const DEFAULTS: [&str; 2] = ["/status", "/status/properties/conditions"];
+
+async fn take_out_status(client: &Client, names: &[String]) -> anyhow::Result<()> {
+    let crd = ApiResource::erase::<InstalledCrd>(&());
+    let crds: Api<DynamicObject> = Api::all_with(client.clone(), &crd);
+    for name in names {
+        let mut crd = crds
+            .get(name)
+            .await
+            .with_context(|| format!("cannot read CRD {name}"))?;
+        let versions = crd.data["spec"]["versions"].as_array_mut();
+        for version in versions.into_iter().flatten() {
+            let properties = &mut version["schema"]["openAPIV3Schema"]["properties"];
+            for parent in DEFAULTS {
+                let parent = properties
+                    .pointer_mut(parent)
+                    .and_then(Value::as_object_mut);
+                parent.and_then(|parent| parent.remove("default"));
+            }
+        }
+        // What somebody has written in between is not lost: the API server refuses an older version of the CRD.
+        let replaced = crds.replace(name, &PostParams::default(), &crd).await;
+        replaced.with_context(|| format!("cannot change CRD {name}"))?;
     }
     Ok(())
 }

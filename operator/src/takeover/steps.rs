@@ -50,6 +50,8 @@ pub enum Task {
     RemoveAdmission,
     /// Create the webhooks for admission as they were.
     RestoreAdmission,
+    /// Take the default of the status out of CRDs: whoever writes an object has it stored with it.
+    TakeOutStatus(Vec<String>),
     /// Have CRDs convert where they did.
     RestoreConversion(Vec<String>),
 }
@@ -248,6 +250,7 @@ pub fn back(
         step("Azure Service Operator knows what is stored", knows_stored(found, record)),
         step("Azure Service Operator knows the versions of the objects", knows_written(written)),
         step("Armature is stopped", stopped(&found.ours)),
+        step("no CRD gives its objects a status", gives_no_status(found)),
         step("Azure Service Operator converts the objects", converts_as_before(found, record)),
         step("its webhooks for admission are back", admits_as_before(found, record)),
         step(
@@ -335,6 +338,15 @@ fn converts_as_before(found: &Found, record: &Record) -> State {
     match others.is_empty() {
         true => State::Done,
         false => State::Open(Task::RestoreConversion(others)),
+    }
+}
+
+fn gives_no_status(found: &Found) -> State {
+    let giving = found.crds.iter().filter(|crd| crd.gives_status());
+    let giving: Vec<String> = giving.filter_map(|crd| crd.metadata.name.clone()).collect();
+    match giving.is_empty() {
+        true => State::Done,
+        false => State::Open(Task::TakeOutStatus(giving)),
     }
 }
 

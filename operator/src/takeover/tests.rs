@@ -180,6 +180,9 @@ fn a_cluster_is_given_back_step_by_step() {
             "{service}"
         );
     }
+    let giving = with(|it| it.crds[0].spec.versions[1].gives_status = true);
+    let names = vec!["resourcegroups.resources.azure.com".to_owned()];
+    assert_eq!(giving, Some(State::Open(Task::TakeOutStatus(names))));
     let unadmitted = with(|it| it.admission.clear());
     assert_eq!(unadmitted, Some(State::Open(Task::RestoreAdmission)));
     let stopped = with(|it| it.former = vec![workload("aso", 0, 0, Some(2))]);

@@ -23,7 +23,10 @@ pub fn check(check: &Check) -> String {
     line(
         &mut text,
         "CRDs",
-        &format!("{} of kinds that Armature has", check.crds),
+        &format!(
+            "{} of kinds that Armature has; it adds a status that says when nobody has looked at an object",
+            check.crds
+        ),
     );
     line(&mut text, "objects", &check.objects.len().to_string());
     of_objects(&mut text, check);
@@ -171,6 +174,9 @@ pub fn done_by(task: &Task) -> String {
         ),
         Task::RemoveAdmission => "delete them".to_owned(),
         Task::RestoreAdmission => "create them as they were".to_owned(),
+        Task::TakeOutStatus(names) => {
+            format!("take the default of the status out of {} CRDs", names.len())
+        }
         Task::RestoreConversion(names) => {
             format!("point the conversion of {} CRDs at it", names.len())
         }

@@ -5,11 +5,13 @@
 //! |---|---|
 //! | [`crds`] | its CRDs, made of what is known of their schemas |
 //! | [`every_kind`] | the samples of every kind, and what it makes of their objects |
+//! | [`unseen`] | objects that no operator has looked at |
 
 #![allow(dead_code, reason = "each test program uses what it needs")]
 
 pub mod crds;
 pub mod every_kind;
+pub mod unseen;
 
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::ClusterResourceScope;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
 use armature_shapes::kind::KindInfo;
@@ -62,6 +63,33 @@ pub struct CrdVersion {
     pub served: bool,
     /// Whether objects are stored at it.
     pub storage: bool,
+    /// Whether its schema has a default for the status of objects.
+    #[serde(default, rename = "schema", deserialize_with = "has_default")]
+    pub gives_status: bool,
+}
+
+/// Of a schema, as much as tells whether it gives objects a status.
+fn has_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    struct Validation {
+        #[serde(rename = "openAPIV3Schema")]
+        root: Option<Schema>,
+    }
+    #[derive(Deserialize)]
+    struct Schema {
+        properties: Option<Properties>,
+    }
+    #[derive(Deserialize)]
+    struct Properties {
+        status: Option<Status>,
+    }
+    #[derive(Deserialize)]
+    struct Status {
+        default: Option<IgnoredAny>,
+    }
+    let schema = Option::<Validation>::deserialize(deserializer)?;
+    let properties = schema.and_then(|it| it.root?.properties);
+    Ok(properties.is_some_and(|it| it.status.is_some_and(|status| status.default.is_some())))
 }
 
 /// Status of a CRD.
@@ -110,6 +138,12 @@ impl InstalledCrd {
                 .any(|version| version.served && version.name == storage)
     }
 
+    /// Whether its objects have a status before anybody has written one: the schema of the storage version says which.
+    pub fn gives_status(&self) -> bool {
+        let mut versions = self.spec.versions.iter();
+        versions.any(|version| version.storage && version.gives_status)
+    }
+
     /// Whether it is the CRD of this kind.
     pub fn is_of(&self, kind: &KindInfo) -> bool {
         self.spec.group == kind.group && self.spec.names.kind == kind.kind
@@ -155,5 +189,35 @@ impl kube::Resource for InstalledCrd {
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         &mut self.metadata
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::InstalledCrd;
+
+    fn crd(schema: Value) -> InstalledCrd {
+        let crd = json!({"metadata": {}, "spec": {"group": "g", "names": {"kind": "K"}, "versions": [
+            {"name": "v1", "served": true, "storage": false},
+            {"name": "v1storage", "served": true, "storage": true, "schema": schema},
+        ]}});
+        serde_json::from_value(crd).unwrap()
+    }
+
+    #[test]
+    fn the_default_of_a_status_is_seen() {
+        let status = |status: Value| json!({"openAPIV3Schema": {"properties": {"status": status}}});
+        let gives = json!({"type": "object", "default": {"conditions": []}});
+        assert!(crd(status(gives)).gives_status());
+        for none in [
+            json!(null),
+            json!({}),
+            json!({"openAPIV3Schema": {"type": "object"}}),
+        ] {
+            assert!(!crd(none).gives_status());
+        }
+        assert!(!crd(status(json!({"type": "object"}))).gives_status());
     }
 }

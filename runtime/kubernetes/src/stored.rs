@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::DynamicResourceScope;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
+use armature_shapes::names::PENDING;
 use armature_shapes::resource::{Kind, Object};
 
 use super::metadata;
@@ -39,7 +41,8 @@ impl StoredObject {
         }
     }
 
-    /// The object for the cache and the reconciler, without the copy that kubectl keeps.
+    /// The object for the cache and the reconciler, without the copy that kubectl keeps, and without the condition of which
+    /// the CRD says that nobody has looked.
     pub fn into_object(mut self, kind: Kind) -> Object {
         if let Some(annotations) = &mut self.metadata.annotations {
             annotations.remove(LAST_APPLIED);
@@ -48,9 +51,31 @@ impl StoredObject {
             kind,
             metadata: self.metadata,
             spec: self.spec,
-            status: self.status,
+            status: self.status.and_then(without_default),
         }
     }
+}
+
+/// A status without the condition that its CRD has put there; nothing where there is no more in it.
+fn without_default(status: Box<RawValue>) -> Option<Box<RawValue>> {
+    // Most statuses do not have the word and stay as they are.
+    if !status.get().contains(PENDING) {
+        return Some(status);
+    }
+    let Ok(Value::Object(mut members)) = serde_json::from_str(status.get()) else {
+        return Some(status);
+    };
+    let is_default =
+        |condition: &Value| condition["type"] == "Ready" && condition["reason"] == PENDING;
+    match members.get("conditions").and_then(Value::as_array) {
+        Some(conditions) if matches!(&conditions[..], [only] if is_default(only)) => {}
+        _ => return Some(status),
+    }
+    members.remove("conditions");
+    if members.is_empty() {
+        return None;
+    }
+    Some(to_raw_value(&members).unwrap_or(status))
 }
 
 impl kube::Resource for StoredObject {
@@ -99,6 +124,37 @@ mod tests {
         };
         assert_eq!(object.spec.unwrap().get(), r#"{"b": 1.50, "a":2}"#);
         assert!(object.status.is_none());
+    }
+
+    /// What is left of a status in the cache.
+    fn cached(status: &str) -> Option<String> {
+        let text = format!(r#"{{"metadata":{{"name":"a"}},"status":{status}}}"#);
+        let stored: StoredObject = serde_json::from_str(&text).unwrap();
+        let object = stored.into_object(Kind(&armature_shapes::testing::kinds::STORE));
+        object.status.map(|status| status.get().to_owned())
+    }
+
+    #[test]
+    fn the_default_of_a_crd_is_nobodys_word() {
+        let unseen = r#"{"type":"Ready","status":"Unknown","reason":"Pending"}"#;
+        let status =
+            |conditions: &str, more: &str| format!(r#"{{"conditions":[{conditions}]{more}}}"#);
+        assert_eq!(cached(&status(unseen, "")), None);
+        let id = r#"{"id":"/x"}"#.to_owned();
+        assert_eq!(cached(&status(unseen, r#","id":"/x""#)), Some(id));
+        let others = [
+            status(
+                r#"{"type":"Ready","status":"False","reason":"Failed","message":"Pending"}"#,
+                "",
+            ),
+            status(r#"{"type":"Other","reason":"Pending"}"#, ""),
+            status(&format!("{unseen},{unseen}"), ""),
+            r#"{"id":"Pending"}"#.to_owned(),
+            r#"["Pending"]"#.to_owned(),
+        ];
+        for other in others {
+            assert_eq!(cached(&other), Some(other));
+        }
     }
 
     #[test]

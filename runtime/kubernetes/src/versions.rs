@@ -291,6 +291,7 @@ mod tests {
                 name: storage.to_owned(),
                 served: true,
                 storage: true,
+                gives_status: false,
             });
             assert_eq!(crd.needs_migration(&MODEL), expected, "{what}");
         }

@@ -135,6 +135,21 @@ pub fn ready(conditions: &Value) -> Option<(&str, &str)> {
     Some((text(found, "status"), text(found, "reason")))
 }
 
+/// Whether kstatus takes an object with this status for done: `Ready` in its newest generation, and nothing abnormal.
+pub fn is_current(status: &Value, generation: i64) -> bool {
+    let conditions = status.get("conditions").and_then(Value::as_array);
+    let list = conditions.map(Vec::as_slice).unwrap_or_default();
+    let is_true = |name| find(list, name).is_some_and(|at| text(&list[at], "status") == "True");
+    let seen = status.get("observedGeneration").and_then(Value::as_i64);
+    is_true("Ready") && !is_true("Reconciling") && !is_true("Stalled") && seen == Some(generation)
+}
+
+/// The generation in which the object is ready.
+pub fn was_ready_in(conditions: &Value) -> Option<i64> {
+    let found = find(conditions.as_array()?, "Ready").map(|at| &conditions[at])?;
+    (text(found, "status") == "True").then(|| generation_of(found))
+}
+
 fn set_ready(list: &mut Vec<Value>, verdict: &Verdict, generation: i64, now: &str) {
     let status = if verdict.ready { "True" } else { "False" };
     let new = condition("Ready", status, verdict, generation, now);
@@ -263,6 +278,29 @@ mod tests {
 
     fn error() -> Verdict {
         Verdict::from(&Failure::error("LocationRequired", "no"))
+    }
+
+    #[test]
+    fn what_kstatus_takes_for_done() {
+        let status = |others: &[Value], observed: i64| {
+            let mut conditions = vec![json!({"type": "Ready", "status": "True"})];
+            conditions.extend_from_slice(others);
+            json!({"conditions": conditions, "observedGeneration": observed})
+        };
+        let other = |name: &str, status: &str| json!({"type": name, "status": status});
+        assert!(is_current(&status(&[], 2), 2));
+        assert!(is_current(&status(&[other("Paused", "True")], 2), 2));
+        assert!(is_current(&status(&[other("Reconciling", "False")], 2), 2));
+        for (others, observed) in [
+            (vec![], 1),
+            (vec![other("Reconciling", "True")], 2),
+            (vec![other("Stalled", "True")], 2),
+        ] {
+            assert!(!is_current(&status(&others, observed), 2));
+        }
+        let not_ready = json!({"conditions": [other("Ready", "False")], "observedGeneration": 2});
+        assert!(!is_current(&not_ready, 2));
+        assert!(!is_current(&Value::Null, 2));
     }
 
     /// ASO behaviour §1.7, overwrite rule: one row per pair of old and new.

@@ -20,8 +20,8 @@ const OFTEN: Duration = Duration::from_secs(5);
 /// How long objects may be silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// This long after it was created, an object that is not ready says so: kstatus takes an object without conditions for
-    /// one that is.
+    /// This long after it was created, an object that is not ready says why. Until then its CRD says for it that nobody has
+    /// looked, which kstatus takes for work in progress.
     pub created: Duration,
     /// This long an object that is being deleted does not say that Azure is at work: kstatus sees that it is deleted.
     pub deleted: Duration,

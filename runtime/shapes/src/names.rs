@@ -75,6 +75,10 @@ pub const UNANSWERED_PUT: &str = "armature.azure.com/unanswered-put";
 /// Annotation by the operator: how many operations in a row failed after Azure had accepted them.
 pub const FAILED_OPERATIONS: &str = "armature.azure.com/failed-operations";
 
+/// Reason of the `Ready` that a CRD gives to objects which no operator has looked at, as the Gateway API does it. It is a default
+/// of the schema and nobody's word: whoever reads conditions takes it for none.
+pub const PENDING: &str = "Pending";
+
 /// Reasons of events.
 pub mod event {
     /// Another operator manages the object.

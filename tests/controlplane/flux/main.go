@@ -1,9 +1,10 @@
-// Applies and diffs objects as Flux's kustomize-controller does, with Flux's own library.
+// Applies and diffs objects, and waits for them, as Flux's kustomize-controller does, with Flux's own library.
 //
 // Requests are lines of JSON on standard input, each answered by a line on standard output:
 //
 //	{"do": "apply", "object": {…}}  ->  {"action": "created" | "configured" | "unchanged"}
 //	{"do": "diff", "object": {…}}   ->  {"action": "unchanged" | "configured" | …, "live": {…}, "merged": {…}}
+//	{"do": "status", "object": {…}} ->  {"action": "Current" | "InProgress" | …}, what kstatus makes of it as it is here
 //
 // A request that fails is answered with {"error": "…"}.
 package main
@@ -15,6 +16,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/ssa"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
@@ -72,6 +74,13 @@ func serve(manager *ssa.ResourceManager, line []byte) answer {
 	var asked request
 	if err := json.Unmarshal(line, &asked); err != nil {
 		return answer{Error: err.Error()}
+	}
+	if asked.Do == "status" {
+		result, err := status.Compute(asked.Object)
+		if err != nil {
+			return answer{Error: err.Error()}
+		}
+		return answer{Action: result.Status.String()}
 	}
 	ctx := context.Background()
 	manager.SetOwnerLabels([]*unstructured.Unstructured{asked.Object}, "team", "flux-system")

@@ -78,6 +78,16 @@ impl Flux {
         Ok((action(&answer), answer))
     }
 
+    /// What kstatus makes of an object as it was read: `Current`, `InProgress`, `Failed`, `Terminating`.
+    ///
+    /// # Errors
+    /// What Flux says of a failure.
+    pub async fn status(&mut self, object: &Value) -> Result<String, String> {
+        self.ask("status", object)
+            .await
+            .map(|answer| action(&answer))
+    }
+
     async fn ask(&mut self, what: &str, object: &Value) -> Result<Value, String> {
         let request = json!({"do": what, "object": object});
         let text = |error: std::io::Error| error.to_string();

@@ -323,11 +323,12 @@ impl Load {
             let said = said
                 .iter()
                 .find(|condition| condition.type_ == "Ready")
-                .map(|condition| condition.status == "True");
+                .map(|condition| condition.status.as_str());
             match said {
-                Some(true) => ready.extend(object.metadata.name),
-                Some(false) => waited.extend(object.metadata.name),
-                None => {}
+                Some("True") => ready.extend(object.metadata.name),
+                Some("False") => waited.extend(object.metadata.name),
+                // Nobody has looked at it.
+                _ => {}
             }
         }
         Ok(Up {

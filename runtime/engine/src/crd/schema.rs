@@ -1,6 +1,7 @@
 //! Structural schemas from shapes.
 
 use armature_shapes::kind::{KindInfo, VersionInfo};
+use armature_shapes::names::PENDING;
 use armature_shapes::resource::Condition;
 use armature_shapes::shape::{Field, Flags, IntegerFormat, Rules, Shaped, StructShape, Type};
 use serde_json::{Map, Number, Value, json};
@@ -30,10 +31,27 @@ pub(super) fn api_version(kind: &KindInfo, version: &VersionInfo) -> Value {
     root
 }
 
-/// Schema of the storage version: any spec, any status.
+/// What an object says that nobody has looked at.
+const UNSEEN: &str = "No operator has looked at this object yet. If this stays, see that Armature runs, and that its settings \
+                      name this namespace and this kind.";
+
+/// Schema of the storage version: any spec, any status. An object without conditions gets one, so that it is not taken for
+/// ready by who waits for it (kstatus: an object without conditions is current). The API server applies defaults of the
+/// storage version to whatever it reads from etcd, so served versions need none.
 pub(super) fn storage_version() -> Value {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    root(open.clone(), open)
+    let unseen = json!([{
+        "type": "Ready",
+        "status": "Unknown",
+        "reason": PENDING,
+        "message": UNSEEN,
+        // Required, and not known: no age is to be told from it.
+        "lastTransitionTime": "1970-01-01T00:00:00Z",
+    }]);
+    let mut status = open.clone();
+    status["properties"]["conditions"] = json!({"type": "array", "items": open, "default": unseen});
+    status["default"] = json!({"conditions": unseen});
+    root(open, status)
 }
 
 fn root(spec: Value, status: Value) -> Value {

@@ -175,7 +175,26 @@ fn the_storage_version_checks_nothing() {
     let schema = schema("v20210101storage");
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     assert_eq!(schema["properties"]["spec"], open);
-    assert_eq!(schema["properties"]["status"], open);
+    let status = &schema["properties"]["status"];
+    assert_eq!(status["x-kubernetes-preserve-unknown-fields"], true);
+    assert_eq!(status["properties"]["conditions"]["items"], open);
+}
+
+#[test]
+fn an_object_without_conditions_says_that_nobody_has_looked() {
+    let status = &schema("v20210101storage")["properties"]["status"];
+    let unseen = &status["default"]["conditions"];
+    assert_eq!(status["properties"]["conditions"]["default"], *unseen);
+    assert_eq!(unseen.as_array().map(Vec::len), Some(1));
+    assert_eq!(unseen[0]["type"], "Ready");
+    assert_eq!(unseen[0]["status"], "Unknown");
+    assert_eq!(unseen[0]["reason"], "Pending");
+    // The conditions of objects that the operator has written have these members, and the API server checks them so.
+    let served = &schema("v20210101")["properties"]["status"]["properties"]["conditions"]["items"];
+    for name in served["required"].as_array().into_iter().flatten() {
+        let name = name.as_str().unwrap_or_default();
+        assert!(unseen[0][name].is_string(), "{name}");
+    }
 }
 
 #[test]

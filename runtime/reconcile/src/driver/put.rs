@@ -20,6 +20,7 @@ impl Pass<'_> {
     /// Step 13. Where Azure changed the resource since it was read, nothing was sent: the pass looks again.
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
         self.check_is_latest().await?;
+        self.say_unserved(&event.message).await?;
         let sent = self.send_put().await?;
         if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
             self.findings.writes.overtaken += 1;

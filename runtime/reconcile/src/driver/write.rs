@@ -9,7 +9,8 @@ use super::pass::{Pass, Unreadable};
 use crate::action::Finish;
 use crate::backoff::Requeue;
 use crate::claim;
-use crate::condition::Verdict;
+use crate::condition::{self, Verdict, reason};
+use crate::observed::Comparison;
 use crate::outcome::Write;
 use crate::persist::{
     Claim, Foretold, Grace, Known, Owed, Persist, Stored, Words, persist, says_alone, says_verdict,
@@ -100,6 +101,20 @@ impl Pass<'_> {
 
     pub(super) async fn record(&self, event: EventNote) {
         self.reconciler.kubernetes.record(&self.object, event).await;
+    }
+
+    /// An object that reads as done says that it is not, before Azure is sent what has changed without an edit of it: a drift, a
+    /// Secret. Who waits for it by kstatus would go on else.
+    pub(super) async fn say_unserved(&mut self, why: &str) -> Result<(), KubernetesError> {
+        let nothing_changed = matches!(self.findings.payload.comparison, Some(Comparison::Same));
+        if nothing_changed || !condition::is_current(self.forms.status(), self.generation) {
+            return Ok(());
+        }
+        let verdict = Verdict::progress(reason::RECONCILING, why);
+        let now = whole_seconds(self.reconciler.clock.now());
+        let status = says_verdict(self.forms.status(), &verdict, self.generation, &now);
+        self.forms.set_status(status.clone());
+        self.write_status(status).await
     }
 
     /// Ends the pass.

@@ -130,7 +130,7 @@ pub fn persist(
         return Persist::Defer(requeue);
     }
     let status = words.status(known, finish);
-    let metadata = metadata(stored, known, finish, grace);
+    let metadata = metadata(stored, known, status.as_ref(), grace);
     let (status, event) = (status.filter(|new| new != stored.status), &finish.event);
     match (metadata, event, status) {
         (None, None, None) => Persist::Nothing,
@@ -145,10 +145,10 @@ pub fn persist(
 fn metadata(
     stored: &Stored<'_>,
     known: &Known<'_>,
-    finish: &Finish,
+    status: Option<&Value>,
     grace: &Grace,
 ) -> Option<Metadata> {
-    let claim = claim(stored, known, finish);
+    let claim = claim(stored, known, status);
     let owed = known.owed;
     let owes_owner = owed.owner && !grace.of_owner;
     let owes = owed.operation || owed.end || owes_owner || owed.others;
@@ -158,12 +158,16 @@ fn metadata(
     })
 }
 
-fn claim(stored: &Stored<'_>, known: &Known<'_>, finish: &Finish) -> Claim {
+fn claim(stored: &Stored<'_>, known: &Known<'_>, status: Option<&Value>) -> Claim {
     let Some(claim) = known.claim else {
         return Claim::Keep;
     };
-    let will_vouch = match &finish.verdict {
-        Some(verdict) => verdict.ready && claim.generation == Some(known.generation),
+    // A `Ready` may stay what it was, whatever this pass has found (ASO behaviour §1.7).
+    let will_vouch = match status.and_then(|status| status.get("conditions")) {
+        Some(conditions) => {
+            let ready = condition::was_ready_in(conditions);
+            ready.is_some() && ready == claim.generation
+        }
         None => stored.vouches,
     };
     match (claim.holds, will_vouch) {
@@ -183,11 +187,8 @@ fn silently(known: &Known<'_>, finish: &Finish, grace: &Grace) -> Option<Requeue
         (Some((_, reason::DELETING)), true) => return None,
         // That it is being deleted, Kubernetes says as well.
         (Some(_), true) => grace.youth?,
-        (Some((status, _)), false) => {
-            let seen = known.status.get("observedGeneration");
-            let is_current =
-                status == "True" && seen.and_then(Value::as_i64) == Some(known.generation);
-            if is_current || !known.has_begun {
+        (Some(_), false) => {
+            if condition::is_current(known.status, known.generation) || !known.has_begun {
                 return None;
             }
             grace.silence.of_begun()

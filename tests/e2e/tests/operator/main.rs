@@ -28,6 +28,7 @@ mod moment;
 mod namespaces;
 mod observe;
 mod operators;
+mod pending;
 mod policy;
 mod pools;
 mod private_endpoint;

@@ -252,6 +252,40 @@ async fn the_repair_of_drift_is_told_at_once() {
     assert_eq!(reconciling, "True//Reconciling");
 }
 
+/// kstatus takes no object for done while Azure has not got what has changed; nothing is said where nothing has.
+#[tokio::test]
+async fn what_has_changed_without_an_edit_is_said_before_the_put() {
+    type Change = fn(&World, &ObjectKey);
+    let rows: [(&str, bool, Change); 3] = [
+        ("a drift", true, |world, _| {
+            let drifted = json!({"id": STORE, "properties": {"capacity": 9}});
+            world.azure.set(STORE, drifted);
+        }),
+        ("a resource that is gone", true, |world, _| {
+            world.azure.remove(STORE)
+        }),
+        ("always-put", false, |world, store| {
+            world
+                .cluster
+                .annotate(store, names::ALWAYS_PUT, Some("true"));
+        }),
+    ];
+    for (what, is_said, change) in rows {
+        let (world, store) = World::with_store().await;
+        world.clock.advance(3600);
+        change(&world, &store);
+        world.journal.take();
+        world.pass(&store).await;
+        let lines = world.journal.take();
+        let at = |start: &str| lines.iter().position(|line| line.starts_with(start));
+        let put = at("PUT").expect("there is a PUT");
+        let said = at("status").is_some_and(|status| status < put);
+        assert_eq!(said, is_said, "{what}: {lines:?}");
+        assert_eq!(world.ready(&store), "True//Succeeded");
+        assert_eq!(world.cluster.condition(&store, "Reconciling"), "", "{what}");
+    }
+}
+
 /// What nobody knows of but Azure is looked at every second while it is young.
 #[tokio::test]
 async fn a_young_operation_that_wants_to_be_asked_at_once_is() {

@@ -22,6 +22,6 @@ use serde_json::Value;
 const OPERATOR: &str = "serviceoperator.azure.com/operator-namespace";
 
 /// Leaves the object to an operator that does not run.
-fn leave_alone(object: &mut Value) {
+pub(super) fn leave_alone(object: &mut Value) {
     object["metadata"]["annotations"][OPERATOR] = "nobody".into();
 }
