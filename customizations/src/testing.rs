@@ -16,6 +16,7 @@ use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
+use armature_runtime::reconcile::protection::Deletion;
 use armature_runtime::resource::{Kind, Object, ObjectKey, TypedObject};
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -192,7 +193,7 @@ impl KubernetesPort for Doubles {
         Ok(BTreeMap::new())
     }
 
-    fn protection_below(&self, _: &[String], _: &ObjectKey) -> Protection {
+    fn protection_below(&self, _: &Deletion<'_>) -> Protection {
         self.count();
         Protection::None
     }

@@ -326,7 +326,10 @@ impl CrdKeeper {
 
     async fn renewed(&mut self) -> Result<(), StartError> {
         let certificates = &mut self.certificates;
-        let stored = certificates.store.ensure((certificates.today)()).await?;
+        let stored = certificates
+            .store
+            .ensure((certificates.today)(), Some(&certificates.current))
+            .await?;
         // Trust comes first.
         if stored.bundle != certificates.current.bundle {
             let kinds: Vec<_> = self.converted.iter().map(|kind| kind.0).collect();

@@ -240,7 +240,7 @@ impl Operator {
             "the webhook's certificate in Secret {}/{}",
             config.namespace, config.webhook_secret
         ));
-        let current = store.ensure((config.today)()).await?;
+        let current = store.ensure((config.today)(), None).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
         self.certificate = Some(Arc::clone(&serving));
         Ok(Certificates {

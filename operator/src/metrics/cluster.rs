@@ -11,6 +11,7 @@ use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
+use armature_runtime::reconcile::protection::Deletion;
 use armature_runtime::resource::{Object, ObjectKey};
 use serde_json::Value;
 
@@ -102,8 +103,8 @@ impl KubernetesPort for Counted {
         self.cluster.live_namespace_annotations(name).await
     }
 
-    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
-        self.cluster.protection_below(ids, except)
+    fn protection_below(&self, deletion: &Deletion<'_>) -> Protection {
+        self.cluster.protection_below(deletion)
     }
 
     async fn record(&self, object: &Object, note: EventNote) {

@@ -127,6 +127,12 @@ impl Client {
         credential: &Credential,
     ) -> Result<Tokens, TransportError> {
         let (method, key) = (request.method, &request.credential);
+        if let Some(message) = self.credentials.refusal(key, credential) {
+            return Err(TransportError {
+                credential: true,
+                ..lost(request, message, None)
+            });
+        }
         let error = match credential.tokens().await {
             Ok(tokens) => return Ok(tokens),
             Err(error) => error,
@@ -137,21 +143,19 @@ impl Client {
         let refused = refused_by_entra(&error);
         let mut message = format!("no token for {}", place(key));
         if refused {
-            // The Secret may have been replaced meanwhile; the next request reads it again.
-            self.credentials.forget(key);
             let wrong = refused_key(&error.to_string(), credential.proof);
             message.push_str(&format!(", look at its key {wrong}"));
         }
+        let message = match unreachable::told(&error) {
+            Some(told) => format!("{message}: the sign-in server cannot be reached: {told}"),
+            None => format!("{message}: {}", without_advice(&error.to_string())),
+        };
+        if refused {
+            self.credentials.refuse(key, credential, &message);
+        }
         Err(TransportError {
-            method,
-            url: loggable(&request.url),
-            message: match unreachable::told(&error) {
-                Some(told) => format!("{message}: the sign-in server cannot be reached: {told}"),
-                None => format!("{message}: {}", without_advice(&error.to_string())),
-            },
             credential: refused,
-            refused: None,
-            retry_after: None,
+            ..lost(request, message, None)
         })
     }
 
@@ -277,7 +281,7 @@ impl Transport for Client {
 
     async fn principal(&self, key: &CredentialKey) -> String {
         match self.credentials.get(key, false).await {
-            Ok(credential) => credential.principal.clone(),
+            Ok(credential) => credential.principal(key),
             Err(_) => place(key).to_string(),
         }
     }

@@ -3,14 +3,17 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use azure_core::credentials::TokenCredential;
+use tokio::sync::Semaphore;
 
 use super::credential::{
-    CredentialError, Identity, OperatorIdentity, Place, SecretReader, SecretRules, SecretUser,
-    TokenSources, proof_key, secret_identity,
+    CredentialError, Identity, OperatorIdentity, Place, SecretData, SecretReader, SecretRules,
+    SecretUser, TokenSources, has_certificate, proof_key, secret_identity,
 };
+use super::failed_credentials::FailedCredentials;
 use super::{Cloud, CredentialKey};
 
 /// Rules that do not change while the operator runs.
@@ -28,20 +31,36 @@ pub(super) struct CredentialSettings {
     pub(super) identity_folders: Vec<PathBuf>,
 }
 
+impl CredentialSettings {
+    fn rules(&self) -> SecretRules<'_> {
+        SecretRules {
+            token_file: self.token_file.as_deref(),
+            cloud: &self.cloud,
+            other_clouds: self.other_clouds,
+            identity_folders: &self.identity_folders,
+        }
+    }
+}
+
 /// All credentials that are in use.
 pub(super) struct Credentials {
     settings: CredentialSettings,
     sources: TokenSources,
     secrets: Arc<dyn SecretReader>,
     in_use: Mutex<HashMap<CredentialKey, Arc<Credential>>>,
+    failed: FailedCredentials,
+    /// Who reads a certificate from a Secret: one after the other, since each takes time and memory as its owner wished.
+    reading: Semaphore,
 }
 
 /// A credential that is ready to give tokens; the sources cache them.
 pub(super) struct Credential {
     version: String,
     pub(super) subscription: String,
-    /// Tenant and client: who ARM counts requests for.
-    pub(super) principal: String,
+    /// Tenant and client: who ARM counts requests for, once that is proven.
+    principal: String,
+    /// Whether a token was given for it. What a Secret says of itself is no proof.
+    is_proven: AtomicBool,
     pub(super) cloud: Cloud,
     /// The key with what it proves itself with: the value is the token source's alone.
     pub(super) proof: &'static str,
@@ -60,10 +79,20 @@ pub(super) struct Tokens {
 }
 
 impl Credential {
+    /// Who the requests of this credential count for. A Secret may name anybody's client: until a token was given for it, it
+    /// shares no limits with who else has that client.
+    pub(super) fn principal(&self, key: &CredentialKey) -> String {
+        match self.is_proven.load(Ordering::Relaxed) {
+            true => self.principal.clone(),
+            false => format!("{} by {}, unproven", self.principal, place(key)),
+        }
+    }
+
     /// Tokens that are valid now.
     pub(super) async fn tokens(&self) -> azure_core::Result<Tokens> {
         let scope = [self.scope.as_str()];
         let own = self.tokens.get_token(&scope, None).await?;
+        self.is_proven.store(true, Ordering::Relaxed);
         let mut additional = Vec::new();
         for source in &self.additional {
             let token = source.get_token(&scope, None).await?;
@@ -87,6 +116,8 @@ impl Credentials {
             sources,
             secrets,
             in_use: Mutex::default(),
+            failed: FailedCredentials::default(),
+            reading: Semaphore::new(1),
         }
     }
 
@@ -122,6 +153,7 @@ impl Credentials {
                     Ok(Some(secret)) => secret,
                     Ok(None) => {
                         self.forget(key);
+                        self.failed.forget(key);
                         return Err(CredentialError::Missing(place));
                     }
                     Err(message) => return Err(CredentialError::Unreadable { place, message }),
@@ -129,14 +161,9 @@ impl Credentials {
                 if let Some(known) = self.current(key, &secret.version) {
                     return Ok(known);
                 }
-                let rules = SecretRules {
-                    token_file: self.settings.token_file.as_deref(),
-                    cloud: &self.settings.cloud,
-                    other_clouds: self.settings.other_clouds,
-                    identity_folders: &self.settings.identity_folders,
-                };
-                let identity = secret_identity(namespace, name, &secret, rules)?;
-                (identity, secret.version, place)
+                let version = secret.version.clone();
+                let identity = self.read(key, (namespace, name), secret).await?;
+                (identity, version, place)
             }
         };
         let made = Arc::new(self.make(&identity, version, &place)?);
@@ -147,6 +174,39 @@ impl Credentials {
             *kept = made;
         }
         Ok(Arc::clone(kept))
+    }
+
+    /// The identity in a Secret, or why there is none, which is found out once for each version of it.
+    async fn read(
+        &self,
+        key: &CredentialKey,
+        (namespace, name): (&str, &str),
+        secret: SecretData,
+    ) -> Result<Identity, CredentialError> {
+        let takes_time = has_certificate(&secret);
+        let _turn = match takes_time {
+            // Nobody closes the semaphore.
+            true => self.reading.acquire().await.ok(),
+            false => None,
+        };
+        let version = secret.version.clone();
+        if let Some(error) = self.failed.unusable(key, &version) {
+            return Err(error);
+        }
+        let (settings, namespace, name) =
+            (self.settings.clone(), namespace.to_owned(), name.to_owned());
+        let read = move || secret_identity(&namespace, &name, &secret, settings.rules());
+        let found = match takes_time {
+            // Not on a thread that others wait for.
+            true => tokio::task::spawn_blocking(read)
+                .await
+                .unwrap_or_else(|_| Err(unreadable(place(key)))),
+            false => read(),
+        };
+        if let Err(error) = &found {
+            self.failed.is_unusable(key, &version, error);
+        }
+        found
     }
 
     /// The version that a watch shows of the Secret.
@@ -169,6 +229,26 @@ impl Credentials {
         }
         in_use.remove(key);
         None
+    }
+
+    /// Notes that Entra ID refuses the credential, so that it is not asked again at once. Where no watch shows the Secret, the
+    /// next use reads it, since it may be another one.
+    pub(super) fn refuse(&self, key: &CredentialKey, credential: &Credential, message: &str) {
+        self.failed.is_refused(key, &credential.version, message);
+        self.forget_unwatched(key);
+    }
+
+    /// What Entra ID has just said of the credential, where it refused it.
+    pub(super) fn refusal(&self, key: &CredentialKey, credential: &Credential) -> Option<String> {
+        let refused = self.failed.refused(key, &credential.version)?;
+        self.forget_unwatched(key);
+        Some(refused)
+    }
+
+    fn forget_unwatched(&self, key: &CredentialKey) {
+        if self.shown(key).is_none() {
+            self.forget(key);
+        }
     }
 
     /// Forgets the credential, so that the next use reads its Secret.
@@ -195,6 +275,8 @@ impl Credentials {
             version,
             subscription: identity.subscription.clone(),
             principal: format!("{elsewhere}{}/{}", identity.tenant, identity.client),
+            // The operator's own settings are its administrator's word.
+            is_proven: AtomicBool::new(matches!(place, Place::Operator)),
             proof: proof_key(&identity.proof),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,
@@ -213,11 +295,19 @@ impl Credentials {
 
 impl SecretUser for Credentials {
     fn secret_changed(&self, namespace: &str, name: &str) {
-        self.forget(&CredentialKey::Secret {
+        let key = CredentialKey::Secret {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
-        });
+        };
+        self.forget(&key);
+        self.failed.forget(&key);
     }
+}
+
+/// Its reading ended by a defect.
+fn unreadable(place: Place) -> CredentialError {
+    let message = "what it holds cannot be decoded".to_owned();
+    CredentialError::Unreadable { place, message }
 }
 
 /// Where the credential is, for messages.

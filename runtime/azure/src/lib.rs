@@ -12,6 +12,7 @@ mod cloud;
 pub mod credential;
 mod credentials;
 mod error;
+mod failed_credentials;
 pub mod graph;
 #[cfg(test)]
 mod id_properties;

@@ -4,7 +4,6 @@
 //! Pure issuing is in [`Material`]; [`CertificateStore`] keeps it in the cluster; [`ServingCertificate`] hands
 //! the current one to TLS.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,7 +12,6 @@ use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{Api, PostParams};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -42,6 +40,12 @@ const AUTHORITY_KEY: &str = "ca.key";
 const AUTHORITY_BUNDLE: &str = "ca.crt";
 const LEAF_KEY: &str = "tls.key";
 const LEAF: &str = "tls.crt";
+
+/// How an authority ends in a bundle (RFC 7468).
+const AUTHORITY_END: &str = "-----END CERTIFICATE-----";
+
+/// Authorities that stay trusted after the Secret was deleted, newest first.
+const FORMER_AUTHORITIES: usize = 2;
 
 /// Writers that may meet at the Secret before we give up: each loser reads what the winner wrote.
 const WRITE_ATTEMPTS: usize = 5;
@@ -175,28 +179,32 @@ impl Material {
         })
     }
 
-    fn to_secret(&self, name: &str, resource_version: Option<String>) -> Secret {
-        let text = |text: &str| ByteString(text.as_bytes().to_vec());
-        Secret {
-            metadata: ObjectMeta {
-                name: Some(name.to_owned()),
-                resource_version,
-                annotations: Some(BTreeMap::from([
-                    (AUTHORITY_EXPIRES.into(), self.authority_expires.to_string()),
-                    (LEAF_EXPIRES.into(), self.expires.to_string()),
-                    (LEAF_NAMES.into(), self.names.join(",")),
-                ])),
-                ..ObjectMeta::default()
-            },
-            type_: Some("Opaque".into()),
-            data: Some(BTreeMap::from([
-                (AUTHORITY_BUNDLE.into(), text(&self.bundle)),
-                (AUTHORITY_KEY.into(), text(&self.authority_key)),
-                (LEAF.into(), text(&self.certificate)),
-                (LEAF_KEY.into(), text(&self.key)),
-            ])),
-            ..Secret::default()
+    /// The same, whose authority clients may come to know later than that of what is served now: both are trusted.
+    fn after(mut self, served: &Self) -> Self {
+        let known = served.bundle.split_inclusive(AUTHORITY_END);
+        let known = known.filter(|text| text.ends_with(AUTHORITY_END));
+        for authority in known.take(FORMER_AUTHORITIES) {
+            self.bundle.push_str(authority.trim_start());
+            self.bundle.push('\n');
         }
+        self
+    }
+
+    /// Puts it into a Secret. What others have put there stays.
+    fn put_into(&self, secret: &mut Secret) {
+        let text = |text: &str| ByteString(text.as_bytes().to_vec());
+        let annotations = secret.metadata.annotations.get_or_insert_default();
+        annotations.extend([
+            (AUTHORITY_EXPIRES.into(), self.authority_expires.to_string()),
+            (LEAF_EXPIRES.into(), self.expires.to_string()),
+            (LEAF_NAMES.into(), self.names.join(",")),
+        ]);
+        secret.data.get_or_insert_default().extend([
+            (AUTHORITY_BUNDLE.into(), text(&self.bundle)),
+            (AUTHORITY_KEY.into(), text(&self.authority_key)),
+            (LEAF.into(), text(&self.certificate)),
+            (LEAF_KEY.into(), text(&self.key)),
+        ]);
     }
 
     fn certified_key(&self) -> Result<CertifiedKey, String> {
@@ -317,23 +325,35 @@ impl CertificateStore {
         }
     }
 
-    /// The current material; issued or renewed when needed. Replicas that meet agree on the first one written.
-    pub async fn ensure(&self, today: Date) -> Result<Material, CertificateError> {
+    /// The current material; issued or renewed when needed. Replicas that meet agree on the first one written. Where the
+    /// Secret is gone, the authority of what is `served` stays trusted beside the new one: the API server gets to know the new
+    /// one CRD by CRD.
+    pub async fn ensure(
+        &self,
+        today: Date,
+        served: Option<&Material>,
+    ) -> Result<Material, CertificateError> {
         for _ in 0..WRITE_ATTEMPTS {
             let stored = self.secrets.get_opt(&self.secret).await;
             let stored = stored.map_err(|source| self.refused(source))?;
-            let (wanted, version) = match &stored {
-                None => (Material::issue(&self.names, today)?, None),
+            let wanted = match &stored {
+                None => {
+                    let issued = Material::issue(&self.names, today)?;
+                    match served {
+                        Some(served) => issued.after(served),
+                        None => issued,
+                    }
+                }
                 Some(secret) => {
                     let material =
                         Material::from_secret(secret).map_err(|problem| self.unusable(problem))?;
                     match material.renewed(&self.names, today)? {
                         None => return Ok(material),
-                        Some(renewed) => (renewed, secret.metadata.resource_version.clone()),
+                        Some(renewed) => renewed,
                     }
                 }
             };
-            match self.write(&wanted, version).await {
+            match self.write(&wanted, stored).await {
                 Err(kube::Error::Api(status))
                     if status.is_conflict() || status.is_already_exists() => {}
                 Err(source) => return Err(self.refused(source)),
@@ -345,19 +365,27 @@ impl CertificateStore {
         })
     }
 
-    async fn write(&self, material: &Material, version: Option<String>) -> kube::Result<()> {
-        let exists = version.is_some();
-        let secret = material.to_secret(&self.secret, version);
+    async fn write(&self, material: &Material, stored: Option<Secret>) -> kube::Result<()> {
         let parameters = PostParams {
             field_manager: Some(FIELD_MANAGER.to_owned()),
             ..PostParams::default()
         };
-        if exists {
-            self.secrets
-                .replace(&self.secret, &parameters, &secret)
-                .await?;
-        } else {
-            self.secrets.create(&parameters, &secret).await?;
+        match stored {
+            Some(mut secret) => {
+                material.put_into(&mut secret);
+                self.secrets
+                    .replace(&self.secret, &parameters, &secret)
+                    .await?;
+            }
+            None => {
+                let mut secret = Secret {
+                    type_: Some("Opaque".into()),
+                    ..Secret::default()
+                };
+                secret.metadata.name = Some(self.secret.clone());
+                material.put_into(&mut secret);
+                self.secrets.create(&parameters, &secret).await?;
+            }
         }
         Ok(())
     }
@@ -428,7 +456,17 @@ mod tests {
     #[test]
     fn survives_the_secret() {
         let material = Material::issue(&names(), date(2026, 1, 31)).unwrap();
-        let secret = material.to_secret("webhook", None);
+        let mut secret = Secret::default();
+        secret.metadata.annotations = Some([("theirs".to_owned(), "1".to_owned())].into());
+        secret.metadata.labels = Some([("team".to_owned(), "platform".to_owned())].into());
+        let before = secret.metadata.clone();
+        material.put_into(&mut secret);
+        assert_eq!(secret.metadata.labels, before.labels);
+        let annotations = secret.metadata.annotations.clone().unwrap();
+        assert_eq!(
+            annotations["theirs"], "1",
+            "what others have put there stays"
+        );
         assert!(Material::from_secret(&secret).unwrap() == material);
         material.certified_key().unwrap();
     }
@@ -468,6 +506,27 @@ mod tests {
             .unwrap();
         assert!(renewed.bundle.ends_with(&material.bundle));
         assert_eq!(renewed.certificate, material.certificate);
+    }
+
+    #[test]
+    fn after_a_lost_secret_what_is_served_stays_trusted() {
+        let issue = || Material::issue(&names(), date(2026, 1, 1)).unwrap();
+        let authorities = |material: &Material| {
+            let bundle = CertificateDer::pem_slice_iter(material.bundle.as_bytes());
+            bundle.collect::<Result<Vec<_>, _>>().unwrap()
+        };
+        let mut served = issue();
+        // However often it is lost, the bundle does not grow for ever.
+        for expected in [2, 3, 3] {
+            let issued = issue();
+            let own = authorities(&issued);
+            let next = issued.after(&served);
+            let (trusted, before) = (authorities(&next), authorities(&served));
+            assert_eq!(trusted.len(), expected);
+            assert_eq!(trusted[0], own[0]);
+            assert_eq!(trusted[1..], before[..expected - 1]);
+            served = next;
+        }
     }
 
     #[test]

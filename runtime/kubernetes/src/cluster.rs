@@ -10,6 +10,7 @@ use armature_reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
+use armature_reconcile::protection::Deletion;
 use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
@@ -368,8 +369,8 @@ impl KubernetesPort for Cluster {
             .unwrap_or_default())
     }
 
-    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
-        protection_below(&self.cache, &self.namespaces, ids, except)
+    fn protection_below(&self, deletion: &Deletion<'_>) -> Protection {
+        protection_below(&self.cache, &self.namespaces, deletion)
     }
 
     async fn record(&self, object: &Object, event: EventNote) {

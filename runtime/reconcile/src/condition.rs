@@ -135,6 +135,12 @@ pub fn ready(conditions: &Value) -> Option<(&str, &str)> {
     Some((text(found, "status"), text(found, "reason")))
 }
 
+/// The reason of a condition that is true.
+pub fn reason_of<'a>(conditions: &'a Value, name: &str) -> Option<&'a str> {
+    let found = find(conditions.as_array()?, name).map(|at| &conditions[at])?;
+    (text(found, "status") == "True").then(|| text(found, "reason"))
+}
+
 /// Whether kstatus takes an object with this status for done: `Ready` in its newest generation, and nothing abnormal.
 pub fn is_current(status: &Value, generation: i64) -> bool {
     let conditions = status.get("conditions").and_then(Value::as_array);

@@ -77,6 +77,7 @@ pub mod outcome;
 pub mod persist;
 pub mod policy;
 pub mod port;
+pub mod protection;
 pub mod queue;
 pub mod remote;
 pub mod secret_source;

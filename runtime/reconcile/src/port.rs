@@ -15,6 +15,8 @@ use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::{Object, ObjectKey};
 
+use crate::protection::Deletion;
+
 /// A Secret or ConfigMap as the driver sees it.
 #[derive(Clone, Default, PartialEq)]
 pub struct KeyedData {
@@ -253,9 +255,8 @@ pub trait KubernetesPort: Send + Sync {
         name: &str,
     ) -> Result<BTreeMap<String, String>, KubernetesError>;
 
-    /// Whether the resource of an object other than `except` is one of these or below one of them, and must not be
-    /// deleted. `ids` are ARM ids.
-    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection;
+    /// Whether an object stands against the deletion, since its resource would go along.
+    fn protection_below(&self, deletion: &Deletion<'_>) -> Protection;
 
     /// Records an event; failures are logged, never returned.
     async fn record(&self, object: &Object, event: EventNote);

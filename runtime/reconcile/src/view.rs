@@ -145,6 +145,8 @@ pub struct ResourceView {
     pub looked_at_for: Duration,
     /// It was created or deleted a moment ago: an operation is looked at every second.
     pub is_looked_at_often: bool,
+    /// Creating it anew would take out of Azure what other objects have made in it, and it was found missing once only.
+    pub asks_twice: bool,
     /// What the ARM path offers.
     pub verbs: Verbs,
     /// Optional steps.

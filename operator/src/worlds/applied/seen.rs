@@ -11,6 +11,7 @@ use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
+use armature_runtime::reconcile::protection::Deletion;
 use armature_runtime::resource::{Object, ObjectKey};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -163,8 +164,8 @@ impl KubernetesPort for Seen {
         Ok(self.world.namespace(name))
     }
 
-    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
-        self.world.protection_below(ids, except)
+    fn protection_below(&self, deletion: &Deletion<'_>) -> Protection {
+        self.world.protection_below(deletion)
     }
 
     async fn record(&self, _: &Object, _: EventNote) {}

@@ -7,9 +7,10 @@ use armature_runtime::azure::credential::{SecretData, SecretReader};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
-use armature_runtime::reconcile::annotations::{Annotations, is_protected};
+use armature_runtime::reconcile::annotations::Annotations;
 use armature_runtime::reconcile::claim;
 use armature_runtime::reconcile::port::{DataKind, KeyedData, KubernetesError, Protection};
+use armature_runtime::reconcile::protection::Deletion;
 use armature_runtime::resource::{Object, ObjectKey};
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
@@ -184,25 +185,13 @@ impl Applied {
         seen.map(Arc::new).collect()
     }
 
-    /// Whether a resource of another object that must not be deleted is one of these or below one of them.
-    pub fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
+    /// Whether an object stands against the deletion.
+    pub fn protection_below(&self, deletion: &Deletion<'_>) -> Protection {
         let state = self.state();
         let none = Annotations::new();
-        let is_below = |id: &str| {
-            ids.iter().any(|above| {
-                let start = id.get(..above.len());
-                let rest = id.get(above.len()..).unwrap_or_default();
-                start.is_some_and(|start| start.eq_ignore_ascii_case(above))
-                    && (rest.is_empty() || rest.starts_with('/'))
-            })
-        };
         let is_one = |object: &&Object| {
-            let key = object.key();
-            let own = object.metadata.annotations.as_ref().unwrap_or(&none);
-            let namespace = self.namespaces.get(&key.namespace).unwrap_or(&none);
-            key != *except
-                && claim::resource_id(object).is_some_and(is_below)
-                && is_protected(own, namespace)
+            let namespace = self.namespaces.get(&object.key().namespace);
+            deletion.is_refused_by(object, namespace.unwrap_or(&none))
         };
         let found = state.objects.values().find(is_one);
         found.map_or(Protection::None, |object| {

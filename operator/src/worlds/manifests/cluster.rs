@@ -14,6 +14,7 @@ use armature_runtime::reconcile::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
+use armature_runtime::reconcile::protection::Deletion;
 use armature_runtime::resource::{Object, ObjectKey};
 use async_trait::async_trait;
 use serde_json::value::to_raw_value;
@@ -227,7 +228,7 @@ impl KubernetesPort for Cluster {
         Ok(self.manifests.namespace(name))
     }
 
-    fn protection_below(&self, _: &[String], _: &ObjectKey) -> Protection {
+    fn protection_below(&self, _: &Deletion<'_>) -> Protection {
         Protection::None
     }
 

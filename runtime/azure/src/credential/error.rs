@@ -29,7 +29,7 @@ impl fmt::Display for Place {
 }
 
 /// Why there is no usable credential.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum CredentialError {
     /// No credential anywhere.
     #[error(

@@ -37,5 +37,6 @@ pub(super) use metadata_service::MetadataService;
 pub use operator::OperatorIdentity;
 pub(super) use refusal::{proof_key, refused_key};
 pub use secret::{SecretData, SecretReader, SecretUser};
+pub(super) use settings::has_certificate;
 pub use settings::{OPERATOR_VARIABLES, SecretRules, operator_identity, secret_identity};
 pub(super) use token::TokenSources;

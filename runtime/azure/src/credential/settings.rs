@@ -111,6 +111,11 @@ pub(super) fn identity_of_operator(
     keys.with_additional_tenants(identity).map(Some)
 }
 
+/// Whether a Secret holds a certificate, which takes time to read: one with a password is made to.
+pub fn has_certificate(secret: &SecretData) -> bool {
+    secret.data.contains_key(CERTIFICATE)
+}
+
 /// The identity in a Secret.
 ///
 /// The first of: client secret, client certificate, identity file, what `AUTH_MODE` says, workload identity.

@@ -1,6 +1,7 @@
 //! Creating and updating: ASO behaviour §1.3.
 
 use std::ops::ControlFlow::{Break, Continue};
+use std::time::Duration;
 
 use armature_shapes::names;
 
@@ -15,6 +16,9 @@ use crate::observed::{
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
+
+/// Time between two looks at a resource that is missing.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
@@ -196,6 +200,7 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
 fn write(view: &ResourceView, observed: &Observed, resource: &Resource) -> Step<()> {
     match resource {
         Resource::Missing if view.observe => found(view, observed).map_continue(|_| ()),
+        Resource::Missing if view.was_reconciled() && view.asks_twice => Break(look_again()),
         Resource::Missing if view.was_reconciled() => Break(Action::Put {
             event: warning(
                 names::event::DRIFTED,
@@ -205,6 +210,14 @@ fn write(view: &ResourceView, observed: &Observed, resource: &Resource) -> Step<
         Resource::Missing => Break(put("creating the resource in Azure")),
         Resource::Found(provisioning) => correct(view, observed, provisioning),
     }
+}
+
+/// A resource that was there is not. A service may say so of one that is, for a moment.
+fn look_again() -> Action {
+    let message = "the resource no longer exists in Azure; looking once more before it is created again, since it would be \
+                   without what other objects have made in it";
+    let verdict = Verdict::progress(reason::AZURE_RESOURCE_NOT_FOUND, message);
+    Action::Finish(Finish::with(verdict, Requeue::After(LOOK_AGAIN)))
 }
 
 /// Step 10, first half: not one request below the resource's path while its owner blocks.

@@ -9,6 +9,7 @@ use super::pass::Pass;
 use crate::annotations::{Adoption, Directives, Mistake, Pause};
 use crate::bookkeeping::ClaimedWith;
 use crate::port::{EventNote, KubernetesError, Protection};
+use crate::protection::Deletion;
 use crate::side_condition;
 use crate::view::Paused;
 
@@ -80,11 +81,9 @@ impl Pass<'_> {
     pub(super) fn look_for_protected(&self) -> Protection {
         let own = self.id().map(|id| id.as_str().to_owned());
         let override_id = self.annotation(names::CHILD_RESOURCE_ID_OVERRIDE);
-        let ids: Vec<String> = own
-            .into_iter()
-            .chain(override_id.map(str::to_owned))
-            .collect();
-        let kubernetes = &self.reconciler.kubernetes;
-        kubernetes.protection_below(&ids, &self.object.key())
+        let ids = own.into_iter().chain(override_id.map(str::to_owned));
+        let (kubernetes, key) = (&self.reconciler.kubernetes, self.object.key());
+        let default = self.reconciler.settings.default_scopes.as_ref();
+        kubernetes.protection_below(&Deletion::new(ids, &key, default))
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::pass::Pass;
 use crate::annotations::{Directives, Mistake};
 use crate::claim;
+use crate::condition::{self, reason};
 use crate::policy::Policy;
 use crate::remote::{Operation, Verb};
 use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
@@ -47,9 +48,18 @@ impl Pass<'_> {
             pause: self.pause(),
             looked_at_for: self.looked_at_for(),
             is_looked_at_often: self.youth().is_some_and(Youth::is_looked_at_often),
+            asks_twice: self.asks_twice(),
             verbs: self.version().verbs,
             steps: self.steps(),
         }
+    }
+
+    fn asks_twice(&self) -> bool {
+        let conditions = self.forms.status().get("conditions");
+        let said =
+            conditions.and_then(|conditions| condition::reason_of(conditions, "Reconciling"));
+        let may_have_children = self.forms.was_shown() && !self.version().child_lists.is_empty();
+        may_have_children && said != Some(reason::AZURE_RESOURCE_NOT_FOUND)
     }
 
     fn looked_at_for(&self) -> Duration {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use armature_azure::graph::Table;
 use armature_azure::{CredentialKey, Transport};
 use armature_shapes::id::segment;
-use armature_shapes::kind::Remote;
+use armature_shapes::kind::{KindInfo, Remote};
 use armature_shapes::names;
 use armature_shapes::resource::{Object, ObjectKey};
 use serde::Deserialize;
@@ -167,10 +167,13 @@ fn credential(object: &Object, namespace: &Namespace) -> Option<CredentialKey> {
     })
 }
 
-/// Whether nothing but what the Graph shows counts for an object: it has no sync period of its own, and exports no
-/// secrets, which change in Azure without the resource.
+/// Whether nothing but what the Graph shows counts for an object: it has no sync period of its own, is not sent at every sync,
+/// and exports nothing that changes in Azure without the resource.
 pub fn may_rest(object: &Object) -> bool {
-    annotation(object, names::SYNC_PERIOD).is_none() && !exports_secrets(object)
+    let is_always_sent = annotation(object, names::ALWAYS_PUT).is_some_and(|word| word != "false");
+    annotation(object, names::SYNC_PERIOD).is_none()
+        && !is_always_sent
+        && !exports_from_elsewhere(object)
 }
 
 fn annotation<'o>(object: &'o Object, name: &str) -> Option<&'o str> {
@@ -190,18 +193,34 @@ struct Exporting {
 struct OperatorSpec {
     secrets: Option<IgnoredAny>,
     secret_expressions: Option<IgnoredAny>,
+    config_maps: Option<BTreeMap<String, Option<IgnoredAny>>>,
 }
 
-fn exports_secrets(object: &Object) -> bool {
+impl OperatorSpec {
+    /// Whether something is exported that is not in the resource: a secret, or what an exporter finds by itself.
+    fn is_from_elsewhere(&self, kind: &KindInfo) -> bool {
+        let mut config_maps = kind.config_maps.iter();
+        let is_asked_for = |key: &str| {
+            let destinations = self.config_maps.as_ref();
+            destinations.is_some_and(|it| it.get(key).is_some_and(Option::is_some))
+        };
+        self.secrets.is_some()
+            || self.secret_expressions.is_some()
+            || config_maps.any(|it| it.status_path.is_empty() && is_asked_for(it.key))
+    }
+}
+
+fn exports_from_elsewhere(object: &Object) -> bool {
     let spec = object.spec.as_ref().map_or("{}", |spec| spec.get());
     // The specs of most objects say nothing of the kind, and need not be parsed.
     if !spec.contains("\"operatorSpec\"") {
         return false;
     }
     match serde_json::from_str::<Exporting>(spec) {
-        Ok(spec) => spec.operator_spec.is_some_and(|operator| {
-            operator.secrets.is_some() || operator.secret_expressions.is_some()
-        }),
+        Ok(spec) => {
+            let operator = spec.operator_spec;
+            operator.is_some_and(|operator| operator.is_from_elsewhere(object.kind.0))
+        }
         Err(_) => true,
     }
 }

@@ -14,6 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use super::roster::may_rest;
 use super::*;
 use crate::annotations::Annotations;
 use crate::testing::{ManualClock, error, response};
@@ -485,6 +486,31 @@ async fn objects_with_a_period_of_their_own_or_secrets_do_not_rest() {
     rounds.round().await;
     let figures = rounds.lookout.figures();
     assert_eq!(figures.principals.get(&Standing::TooFew), Some(&1));
+}
+
+#[test]
+fn what_is_sent_at_every_sync_or_exports_what_others_have_does_not_rest() {
+    let store = |config_map: &str, always_put: Option<&str>| {
+        let mut store = object(&kinds::STORE, 0);
+        let exports =
+            json!({"operatorSpec": {"configMaps": {config_map: {"name": "c", "key": "k"}}}});
+        store.spec = to_raw_value(&exports).ok();
+        if let Some(word) = always_put {
+            let annotations = store.metadata.annotations.get_or_insert_default();
+            annotations.insert(names::ALWAYS_PUT.to_owned(), word.to_owned());
+        }
+        store
+    };
+    for (config_map, always_put, expected) in [
+        // Its own, and one that an exporter fills.
+        ("endpoint", None, true),
+        ("region", None, false),
+        ("endpoint", Some("false"), true),
+        ("endpoint", Some("true"), false),
+    ] {
+        let found = may_rest(&store(config_map, always_put));
+        assert_eq!(found, expected, "{config_map} {always_put:?}");
+    }
 }
 
 #[tokio::test]

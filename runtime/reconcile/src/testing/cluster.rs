@@ -15,12 +15,12 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Breakpoint, Journal, Side, lock};
-use crate::annotations::is_protected;
 use crate::claim;
 use crate::port::{
     DataExport, DataKind, EventNote, KeyedData, KubernetesError, KubernetesPort, MetadataPatch,
     Protection,
 };
+use crate::protection::Deletion;
 
 /// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
 pub struct MemoryCluster {
@@ -548,18 +548,13 @@ impl KubernetesPort for MemoryCluster {
         Ok(live.cloned().unwrap_or_default())
     }
 
-    fn protection_below(&self, ids: &[String], except: &ObjectKey) -> Protection {
+    fn protection_below(&self, deletion: &Deletion<'_>) -> Protection {
         let state = lock(&self.state);
         let none = BTreeMap::new();
         let mut objects = state.objects.values();
         let found = objects.find(|object| {
-            let own = object.metadata.annotations.as_ref().unwrap_or(&none);
             let namespace = object.metadata.namespace.as_deref().unwrap_or_default();
-            let namespace = state.namespaces.get(namespace).unwrap_or(&none);
-            let id = claim::resource_id(object);
-            object.key() != *except
-                && is_protected(own, namespace)
-                && id.is_some_and(|id| ids.iter().any(|above| id.starts_with(above.as_str())))
+            deletion.is_refused_by(object, state.namespaces.get(namespace).unwrap_or(&none))
         });
         found.map_or(Protection::None, |object| {
             Protection::Of(object.key().to_string())

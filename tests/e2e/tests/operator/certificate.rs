@@ -5,6 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use armature_e2e::World;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::Api;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -66,5 +68,26 @@ spec: {location: westeurope}
             .apply(&manifest.replace("spec: {", "spec: {tags: {a: b}, "))
             .await
             .unwrap();
+
+        // Whoever deletes the Secret has all issued anew, and conversion goes on meanwhile.
+        let secret = world.webhook_secret().await.unwrap();
+        let namespace = secret.metadata.namespace.as_deref().unwrap();
+        let secrets: Api<Secret> = Api::namespaced(world.client().clone(), namespace);
+        let name = secret.metadata.name.as_deref().unwrap();
+        secrets.delete(name, &Default::default()).await.unwrap();
+        wait_until("another authority serves", async || {
+            objects
+                .get("ResourceGroup", "v1api20200601", "certificate")
+                .await
+                .unwrap();
+            let Some(newest) = world.webhook_secret().await.ok().and_then(|it| it.data) else {
+                return false;
+            };
+            let bundle = String::from_utf8_lossy(&newest["ca.crt"].0).into_owned();
+            assert!(bundle.ends_with(&*String::from_utf8_lossy(&old["ca.crt"].0)));
+            let stored = CertificateDer::from_pem_slice(&newest["tls.crt"].0).unwrap();
+            served(address, bundle.as_bytes()) == stored.to_vec()
+        })
+        .await;
     });
 }

@@ -445,6 +445,34 @@ async fn a_secret_that_is_gone_is_not_used_any_more() {
     assert_eq!(server.log.all().len(), before);
 }
 
+/// Who only names another one's client shares no limits with it, and is not tried by every pass.
+#[tokio::test]
+async fn a_client_counts_for_who_has_proven_to_be_it() {
+    let server = server().await;
+    let secrets = Arc::new(Secrets::default());
+    let proof = Proof::ClientSecret("x".into());
+    let client = client(&server, proof, Arc::clone(&secrets), None);
+    secrets.set("1", "app", Some("wrong"));
+    let unproven = client.principal(&own_secret()).await;
+    assert!(unproven.contains("Secret team/own"), "{unproven}");
+    let first = refused(&client, own_secret()).await;
+    let asked = server.log.all().len();
+    let again = refused(&client, own_secret()).await;
+    assert_eq!((again.message, again.credential), (first.message, true));
+    assert_eq!(
+        server.log.all().len(),
+        asked,
+        "Entra ID was not asked again"
+    );
+    // Another Secret is another word.
+    secrets.set("2", "app", Some("x"));
+    let answer = client.send(request("/good", own_secret())).await;
+    assert_eq!(answer.expect("an answer").status, 200);
+    let proven = client.principal(&own_secret()).await;
+    assert!(unproven.starts_with(&proven), "{unproven} {proven}");
+    assert!(!proven.contains("Secret"), "{proven}");
+}
+
 /// A Secret as a watch shows it.
 #[derive(Default)]
 struct Watched {

@@ -114,6 +114,7 @@ fn claimed() -> ResourceView {
         put_may_run: false,
         looked_at_for: Duration::ZERO,
         is_looked_at_often: false,
+        asks_twice: false,
         hold: Hold::default(),
         pause: None,
         verbs: Verbs {

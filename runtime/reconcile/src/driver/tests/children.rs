@@ -44,6 +44,33 @@ async fn a_put_that_carries_children_holds_only_for_what_was_read() {
     );
 }
 
+/// A service may say for a moment that a resource is not there, and a PUT would take out of it what others have made.
+#[tokio::test]
+async fn a_resource_with_children_is_looked_for_twice_before_it_is_created_again() {
+    let (world, store) = World::with_store().await;
+    let there = with_boxes(5, json!([{"name": "b"}]), "W/\"1\"");
+    world.azure.set(STORE, there.clone());
+    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    world.forget();
+    for is_back in [true, false] {
+        world.azure.remove(STORE);
+        assert_eq!(
+            world.pass(&store).await,
+            Requeue::After(Duration::from_secs(5))
+        );
+        let reconciling = world.cluster.condition(&store, "Reconciling");
+        assert_eq!(reconciling, "True//AzureResourceNotFound");
+        assert!(world.azure.take_bodies().is_empty());
+        if is_back {
+            world.azure.set(STORE, there.clone());
+        }
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+        assert_eq!(world.azure.take_bodies().len(), usize::from(!is_back));
+        assert_eq!(world.ready(&store), "True//Succeeded");
+        assert_eq!(world.cluster.condition(&store, "Reconciling"), "");
+    }
+}
+
 #[tokio::test]
 async fn a_resource_that_never_holds_still_is_tried_again_later() {
     let (world, store) = World::with_store().await;
