@@ -341,7 +341,7 @@ async fn see_and_do(
 
 /// An election for a Lease, where replicas elect.
 fn election(config: &OperatorConfig, clients: &Clients, lease: &str) -> Option<Election> {
-    let client = clients.requests().clone();
+    let client = clients.lease().clone();
     let elect = |times| Election::new(client, &config.namespace, lease, &host(), times);
     config.leader_election.map(elect)
 }

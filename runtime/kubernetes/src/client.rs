@@ -21,9 +21,25 @@ use tower::{BoxError, ServiceBuilder, ServiceExt};
 /// (`--http2-max-streams-per-connection`), and hyper waits without a word when they are used up.
 const WATCHES_PER_CONNECTION: usize = 80;
 
-/// How often an idle connection is checked, so that a dead peer is found although watches are silent.
-const PING_INTERVAL: Duration = Duration::from_secs(30);
-const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often a connection is checked, so that a dead peer is found although nothing comes from it.
+#[derive(Clone, Copy)]
+struct Pings {
+    interval: Duration,
+    timeout: Duration,
+}
+
+/// For watches, which are silent for long, and for requests.
+const PINGS: Pings = Pings {
+    interval: Duration::from_secs(30),
+    timeout: Duration::from_secs(15),
+};
+
+/// For the Lease: a leader that cannot renew it stops after 10 s, so a dead connection must be found before.
+const LEASE_PINGS: Pings = Pings {
+    interval: Duration::from_secs(2),
+    timeout: Duration::from_secs(2),
+};
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Why no client could be built.
@@ -67,10 +83,11 @@ impl ApiServer for RecentAnswers {
     }
 }
 
-/// Clients of one API server: one for requests, and as many as the watches need.
+/// Clients of one API server: one for requests, one for the Lease, and as many as the watches need.
 #[derive(Clone)]
 pub struct Clients {
     requests: Client,
+    lease: Client,
     watches: Arc<[Connection]>,
     answers: Arc<RecentAnswers>,
 }
@@ -110,14 +127,15 @@ impl Clients {
     /// Clients from a configuration, for at most this many watches at a time. Nothing is sent yet.
     pub fn connect(config: &Config, watches: usize) -> Result<Self, ClientError> {
         let connection = |_| {
-            let client = build(config, Arc::default())?;
+            let client = build(config, Arc::default(), PINGS)?;
             let streams = Arc::default();
             Ok::<_, ClientError>(Connection { client, streams })
         };
         let connections = watches.div_ceil(WATCHES_PER_CONNECTION).max(1);
         let answers = Arc::<RecentAnswers>::default();
         Ok(Self {
-            requests: build(config, Arc::clone(&answers))?,
+            requests: build(config, Arc::clone(&answers), PINGS)?,
+            lease: build(config, Arc::default(), LEASE_PINGS)?,
             watches: (0..connections).map(connection).collect::<Result<_, _>>()?,
             answers,
         })
@@ -126,6 +144,11 @@ impl Clients {
     /// The client for everything that ends soon.
     pub fn requests(&self) -> &Client {
         &self.requests
+    }
+
+    /// The client of a leader for its Lease: on a connection of its own, so that a dead one is found in time.
+    pub fn lease(&self) -> &Client {
+        &self.lease
     }
 
     /// How the API server answers what ends soon.
@@ -148,7 +171,11 @@ impl Clients {
 }
 
 /// A client, of which it is noted how the API server answers.
-fn build(config: &Config, answers: Arc<RecentAnswers>) -> Result<Client, ClientError> {
+fn build(
+    config: &Config,
+    answers: Arc<RecentAnswers>,
+    pings: Pings,
+) -> Result<Client, ClientError> {
     if config.proxy_url.is_some() {
         let mut config = config.clone();
         config.default_retry = false;
@@ -173,8 +200,8 @@ fn build(config: &Config, answers: Arc<RecentAnswers>) -> Result<Client, ClientE
     let http: HttpClient<_, Body> = HttpClient::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
-        .http2_keep_alive_interval(PING_INTERVAL)
-        .http2_keep_alive_timeout(PING_TIMEOUT)
+        .http2_keep_alive_interval(pings.interval)
+        .http2_keep_alive_timeout(pings.timeout)
         .http2_keep_alive_while_idle(true)
         .build(builder.enable_http1().enable_http2().wrap_connector(tcp));
     let service = ServiceBuilder::new()

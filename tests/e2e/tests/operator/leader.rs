@@ -12,6 +12,7 @@ use kube::api::{Api, Patch, PatchParams};
 use serde_json::json;
 
 use crate::faults::proxy::Proxy;
+use crate::faults::relay::Relay;
 use crate::{LIMIT, is_ready, wait_until, workers};
 
 const NAMESPACE: &str = "leader";
@@ -180,5 +181,49 @@ fn a_leader_that_cannot_renew_stops_writing_before_the_next_one_starts() {
         );
         first.stop().await;
         second.stop().await;
+    });
+}
+
+const SILENT: &str = "silent";
+
+/// A gateway forgets the leader's connections, and tells nobody.
+#[test]
+fn a_leader_whose_connections_fall_silent_goes_on() {
+    World::shared().run(SILENT, async |world, _| {
+        let mut config = OperatorConfig {
+            leader_election: Some(LeaseTimes::default()),
+            ..world.operator_config(SILENT)
+        };
+        let server = config.kubernetes.cluster_url.authority().unwrap();
+        let (relay, address) = Relay::start(server.as_str().parse().unwrap()).await;
+        config.kubernetes.cluster_url = format!("https://{address}").parse().unwrap();
+        let leases: Api<Lease> = Api::namespaced(world.client().clone(), SILENT);
+        let lease = async || {
+            let lease = leases.get_opt(LEASE).await.unwrap();
+            let spec = lease.and_then(|lease| lease.spec).unwrap_or_default();
+            (
+                spec.holder_identity,
+                spec.lease_transitions,
+                spec.renew_time,
+            )
+        };
+        let operator = Operator::start(config).await.unwrap();
+        wait_until("it leads", async || lease().await.0.is_some()).await;
+        let before = lease().await;
+        relay.silence();
+        let silent = k8s_openapi::jiff::Timestamp::now();
+        // A leader that has given up renews nothing, and this waits in vain.
+        let later = silent + LeaseTimes::default().renew + Duration::from_secs(5);
+        wait_until("a later renewal", async || {
+            lease().await.2.is_some_and(|renewed| renewed.0 > later)
+        })
+        .await;
+        let after = lease().await;
+        assert_eq!(
+            (after.0, after.1),
+            (before.0, before.1),
+            "the same one leads"
+        );
+        operator.stop().await;
     });
 }

@@ -10,10 +10,12 @@
 //! |---|---|
 //! | `azure` | what goes wrong in Azure |
 //! | `proxy` | what goes wrong between the operator and the API server |
+//! | `relay` | connections to the API server that fall silent |
 //! | `seeded` | not one by one, but drawn from a seed, with several kinds at once |
 
 mod azure;
 pub(crate) mod proxy;
+pub(crate) mod relay;
 mod seeded;
 
 use std::collections::BTreeMap;
