@@ -22,6 +22,7 @@ mod metrics;
 mod migration;
 mod modes;
 mod namespaces;
+mod neighbours;
 mod pod;
 mod protection;
 mod rights;

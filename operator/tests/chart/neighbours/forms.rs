@@ -1,0 +1,238 @@
+//! Odd objects, as a tenant can store them.
+
+use std::process::Command;
+
+use armature_runtime::names::{
+    BASELINE, CREDENTIAL_FROM, FINALIZER, NAMESPACE_CREDENTIAL, POLLER_RESUME_ID,
+    POLLER_RESUME_TOKEN, PROTECT, RESOURCE_ID,
+};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use super::tenants::Tenant;
+use crate::cluster::Cluster;
+
+/// Puts odd objects into the tenant's namespace.
+pub type Form = for<'a> fn(&'a Cluster, &'a Tenant) -> BoxFuture<'a, ()>;
+
+/// All forms, one after the other; each stays.
+pub const FORMS: [(&str, Form); 9] = [
+    ("metadata and a spec that are nested deeply", deep),
+    ("annotations of 200 KiB, and ids that decode for ever", long),
+    ("what an older version cannot hold", unfitting),
+    ("a status beyond what etcd takes", large_status),
+    ("pages of large objects", large_pages),
+    ("notes that the tenant wrote himself", forged),
+    ("Secrets that name files without an end", files),
+    ("a certificate that is none", certificates),
+    ("objects in failure", failing),
+];
+
+const SERVED: &str = "resources.azure.com/v1api20200601";
+const STORED: &str = "resources.azure.com/v1api20200601storage";
+const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
+/// What annotations of an object may have together is 256 KiB.
+const ANNOTATION: usize = 200 << 10;
+/// Objects that fail, and large ones.
+const MANY: usize = 50;
+
+fn nested(name: &str, levels: usize) -> Value {
+    (0..levels).fold(json!({}), |inner, _| json!({ name: inner }))
+}
+
+fn group(name: &str, metadata: Value) -> Value {
+    let mut object = json!({
+        "apiVersion": SERVED, "kind": "ResourceGroup",
+        "metadata": metadata, "spec": {"location": "westeurope"},
+    });
+    object["metadata"]["name"] = json!(name);
+    object
+}
+
+/// A group with a spec that the storage version takes as it is.
+fn stored(name: &str, more: Value) -> Value {
+    let mut object = group(name, json!({}));
+    object["apiVersion"] = json!(STORED);
+    object["spec"]["originalVersion"] = json!("v1api20200601");
+    object["spec"]["more"] = more;
+    object
+}
+
+/// Text that does not shrink when it is compressed.
+fn noise(length: usize) -> String {
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length * 3 / 4 {
+        // Xorshift: each run has the same text.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend(state.to_le_bytes());
+    }
+    STANDARD.encode(bytes)
+}
+
+fn deep<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let fields = json!([{
+            "manager": "x", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:data": nested("f:a", 120)},
+        }]);
+        for kind in ["Secret", "ConfigMap"] {
+            let metadata = json!({"name": "deep", "managedFields": fields});
+            let object = json!({"apiVersion": "v1", "kind": kind, "metadata": metadata});
+            tenant.create(object).await;
+        }
+        let metadata = json!({ "managedFields": fields });
+        tenant.create(group("deep-metadata", metadata)).await;
+        tenant.create(stored("deep-spec", nested("a", 200))).await;
+    }
+    .boxed()
+}
+
+fn long<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let id = format!("/subscriptions/%{}", "25".repeat(ANNOTATION / 2));
+        let notes = [
+            RESOURCE_ID,
+            BASELINE,
+            POLLER_RESUME_TOKEN,
+            CREDENTIAL_FROM,
+            PROTECT,
+        ];
+        for (number, note) in notes.into_iter().enumerate() {
+            let metadata = json!({"finalizers": [FINALIZER], "annotations": {note: id}});
+            tenant
+                .create(group(&format!("long-{number}"), metadata))
+                .await;
+        }
+        let mut by_id = stored("long-owner", json!(null));
+        by_id["spec"]["owner"] = json!({ "armId": id });
+        tenant.create(by_id).await;
+    }
+    .boxed()
+}
+
+fn unfitting<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let mut object = stored("unfitting", json!(noise(500 << 10)));
+        object["metadata"]["annotations"] = json!({
+            "armature.azure.com/conversion-stash.more": noise(ANNOTATION),
+        });
+        tenant.create(object).await;
+    }
+    .boxed()
+}
+
+fn large_status<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let value = noise(1 << 10);
+        let tags = (0..3_000).map(|number| (format!("tag-{number}"), json!(value)));
+        let body = json!({"location": "westeurope", "tags": Map::from_iter(tags)});
+        let id = format!("{SUBSCRIPTION}/resourceGroups/large-status");
+        cluster.azure.simulator().place(&id, body).unwrap();
+        tenant.create(group("large-status", json!({}))).await;
+    }
+    .boxed()
+}
+
+fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let text = noise(800 << 10);
+        for number in 0..MANY {
+            tenant
+                .create(stored(&format!("large-{number}"), json!(text)))
+                .await;
+        }
+    }
+    .boxed()
+}
+
+/// Ids of what others have, with all the words that a claim has.
+fn forged<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let others = (0..20).map(|number| format!("look-{number}-0"));
+        for (number, other) in others.chain(["read".to_owned()]).enumerate() {
+            let things = format!("{SUBSCRIPTION}/resourceGroups/{other}/providers/Microsoft.Anything/things/x");
+            let metadata = json!({
+                "name": format!("forged-{number}"), "finalizers": [FINALIZER],
+                "annotations": {
+                    RESOURCE_ID: things, PROTECT: "delete", BASELINE: "x",
+                    POLLER_RESUME_ID: "GenericARM",
+                    POLLER_RESUME_TOKEN: format!("{{\"url\":\"{SUBSCRIPTION}/resourceGroups/{other}\"}}"),
+                },
+            });
+            tenant
+                .create(json!({
+                    "apiVersion": "managedidentity.azure.com/v1api20230131", "kind": "UserAssignedIdentity",
+                    "metadata": metadata, "spec": {"location": "westeurope", "owner": {"name": "nobody"}},
+                }))
+                .await;
+        }
+    }
+    .boxed()
+}
+
+/// A Secret with a credential, and groups that name it.
+async fn credential(tenant: &Tenant, name: &str, more: (&str, Vec<u8>)) {
+    let mut data = json!({
+        "AZURE_SUBSCRIPTION_ID": STANDARD.encode("00000000-0000-0000-0000-000000000001"),
+        "AZURE_TENANT_ID": STANDARD.encode("t"), "AZURE_CLIENT_ID": STANDARD.encode("c"),
+    });
+    data[more.0] = json!(STANDARD.encode(more.1));
+    tenant
+        .create(
+            json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": data}),
+        )
+        .await;
+    for number in 0..MANY {
+        let metadata = json!({"annotations": {CREDENTIAL_FROM: name}});
+        tenant
+            .create(group(&format!("{name}-{number}"), metadata))
+            .await;
+    }
+}
+
+fn files<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        let pipe = cluster.path("pipe");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&pipe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let pipe = pipe.display().to_string();
+        for (name, path) in [("zero", "/dev/zero"), ("pipe", &pipe)] {
+            let file = ("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS", path.into());
+            credential(tenant, name, file).await;
+        }
+    }
+    .boxed()
+}
+
+fn certificates<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        // As PKCS#12 begins.
+        let mut archive = vec![0x30, 0x82, 0xff, 0xff];
+        archive.extend(noise(500 << 10).into_bytes());
+        credential(tenant, "certificate", ("AZURE_CLIENT_CERTIFICATE", archive)).await;
+    }
+    .boxed()
+}
+
+fn failing<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        for number in 0..MANY * 4 {
+            let metadata = json!({"annotations": {CREDENTIAL_FROM: NAMESPACE_CREDENTIAL}});
+            tenant
+                .create(group(&format!("failing-{number}"), metadata))
+                .await;
+        }
+    }
+    .boxed()
+}
