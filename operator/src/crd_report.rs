@@ -107,7 +107,7 @@ fn change(
 }
 
 /// What lacks to CRDs without a default of the status.
-pub const LACK_STATUS: &str = "give new objects no status: who waits for objects to become ready, as Flux and Argo CD do, takes one \
+pub const LACK_STATUS: &str = "give new objects no status: who waits for objects to become ready, as Flux and Helm 4 do, takes one \
      for ready until the operator writes its first condition. `armature crds` prints CRDs that do";
 
 /// A table of CRDs, and sentences about what there is to do.

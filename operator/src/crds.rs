@@ -328,7 +328,7 @@ impl CrdKeeper {
         let certificates = &mut self.certificates;
         let stored = certificates
             .store
-            .ensure((certificates.today)(), Some(&certificates.current))
+            .ensure((certificates.today)(), Some(&certificates.current.bundle))
             .await?;
         // Trust comes first.
         if stored.bundle != certificates.current.bundle {

@@ -80,20 +80,11 @@ impl Manager {
             budget: Arc::new(Budget::new(config.arm_budget)),
             extensions: armature_customizations::registry()?,
             deferred: Arc::default(),
+            absences: Arc::default(),
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             since: config.time.now(),
-            settings: Settings {
-                operator_namespace: config.namespace.clone(),
-                operator_version: env!("CARGO_PKG_VERSION").to_owned(),
-                default_policy: config.default_policy,
-                default_scopes: config.allowed_scopes.clone(),
-                scopes_enforcement: config.allowed_scopes_mode,
-                random_name: azure_name::random,
-                longest_hold_before_put: config.longest_hold_before_put,
-                longest_hold_before_delete: config.longest_hold_before_delete,
-                silence: Silence::LONGEST,
-            },
+            settings: settings(config),
             cancellation,
         };
         let lookout = lookout(config, &reconciler, &cluster, &queue);
@@ -176,6 +167,21 @@ impl Manager {
         {
             tracing::warn!("the API server is too slow to write down all running operations");
         }
+    }
+}
+
+/// What passes are told of the operator's configuration.
+fn settings(config: &OperatorConfig) -> Settings {
+    Settings {
+        operator_namespace: config.namespace.clone(),
+        operator_version: env!("CARGO_PKG_VERSION").to_owned(),
+        default_policy: config.default_policy,
+        default_scopes: config.allowed_scopes.clone(),
+        scopes_enforcement: config.allowed_scopes_mode,
+        random_name: azure_name::random,
+        longest_hold_before_put: config.longest_hold_before_put,
+        longest_hold_before_delete: config.longest_hold_before_delete,
+        silence: Silence::LONGEST,
     }
 }
 

@@ -193,7 +193,11 @@ impl Operator {
         self.webhook = Some(bound);
         let endpoint = webhook::endpoint(config, bound);
         let client = clients.requests();
-        let certificates = self.certificates(config, client, &endpoint).await?;
+        let installer =
+            CrdInstaller::new(client.clone(), endpoint.clone(), config.crd_labels.clone());
+        let certificates = self
+            .certificates(config, client, &endpoint, &installer)
+            .await?;
         let webhook = Webhook::new(
             listener,
             Arc::clone(&certificates.serving),
@@ -209,7 +213,6 @@ impl Operator {
             self.stop.clone(),
         );
         self.tasks.spawn(serving);
-        let installer = CrdInstaller::new(client.clone(), endpoint, config.crd_labels.clone());
         let installer = match config.crd_descriptions {
             true => installer.with_descriptions(describe),
             false => installer,
@@ -224,6 +227,7 @@ impl Operator {
         config: &OperatorConfig,
         client: &kube::Client,
         endpoint: &WebhookEndpoint,
+        installer: &CrdInstaller,
     ) -> Result<Certificates, StartError> {
         let names =
             webhook::certificate_names(endpoint).map_err(|reason| StartError::WebhookUrl {
@@ -240,7 +244,12 @@ impl Operator {
             "the webhook's certificate in Secret {}/{}",
             config.namespace, config.webhook_secret
         ));
-        let current = store.ensure((config.today)(), None).await?;
+        // Other replicas serve the former certificate until they see the new one.
+        let trusted = match store.exists().await? {
+            true => None,
+            false => installer.trusted(config.kinds).await?,
+        };
+        let current = store.ensure((config.today)(), trusted.as_deref()).await?;
         let serving = Arc::new(ServingCertificate::new(&current)?);
         self.certificate = Some(Arc::clone(&serving));
         Ok(Certificates {

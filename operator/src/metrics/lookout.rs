@@ -49,6 +49,13 @@ fn encode(figures: &Figures, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result
         MetricType::Counter,
     )?;
     ConstCounter::new(figures.looks).encode(family)?;
+    let family = encoder.encode_descriptor(
+        "graph_late_changes",
+        "Changes of resources that Azure Resource Graph told of later than five minutes",
+        None,
+        MetricType::Counter,
+    )?;
+    ConstCounter::new(figures.late).encode(family)?;
     let mut family = encoder.encode_descriptor(
         "graph_hints",
         "Changes of resources that Azure Resource Graph told of, by what became of that",

@@ -98,6 +98,7 @@ impl Looker {
             budget: self.budget.clone(),
             extensions: self.extensions.clone(),
             deferred: Arc::default(),
+            absences: Arc::default(),
             expressions: Arc::new(Cache::default()),
             clock: Arc::new(self.time),
             since: self.time.now(),

@@ -210,6 +210,7 @@ impl<'a> Passes<'a> {
             budget: Arc::default(),
             extensions: self.setting.extensions.clone(),
             deferred: Arc::default(),
+            absences: Arc::default(),
             expressions: self.expressions.clone(),
             clock: Arc::new(Standstill),
             since: Timestamp::UNIX_EPOCH,

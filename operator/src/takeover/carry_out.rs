@@ -104,14 +104,25 @@ async fn restore_admission(client: &Client, record: Option<&Record>) -> anyhow::
 /// Which properties of a schema have a `default` that the API server fills in for objects.
 const DEFAULTS: [&str; 2] = ["/status", "/status/properties/conditions"];
 
+/// How often a CRD is written that others change at the same time.
+const WRITE_ATTEMPTS: usize = 5;
+
 async fn take_out_status(client: &Client, names: &[String]) -> anyhow::Result<()> {
     let crd = ApiResource::erase::<InstalledCrd>(&());
     let crds: Api<DynamicObject> = Api::all_with(client.clone(), &crd);
     for name in names {
-        let mut crd = crds
-            .get(name)
-            .await
-            .with_context(|| format!("cannot read CRD {name}"))?;
+        let changed = without_defaults(&crds, name).await;
+        changed.with_context(|| format!("cannot change CRD {name}"))?;
+    }
+    Ok(())
+}
+
+/// Takes the defaults out of one CRD. What somebody writes in between is not lost: the API server refuses an older version of
+/// the CRD, which is read again then.
+async fn without_defaults(crds: &Api<DynamicObject>, name: &str) -> kube::Result<()> {
+    let mut attempts = WRITE_ATTEMPTS;
+    loop {
+        let mut crd = crds.get(name).await?;
         let versions = crd.data["spec"]["versions"].as_array_mut();
         for version in versions.into_iter().flatten() {
             let properties = &mut version["schema"]["openAPIV3Schema"]["properties"];
@@ -122,11 +133,12 @@ async fn take_out_status(client: &Client, names: &[String]) -> anyhow::Result<()
                 parent.and_then(|parent| parent.remove("default"));
             }
         }
-        // What somebody has written in between is not lost: the API server refuses an older version of the CRD.
-        let replaced = crds.replace(name, &PostParams::default(), &crd).await;
-        replaced.with_context(|| format!("cannot change CRD {name}"))?;
+        attempts -= 1;
+        match crds.replace(name, &PostParams::default(), &crd).await {
+            Err(kube::Error::Api(status)) if status.is_conflict() && attempts > 0 => {}
+            replaced => return replaced.map(drop),
+        }
     }
-    Ok(())
 }
 
 async fn restore_conversion(

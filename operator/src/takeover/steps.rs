@@ -342,7 +342,7 @@ fn converts_as_before(found: &Found, record: &Record) -> State {
 }
 
 fn gives_no_status(found: &Found) -> State {
-    let giving = found.crds.iter().filter(|crd| crd.gives_status());
+    let giving = found.crds.iter().filter(|crd| crd.has_status_default());
     let giving: Vec<String> = giving.filter_map(|crd| crd.metadata.name.clone()).collect();
     match giving.is_empty() {
         true => State::Done,

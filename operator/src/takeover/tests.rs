@@ -180,7 +180,7 @@ fn a_cluster_is_given_back_step_by_step() {
             "{service}"
         );
     }
-    let giving = with(|it| it.crds[0].spec.versions[1].gives_status = true);
+    let giving = with(|it| it.crds[0].spec.versions[1].defaults.conditions = true);
     let names = vec!["resourcegroups.resources.azure.com".to_owned()];
     assert_eq!(giving, Some(State::Open(Task::TakeOutStatus(names))));
     let unadmitted = with(|it| it.admission.clear());

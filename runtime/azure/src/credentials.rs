@@ -10,8 +10,8 @@ use azure_core::credentials::TokenCredential;
 use tokio::sync::Semaphore;
 
 use super::credential::{
-    CredentialError, Identity, OperatorIdentity, Place, SecretData, SecretReader, SecretRules,
-    SecretUser, TokenSources, has_certificate, proof_key, secret_identity,
+    CredentialError, Identity, OperatorIdentity, Place, Proof, SecretData, SecretReader,
+    SecretRules, SecretUser, TokenSources, has_certificate, proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
 use super::{Cloud, CredentialKey};
@@ -50,7 +50,7 @@ pub(super) struct Credentials {
     in_use: Mutex<HashMap<CredentialKey, Arc<Credential>>>,
     failed: FailedCredentials,
     /// Who reads a certificate from a Secret: one after the other, since each takes time and memory as its owner wished.
-    reading: Semaphore,
+    reading: Arc<Semaphore>,
 }
 
 /// A credential that is ready to give tokens; the sources cache them.
@@ -117,7 +117,7 @@ impl Credentials {
             secrets,
             in_use: Mutex::default(),
             failed: FailedCredentials::default(),
-            reading: Semaphore::new(1),
+            reading: Arc::new(Semaphore::new(1)),
         }
     }
 
@@ -184,9 +184,9 @@ impl Credentials {
         secret: SecretData,
     ) -> Result<Identity, CredentialError> {
         let takes_time = has_certificate(&secret);
-        let _turn = match takes_time {
+        let turn = match takes_time {
             // Nobody closes the semaphore.
-            true => self.reading.acquire().await.ok(),
+            true => Arc::clone(&self.reading).acquire_owned().await.ok(),
             false => None,
         };
         let version = secret.version.clone();
@@ -195,7 +195,12 @@ impl Credentials {
         }
         let (settings, namespace, name) =
             (self.settings.clone(), namespace.to_owned(), name.to_owned());
-        let read = move || secret_identity(&namespace, &name, &secret, settings.rules());
+        let read = move || {
+            let found = secret_identity(&namespace, &name, &secret, settings.rules());
+            // Not before: who asked may have given up long ago.
+            drop(turn);
+            found
+        };
         let found = match takes_time {
             // Not on a thread that others wait for.
             true => tokio::task::spawn_blocking(read)
@@ -207,6 +212,12 @@ impl Credentials {
             self.failed.is_unusable(key, &version, error);
         }
         found
+    }
+
+    /// Who reads a certificate.
+    #[cfg(test)]
+    pub(super) fn turns(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.reading)
     }
 
     /// The version that a watch shows of the Secret.
@@ -274,7 +285,7 @@ impl Credentials {
         Ok(Credential {
             version,
             subscription: identity.subscription.clone(),
-            principal: format!("{elsewhere}{}/{}", identity.tenant, identity.client),
+            principal: format!("{elsewhere}{}", principal(identity)),
             // The operator's own settings are its administrator's word.
             is_proven: AtomicBool::new(matches!(place, Place::Operator)),
             proof: proof_key(&identity.proof),
@@ -301,6 +312,14 @@ impl SecretUser for Credentials {
         };
         self.forget(&key);
         self.failed.forget(&key);
+    }
+}
+
+/// Who ARM counts requests for. The tenant of a managed identity is the machine's: what a Secret says of it is not asked for.
+fn principal(identity: &Identity) -> String {
+    match identity.proof {
+        Proof::ManagedIdentity => format!("managed identity {}", identity.client),
+        _ => format!("{}/{}", identity.tenant, identity.client),
     }
 }
 

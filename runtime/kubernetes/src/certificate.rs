@@ -179,9 +179,9 @@ impl Material {
         })
     }
 
-    /// The same, whose authority clients may come to know later than that of what is served now: both are trusted.
-    fn after(mut self, served: &Self) -> Self {
-        let known = served.bundle.split_inclusive(AUTHORITY_END);
+    /// The same, whose authority clients may come to know later than those that they trust now: all are trusted.
+    fn after(mut self, trusted: &str) -> Self {
+        let known = trusted.split_inclusive(AUTHORITY_END);
         let known = known.filter(|text| text.ends_with(AUTHORITY_END));
         for authority in known.take(FORMER_AUTHORITIES) {
             self.bundle.push_str(authority.trim_start());
@@ -325,13 +325,27 @@ impl CertificateStore {
         }
     }
 
+    /// Whether there is one.
+    ///
+    /// # Errors
+    /// When the Secret cannot be read.
+    pub async fn exists(&self) -> Result<bool, CertificateError> {
+        let stored = self.secrets.get_opt(&self.secret).await;
+        stored
+            .map(|stored| stored.is_some())
+            .map_err(|source| self.refused(source))
+    }
+
     /// The current material; issued or renewed when needed. Replicas that meet agree on the first one written. Where the
-    /// Secret is gone, the authority of what is `served` stays trusted beside the new one: the API server gets to know the new
-    /// one CRD by CRD.
+    /// Secret is gone, the authorities that are `trusted` stay so beside the new one: the API server gets to know the new one CRD
+    /// by CRD, and other replicas serve the former certificate for a moment.
+    ///
+    /// # Errors
+    /// When the Secret can be neither read nor written, or holds something else.
     pub async fn ensure(
         &self,
         today: Date,
-        served: Option<&Material>,
+        trusted: Option<&str>,
     ) -> Result<Material, CertificateError> {
         for _ in 0..WRITE_ATTEMPTS {
             let stored = self.secrets.get_opt(&self.secret).await;
@@ -339,10 +353,7 @@ impl CertificateStore {
             let wanted = match &stored {
                 None => {
                     let issued = Material::issue(&self.names, today)?;
-                    match served {
-                        Some(served) => issued.after(served),
-                        None => issued,
-                    }
+                    issued.after(trusted.unwrap_or_default())
                 }
                 Some(secret) => {
                     let material =
@@ -520,7 +531,7 @@ mod tests {
         for expected in [2, 3, 3] {
             let issued = issue();
             let own = authorities(&issued);
-            let next = issued.after(&served);
+            let next = issued.after(&served.bundle);
             let (trusted, before) = (authorities(&next), authorities(&served));
             assert_eq!(trusted.len(), expected);
             assert_eq!(trusted[0], own[0]);

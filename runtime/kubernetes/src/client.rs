@@ -21,26 +21,29 @@ use tower::{BoxError, ServiceBuilder, ServiceExt};
 /// (`--http2-max-streams-per-connection`), and hyper waits without a word when they are used up.
 const WATCHES_PER_CONNECTION: usize = 80;
 
-/// How often a connection is checked, so that a dead peer is found although nothing comes from it.
+/// How long a connection may be silent. Pings find a dead peer although nothing comes from it; HTTP/1 has none, nor has a
+/// connection through a proxy: there the one who asks has to give up.
 #[derive(Clone, Copy)]
-struct Pings {
-    interval: Duration,
-    timeout: Duration,
+struct Patience {
+    connect: Duration,
+    ping_every: Duration,
+    ping_answer: Duration,
 }
 
 /// For watches, which are silent for long, and for requests.
-const PINGS: Pings = Pings {
-    interval: Duration::from_secs(30),
-    timeout: Duration::from_secs(15),
+const PATIENCE: Patience = Patience {
+    connect: Duration::from_secs(15),
+    ping_every: Duration::from_secs(30),
+    ping_answer: Duration::from_secs(15),
 };
 
-/// For the Lease: a leader that cannot renew it stops after 10 s, so a dead connection must be found before.
-const LEASE_PINGS: Pings = Pings {
-    interval: Duration::from_secs(2),
-    timeout: Duration::from_secs(2),
+/// For the Lease: a leader that cannot renew it stops after 10 s, so a dead connection must be found, and another one made,
+/// before.
+const LEASE_PATIENCE: Patience = Patience {
+    connect: Duration::from_secs(3),
+    ping_every: Duration::from_secs(2),
+    ping_answer: Duration::from_secs(2),
 };
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Why no client could be built.
 #[derive(Debug, thiserror::Error)]
@@ -127,15 +130,15 @@ impl Clients {
     /// Clients from a configuration, for at most this many watches at a time. Nothing is sent yet.
     pub fn connect(config: &Config, watches: usize) -> Result<Self, ClientError> {
         let connection = |_| {
-            let client = build(config, Arc::default(), PINGS)?;
+            let client = build(config, Arc::default(), PATIENCE)?;
             let streams = Arc::default();
             Ok::<_, ClientError>(Connection { client, streams })
         };
         let connections = watches.div_ceil(WATCHES_PER_CONNECTION).max(1);
         let answers = Arc::<RecentAnswers>::default();
         Ok(Self {
-            requests: build(config, Arc::clone(&answers), PINGS)?,
-            lease: build(config, Arc::default(), LEASE_PINGS)?,
+            requests: build(config, Arc::clone(&answers), PATIENCE)?,
+            lease: build(config, Arc::default(), LEASE_PATIENCE)?,
             watches: (0..connections).map(connection).collect::<Result<_, _>>()?,
             answers,
         })
@@ -174,11 +177,12 @@ impl Clients {
 fn build(
     config: &Config,
     answers: Arc<RecentAnswers>,
-    pings: Pings,
+    patience: Patience,
 ) -> Result<Client, ClientError> {
     if config.proxy_url.is_some() {
         let mut config = config.clone();
         config.default_retry = false;
+        config.connect_timeout = Some(patience.connect);
         let noting = MapFutureLayer::new(move |answer| noted(answer, Arc::clone(&answers)));
         return Ok(ClientBuilder::try_from(config)?.with_layer(&noting).build());
     }
@@ -195,13 +199,13 @@ fn build(
     }
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
-    tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    tcp.set_connect_timeout(Some(patience.connect));
     tcp.set_nodelay(true);
     let http: HttpClient<_, Body> = HttpClient::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
         .pool_timer(TokioTimer::new())
-        .http2_keep_alive_interval(pings.interval)
-        .http2_keep_alive_timeout(pings.timeout)
+        .http2_keep_alive_interval(patience.ping_every)
+        .http2_keep_alive_timeout(patience.ping_answer)
         .http2_keep_alive_while_idle(true)
         .build(builder.enable_http1().enable_http2().wrap_connector(tcp));
     let service = ServiceBuilder::new()

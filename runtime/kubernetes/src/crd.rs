@@ -273,6 +273,27 @@ impl CrdInstaller {
         }
     }
 
+    /// The authorities through which an installed CRD of these kinds trusts our webhook; nothing where none does.
+    ///
+    /// # Errors
+    /// [`CrdError`] when a CRD cannot be read.
+    pub async fn trusted(&self, kinds: &[&'static KindInfo]) -> Result<Option<String>, CrdError> {
+        for kind in kinds {
+            let name = name(kind);
+            let crd = self.crds.get_opt(&name).await;
+            let crd = crd.map_err(|error| CrdError::List {
+                message: message(&error),
+            })?;
+            let Some(crd) = crd else { continue };
+            let bundle = trusted_bundle(&crd);
+            match self.conversion(&crd, bundle.as_deref().unwrap_or_default()) {
+                Conversion::Here => return Ok(bundle),
+                Conversion::HereOutdated | Conversion::Nowhere | Conversion::Elsewhere => {}
+            }
+        }
+        Ok(None)
+    }
+
     /// Versions by which the objects of an installed CRD were written, and by which anybody owns fields of them.
     /// Those that are served, where we may not see all objects.
     pub async fn written_versions(
@@ -372,6 +393,75 @@ async fn next_established(
             Some(Err(error)) => tracing::debug!(%error, "the watch of CRDs was interrupted"),
             // A watch has no end; without news the limit passes.
             None => std::future::pending().await,
+        }
+    }
+}
+
+/// The authorities through which a CRD trusts its webhook, where it says which.
+fn trusted_bundle(crd: &InstalledCrd) -> Option<String> {
+    let config = &crd.spec.conversion["webhook"]["clientConfig"];
+    let bundle = BASE64_STANDARD.decode(config["caBundle"].as_str()?).ok()?;
+    String::from_utf8(bundle).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use armature_shapes::testing::kinds::{GROUP, STORE};
+    use http::{Request, Response};
+    use kube::client::Body;
+
+    use super::*;
+
+    const OURS: &str = "https://127.0.0.1:7443";
+
+    /// An API server with the CRD of stores, whose objects are converted there, through these authorities.
+    fn installer(url: &'static str, bundle: Option<&'static str>) -> CrdInstaller {
+        let bundle = bundle.map(|bundle| BASE64_STANDARD.encode(bundle));
+        let config = json!({ "url": url, "caBundle": bundle });
+        let crd = json!({
+            "metadata": { "name": name(&STORE) },
+            "spec": {
+                "group": STORE.group, "names": { "kind": STORE.kind }, "versions": [],
+                "conversion": {
+                    "strategy": "Webhook",
+                    "webhook": { "clientConfig": config, "conversionReviewVersions": ["v1"] },
+                },
+            },
+        });
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let is_there = request.uri().path().ends_with(&name(&STORE));
+            let missing = json!({"kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound",
+                "message": "not found", "metadata": {}});
+            let (code, answer) = if is_there {
+                (200, &crd)
+            } else {
+                (404, &missing)
+            };
+            let answer = Response::builder()
+                .status(code)
+                .body(Body::from(answer.to_string().into_bytes()))
+                .unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let client = Client::new(service, "default");
+        let endpoint = WebhookEndpoint::Url(OURS.to_owned());
+        CrdInstaller::new(client, endpoint, CrdLabels::default())
+    }
+
+    /// A pod that starts without the Secret does not know what the others serve.
+    #[tokio::test]
+    async fn what_crds_trust_of_ours_is_read_from_the_first_that_is_there() {
+        let rows = [
+            (OURS, Some("ours"), Some("ours")),
+            (OURS, None, None),
+            ("https://127.0.0.1:7444", Some("theirs"), None),
+        ];
+        for (url, bundle, expected) in rows {
+            let installer = installer(url, bundle);
+            let trusted = installer.trusted(&[&GROUP, &STORE]).await.unwrap();
+            assert_eq!(trusted.as_deref(), expected, "{url}");
         }
     }
 }

@@ -63,33 +63,50 @@ pub struct CrdVersion {
     pub served: bool,
     /// Whether objects are stored at it.
     pub storage: bool,
-    /// Whether its schema has a default for the status of objects.
-    #[serde(default, rename = "schema", deserialize_with = "has_default")]
-    pub gives_status: bool,
+    /// What its schema has as defaults in the status of objects.
+    #[serde(default, rename = "schema", deserialize_with = "status_defaults")]
+    pub defaults: StatusDefaults,
 }
 
-/// Of a schema, as much as tells whether it gives objects a status.
-fn has_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+/// Defaults that a schema has in the status of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatusDefaults {
+    /// Of the status itself: a new object has one.
+    pub status: bool,
+    /// Of the conditions in it.
+    pub conditions: bool,
+}
+
+/// Reads of a schema as much as tells what objects are given in their status.
+fn status_defaults<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatusDefaults, D::Error> {
+    /// A schema, of which only one property counts.
+    #[derive(Deserialize)]
+    struct Schema<P> {
+        default: Option<IgnoredAny>,
+        properties: Option<P>,
+    }
     #[derive(Deserialize)]
     struct Validation {
         #[serde(rename = "openAPIV3Schema")]
-        root: Option<Schema>,
+        root: Option<Schema<Members>>,
     }
     #[derive(Deserialize)]
-    struct Schema {
-        properties: Option<Properties>,
+    struct Members {
+        status: Option<Schema<StatusMembers>>,
     }
     #[derive(Deserialize)]
-    struct Properties {
-        status: Option<Status>,
-    }
-    #[derive(Deserialize)]
-    struct Status {
-        default: Option<IgnoredAny>,
+    struct StatusMembers {
+        conditions: Option<Schema<IgnoredAny>>,
     }
     let schema = Option::<Validation>::deserialize(deserializer)?;
-    let properties = schema.and_then(|it| it.root?.properties);
-    Ok(properties.is_some_and(|it| it.status.is_some_and(|status| status.default.is_some())))
+    let status = schema.and_then(|it| it.root?.properties?.status);
+    Ok(status.map_or_else(StatusDefaults::default, |status| {
+        let conditions = status.properties.and_then(|it| it.conditions);
+        StatusDefaults {
+            status: status.default.is_some(),
+            conditions: conditions.is_some_and(|it| it.default.is_some()),
+        }
+    }))
 }
 
 /// Status of a CRD.
@@ -141,7 +158,13 @@ impl InstalledCrd {
     /// Whether its objects have a status before anybody has written one: the schema of the storage version says which.
     pub fn gives_status(&self) -> bool {
         let mut versions = self.spec.versions.iter();
-        versions.any(|version| version.storage && version.gives_status)
+        versions.any(|version| version.storage && version.defaults.status)
+    }
+
+    /// Whether a schema of it has any default in the status of its objects.
+    pub fn has_status_default(&self) -> bool {
+        let mut versions = self.spec.versions.iter();
+        versions.any(|version| version.defaults != StatusDefaults::default())
     }
 
     /// Whether it is the CRD of this kind.
@@ -219,5 +242,8 @@ mod tests {
             assert!(!crd(none).gives_status());
         }
         assert!(!crd(status(json!({"type": "object"}))).gives_status());
+        let conditions = json!({"properties": {"conditions": {"default": []}}});
+        let half = crd(status(conditions));
+        assert!(!half.gives_status() && half.has_status_default());
     }
 }

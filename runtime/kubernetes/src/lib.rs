@@ -59,7 +59,9 @@ pub use digest_key::read_digest_key;
 pub use event::{EventFigures, EventRecorder};
 pub use https::HttpsServer;
 pub use in_step::{InStep, WatchName};
-pub use installed::{CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd};
+pub use installed::{
+    CrdCondition, CrdNames, CrdSpec, CrdStatus, CrdVersion, InstalledCrd, StatusDefaults,
+};
 pub use item::{Item, MetadataOf, Unreadable};
 pub use labels::{CrdLabels, LabelsError};
 pub use members::{AnnounceError, Election, LeaseLost, LeaseTimes, Replica, Strangers};

@@ -65,13 +65,20 @@ fn without_default(status: Box<RawValue>) -> Option<Box<RawValue>> {
     let Ok(Value::Object(mut members)) = serde_json::from_str(status.get()) else {
         return Some(status);
     };
-    let is_default =
-        |condition: &Value| condition["type"] == "Ready" && condition["reason"] == PENDING;
-    match members.get("conditions").and_then(Value::as_array) {
-        Some(conditions) if matches!(&conditions[..], [only] if is_default(only)) => {}
-        _ => return Some(status),
+    let is_default = |condition: &Value| {
+        ["type", "status", "reason"].map(|name| &condition[name]) == ["Ready", "Unknown", PENDING]
+    };
+    let Some(conditions) = members.get_mut("conditions").and_then(Value::as_array_mut) else {
+        return Some(status);
+    };
+    let before = conditions.len();
+    conditions.retain(|condition| !is_default(condition));
+    if conditions.len() == before {
+        return Some(status);
     }
-    members.remove("conditions");
+    if conditions.is_empty() {
+        members.remove("conditions");
+    }
     if members.is_empty() {
         return None;
     }
@@ -142,13 +149,19 @@ mod tests {
         assert_eq!(cached(&status(unseen, "")), None);
         let id = r#"{"id":"/x"}"#.to_owned();
         assert_eq!(cached(&status(unseen, r#","id":"/x""#)), Some(id));
+        let more = r#"{"type":"Other","reason":"Known"}"#;
+        let beside = status(&format!("{more},{unseen}"), "");
+        assert_eq!(cached(&beside), Some(status(more, "")));
         let others = [
             status(
                 r#"{"type":"Ready","status":"False","reason":"Failed","message":"Pending"}"#,
                 "",
             ),
             status(r#"{"type":"Other","reason":"Pending"}"#, ""),
-            status(&format!("{unseen},{unseen}"), ""),
+            status(
+                r#"{"type":"Ready","status":"False","reason":"Pending"}"#,
+                "",
+            ),
             r#"{"id":"Pending"}"#.to_owned(),
             r#"["Pending"]"#.to_owned(),
         ];

@@ -165,7 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::installed::CrdVersion;
+    use crate::installed::{CrdVersion, StatusDefaults};
 
     fn crd(served: &[&str], stored: &[&str]) -> InstalledCrd {
         let versions: Vec<_> = served
@@ -291,7 +291,7 @@ mod tests {
                 name: storage.to_owned(),
                 served: true,
                 storage: true,
-                gives_status: false,
+                defaults: StatusDefaults::default(),
             });
             assert_eq!(crd.needs_migration(&MODEL), expected, "{what}");
         }

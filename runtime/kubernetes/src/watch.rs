@@ -36,8 +36,8 @@ const CONCURRENT_LISTS: usize = 20;
 /// second, and then after twice as long each time, 30 s at most.
 const REFUSALS: u32 = 4;
 
-/// Objects in one page of a list.
-const PAGE: u32 = 500;
+/// Objects in one page of a list, which is in memory as a whole: whoever may create objects may make each of them 1.5 MB long.
+const PAGE: u32 = 50;
 
 /// CRDs in one page: they are large, and only a few bytes of each are kept.
 const CRD_PAGE: u32 = 20;

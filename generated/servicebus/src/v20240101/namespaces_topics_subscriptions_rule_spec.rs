@@ -16,16 +16,17 @@ shaped! {
                 max_length: Some(50),
                 ..shape::Rules::NONE
             });
-        /// Object; ARM `properties.correlationFilter`.
+        /// Object; names no resource; ARM `properties.correlationFilter`.
         correlation_filter: Box<CorrelationFilter> = "correlationFilter"
-            .at(&["properties", "correlationFilter"]);
+            .at(&["properties", "correlationFilter"])
+            .free_text();
         /// Enum; ARM `properties.filterType`.
         filter_type: RulepropertiesFilterType = "filterType".at(&["properties", "filterType"]);
         /// Settings of the operator.
         operator_spec: Box<OperatorSpec> = "operatorSpec";
         /// Resource that this one is part of; required.
         owner: Box<resource::KnownResourceReference> = "owner".required();
-        /// Object; ARM `properties.sqlFilter`.
-        sql_filter: Box<SqlFilter> = "sqlFilter".at(&["properties", "sqlFilter"]);
+        /// Object; names no resource; ARM `properties.sqlFilter`.
+        sql_filter: Box<SqlFilter> = "sqlFilter".at(&["properties", "sqlFilter"]).free_text();
     }
 }

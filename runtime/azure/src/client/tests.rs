@@ -9,6 +9,7 @@ use super::*;
 use crate::credential::{Identity, Proof, SecretData};
 
 mod credentials;
+mod slow_certificate;
 
 /// One Secret, `team/own`, whose content a test can replace.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use tokio::time::{Instant, timeout};
 
-use crate::admission::{Admission, LIST_EXTRA, Place, Refusal, SINGLE};
+use crate::admission::{Admission, LIST_EXTRA, Lane, Place, Refusal, SINGLE};
 use crate::buffer::Buffer;
 
 /// How long a list that has the turn may be silent while others wait for it.
@@ -64,22 +64,23 @@ pub(super) async fn read(
             }
         }
     }
-    let most = claimed.unwrap_or(admission.longest());
-    list(pieces, &first, most, admission, deadline).await
+    let lane = admission.lane(claimed);
+    let most = claimed.unwrap_or(lane.longest());
+    rest(pieces, &first, most, lane, deadline).await
 }
 
-/// Reads the rest of a list.
-async fn list(
+/// Reads the rest of a review that is longer than most single objects.
+async fn rest(
     pieces: &mut BodyDataStream,
     first: &[u8],
     most: u64,
-    admission: &Admission,
+    lane: &Lane,
     deadline: Instant,
 ) -> Result<(Bytes, Place), NotRead> {
     let too_long = || NotRead::TooLong { bytes: most };
     let mut text = Buffer::of(usize::try_from(most).unwrap_or(usize::MAX))?;
-    let mut turn = Some(admission.turn(deadline).await?);
-    let mut place = admission.list(first.len() as u64, deadline).await?;
+    let mut turn = Some(lane.turn(deadline).await?);
+    let mut place = lane.place(first.len() as u64, deadline).await?;
     if !text.take(first) {
         return Err(too_long());
     }
@@ -89,9 +90,9 @@ async fn list(
             Some(Piece::Data(piece)) => piece,
             Some(Piece::End) => {
                 if turn.is_none() {
-                    turn = Some(admission.turn_again(LIST_EXTRA, deadline).await?);
+                    turn = Some(lane.turn_again(LIST_EXTRA, deadline).await?);
                 }
-                admission.grow(&mut place, LIST_EXTRA, deadline).await?;
+                lane.grow(&mut place, LIST_EXTRA, deadline).await?;
                 drop(turn);
                 return Ok((text.into_bytes(), place));
             }
@@ -101,9 +102,9 @@ async fn list(
         };
         let more = piece.len() as u64;
         if turn.is_none() {
-            turn = Some(admission.turn_again(more, deadline).await?);
+            turn = Some(lane.turn_again(more, deadline).await?);
         }
-        admission.grow(&mut place, more, deadline).await?;
+        lane.grow(&mut place, more, deadline).await?;
         if !text.take(&piece) {
             return Err(too_long());
         }

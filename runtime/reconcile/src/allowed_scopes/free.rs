@@ -39,15 +39,31 @@ pub(super) fn is_free_request(method: Method, path: &str) -> bool {
     match (method, segments.as_slice()) {
         (Method::Get, ["", "providers", _, "roledefinitions"]) => true,
         (Method::Post, ["", "subscriptions", _, "providers", _, "register"]) => true,
-        (Method::Get, ["", root, rest @ ..]) => {
-            let is_root = matches!(*root, "subscriptions" | "providers");
-            let is_operation = rest.iter().skip(1).any(|at| at.contains("operation"));
-            is_root
-                && is_operation
-                && !rest.contains(&"resourcegroups")
-                && segment::check_path(&path).is_ok()
+        (Method::Get, ["", segments @ ..]) => {
+            is_operation(segments) && segment::check_path(&path).is_ok()
         }
         _ => false,
+    }
+}
+
+/// Whether a path is that of an operation or of its result: beside the resources of a tenant, a subscription or a resource
+/// group, and not one of them or below one. Its last segments are drawn by Azure.
+fn is_operation(segments: &[&str]) -> bool {
+    let says_so = |segment: &str| segment.contains("operation");
+    let (is_in_group, rest) = match segments {
+        ["subscriptions", _, "resourcegroups", _, rest @ ..] => (true, rest),
+        ["subscriptions", _, rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    match rest {
+        ["providers", _, "locations", _, operation, id @ ..]
+        | ["providers", _, operation, id @ ..] => {
+            says_so(operation) && !id.is_empty() && (!is_in_group || id.len() == 1)
+        }
+        [operation, id @ ..] => {
+            segments.len() > rest.len() && !is_in_group && says_so(operation) && !id.is_empty()
+        }
+        [] => false,
     }
 }
 
@@ -113,8 +129,38 @@ mod tests {
                 Get,
                 "/providers/Microsoft.Management/operationResults/create/managementGroups/m",
             ),
+            (
+                Get,
+                "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/privateDnsOperationStatuses/1",
+            ),
+            (
+                Get,
+                "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/locations/w/dnsResolverOperationStatuses/1",
+            ),
         ];
         let others = [
+            (
+                Get,
+                "/subscriptions/s/providers/Microsoft.OperationalInsights/workspaces",
+            ),
+            (
+                Get,
+                "/subscriptions/s/providers/Microsoft.OperationalInsights/locations/w/deletedWorkspaces",
+            ),
+            (
+                Get,
+                "/providers/Microsoft.Management/managementGroups/operations-prod",
+            ),
+            (Get, "/providers/Microsoft.Management/operationResults"),
+            (Get, "/operationresults/1"),
+            (
+                Get,
+                "/subscriptions/s/resourceGroups/prod/operationresults/1",
+            ),
+            (
+                Get,
+                "/subscriptions/s/resourceGroups/prod/providers/Microsoft.A/operations/o/bs/c",
+            ),
             (
                 Get,
                 "/subscriptions/s/resourceGroups/prod/providers/Microsoft.A/bs/operations",

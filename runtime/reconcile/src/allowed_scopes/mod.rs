@@ -112,7 +112,7 @@ impl AllowedScopes {
     /// Whether the finished body of a PUT may name an ARM id: one that is below a scope, or a definition of a role or a policy
     /// that is the same for everybody.
     pub fn allow_in_body(&self, id: &str) -> bool {
-        self.allow(id) || free::is_definition(id)
+        self.allow(id) || segment::check_path(id).is_ok() && free::is_definition(id)
     }
 
     /// Whether a request may be sent: its path is below a scope, or it is one that shows and changes nobody's resources.

@@ -80,9 +80,17 @@ impl Directives {
                 .collect(),
         };
         match reader.mistakes {
-            mistakes if mistakes.is_empty() => Ok(directives),
+            mistakes if mistakes.is_empty() => Ok(directives.limited()),
             mistakes => Err(mistakes),
         }
+    }
+
+    /// The same with no more writes than others can live with.
+    fn limited(mut self) -> Self {
+        if self.always_put {
+            self.sync = self.sync.map(SyncPeriod::with_put);
+        }
+        self
     }
 
     /// The pause that holds now.

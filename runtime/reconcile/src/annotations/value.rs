@@ -27,6 +27,19 @@ pub enum SyncPeriod {
     Every(Duration),
 }
 
+/// How often a PUT of `always-put` is sent at most: Azure counts writes of a subscription for all who use it.
+const PUT_EVERY: Duration = Duration::from_secs(600);
+
+impl SyncPeriod {
+    /// The same where each look sends a PUT.
+    pub fn with_put(self) -> Self {
+        match self {
+            Self::Never => Self::Never,
+            Self::Every(period) => Self::Every(period.max(PUT_EVERY)),
+        }
+    }
+}
+
 /// What to do with a resource that exists in Azure and that the object has not made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adopt {

@@ -1,12 +1,11 @@
 //! Creating and updating: ASO behaviour §1.3.
 
 use std::ops::ControlFlow::{Break, Continue};
-use std::time::Duration;
 
 use armature_shapes::names;
 
 use super::hold::{Held, hold};
-use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
+use super::{LOOK_AGAIN, Step, adopt, credential, holder, identity, known, unless_paused, wait};
 use crate::action::{Action, Finish, drifted, normal, warning};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
@@ -16,9 +15,6 @@ use crate::observed::{
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
-
-/// Time between two looks at a resource that is missing.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The next step towards Ready.
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
@@ -200,7 +196,7 @@ fn bring_about(view: &ResourceView, observed: &Observed) -> Step<()> {
 fn write(view: &ResourceView, observed: &Observed, resource: &Resource) -> Step<()> {
     match resource {
         Resource::Missing if view.observe => found(view, observed).map_continue(|_| ()),
-        Resource::Missing if view.was_reconciled() && view.asks_twice => Break(look_again()),
+        Resource::Missing if view.asks_twice => Break(look_again()),
         Resource::Missing if view.was_reconciled() => Break(Action::Put {
             event: warning(
                 names::event::DRIFTED,

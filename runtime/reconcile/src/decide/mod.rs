@@ -29,6 +29,9 @@ use super::young;
 /// How long to wait for the first list of all objects to be complete.
 const UNTIL_LISTED: Duration = Duration::from_secs(1);
 
+/// Time between two looks at a resource that is missing, before it is created again where others have made something in it.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 /// How long an object does not say that it waits for that.
 const LISTED_SILENTLY: Duration = Duration::from_secs(30);
 

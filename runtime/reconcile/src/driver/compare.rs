@@ -501,7 +501,7 @@ fn shown(differences: Vec<compare::Difference>) -> Differences {
 }
 
 /// The first of many, and how many more there are.
-fn some(texts: &[String], separator: &str) -> String {
+pub(super) fn some(texts: &[String], separator: &str) -> String {
     let mut shown: Vec<String> = texts.iter().take(SHOWN).cloned().collect();
     if texts.len() > SHOWN {
         shown.push(format!("and {} more", texts.len() - SHOWN));

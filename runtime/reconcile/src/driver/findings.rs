@@ -140,6 +140,8 @@ pub(super) enum Look {
 pub(super) struct Payload {
     /// Body to be sent, without lists of children that are kinds of their own.
     pub body: Option<Result<Value, Failure>>,
+    /// What is to be told of it when it is sent: ids outside of the namespace's scopes.
+    pub outside: Option<String>,
     /// Something else is desired than what was sent last; only looked at after operations that failed.
     pub is_edited: bool,
     /// Desired against observed.

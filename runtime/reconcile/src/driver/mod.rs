@@ -28,6 +28,7 @@
 //!
 //! What does not live here: what to do when (see [`mod@super::decide`]).
 
+mod absences;
 mod checks;
 mod cluster;
 mod compare;
@@ -58,6 +59,7 @@ mod view;
 mod ways;
 mod write;
 
+pub use absences::Absences;
 pub use compare::Changes;
 pub use deferred::Deferred;
 
@@ -125,6 +127,8 @@ pub struct Reconciler {
     pub extensions: Registry,
     /// What is not written yet of operations that have most likely ended soon.
     pub deferred: Arc<Deferred>,
+    /// Since when resources with children are missing.
+    pub absences: Arc<Absences>,
     /// Expressions of exports, compiled.
     pub expressions: Arc<Cache>,
     /// The time.
@@ -217,6 +221,7 @@ impl Reconciler {
     ) -> Result<Requeue, KubernetesError> {
         let Some(object) = self.kubernetes.get(key).await? else {
             self.deferred.forget(key);
+            self.absences.forget(key);
             return Ok(Requeue::Never);
         };
         let namespace = self

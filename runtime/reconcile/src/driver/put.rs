@@ -21,6 +21,7 @@ impl Pass<'_> {
     pub(super) async fn put(&mut self, event: EventNote) -> Result<(), KubernetesError> {
         self.check_is_latest().await?;
         self.say_unserved(&event.message).await?;
+        self.tell_outside_body().await;
         let sent = self.send_put().await?;
         if matches!(sent, Begun::Overtaken(_)) && self.findings.writes.overtaken < ATTEMPTS {
             self.findings.writes.overtaken += 1;

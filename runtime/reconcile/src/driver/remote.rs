@@ -74,12 +74,23 @@ impl Pass<'_> {
             Err(refusal) => return Err(self.meaning(refusal).await),
         };
         self.findings.seen.answer = None;
+        self.note_absence(reading.is_none());
         let body = reading.as_ref().and_then(|reading| reading.body.as_ref());
         if let Some(body) = body {
             self.forms.show(body).map_err(|error| unwritable(&error))?;
         }
         self.findings.seen.answer = reading;
         Ok(())
+    }
+
+    fn note_absence(&self, is_missing: bool) {
+        let reconciler = self.reconciler;
+        match is_missing && self.may_hold_children() {
+            true => reconciler
+                .absences
+                .note(&self.object, reconciler.clock.now()),
+            false => reconciler.absences.forget(&self.object.key()),
+        }
     }
 
     /// Asks Azure for what has to be done before the PUT.

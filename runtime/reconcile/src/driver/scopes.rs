@@ -1,11 +1,14 @@
 //! Where the object may be and what it may refer to, as its namespace or the operator says.
 
+use std::collections::BTreeSet;
+
 use armature_azure::Transport;
 use armature_engine::named_ids::ids_named;
 use armature_shapes::id::RemoteId;
 use armature_shapes::names;
 use serde_json::Value;
 
+use super::compare::some;
 use super::pass::Pass;
 use crate::action::warning;
 use crate::allowed_scopes::{Bound, Enforcement, Source};
@@ -36,11 +39,13 @@ impl Pass<'_> {
             }
             OwnerForm::Named => {
                 let owner = self.owner_object().await?;
-                let is_arm = |id: &&str| id.starts_with('/');
-                let id = owner.as_deref().and_then(claim::resource_id);
-                if let Some(id) = id.filter(is_arm) {
-                    used.push(("spec.owner", id.to_owned()));
-                }
+                // What it is, and what the ids of its children begin with: both are notes in the owner.
+                let ids = owner.iter().flat_map(|owner| {
+                    let ids = [claim::resource_id(owner), claim::id_for_children(owner)];
+                    ids.into_iter().flatten().map(str::to_owned)
+                });
+                let ids = ids.filter(|id| id.starts_with('/'));
+                used.extend(ids.map(|id| ("spec.owner", id)));
             }
         }
         let refused = used.into_iter().find(|(_, id)| !bound.scopes.allow(id));
@@ -52,7 +57,9 @@ impl Pass<'_> {
     /// Whether the object may refer to this ARM id.
     pub(super) fn check_scope_of_reference(&self, path: &str, id: &str) -> Result<(), Failure> {
         match self.bound() {
-            Some(bound) if !bound.scopes.allow(id) => Err(not_allowed(bound.refusal(path, id))),
+            Some(bound) if !bound.scopes.allow_in_body(id) => {
+                Err(not_allowed(bound.refusal(path, id)))
+            }
             _ => Ok(()),
         }
     }
@@ -66,29 +73,35 @@ impl Pass<'_> {
         let gate = &self.ways.gate;
         let endpoint = gate.endpoint(self.findings.credential()).await;
         let named = ids_named(self.version().spec, body, &endpoint);
-        let own = self.id().map(|id| format!("{id}/")).unwrap_or_default();
-        let is_own = |id: &str| {
-            let id = format!("{id}/");
-            let start = id.get(..own.len());
-            !own.is_empty() && start.is_some_and(|start| start.eq_ignore_ascii_case(&own))
-        };
-        let mut refused = named.iter().filter(|named| {
-            let id = named.id.as_str();
-            !bound.scopes.allow_in_body(id) && !is_own(id)
-        });
-        let Some(named) = refused.next() else {
+        let mut refused = named
+            .iter()
+            .filter(|named| !bound.scopes.allow_in_body(&named.id));
+        let Some(first) = refused.next() else {
+            self.findings.payload.outside = None;
             return Ok(());
         };
-        let message = match named.is_hidden {
-            true => bound.silent_refusal(&named.path),
-            false => bound.refusal(&named.path, &named.id),
+        let mut message = match first.is_hidden {
+            true => bound.silent_refusal(&first.path),
+            false => bound.refusal(&first.path, &first.id),
         };
+        let others: BTreeSet<String> = refused.map(|named| named.path.clone()).collect();
+        if !others.is_empty() {
+            let others: Vec<String> = others.into_iter().collect();
+            message.push_str(&format!("; as well as what is at {}", some(&others, ", ")));
+        }
         match bound.enforcement {
             Enforcement::Enforce => Err(not_allowed(message)),
             Enforcement::Warn => {
-                self.warn_of_scopes(&message).await;
+                self.findings.payload.outside = Some(message);
                 Ok(())
             }
+        }
+    }
+
+    /// Tells of ids in the body that is about to be sent, which would be refused where scopes are enforced.
+    pub(super) async fn tell_outside_body(&mut self) {
+        if let Some(message) = self.findings.payload.outside.take() {
+            self.warn_of_scopes(&message).await;
         }
     }
 

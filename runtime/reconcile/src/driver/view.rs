@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::pass::Pass;
 use crate::annotations::{Directives, Mistake};
 use crate::claim;
-use crate::condition::{self, reason};
+use crate::decide::LOOK_AGAIN;
 use crate::policy::Policy;
 use crate::remote::{Operation, Verb};
 use crate::view::{Manager, OwnerForm, ResourceView, Steps, StoredOperation};
@@ -55,11 +55,17 @@ impl Pass<'_> {
     }
 
     fn asks_twice(&self) -> bool {
-        let conditions = self.forms.status().get("conditions");
-        let said =
-            conditions.and_then(|conditions| condition::reason_of(conditions, "Reconciling"));
-        let may_have_children = self.forms.was_shown() && !self.version().child_lists.is_empty();
-        may_have_children && said != Some(reason::AZURE_RESOURCE_NOT_FOUND)
+        let now = self.reconciler.clock.now();
+        let lasted = self.reconciler.absences.lasted(&self.object, now);
+        let is_sure = lasted
+            .and_then(|lasted| Duration::try_from(lasted).ok())
+            .is_some_and(|lasted| lasted >= LOOK_AGAIN);
+        self.may_hold_children() && !is_sure
+    }
+
+    /// Whether Azure has shown the resource before, of a kind in which other objects make something.
+    pub(super) fn may_hold_children(&self) -> bool {
+        self.forms.was_shown() && !self.version().child_lists.is_empty()
     }
 
     fn looked_at_for(&self) -> Duration {

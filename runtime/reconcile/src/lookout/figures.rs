@@ -48,6 +48,8 @@ pub struct Figures {
     pub requests: [u64; 2],
     /// Questions what changed that were answered in full.
     pub looks: u64,
+    /// Changes that were told of later than Azure says.
+    pub late: u64,
     /// Hints, by what became of them.
     pub hints: BTreeMap<Verdict, u64>,
     /// Objects that the Graph shows.
@@ -63,6 +65,7 @@ impl Figures {
             *all += more;
         }
         self.looks += round.looks;
+        self.late += round.late;
         for (verdict, count) in &round.hints {
             *self.hints.entry(*verdict).or_default() += count;
         }

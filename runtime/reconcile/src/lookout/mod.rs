@@ -32,6 +32,7 @@ use std::time::Duration;
 use armature_azure::Transport;
 use armature_azure::budget::Budget;
 use armature_shapes::resource::ObjectKey;
+use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -49,6 +50,9 @@ use watch::{Round, Watch};
 
 /// Time until the objects are asked for again while not all of them are known.
 const UNTIL_KNOWN: Duration = Duration::from_secs(5);
+
+/// Principals that are asked for at the same time.
+const AT_ONCE: usize = 8;
 
 /// Who is told which objects to look at, and knows when that was last done.
 pub trait Readers: Send + Sync {
@@ -109,6 +113,10 @@ impl Lookout {
         self.coverage.clone()
     }
 
+    fn with_figures(&self, change: impl FnOnce(&mut Figures)) {
+        change(&mut self.figures.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     /// What became of it so far.
     pub fn figures(&self) -> Figures {
         let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,31 +174,31 @@ impl Rounds {
         self.watches
             .retain(|principal, _| principals.contains(principal));
         lookout.coverage.keep(&principals);
-        for (principal, group) in &groups {
-            let watch = self
-                .watches
-                .entry(principal.clone())
-                .or_insert_with(|| Watch::new(self.since));
+        for principal in groups.keys() {
+            if !self.watches.contains_key(principal) {
+                let watch = Watch::new(self.since);
+                self.watches.insert(principal.clone(), watch);
+            }
+        }
+        // One that gets no answer keeps the others waiting for their own only.
+        let looks = self.watches.iter_mut().filter_map(|(principal, watch)| {
             let round = Round {
                 parts,
                 coverage: &lookout.coverage,
                 principal,
-                group,
+                group: groups.get(principal)?,
                 now: parts.clock.now(),
             };
-            let counts = watch.look(&round).await;
-            let mut figures = lookout
-                .figures
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            figures.add(&counts);
+            Some(async move { watch.look(&round).await })
+        });
+        let looks: Vec<_> = looks.collect();
+        let mut counts = stream::iter(looks).buffer_unordered(AT_ONCE);
+        while let Some(counts) = counts.next().await {
+            lookout.with_figures(|figures| figures.add(&counts));
         }
+        drop(counts);
         let standings = self.watches.values().map(Watch::standing);
-        let mut figures = lookout
-            .figures
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        figures.stand(standings);
+        lookout.with_figures(|figures| figures.stand(standings));
         parts.terms.shortest
     }
 }

@@ -248,7 +248,14 @@ async fn what_the_graph_shows_rests_and_its_changes_are_read_once() {
     assert!(rest.rests(&key(49), FRESH));
     let figures = rounds.lookout.figures();
     assert_eq!((figures.looks, figures.requests), (3, [4, 0]));
-    assert_eq!(figures.hints.get(&Verdict::Read), Some(&2));
+    assert_eq!(figures.late, 0);
+    // The question 200 s ago should have had it.
+    world.clock.advance(200);
+    world.answer(json!([world.change("c-5", 7, 590)]));
+    rounds.round().await;
+    let figures = rounds.lookout.figures();
+    assert_eq!(figures.late, 1);
+    assert_eq!(figures.hints.get(&Verdict::Read), Some(&3));
     assert_eq!(figures.principals.get(&Standing::Asks), Some(&1));
 }
 

@@ -19,6 +19,9 @@ use super::schedule::Terms;
 /// minutes ("get resource changes").
 const OVERLAP: SignedDuration = SignedDuration::from_mins(10);
 
+/// A change that was not told of so long after it is late ("get resource changes" says five minutes).
+const IN_TIME: SignedDuration = SignedDuration::from_mins(5);
+
 /// Pages of what changed that are read at most.
 const MOST_PAGES: usize = 10;
 
@@ -40,6 +43,8 @@ pub struct Watch {
     next_look: Timestamp,
     /// Beginning of the latest question what changed whose answer came in full.
     looked: Timestamp,
+    /// There was such a question.
+    has_looked: bool,
     /// What that told of.
     told: HashSet<IdMark>,
     /// Pages of the latest answer what the Graph has.
@@ -80,6 +85,7 @@ impl Watch {
             next_cover: Timestamp::MIN,
             next_look: Timestamp::MIN,
             looked: since,
+            has_looked: false,
             told: HashSet::new(),
             pages: 1,
             failures: 0,
@@ -202,6 +208,7 @@ impl Watch {
         self.hint(round, (&changes, skew), figures);
         self.next_look = later(round.now, period);
         self.looked = round.now;
+        self.has_looked = true;
         figures.looks += u64::from(!is_cut);
         if is_cut {
             coverage.miss(principal, round.now);
@@ -222,6 +229,7 @@ impl Watch {
         let is_new = |change: &&Change| !before.contains(&IdMark::of(&change.id));
         let mut latest: HashMap<IdMark, Timestamp> = HashMap::new();
         for change in changes.iter().filter(is_new) {
+            figures.late += u64::from(self.is_late(change, skew));
             let at = latest
                 .entry(IdMark::of(&change.target))
                 .or_insert(change.at);
@@ -244,6 +252,13 @@ impl Watch {
                 round.parts.readers.read(key.clone());
             }
         }
+    }
+
+    /// Whether the question before should have been told of a change. One that comes later still, after [`OVERLAP`], is seen by
+    /// no question: where some are late, others may be missed.
+    fn is_late(&self, change: &Change, skew: SignedDuration) -> bool {
+        let due = change.at.saturating_add(IN_TIME + skew);
+        self.has_looked && due.is_ok_and(|due| due < self.looked)
     }
 
     /// There was no answer. What was seen counts for a while.

@@ -42,6 +42,7 @@ pub fn reconciler(
         budget: Arc::default(),
         extensions,
         deferred: Arc::default(),
+        absences: Arc::default(),
         expressions: Arc::default(),
         since: clock.now(),
         clock: Arc::new(clock),

@@ -3,30 +3,41 @@
 //!
 //! What does not live here: whether an id may be used, and which ids a resource itself has ([`super::ResourceId`]).
 
+use std::collections::HashSet;
+
 use percent_encoding::percent_decode_str;
 
 /// Signs that separate several ids, or the members of a connection string.
 const SEPARATORS: [char; 3] = [',', ';', '|'];
 
-/// Every ARM id that Azure may read out of a text, each with one slash before it: below a subscription
-/// (`/subscriptions/GUID…`) or the tenant (`/providers/Namespace.Name/…`), alone, behind `WORD=`, or behind the URL of an
-/// ARM: that of `endpoint`, or a host with the label `management`. A URL of another host holds none, nor does a
-/// path whose subscription is no GUID: applications have paths like these.
+/// Signs between the segments of a path; a backslash is one to many readers.
+const SLASHES: [char; 2] = ['/', '\\'];
+
+/// Every ARM id that Azure may read out of a text, each with one slash before it.
+///
+/// - Below a subscription (`/subscriptions/GUID…`) anywhere: alone, in a query, in JSON, behind a word, or behind the URL of an
+///   ARM: that of `endpoint`, or a host with the label `management`.
+/// - Of the tenant (`/providers/Namespace.Name/…`) where a part of the text begins with it, or with `WORD=`.
+///
+/// A URL of another host holds none, nor does a longer path, or one whose subscription is no GUID: applications have paths like
+/// these.
 pub fn ids_in_text(text: &str, endpoint: &str) -> Vec<String> {
+    let text = text.trim();
+    let inside = subscription_ids(text, endpoint);
     let is_end = |sign: char| sign.is_whitespace() || SEPARATORS.contains(&sign);
-    // A name may have blanks and commas, so the whole is looked at as well.
-    let whole = std::iter::once(text.trim());
-    let parts = text.split(is_end).filter(|part| *part != text.trim());
-    let mut found = Vec::new();
-    for part in whole.chain(parts) {
-        let id = id_of(part, endpoint).or_else(|| id_of(behind_word(part)?, endpoint));
-        if let Some(id) = id
-            && !found.contains(&id)
-        {
-            found.push(id);
-        }
-    }
-    found
+    // A name may have blanks and commas: where there are not several ids, the whole is looked at as well.
+    let whole = (inside.len() < 2).then_some(text);
+    let whole = whole.into_iter().filter_map(|text| alone(text, endpoint));
+    let parts = text.split(is_end).filter(|part| *part != text);
+    let parts = parts.filter_map(|part| alone(until_closed(part), endpoint));
+    let mut known = HashSet::new();
+    let found = whole.chain(parts).chain(inside);
+    found.filter(|id| known.insert(id.clone())).collect()
+}
+
+/// The id that a text is, alone or behind `WORD=`.
+fn alone(text: &str, endpoint: &str) -> Option<String> {
+    id_of(text, endpoint).or_else(|| id_of(behind_word(text)?, endpoint))
 }
 
 /// What stands behind `WORD=`.
@@ -34,6 +45,66 @@ fn behind_word(part: &str) -> Option<&str> {
     let (word, rest) = part.split_once('=')?;
     let is_word = |sign: char| sign.is_ascii_alphanumeric() || "_-. ".contains(sign);
     (!word.is_empty() && word.chars().all(is_word)).then(|| rest.trim())
+}
+
+/// The ids below a subscription, wherever they stand: in front of each is no part of a longer path.
+fn subscription_ids(text: &str, endpoint: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut end = 0;
+    for (at, sign) in text.char_indices() {
+        let (before, from) = text.split_at(at);
+        if at < end || !SLASHES.contains(&sign) || before.ends_with(SLASHES) {
+            continue;
+        }
+        if !starts_with_subscription(from) || !may_stand_behind(before, endpoint) {
+            continue;
+        }
+        let id = until_closed(from);
+        end = at + id.len();
+        found.push(format!("/{}", id.trim_start_matches(SLASHES)));
+    }
+    found
+}
+
+/// Whether a path begins with `/subscriptions/GUID`.
+fn starts_with_subscription(path: &str) -> bool {
+    let mut segments = path.split(SLASHES).filter(|at| !at.is_empty());
+    let root = segments.next().map(decoded).unwrap_or_default();
+    if !root.eq_ignore_ascii_case("subscriptions") {
+        return false;
+    }
+    let is_end = |sign: char| sign.is_whitespace() || "\"'`,;|)]}<>&?#".contains(sign);
+    let first = segments.next().and_then(|at| at.split(is_end).next());
+    first.is_some_and(|first| is_guid(&decoded(first)))
+}
+
+/// Whether a text ends where an id may begin: not in the middle of a path, and behind a host only if it is an ARM.
+fn may_stand_behind(before: &str, endpoint: &str) -> bool {
+    let is_name = |sign: char| sign.is_ascii_alphanumeric() || "._~%-".contains(sign);
+    if !before.ends_with(is_name) {
+        return true;
+    }
+    let is_host = |sign: char| is_name(sign) || ":@".contains(sign);
+    let host_at = before.trim_end_matches(is_host).len();
+    let (scheme, host) = before.split_at(host_at);
+    scheme.len() - scheme.trim_end_matches(SLASHES).len() >= 2 && is_arm(host, endpoint)
+}
+
+/// A text until what no id goes beyond: a quote, a blank, a query, or a bracket that closes what was opened before it.
+fn until_closed(text: &str) -> &str {
+    let text = text.trim_start_matches(['"', '\'']);
+    let mut open = 0_usize;
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '"' | '\'' | '`' | '<' | '>' | '?' | '#' | '&' => return &text[..at],
+            _ if sign.is_whitespace() || SEPARATORS.contains(&sign) => return &text[..at],
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' if open == 0 => return &text[..at],
+            ')' | ']' | '}' => open -= 1,
+            _ => {}
+        }
+    }
+    text
 }
 
 /// The id that a text is, alone or behind the URL of an ARM.
@@ -47,8 +118,8 @@ fn id_of(text: &str, endpoint: &str) -> Option<String> {
         _ => text,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let path = path.trim_start_matches(['/', '\\']);
-    let mut segments = path.split(['/', '\\']).filter(|at| !at.is_empty());
+    let path = path.trim_start_matches(SLASHES);
+    let mut segments = path.split(SLASHES).filter(|at| !at.is_empty());
     let (root, first) = (segments.next()?, decoded(segments.next()?));
     let is_id = match root {
         _ if decoded(root).eq_ignore_ascii_case("subscriptions") => is_guid(&first),
@@ -122,14 +193,32 @@ mod tests {
             format!("Resource Id = {group}"),
             format!("Database=x;ResourceId={group};Other=1"),
             format!("a,{group}"),
+            format!("a+b={group}"),
+            format!("resource('{group}').SecurityEvent | take 1"),
+            format!("| where _ResourceId =~\"{group}\""),
+            format!("hidden-link:{group}"),
+            format!("{{\"id\":\"{group}\"}}"),
+            format!("{{\"id\": \"{group}\"}}"),
+            format!("[\"{group}\"]"),
+            format!("({group})"),
+            format!("ResourceId={{{group}}}"),
+            format!("a=b&ResourceId={group}&c=d"),
+            format!("<id>{group}</id>"),
+            format!("see {group}, then"),
+            format!("//management.azure.com{group}"),
+            format!("go to https:\\\\management.azure.com{group}"),
         ] {
             assert_eq!(found(&text), [group.as_str()], "{text}");
         }
+        let odd = format!("{S}/resourceGroups/prod(1)");
+        assert_eq!(found(&format!("resource(\"{odd}\")")), [odd.as_str()]);
+        let blank = format!("{S}/resourceGroups/prod/providers/Microsoft.Toys/stores/a b");
+        assert!(found(&blank).contains(&blank));
         for text in [S, ROLE, S.to_uppercase().as_str()] {
             assert_eq!(found(text), [text]);
         }
         let two = format!("{group},{S}/resourceGroups/team");
-        assert!(found(&two).contains(&format!("{S}/resourceGroups/team")));
+        assert_eq!(found(&two), [group, format!("{S}/resourceGroups/team")]);
         let encoded = "/subscriptions/%300000000-0000-0000-0000-000000000001/x";
         assert_eq!(found(encoded), [encoded]);
         let bare = "/subscriptions/00000000000000000000000000000001";
@@ -151,24 +240,32 @@ mod tests {
             format!("https://shop.example{S}"),
             format!("/api{S}"),
             format!("see {}", "the page"),
-            format!("a+b={S}"),
+            format!("https://shop.example/api?to=x{S}"),
+            "resource('/subscriptions/{id}/x')".to_owned(),
+            "<rewrite-uri template=\"/providers/X.Y/z\" />".to_owned(),
         ] {
             assert_eq!(found(&text), [""; 0], "{text}");
         }
     }
 
     proptest! {
-        /// Work grows with the text, not faster: every text is cut once.
         #[test]
         fn any_text_is_read(text in "\\PC{0,200}") {
             found(&text);
         }
 
+        /// Every id is looked at, however many stand before it.
+        #[test]
+        fn many_ids_are_all_found(count in 1..40_usize, sign in "[ ,;|\n]") {
+            let ids: Vec<String> = (0..count).map(|at| format!("{S}/resourceGroups/g{at}")).collect();
+            prop_assert_eq!(found(&ids.join(&sign)), ids);
+        }
+
         #[test]
         fn what_stands_around_an_id_hides_it_not(
             before in "[ \t;,|]{0,4}",
-            word in "([A-Za-z]{1,8}=)?",
-            after in "([;,| ][A-Za-z=]{0,8})?",
+            word in "([A-Za-z]{1,8}[=:(\"'])?",
+            after in "([;,| )\"'&<][A-Za-z=]{0,8})?",
         ) {
             let id = format!("{S}/resourceGroups/prod");
             let text = format!("{before}{word}{id}{after}");

@@ -224,6 +224,7 @@ impl World {
             budget: Arc::default(),
             extensions: registry(),
             deferred: Arc::default(),
+            absences: Arc::default(),
             expressions: Arc::default(),
             clock: clock.clone(),
             since: clock.now(),

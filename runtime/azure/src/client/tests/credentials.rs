@@ -471,6 +471,16 @@ async fn a_client_counts_for_who_has_proven_to_be_it() {
     let proven = client.principal(&own_secret()).await;
     assert!(unproven.starts_with(&proven), "{unproven} {proven}");
     assert!(!proven.contains("Secret"), "{proven}");
+    // The tenant of a machine's identity is not what a Secret says it is.
+    let pod = [("AUTH_MODE", "podidentity")];
+    let mut principals = std::collections::BTreeSet::new();
+    for (version, tenant) in [("3", "tenant"), ("4", "another")] {
+        let mut keys = pod.to_vec();
+        keys.push(("AZURE_TENANT_ID", tenant));
+        secrets.set_keys(version, "machine", &keys);
+        principals.insert(client.principal(&own_secret()).await);
+    }
+    assert_eq!(principals.len(), 1, "{principals:?}");
 }
 
 /// A Secret as a watch shows it.

@@ -136,6 +136,15 @@ async fn an_object_has_the_period_that_it_asks_for() {
         .cluster
         .annotate(&store, names::SYNC_PERIOD, Some("never"));
     assert_eq!(world.pass(&store).await, Requeue::Never);
+    let annotate = |name: &str, value| world.cluster.annotate(&store, name, value);
+    annotate(names::SYNC_PERIOD, Some("10s"));
+    assert_eq!(
+        world.pass(&store).await,
+        Requeue::SyncAfter(Duration::from_secs(10))
+    );
+    annotate(names::ALWAYS_PUT, Some("true"));
+    assert_eq!(world.pass(&store).await, minutes(10), "each is a write");
+    annotate(names::ALWAYS_PUT, None);
 
     // What is only observed is looked at as often, drifted or not.
     world.cluster.annotate(&store, names::OBSERVE, Some("true"));

@@ -52,20 +52,28 @@ async fn a_resource_with_children_is_looked_for_twice_before_it_is_created_again
     world.azure.set(STORE, there.clone());
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     world.forget();
-    for is_back in [true, false] {
+    for (is_back, is_edited) in [(true, false), (false, false), (true, true), (false, true)] {
         world.azure.remove(STORE);
-        assert_eq!(
-            world.pass(&store).await,
-            Requeue::After(Duration::from_secs(5))
-        );
-        let reconciling = world.cluster.condition(&store, "Reconciling");
-        assert_eq!(reconciling, "True//AzureResourceNotFound");
-        assert!(world.azure.take_bodies().is_empty());
+        if is_edited {
+            world.store(json!({"capacity": if is_back { 6 } else { 7 }}));
+        }
+        // A second look that comes too early tells no more than the first.
+        for _ in 0..2 {
+            assert_eq!(
+                world.pass(&store).await,
+                Requeue::After(Duration::from_secs(5))
+            );
+            let reconciling = world.cluster.condition(&store, "Reconciling");
+            assert_eq!(reconciling, "True//AzureResourceNotFound");
+            assert!(world.azure.take_bodies().is_empty());
+            world.clock.advance(3);
+        }
         if is_back {
             world.azure.set(STORE, there.clone());
         }
         assert_eq!(world.pass(&store).await, Requeue::Sync);
-        assert_eq!(world.azure.take_bodies().len(), usize::from(!is_back));
+        let puts = usize::from(!is_back || is_edited);
+        assert_eq!(world.azure.take_bodies().len(), puts);
         assert_eq!(world.ready(&store), "True//Succeeded");
         assert_eq!(world.cluster.condition(&store, "Reconciling"), "");
     }

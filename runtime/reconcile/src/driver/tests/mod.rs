@@ -52,6 +52,8 @@ struct World {
     budget: Arc<Budget>,
     /// Of an operator that runs on.
     deferred: Arc<Deferred>,
+    /// Of an operator that runs on, too.
+    absences: Arc<Absences>,
     clock: Arc<ManualClock>,
 }
 
@@ -64,6 +66,7 @@ impl World {
             extensions: Registry::default(),
             budget: Arc::default(),
             deferred: Arc::default(),
+            absences: Arc::default(),
             clock: Arc::default(),
             journal,
         }
@@ -116,6 +119,7 @@ impl World {
     fn reconciler(&self) -> Reconciler {
         Reconciler {
             budget: self.budget.clone(),
+            absences: self.absences.clone(),
             clock: self.clock.clone(),
             since: self.clock.now(),
             ..crate::testing::reconciler(&self.cluster, &self.azure, self.extensions.clone())

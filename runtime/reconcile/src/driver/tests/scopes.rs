@@ -205,9 +205,49 @@ async fn an_id_anywhere_in_the_body_is_refused_before_it_is_sent() {
         allow(&world, Some(&team));
         assert_eq!(world.pass(&store).await, Requeue::Sync, "{spec}");
     }
+    for spec in [
+        json!({"tier": BUILT_IN}),
+        json!({"peerReference": {"armId": BUILT_IN}}),
+    ] {
+        let world = bounded().await;
+        let store = world.store(spec);
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+    }
+    // All places are told, and an id that only begins with the own one is none of ours.
     let world = bounded().await;
-    let store = world.store(json!({"tier": BUILT_IN}));
-    assert_eq!(world.pass(&store).await, Requeue::Sync);
+    let store = world.store(json!({"tier": PAYROLL, "zones": [PAYROLL, PAYROLL]}));
+    world.pass(&store).await;
+    let message = world.cluster.message(&store);
+    assert!(message.contains("as well as what is at "), "{message}");
+    let group = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/g";
+    for id in [
+        format!("{group}/../prod/providers/Microsoft.Toys/stores/payroll"),
+        format!("{group}/%2e%2e/prod"),
+        format!("{BUILT_IN}\\..\\..\\..\\..{PAYROLL}"),
+    ] {
+        let world = bounded().await;
+        allow(&world, Some(&format!("{GROUP}, {group}")));
+        let store = world.store(json!({"tier": id}));
+        world.pass(&store).await;
+        assert_eq!(world.ready(&store), "False/Error/ScopeNotAllowed", "{id}");
+    }
+}
+
+/// What the ids of children begin with is a note in the owner, which whoever edits the owner may write.
+#[tokio::test]
+async fn an_owner_lends_its_children_no_other_place() {
+    let world = World::with_group().await;
+    let group = world.group();
+    let store = |id: &str| {
+        let of_type = format!("{id}/providers/Microsoft.Toys/stores");
+        format!("{GROUP}, {of_type}")
+    };
+    allow(&world, Some(&store(OTHER)));
+    let cluster = &world.cluster;
+    cluster.annotate(&group, names::CHILD_RESOURCE_ID_OVERRIDE, Some(OTHER));
+    let store = world.store(json!({}));
+    assert_eq!(world.pass(&store).await, Requeue::Never);
+    is_refused(&world, &store, "spec.owner: ");
 }
 
 #[tokio::test]
@@ -225,6 +265,10 @@ async fn where_scopes_only_warn_an_id_in_the_body_is_sent_and_told() {
         let (_, message) = told.unwrap_or_else(|| panic!("{path}: {events:?}"));
         assert!(message.contains("it is sent all the same"), "{message}");
         assert!(!message.contains("nothing is sent"), "{message}");
+        // A look that sends nothing tells of nothing that was sent.
+        world.clock.advance(3600);
+        assert_eq!(reconciler.reconcile(&store).await, Requeue::Sync, "{path}");
+        assert_eq!(world.cluster.take_events(), [], "{path}");
     }
     // A reference is refused as ever.
     let world = bounded().await;

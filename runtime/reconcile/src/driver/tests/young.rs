@@ -104,6 +104,7 @@ async fn what_was_not_written_of_an_operation_is_found_out_again() {
     let (world, store) = begun().await;
     let next = World {
         deferred: Arc::default(),
+        absences: Arc::default(),
         ..world
     };
     next.clock.advance(2);
@@ -281,6 +282,18 @@ async fn what_has_changed_without_an_edit_is_said_before_the_put() {
         assert_eq!(world.ready(&store), "True//Succeeded");
         assert_eq!(world.cluster.condition(&store, "Reconciling"), "", "{what}");
     }
+}
+
+/// A rule of the cluster that keeps the status from being written keeps nothing from being repaired.
+#[tokio::test]
+async fn a_status_that_is_refused_keeps_no_put_back() {
+    let (world, store) = World::with_store().await;
+    world.clock.advance(3600);
+    let drifted = json!({"id": STORE, "properties": {"capacity": 9}});
+    world.azure.set(STORE, drifted);
+    world.cluster.limit_status(10);
+    world.pass(&store).await;
+    assert_eq!(world.azure.take_bodies().len(), 1);
 }
 
 /// What nobody knows of but Azure is looked at every second while it is young.
