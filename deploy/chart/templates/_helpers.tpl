@@ -45,6 +45,15 @@ enforce
 {{- end -}}
 {{- end -}}
 
+{{/* Clouds that Secrets may name, as the operator reads them: endpoint, authority and audience of each, with semicolons between. */}}
+{{- define "armature.allowedClouds" -}}
+{{- $clouds := list -}}
+{{- range .Values.allowedClouds -}}
+{{- $clouds = append $clouds (join " " (list .resourceManagerEndpoint .authorityHost .resourceManagerAudience)) -}}
+{{- end -}}
+{{- join "; " $clouds -}}
+{{- end -}}
+
 {{/* Whether pods serve conversion and keep the CRDs. */}}
 {{- define "armature.servesConversion" -}}
 {{- if ne .Values.azureOperatorMode "watchers" }}true{{ end -}}

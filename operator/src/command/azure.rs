@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
-use armature_runtime::azure::credential::{Identity, OperatorIdentity, Proof, operator_identity};
+use armature_runtime::azure::credential::{
+    Identity, OperatorIdentity, Proof, SecretBounds, operator_identity,
+};
 use armature_runtime::azure::{ClientSettings, Cloud};
 
 /// Variables that say that the environment has an identity of its own.
@@ -18,6 +20,11 @@ const IDENTITY: [&str; 5] = [
 
 /// The variable with the subscription to work in.
 const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
+
+/// What is told where Secrets may name any cloud.
+pub const ANY_CLOUD: &str = "ALLOW_MULTI_ENV_MANAGEMENT is true: whoever writes a Secret with a credential names any host that is sent \
+                             tokens and, for a workload identity, the assertion of the operator's service account; list the clouds in \
+                             ARMATURE_ALLOWED_CLOUDS instead";
 
 /// How an operator reaches Azure: by the environment or by the files of a credential.
 pub fn of_operator(
@@ -92,8 +99,18 @@ fn settings(
         other_clouds: variable("ALLOW_MULTI_ENV_MANAGEMENT")
             .is_some_and(|value| value.eq_ignore_ascii_case("true")),
         identity_folders: identity_folders(variable),
+        secret_bounds: secret_bounds(variable)?,
         metadata_endpoint: metadata_endpoint(variable)?,
     })
+}
+
+/// Kinds of proof and clouds that Secrets may name.
+fn secret_bounds(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<SecretBounds> {
+    const PROOFS: &str = "ARMATURE_SECRET_PROOFS";
+    const CLOUDS: &str = "ARMATURE_ALLOWED_CLOUDS";
+    let set = |name| variable(name).unwrap_or_default();
+    SecretBounds::parse(&set(PROOFS), &set(CLOUDS))
+        .with_context(|| format!("{PROOFS} or {CLOUDS} cannot be used"))
 }
 
 /// Folders with identity files that Secrets may name: that of the operator's own, and those that its administrator names.
@@ -136,6 +153,33 @@ fn metadata_endpoint(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_of_secrets_that_are_not_understood_are_told() {
+        for (name, value, expected) in [
+            ("ARMATURE_SECRET_PROOFS", "client-secret", ""),
+            (
+                "ARMATURE_SECRET_PROOFS",
+                "password",
+                "'password' is no kind of proof",
+            ),
+            (
+                "ARMATURE_ALLOWED_CLOUDS",
+                "https://arm.test",
+                "'https://arm.test' is no cloud",
+            ),
+        ] {
+            let read = secret_bounds(|asked| (asked == name).then(|| value.to_owned()));
+            let told = read
+                .err()
+                .map(|error| format!("{error:#}"))
+                .unwrap_or_default();
+            assert!(told.contains(expected), "{told}");
+            assert!(
+                expected.is_empty() == told.is_empty() && (told.is_empty() || told.contains(name))
+            );
+        }
+    }
 
     #[test]
     fn metadata_endpoints() {

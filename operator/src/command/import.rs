@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use armature_progress::Progress;
 use armature_runtime::azure::budget::Budget;
-use armature_runtime::azure::credential::{SecretData, SecretReader};
+use armature_runtime::azure::credential::{ALLOWED_IDENTITIES, SecretData, SecretReader};
 use armature_runtime::azure::{Client, CredentialKey, Transport};
 use armature_runtime::id::ResourceId;
 use armature_runtime::reconcile::port::DataKind;
@@ -334,6 +334,12 @@ impl SecretReader for ClusterSecrets {
             data: secret.values,
         }))
     }
+
+    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
+        let annotations = self.0.namespace(namespace).await;
+        let annotations = annotations.map_err(|error| error.to_string())?;
+        Ok(annotations.get(ALLOWED_IDENTITIES).cloned())
+    }
 }
 
 /// There is no cluster, so no Secret with a credential.
@@ -342,6 +348,10 @@ struct NoSecrets;
 #[async_trait]
 impl SecretReader for NoSecrets {
     async fn read_secret(&self, _: &str, _: &str) -> Result<Option<SecretData>, String> {
+        Ok(None)
+    }
+
+    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
         Ok(None)
     }
 }

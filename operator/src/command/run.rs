@@ -41,7 +41,11 @@ Azure, from the environment:
   AZURE_CLIENT_SECRET               with a secret; with none of them it is the machine's managed identity
                                     (AZURE_POD_IDENTITY_AUTHORITY_HOST, if not at Azure's address)
   AZURE_ADDITIONAL_TENANTS          Other tenants whose tokens go along, separated by commas
-  ALLOW_MULTI_ENV_MANAGEMENT=true   Secrets with credentials may name another cloud
+  ALLOW_MULTI_ENV_MANAGEMENT=true   Secrets with credentials may name any other cloud
+  ARMATURE_ALLOWED_CLOUDS='ENDPOINT AUTHORITY AUDIENCE; ...'
+                                    They may name these, beside the operator's own
+  ARMATURE_SECRET_PROOFS=client-secret,client-certificate,identity-file,workload-identity,managed-identity
+                                    How identities in Secrets may prove themselves; all of these without it
   ARMATURE_IDENTITY_FILE_FOLDERS=/mnt/a:/mnt/b
                                     Folders with credential files of identities that Secrets may name, beside those of
                                     AZURE_FEDERATED_TOKEN_FILE and AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS
@@ -117,7 +121,7 @@ pub struct RunArguments {
     default_reconcile_policy: Policy,
 
     /// ARM ids below which everything must be that objects are for or refer to, with commas or spaces between them, in namespaces
-    /// that have no annotation armature.azure.com/allowed-scopes. Without it everything is allowed.
+    /// that have no annotation armature.azure.com/allowed-scopes; 'none' allows nothing there. Without it everything is allowed.
     #[arg(long, env = "ALLOWED_SCOPES", value_parser = AllowedScopes::parse, value_name = "IDS")]
     allowed_scopes: Option<AllowedScopes>,
 
@@ -295,6 +299,9 @@ impl RunArguments {
     async fn until_stopped(self) -> anyhow::Result<ExitCode> {
         let stop = stop_on_signal()?;
         let config = self.config().await?;
+        if config.arm.other_clouds {
+            tracing::warn!("{}", azure::ANY_CLOUD);
+        }
         let starting = stop.run_until_cancelled(Operator::start(config));
         let Some(started) = starting.await else {
             return Ok(ExitCode::SUCCESS);

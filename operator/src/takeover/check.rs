@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use armature_runtime::names;
-use armature_runtime::reconcile::annotations::Annotations;
+use armature_runtime::reconcile::annotations::{Annotations, Directives, needs_own_credential};
+use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::port::DataKind;
 use armature_runtime::resource::Object;
 use serde::Serialize;
@@ -100,17 +101,31 @@ impl Namespaces {
             None if self.with_credential.contains(&namespace) => {
                 format!("Secret {namespace}/{}", names::NAMESPACE_CREDENTIAL)
             }
+            None if self
+                .annotations
+                .get(&namespace)
+                .is_some_and(needs_own_credential) =>
+            {
+                format!("none: namespace {namespace} may not use the operator's")
+            }
             None => "the operator's".to_owned(),
         }
     }
 
     fn policy(&self, object: &Object) -> String {
-        let namespace = self.annotations.get(&object.key().namespace);
-        let namespace = namespace.and_then(|annotations| annotations.get(names::RECONCILE_POLICY));
-        let own = annotation(object, names::RECONCILE_POLICY);
-        own.or(namespace.map(String::as_str))
-            .unwrap_or("manage")
-            .to_owned()
+        let none = Annotations::new();
+        let namespace = object.key().namespace;
+        let of_namespace = self.annotations.get(&namespace).unwrap_or(&none);
+        let own = object.metadata.annotations.as_ref().unwrap_or(&none);
+        match Directives::read(own, (&namespace, of_namespace), Policy::Manage) {
+            Ok(directives) => directives.policy.as_str().to_owned(),
+            // As it is written: what means nothing is told elsewhere.
+            Err(_) => own
+                .get(names::RECONCILE_POLICY)
+                .or_else(|| of_namespace.get(names::RECONCILE_POLICY))
+                .map_or("manage", String::as_str)
+                .to_owned(),
+        }
     }
 }
 

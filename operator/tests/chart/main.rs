@@ -28,6 +28,7 @@ mod protection;
 mod rights;
 mod scopes;
 mod service;
+mod several_tenants;
 mod stop;
 mod upgrade;
 mod values;

@@ -9,6 +9,7 @@ use crate::chart::{NAMESPACE, policy};
 use crate::cluster::{Cluster, namespace};
 
 const PROTECT: &str = "armature.azure.com/protect";
+const BINDING: &str = "armature.azure.com/binding";
 
 /// A kind of one of the operator's groups.
 pub fn crd() -> Value {
@@ -91,18 +92,25 @@ async fn protected_cluster() -> Cluster {
 async fn what_is_annotated_is_not_deleted() {
     let cluster = protected_cluster().await;
     let message = "is protected from deletion by the annotation armature.azure.com/protect";
-    for (team, of_namespace) in [
-        ("free", None),
-        ("guarded", Some("delete")),
-        ("odd", Some("x")),
+    for (team, of_namespace, binding) in [
+        ("free", None, None),
+        ("guarded", Some("delete"), None),
+        ("odd", Some("x"), None),
+        ("bound", Some("delete"), Some("adopt, protect")),
+        ("bound-by-mistake", Some("delete"), Some("protection")),
+        ("bound-to-nothing", None, Some("protect")),
+        ("bound-elsewhere", Some("delete"), Some("adopt")),
     ] {
-        cluster
-            .apply(&annotated(namespace(team), of_namespace))
-            .await;
+        let mut manifest = annotated(namespace(team), of_namespace);
+        if let Some(binding) = binding {
+            manifest["metadata"]["annotations"][BINDING] = json!(binding);
+        }
+        cluster.apply(&manifest).await;
+        let is_bound = of_namespace.is_some() && binding.is_some_and(|text| text != "adopt");
         for (name, own, is_free) in [
             ("plain", None, of_namespace.is_none()),
             ("protected", Some("delete"), false),
-            ("released", Some("none"), true),
+            ("released", Some("none"), !is_bound),
             ("unknown", Some("Delete"), false),
         ] {
             cluster.apply(&group(team, name, own)).await;
@@ -110,13 +118,12 @@ async fn what_is_annotated_is_not_deleted() {
             assert_eq!(refusal.is_none(), is_free, "{team}/{name}: {refusal:?}");
             let Some(refusal) = refusal else { continue };
             assert!(refusal.contains(message), "{refusal}");
-            let whose = if own.is_some() {
-                "the object"
-            } else {
-                "its namespace"
+            let (whose, word) = match own.filter(|_| !is_bound) {
+                Some(word) => ("the object", Some(word)),
+                None => ("its namespace", of_namespace),
             };
             assert!(refusal.contains(whose), "{refusal}");
-            let is_known = own.or(of_namespace) == Some("delete");
+            let is_known = word == Some("delete");
             let told = if is_known {
                 "remove it first"
             } else {

@@ -182,6 +182,43 @@ async fn namespaces_differ_and_what_is_there_can_go() {
     objects.delete("there", &Default::default()).await.unwrap();
 }
 
+/// The word allows nothing, on a namespace and as the value where a namespace says nothing; an annotation opens it.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_none_is_allowed_nothing_is() {
+    let cluster = bounded_cluster(&["allowedScopes={none}"]).await;
+    for (name, scopes, told) in [
+        (
+            "silent",
+            None,
+            Some("may use no ARM id (the operator's setting allowed-scopes)"),
+        ),
+        (
+            "closed",
+            Some("none"),
+            Some(
+                "may use no ARM id (annotation armature.azure.com/allowed-scopes of the namespace)",
+            ),
+        ),
+        ("open", Some("/subscriptions/other"), None),
+    ] {
+        cluster.apply(&bound(name, scopes)).await;
+        let manifest = object(name, "a", json!({"owner": {"armId": OUTSIDE}}));
+        let refused = refusal(&cluster, &manifest).await;
+        assert_eq!(refused.is_some(), told.is_some(), "{name}: {refused:?}");
+        let told = told.unwrap_or_default();
+        assert!(
+            refused.is_none_or(|refused| refused.contains(told)),
+            "{name}"
+        );
+        let named = object(name, "b", json!({"owner": {"name": "group"}}));
+        assert_eq!(
+            refusal(&cluster, &named).await,
+            None,
+            "{name}: the operator refuses its id"
+        );
+    }
+}
+
 #[tokio::test]
 async fn policies_are_made_where_crds_are_kept_and_can_be_left_out() {
     for (setting, protect, scopes) in [

@@ -30,6 +30,9 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("crdVersions=newest", "crdVersions"),
         ("defaultReconcilePolicy=never", "defaultReconcilePolicy"),
         ("allowedScopes={/}", "allowedScopes"),
+        ("allowedScopes={none,/subscriptions/a}", "allowedScopes"),
+        ("secretProofs={password}", "secretProofs"),
+        ("allowedClouds={https://arm.test}", "allowedClouds"),
         ("tracing.otlpEndpoint=collector:4317", "otlpEndpoint"),
         ("armBudget=reads=100", "armBudget"),
         ("webhook.conversionMemory=256MB", "conversionMemory"),
@@ -174,6 +177,11 @@ async fn settings_reach_the_operator() {
         "armBudget=reads=100/10\\,writes=50/5",
         "webhook.conversionMemory=64Mi",
         "metrics.address=0.0.0.0",
+        "allowedScopes={none}",
+        "secretProofs={client-secret,client-certificate}",
+        "allowedClouds[0].resourceManagerEndpoint=https://arm.test",
+        "allowedClouds[0].authorityHost=https://login.test",
+        "allowedClouds[0].resourceManagerAudience=https://audience.test",
     ])
     .await;
     // The chart names it, so that `helm show values` tells it; the program's own default is the truth.
@@ -182,6 +190,17 @@ async fn settings_reach_the_operator() {
         ("ARMATURE_WORKERS", Some(workers.as_str()), "7"),
         ("ARMATURE_ARM_BUDGET", None, "reads=100/10,writes=50/5"),
         ("ARMATURE_CONVERSION_MEMORY", Some("256Mi"), "64Mi"),
+        ("ALLOWED_SCOPES", None, "none"),
+        (
+            "ARMATURE_SECRET_PROOFS",
+            None,
+            "client-secret,client-certificate",
+        ),
+        (
+            "ARMATURE_ALLOWED_CLOUDS",
+            None,
+            "https://arm.test https://login.test https://audience.test",
+        ),
         ("--metrics-addr", Some("127.0.0.1:8080"), "0.0.0.0:8080"),
     ] {
         assert_eq!(told(&defaults, name).as_deref(), default, "{name}");

@@ -90,6 +90,7 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
             token_file: None,
             other_clouds: false,
             identity_folders: Vec::new(),
+            secret_bounds: Default::default(),
             metadata_endpoint: None,
         },
         mode: OperatorMode::WatchersAndWebhooks,

@@ -18,8 +18,8 @@ use url::Url;
 
 use super::body::{self, BodyError};
 use super::credential::{
-    CredentialError, MetadataService, OperatorIdentity, SecretReader, SecretUser, TokenSources,
-    refused_key,
+    CredentialError, MetadataService, OperatorIdentity, SecretBounds, SecretReader, SecretUser,
+    TokenSources, refused_key,
 };
 use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
@@ -54,6 +54,8 @@ pub struct ClientSettings {
     /// Folders with identity files that Secrets may name, beside that of the mounted token
     /// (`ARMATURE_IDENTITY_FILE_FOLDERS`).
     pub identity_folders: Vec<PathBuf>,
+    /// Kinds of proof and clouds that Secrets may name (`ARMATURE_SECRET_PROOFS`, `ARMATURE_ALLOWED_CLOUDS`).
+    pub secret_bounds: SecretBounds,
     /// Base URL of the service that gives managed identities their tokens, when it is not Azure's address
     /// (`AZURE_POD_IDENTITY_AUTHORITY_HOST`).
     pub metadata_endpoint: Option<Url>,
@@ -112,6 +114,7 @@ impl Client {
             token_file: settings.token_file,
             other_clouds: settings.other_clouds,
             identity_folders: settings.identity_folders,
+            secret_bounds: settings.secret_bounds,
         };
         let credentials = Arc::new(Credentials::new(settings, sources, Arc::clone(&secrets)));
         // Not the other way round: who reads Secrets outlives the client.

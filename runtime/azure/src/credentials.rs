@@ -10,8 +10,9 @@ use azure_core::credentials::TokenCredential;
 use tokio::sync::Semaphore;
 
 use super::credential::{
-    CredentialError, Identity, OperatorIdentity, Place, Proof, SecretData, SecretReader,
-    SecretRules, SecretUser, TokenSources, has_certificate, proof_key, secret_identity,
+    AllowedIdentities, CLIENT, CredentialError, Identity, OperatorIdentity, Place, Proof, SecretBounds,
+    SecretData, SecretReader, SecretRules, SecretUser, TokenSources, has_certificate, is_borrowed,
+    proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
 use super::{Cloud, CredentialKey};
@@ -29,6 +30,8 @@ pub(super) struct CredentialSettings {
     pub(super) other_clouds: bool,
     /// Folders with identity files that Secrets may name.
     pub(super) identity_folders: Vec<PathBuf>,
+    /// Kinds of proof and clouds that Secrets may name.
+    pub(super) secret_bounds: SecretBounds,
 }
 
 impl CredentialSettings {
@@ -38,6 +41,7 @@ impl CredentialSettings {
             cloud: &self.cloud,
             other_clouds: self.other_clouds,
             identity_folders: &self.identity_folders,
+            bounds: &self.secret_bounds,
         }
     }
 }
@@ -64,6 +68,8 @@ pub(super) struct Credential {
     pub(super) cloud: Cloud,
     /// The key with what it proves itself with: the value is the token source's alone.
     pub(super) proof: &'static str,
+    /// The client, where it proves itself by what is the operator's.
+    borrowed: Option<String>,
     scope: String,
     tokens: Arc<dyn TokenCredential>,
     /// One for each additional tenant.
@@ -125,8 +131,46 @@ impl Credentials {
     /// shows, or by reading it where none does.
     ///
     /// # Errors
-    /// When the Secret or a key of it is missing or cannot be used.
+    /// When the Secret or a key of it is missing or cannot be used, or its namespace may not use the identity.
     pub(super) async fn get(
+        &self,
+        key: &CredentialKey,
+        fresh: bool,
+    ) -> Result<Arc<Credential>, CredentialError> {
+        let credential = self.find(key, fresh).await?;
+        self.check_borrowed(key, &credential).await?;
+        Ok(credential)
+    }
+
+    /// Whether the namespace may use an identity that needs no proof of its own. Asked each time: what the namespace says may change
+    /// while the credential is in use.
+    async fn check_borrowed(
+        &self,
+        key: &CredentialKey,
+        credential: &Credential,
+    ) -> Result<(), CredentialError> {
+        let (CredentialKey::Secret { namespace, .. }, Some(client)) = (key, &credential.borrowed)
+        else {
+            return Ok(());
+        };
+        let said = self.secrets.allowed_identities(namespace).await;
+        let said = said.map_err(|message| CredentialError::Unreadable {
+            place: place(key),
+            message,
+        })?;
+        let is_allowed = said.is_none_or(|text| {
+            AllowedIdentities::parse(&text).is_some_and(|allowed| allowed.allow(client))
+        });
+        match is_allowed {
+            true => Ok(()),
+            false => Err(CredentialError::Identity {
+                place: place(key),
+                key: CLIENT,
+            }),
+        }
+    }
+
+    async fn find(
         &self,
         key: &CredentialKey,
         fresh: bool,
@@ -289,6 +333,7 @@ impl Credentials {
             // The operator's own settings are its administrator's word.
             is_proven: AtomicBool::new(matches!(place, Place::Operator)),
             proof: proof_key(&identity.proof),
+            borrowed: is_borrowed(&identity.proof).then(|| identity.client.clone()),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,
             additional: additional

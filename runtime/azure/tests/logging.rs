@@ -20,6 +20,10 @@ impl SecretReader for NoSecrets {
     async fn read_secret(&self, _: &str, _: &str) -> Result<Option<SecretData>, String> {
         Ok(None)
     }
+
+    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
 }
 
 /// Collects log lines.
@@ -66,6 +70,7 @@ async fn send(server: &Server, variable: &str, value: &str) {
         token_file: None,
         other_clouds: false,
         identity_folders: Vec::new(),
+        secret_bounds: Default::default(),
         metadata_endpoint: None,
     };
     tracing::debug!(?settings, "debug output is a log, too");

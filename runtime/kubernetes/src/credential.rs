@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use armature_azure::credential::{SecretData, SecretReader, SecretUser};
+use armature_azure::credential::{ALLOWED_IDENTITIES, SecretData, SecretReader, SecretUser};
 use armature_reconcile::port::{DataKind, KubernetesPort};
 use async_trait::async_trait;
 
@@ -22,6 +22,12 @@ impl SecretReader for Cluster {
         let version = secret.as_ref().map(|secret| secret.version.as_str());
         versions.finish_read(namespace, name, reading, version);
         Ok(secret)
+    }
+
+    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
+        let annotations = self.namespace_annotations(namespace).await;
+        let annotations = annotations.map_err(|error| error.to_string())?;
+        Ok(annotations.get(ALLOWED_IDENTITIES).cloned())
     }
 
     fn tell(&self, user: Weak<dyn SecretUser>) {

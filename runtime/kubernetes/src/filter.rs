@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use armature_reconcile::annotations::OF_NAMESPACES;
+use armature_azure::credential::ALLOWED_IDENTITIES;
+use armature_reconcile::annotations::{BINDING, CREDENTIAL, OF_NAMESPACES};
 use armature_reconcile::policy::Policy;
 use armature_shapes::names::{
     ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN,
@@ -57,9 +58,11 @@ fn is_asked_for(before: Option<&Annotations>, after: Option<&Annotations>) -> bo
     new.is_some() && new != value(before)
 }
 
-/// The annotations of a namespace of which objects follow the change that do not have them; where a pass is asked for,
-/// all objects do.
+/// The annotations of a namespace of which objects follow the change that do not have them; where a pass is asked for, or what
+/// binds all objects changes, all objects do.
 pub fn changes_of_namespace(before: &Annotations, after: &Annotations) -> NamespaceChanges {
+    // Its words may hold for objects that have words of their own, too.
+    let is_bound = after.contains_key(BINDING);
     let (before, after) = (Some(before), Some(after));
     let changed = |name: &&&str| match **name {
         RECONCILE_POLICY => policy_moved(before, after),
@@ -70,9 +73,14 @@ pub fn changes_of_namespace(before: &Annotations, after: &Annotations) -> Namesp
     };
     NamespaceChanges {
         names: OF_NAMESPACES.iter().filter(changed).copied().collect(),
-        everybody: is_asked_for(before, after) || changed(&&ALLOWED_SCOPES),
+        everybody: is_asked_for(before, after)
+            || BOUNDS.iter().any(|name| changed(&name))
+            || (is_bound && OF_NAMESPACES.iter().any(|name| changed(&name))),
     }
 }
+
+/// Annotations of a namespace that bind its objects, whatever they say.
+const BOUNDS: [&str; 4] = [ALLOWED_SCOPES, ALLOWED_IDENTITIES, BINDING, CREDENTIAL];
 
 /// What changed on a namespace.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -315,6 +323,8 @@ mod tests {
             said(RECONCILE_POLICY, "detach-on-delete"),
             said(RECONCILE_POLICY, "skip"),
         );
+        let mut bound_to_skip = skipped.clone();
+        bound_to_skip.extend(said(BINDING, "policy"));
         for (case, before, after, own, expected) in [
             ("nothing", &none, &none, &plain, false),
             (
@@ -376,6 +386,34 @@ mod tests {
                 &said(ALLOWED_SCOPES, "/subscriptions/s"),
                 &none,
                 &plain,
+                true,
+            ),
+            (
+                "the operator's credential is taken away",
+                &none,
+                &said(CREDENTIAL, "own"),
+                &annotated(CREDENTIAL_FROM, "mine"),
+                true,
+            ),
+            (
+                "other identities",
+                &said(ALLOWED_IDENTITIES, "none"),
+                &none,
+                &plain,
+                true,
+            ),
+            (
+                "words that bind",
+                &none,
+                &said(BINDING, "protect"),
+                &annotated(PROTECT, "none"),
+                true,
+            ),
+            (
+                "a bound word, whatever the object says",
+                &said(BINDING, "policy"),
+                &bound_to_skip,
+                &annotated(RECONCILE_POLICY, "manage"),
                 true,
             ),
             (

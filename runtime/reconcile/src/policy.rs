@@ -24,6 +24,15 @@ impl Policy {
         }
     }
 
+    /// As the annotation has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Manage => "manage",
+            Self::Skip => "skip",
+            Self::DetachOnDelete => "detach-on-delete",
+        }
+    }
+
     /// Whether a PUT may be sent.
     pub fn allows_put(self) -> bool {
         self != Self::Skip
@@ -54,6 +63,7 @@ mod tests {
         ];
         for (text, policy, put, delete) in rows {
             assert_eq!(Policy::parse(text), policy, "{text}");
+            assert!(policy.is_none_or(|policy| policy.as_str() == text));
             let policy = policy.unwrap_or_default();
             assert_eq!(
                 (policy.allows_put(), policy.allows_delete()),

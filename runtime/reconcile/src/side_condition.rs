@@ -11,6 +11,8 @@ const PAUSED: &str = "Paused";
 const PROTECTED: &str = "Protected";
 /// The object has a sync period of its own.
 const SYNC_PERIOD: &str = "SyncPeriod";
+/// Annotations of the object do not count, since its namespace binds it.
+const OVERRULED: &str = "Overruled";
 /// The latest request for a pass at once was served.
 const RECONCILE_NOW: &str = "ReconcileNow";
 
@@ -48,7 +50,7 @@ pub fn update(
         _ => Vec::new(),
     };
     let wanted = wanted(directives, paused);
-    for name in [PAUSED, PROTECTED, SYNC_PERIOD] {
+    for name in [PAUSED, PROTECTED, SYNC_PERIOD, OVERRULED] {
         let shown = wanted.iter().find(|shown| shown.name == name);
         set(&mut list, name, shown, told.generation, now);
     }
@@ -108,7 +110,17 @@ fn wanted(directives: &Directives, paused: Option<&str>) -> Vec<Shown> {
             message: format!("Azure is looked at every {} s", period.as_secs()),
         },
     });
-    [paused, protected, sync].into_iter().flatten().collect()
+    let overruled = directives.overruled.iter().map(ToString::to_string);
+    let overruled: Vec<String> = overruled.collect();
+    let overruled = (!overruled.is_empty()).then(|| Shown {
+        name: OVERRULED,
+        reason: "BoundByNamespace",
+        message: overruled.join("; "),
+    });
+    [paused, protected, sync, overruled]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn served(directives: &Directives) -> Option<Shown> {

@@ -269,6 +269,7 @@ pub async fn operator_config(
             token_file: None,
             other_clouds: false,
             identity_folders: Vec::new(),
+            secret_bounds: Default::default(),
             metadata_endpoint: None,
         },
         mode: OperatorMode::WatchersAndWebhooks,

@@ -30,6 +30,10 @@ impl SecretReader for Secrets {
         let secret = self.0.lock().unwrap().clone();
         Ok((!secret.version.is_empty()).then_some(secret))
     }
+
+    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
+    }
 }
 
 impl Secrets {
@@ -84,6 +88,7 @@ fn client_with(
         token_file: None,
         other_clouds: false,
         identity_folders: Vec::new(),
+        secret_bounds: Default::default(),
         metadata_endpoint: Some(endpoint.parse().unwrap()),
     };
     Client::new(settings, secrets).unwrap()

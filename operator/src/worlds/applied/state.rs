@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use armature_runtime::azure::credential::{SecretData, SecretReader};
+use armature_runtime::azure::credential::{ALLOWED_IDENTITIES, SecretData, SecretReader};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
@@ -278,6 +278,10 @@ impl SecretReader for Applied {
             version: format!("{}/{}", secret.uid, secret.resource_version),
             data: secret.data,
         }))
+    }
+
+    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
+        Ok(self.namespace(namespace).get(ALLOWED_IDENTITIES).cloned())
     }
 
     fn shown_version(&self, _: &str, _: &str) -> Option<String> {

@@ -12,7 +12,7 @@
 
 mod forms;
 mod load;
-mod tenants;
+pub mod tenants;
 
 use std::time::Duration;
 

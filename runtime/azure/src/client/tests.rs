@@ -9,11 +9,12 @@ use super::*;
 use crate::credential::{Identity, Proof, SecretData};
 
 mod credentials;
+mod identities;
 mod slow_certificate;
 
-/// One Secret, `team/own`, whose content a test can replace.
+/// One Secret, `team/own`, whose content a test can replace, and what its namespace says of identities.
 #[derive(Default)]
-struct Secrets(Mutex<SecretData>);
+struct Secrets(Mutex<SecretData>, Mutex<Option<String>>);
 
 #[async_trait]
 impl SecretReader for Secrets {
@@ -22,6 +23,11 @@ impl SecretReader for Secrets {
         // As a request to the API server would: others run meanwhile.
         tokio::task::yield_now().await;
         Ok(known.then(|| self.0.lock().expect("the secret").clone()))
+    }
+
+    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
+        let said = self.1.lock().expect("the annotation").clone();
+        Ok(said.filter(|_| namespace == "team"))
     }
 }
 
@@ -71,6 +77,7 @@ fn settings(server: &Server, proof: Proof) -> ClientSettings {
         token_file: None,
         other_clouds: false,
         identity_folders: Vec::new(),
+        secret_bounds: Default::default(),
         metadata_endpoint: None,
     }
 }
@@ -259,6 +266,7 @@ async fn a_server_with_another_authority_is_not_trusted() {
         token_file: None,
         other_clouds: false,
         identity_folders: Vec::new(),
+        secret_bounds: Default::default(),
         metadata_endpoint: None,
     };
     let secrets = Arc::new(Secrets::default());

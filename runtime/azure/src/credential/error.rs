@@ -69,6 +69,19 @@ pub enum CredentialError {
         /// What is wrong and what to do.
         message: String,
     },
+    /// The namespace may not use an identity that proves itself by the operator's service account or machine.
+    #[error(
+        "key {key} of {place} cannot be used: it names an identity that is not among those which the annotation {} of its namespace \
+         allows; name one that it allows, give the identity a client secret or a certificate, or have an administrator add its \
+         client id",
+        super::ALLOWED_IDENTITIES
+    )]
+    Identity {
+        /// Where.
+        place: Place,
+        /// The key.
+        key: &'static str,
+    },
     /// A file of the operator's pod cannot be used.
     #[error("{} of the {method} in {place} cannot be used: {message}", path.display())]
     File {

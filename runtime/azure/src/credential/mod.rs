@@ -6,6 +6,7 @@
 //! | `secret` | Secrets with credentials, and who reads them |
 //! | `identity` | an identity and its proof |
 //! | `settings` | which keys make an identity, and the order of methods |
+//! | `bounds` | which of that Secrets may name |
 //! | `operator` | where the operator's own identity is from |
 //! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
 //! | `identity_file` | credential files of user-assigned identities |
@@ -18,6 +19,7 @@
 //! What does not live here: the choice between the object's, the namespace's and the operator's credential, which
 //! is a step of `armature_reconcile`, and the cache of credentials that are in use (`super::credentials`).
 
+mod bounds;
 mod certificate;
 mod error;
 mod identity;
@@ -30,6 +32,8 @@ mod secret;
 mod settings;
 mod token;
 
+pub(super) use bounds::is_borrowed;
+pub use bounds::{ALLOWED_IDENTITIES, AllowedIdentities, BoundsError, ProofKind, SecretBounds};
 pub use certificate::{CertificateError, ClientCertificate};
 pub use error::{CredentialError, Place};
 pub use identity::{Identity, Proof};
@@ -37,6 +41,6 @@ pub(super) use metadata_service::MetadataService;
 pub use operator::OperatorIdentity;
 pub(super) use refusal::{proof_key, refused_key};
 pub use secret::{SecretData, SecretReader, SecretUser};
-pub(super) use settings::has_certificate;
+pub(super) use settings::{CLIENT, has_certificate};
 pub use settings::{OPERATOR_VARIABLES, SecretRules, operator_identity, secret_identity};
 pub(super) use token::TokenSources;

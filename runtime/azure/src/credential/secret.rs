@@ -31,6 +31,10 @@ pub trait SecretReader: Send + Sync {
     /// The Secret, or `None` when there is none. The error is a sentence for people.
     async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String>;
 
+    /// What the namespace says of the identities that its Secrets may name (the annotation [`super::ALLOWED_IDENTITIES`]); nothing
+    /// where it says nothing. The error is a sentence for people.
+    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String>;
+
     /// The version that the Secret has as far as a watch tells, without asking; nothing where no watch shows it.
     fn shown_version(&self, _namespace: &str, _name: &str) -> Option<String> {
         None

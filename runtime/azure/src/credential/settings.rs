@@ -7,7 +7,8 @@ use std::sync::Arc;
 use azure_core::credentials::Secret;
 
 use super::{
-    CertificateError, ClientCertificate, CredentialError, Identity, Place, Proof, SecretData,
+    CertificateError, ClientCertificate, CredentialError, Identity, Place, Proof, ProofKind,
+    SecretBounds, SecretData,
 };
 use crate::Cloud;
 
@@ -16,7 +17,7 @@ const TOKEN_FILE: &str = "/var/run/secrets/tokens/azure-identity";
 
 const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
 pub(super) const TENANT: &str = "AZURE_TENANT_ID";
-pub(super) const CLIENT: &str = "AZURE_CLIENT_ID";
+pub(crate) const CLIENT: &str = "AZURE_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AZURE_CLIENT_SECRET";
 pub(super) const CERTIFICATE: &str = "AZURE_CLIENT_CERTIFICATE";
 const CERTIFICATE_PASSWORD: &str = "AZURE_CLIENT_CERTIFICATE_PASSWORD";
@@ -51,6 +52,8 @@ pub struct SecretRules<'a> {
     pub other_clouds: bool,
     /// Folders with files that a Secret may name, beside that of the token (`ARMATURE_IDENTITY_FILE_FOLDERS`).
     pub identity_folders: &'a [PathBuf],
+    /// Kinds of proof and clouds that Secrets may name.
+    pub bounds: &'a SecretBounds,
 }
 
 impl SecretRules<'_> {
@@ -137,15 +140,7 @@ pub fn secret_identity(
     };
     let subscription = keys.required(SUBSCRIPTION, "it is the subscription to work in")?;
     let (tenant, client) = (keys.tenant()?, keys.client()?);
-    let proof = if let Some(proof) = keys.client_secret() {
-        proof
-    } else if let Some(proof) = keys.certificate()? {
-        proof
-    } else if let Some(proof) = keys.identity_file(Some(rules.folders())) {
-        proof
-    } else {
-        keys.auth_mode(rules.token_file)?
-    };
+    let proof = keys.proof_of_secret(rules)?;
     let mut identity = Identity::new(&subscription, &tenant, &client, proof);
     identity.cloud = keys.cloud(rules)?;
     keys.with_additional_tenants(identity)
@@ -184,6 +179,38 @@ impl Keys<'_> {
 
     fn client(&self) -> Result<String, CredentialError> {
         self.required(CLIENT, "it is the client (application) id of the identity")
+    }
+
+    /// What the identity of a Secret proves itself with. What it may not use is neither read nor passed over for another one.
+    fn proof_of_secret(&self, rules: SecretRules<'_>) -> Result<Proof, CredentialError> {
+        let check = |kind: ProofKind, key: &'static str| match rules.bounds.refusal(kind) {
+            Some(message) => Err(self.unusable(key, message)),
+            None => Ok(()),
+        };
+        if let Some(proof) = self.client_secret() {
+            check(ProofKind::ClientSecret, CLIENT_SECRET)?;
+            return Ok(proof);
+        }
+        if self.optional(CERTIFICATE).is_some() {
+            check(ProofKind::ClientCertificate, CERTIFICATE)?;
+        }
+        if let Some(proof) = self.certificate()? {
+            return Ok(proof);
+        }
+        if let Some(proof) = self.identity_file(Some(rules.folders())) {
+            check(ProofKind::IdentityFile, IDENTITY_FILE)?;
+            return Ok(proof);
+        }
+        let proof = self.auth_mode(rules.token_file)?;
+        let key = match self.optional(AUTH_MODE) {
+            Some(_) => AUTH_MODE,
+            None => CLIENT,
+        };
+        match proof {
+            Proof::ManagedIdentity => check(ProofKind::ManagedIdentity, key)?,
+            _ => check(ProofKind::WorkloadIdentity, key)?,
+        }
+        Ok(proof)
     }
 
     fn client_secret(&self) -> Option<Proof> {
@@ -241,11 +268,11 @@ impl Keys<'_> {
         if cloud == *rules.cloud {
             return Ok(None);
         }
-        if !rules.other_clouds {
+        if !rules.other_clouds && !rules.bounds.allow_cloud(&cloud) {
             return Err(self.unusable(
                 Cloud::VARIABLES[0],
-                "it names another cloud than the operator's, which only ALLOW_MULTI_ENV_MANAGEMENT=true of the \
-                 operator allows"
+                "it names another cloud than the operator's, and one that its setting ARMATURE_ALLOWED_CLOUDS does not list; \
+                 have an administrator add it (ALLOW_MULTI_ENV_MANAGEMENT=true would allow any host)"
                     .to_owned(),
             ));
         }

@@ -49,9 +49,22 @@ impl Bound {
                 format!("annotate the namespace with {}", names::ALLOWED_SCOPES),
             ),
         };
+        let (outside, inside) = match scopes.0.is_empty() {
+            true => (
+                format!(
+                    "may not be used: namespace {namespace} may use no id at all ({told}: {scopes})"
+                ),
+                "Have",
+            ),
+            false => (
+                format!(
+                    "is outside of what namespace {namespace} may use, which is {scopes} ({told})"
+                ),
+                "Use what is below one of these, or have",
+            ),
+        };
         format!(
-            "is outside of what namespace {namespace} may use, which is {scopes} ({told}); nothing is sent. Use what is below \
-             one of these, or have an administrator {adds}; to let the object go and leave Azure as it is, set {} to \
+            "{outside}; nothing is sent. {inside} an administrator {adds}; to let the object go and leave Azure as it is, set {} to \
              detach-on-delete",
             names::RECONCILE_POLICY
         )

@@ -45,7 +45,10 @@ impl Enforcement {
     }
 }
 
-/// ARM ids below which something is allowed; at least one.
+/// The text that names no scope on purpose.
+const NONE: &str = "none";
+
+/// ARM ids below which something is allowed. Where there are none, nothing is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedScopes(Vec<String>);
 
@@ -54,7 +57,7 @@ pub struct AllowedScopes(Vec<String>);
 pub enum ScopesError {
     /// It is empty, which must not pass for everything.
     #[error(
-        "it names no scope: write ARM ids such as /subscriptions/ID/resourceGroups/NAME, or leave it out to allow everything"
+        "it names no scope: write ARM ids such as /subscriptions/ID/resourceGroups/NAME, none to allow nothing, or leave it out to allow everything"
     )]
     Empty,
     /// One of them is no ARM id, or one of too much.
@@ -76,19 +79,21 @@ pub enum ScopesError {
 }
 
 impl AllowedScopes {
-    /// Reads ARM ids with commas or blanks between them.
+    /// Reads ARM ids with commas or blanks between them, or `none`.
     ///
     /// # Errors
-    /// When there is none, or one of them is not understood: then none counts.
+    /// When the text is empty, or one of them is not understood: then none counts.
     pub fn parse(text: &str) -> Result<Self, ScopesError> {
         let scopes = text.split(|letter: char| letter == ',' || letter.is_whitespace());
-        let scopes: Vec<String> = scopes
-            .filter(|scope| !scope.is_empty())
-            .map(scope)
-            .collect::<Result<_, _>>()?;
-        match scopes.is_empty() {
-            true => Err(ScopesError::Empty),
-            false => Ok(Self(scopes)),
+        let scopes: Vec<&str> = scopes.filter(|scope| !scope.is_empty()).collect();
+        match scopes.as_slice() {
+            [] => Err(ScopesError::Empty),
+            [NONE] => Ok(Self(Vec::new())),
+            scopes => scopes
+                .iter()
+                .map(|text| scope(text))
+                .collect::<Result<_, _>>()
+                .map(Self),
         }
     }
 
@@ -124,7 +129,10 @@ impl AllowedScopes {
 
 impl fmt::Display for AllowedScopes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0.join(", "))
+        match self.0.is_empty() {
+            true => formatter.write_str(NONE),
+            false => formatter.write_str(&self.0.join(", ")),
+        }
     }
 }
 
@@ -183,6 +191,20 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_below_none() {
+        let none = AllowedScopes::parse("none").unwrap();
+        for id in [
+            "/subscriptions/s",
+            "/subscriptions/s/resourceGroups/g",
+            "none",
+            "",
+            "/",
+        ] {
+            assert!(!none.allow(id), "{id}");
+        }
+    }
+
+    #[test]
     fn how_scopes_are_written() {
         for (text, expected) in [
             ("/subscriptions/a", Some("/subscriptions/a")),
@@ -198,6 +220,11 @@ mod tests {
                 "/providers/Microsoft.Management/managementGroups/m/",
                 Some("/providers/Microsoft.Management/managementGroups/m"),
             ),
+            ("none", Some("none")),
+            (" none\n", Some("none")),
+            // It is not to be seen whether nothing or the id is meant.
+            ("none, /subscriptions/a", None),
+            ("None", None),
             ("", None),
             (" , ", None),
             ("/", None),

@@ -4,15 +4,18 @@ use armature_shapes::names;
 use jiff::Timestamp;
 
 use super::Annotations;
+use super::binding::{BINDS, Binding, OWN, Overruled, of_adopt, of_pause, of_policy, of_protect};
 use super::mistake::Mistake;
 use super::value::{Adopt, Pause, SyncPeriod};
 use super::word::{
-    ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, OBSERVE, PAUSED, POLICY, PROTECT, SYNC_PERIOD, Word,
+    ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, IDENTITIES, OBSERVE, PAUSED, POLICY, PROTECT, SYNC_PERIOD,
+    Word,
 };
 use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
 
-/// What holds for an object: its own annotations, else those of its namespace, else the operator's defaults.
+/// What holds for an object: its own annotations, else those of its namespace, else the operator's defaults; where the namespace
+/// binds its objects, the stricter one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directives {
     /// What may be done in Azure.
@@ -33,6 +36,8 @@ pub struct Directives {
     pub scopes: Option<AllowedScopes>,
     /// What was asked for by `reconcile-now`, of the object and of the namespace; empty when nothing was.
     pub reconcile_now: Vec<String>,
+    /// Words of the object that do not count, since its namespace binds it.
+    pub overruled: Vec<Overruled>,
 }
 
 impl Directives {
@@ -48,13 +53,14 @@ impl Directives {
             protect: false,
             scopes: None,
             reconcile_now: Vec::new(),
+            overruled: Vec::new(),
         }
     }
 
     /// Reads both places; `default` holds where neither names a policy.
     ///
     /// # Errors
-    /// Every text that means nothing. Those of the namespace count only where the object says nothing itself.
+    /// Every text that means nothing. Those of the namespace count only where the object says nothing itself, or is bound.
     pub fn read(
         object: &Annotations,
         namespace: (&str, &Annotations),
@@ -64,20 +70,36 @@ impl Directives {
             object,
             namespace,
             mistakes: Vec::new(),
+            overruled: Vec::new(),
         };
+        // What they say is looked at elsewhere; a mistake in them is told, and sends nothing.
+        reader.on_namespace(&BINDS);
+        reader.on_namespace(&OWN);
+        reader.on_namespace(&IDENTITIES);
+        let binding = Binding::of(namespace.1);
+        let of_operator = binding.policy.then_some((default, default.as_str()));
         let directives = Self {
-            policy: reader.anywhere(&POLICY).unwrap_or(default),
+            policy: reader
+                .bindable(&POLICY, binding.policy, of_policy, of_operator)
+                .unwrap_or(default),
             observe: reader.on_object(&OBSERVE).unwrap_or(false),
             always_put: reader.on_object(&ALWAYS_PUT).unwrap_or(false),
-            pause: reader.anywhere(&PAUSED).flatten(),
+            pause: reader
+                .bindable(&PAUSED, binding.paused, of_pause, None)
+                .flatten(),
             sync: reader.anywhere(&SYNC_PERIOD),
-            adopt: reader.anywhere(&ADOPT).unwrap_or_default(),
-            protect: reader.anywhere(&PROTECT).unwrap_or(false),
+            adopt: reader
+                .bindable(&ADOPT, binding.adopt, of_adopt, None)
+                .unwrap_or_default(),
+            protect: reader
+                .bindable(&PROTECT, binding.protect, of_protect, None)
+                .unwrap_or(false),
             scopes: reader.on_namespace(&ALLOWED_SCOPES),
             reconcile_now: [object, namespace.1]
                 .iter()
                 .filter_map(|annotations| annotations.get(names::RECONCILE_NOW).cloned())
                 .collect(),
+            overruled: std::mem::take(&mut reader.overruled),
         };
         match reader.mistakes {
             mistakes if mistakes.is_empty() => Ok(directives.limited()),
@@ -102,20 +124,12 @@ impl Directives {
     }
 }
 
-/// Whether the resource of an object must not be deleted, not along with another one either. An unknown word
-/// protects.
-pub fn is_protected(object: &Annotations, namespace: &Annotations) -> bool {
-    let said = object
-        .get(names::PROTECT)
-        .or_else(|| namespace.get(names::PROTECT));
-    said.is_some_and(|text| (PROTECT.parse)(text) != Some(false))
-}
-
 /// Reads words and collects mistakes.
 struct Reader<'a> {
     object: &'a Annotations,
     namespace: (&'a str, &'a Annotations),
     mistakes: Vec<Mistake>,
+    overruled: Vec<Overruled>,
 }
 
 impl Reader<'_> {
@@ -131,6 +145,40 @@ impl Reader<'_> {
             return self.on_object(word);
         }
         self.on_namespace(word)
+    }
+
+    /// The object's word, else the namespace's; where the namespace binds it, the stricter one of them. `default` is the word
+    /// of the operator that binds where the namespace has none.
+    fn bindable<T: Copy>(
+        &mut self,
+        word: &Word<T>,
+        is_bound: bool,
+        strictness: fn(&T) -> i64,
+        default: Option<(T, &str)>,
+    ) -> Option<T> {
+        if !is_bound {
+            return self.anywhere(word);
+        }
+        let (name, annotations) = self.namespace;
+        let of_namespace = self.on_namespace(word);
+        let bound = match (of_namespace, text(annotations, word.name)) {
+            (Some(bound), Some(text)) => Some((bound, text)),
+            _ => default,
+        };
+        let own = self.on_object(word);
+        let (Some(said), Some((bound, holds))) = (own, bound) else {
+            return own.or(bound.map(|(bound, _)| bound));
+        };
+        if strictness(&said) >= strictness(&bound) {
+            return own;
+        }
+        self.overruled.push(Overruled {
+            annotation: word.name,
+            text: text(self.object, word.name).unwrap_or_default().to_owned(),
+            holds: holds.to_owned(),
+            namespace: name.to_owned(),
+        });
+        Some(bound)
     }
 
     /// The namespace's word, whatever the object says.

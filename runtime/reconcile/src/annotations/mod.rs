@@ -5,11 +5,13 @@
 //! | `value` | what an annotation may ask for, and the texts that mean it |
 //! | `word` | the annotations: name, texts, and what is expected |
 //! | `mistake` | an annotation whose text means nothing |
+//! | `binding` | what a namespace says that its objects cannot lift |
 //! | `directives` | what holds for an object |
 //!
 //! Fail safe: a word that is not known is a [`Mistake`], never a default. What does not live here: what follows from a
 //! directive ([`mod@super::decide`]), and annotations that the operator writes for itself, but for the answer to [`Adopt`].
 
+mod binding;
 mod directives;
 mod mistake;
 #[cfg(test)]
@@ -19,7 +21,8 @@ mod word;
 
 use std::collections::BTreeMap;
 
-pub use directives::{Directives, is_protected};
+pub use binding::{BINDING, CREDENTIAL, Overruled, is_protected, needs_own_credential};
+pub use directives::Directives;
 pub use mistake::Mistake;
 pub use value::{Adopt, Adoption, Pause, SyncPeriod};
 pub use word::OF_NAMESPACES;

@@ -216,3 +216,241 @@ fn what_came_of_adoption_is_read_back() {
     }
     assert_eq!(Adoption::parse("?"), Adoption::Refused);
 }
+
+fn two(first: (&str, &str), second: (&str, &str)) -> Annotations {
+    [first, second]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into()
+}
+
+/// What holds, and whether the object's word is told to count for nothing.
+#[test]
+fn a_bound_word_is_made_stricter_and_never_weaker() {
+    let later = "2031-01-31T18:00:00Z";
+    let until = |text: &str| Some(Pause::Until(text.parse().unwrap()));
+    type Change = Box<dyn Fn(&mut Directives)>;
+    let policy = |policy| Box::new(move |d: &mut Directives| d.policy = policy) as Change;
+    let adopt = |adopt| Box::new(move |d: &mut Directives| d.adopt = adopt) as Change;
+    let protect = |protect| Box::new(move |d: &mut Directives| d.protect = protect) as Change;
+    let pause = |pause| Box::new(move |d: &mut Directives| d.pause = pause) as Change;
+    let (policies, paused) = (names::RECONCILE_POLICY, names::PAUSED);
+    for (word, name, mine, theirs, change, is_overruled) in [
+        (
+            "protect",
+            names::PROTECT,
+            "none",
+            "delete",
+            protect(true),
+            true,
+        ),
+        (
+            "protect",
+            names::PROTECT,
+            "delete",
+            "none",
+            protect(true),
+            false,
+        ),
+        (
+            "adopt",
+            names::ADOPT,
+            "always",
+            "never",
+            adopt(Adopt::Never),
+            true,
+        ),
+        (
+            "adopt",
+            names::ADOPT,
+            "if-equal",
+            "never",
+            adopt(Adopt::Never),
+            true,
+        ),
+        (
+            "adopt",
+            names::ADOPT,
+            "never",
+            "if-equal",
+            adopt(Adopt::Never),
+            false,
+        ),
+        (
+            "policy",
+            policies,
+            "manage",
+            "skip",
+            policy(Policy::Skip),
+            true,
+        ),
+        (
+            "policy",
+            policies,
+            "detach-on-delete",
+            "skip",
+            policy(Policy::Skip),
+            true,
+        ),
+        (
+            "policy",
+            policies,
+            "manage",
+            "detach-on-delete",
+            policy(Policy::DetachOnDelete),
+            true,
+        ),
+        (
+            "policy",
+            policies,
+            "skip",
+            "manage",
+            policy(Policy::Skip),
+            false,
+        ),
+        ("policy", policies, "", "skip", policy(Policy::Skip), false),
+        (
+            "paused",
+            paused,
+            "false",
+            "true",
+            pause(Some(Pause::Open)),
+            true,
+        ),
+        (
+            "paused",
+            paused,
+            later,
+            "true",
+            pause(Some(Pause::Open)),
+            true,
+        ),
+        (
+            "paused",
+            paused,
+            "true",
+            later,
+            pause(Some(Pause::Open)),
+            false,
+        ),
+        (
+            "paused",
+            paused,
+            "2030-01-31T18:00:00Z",
+            later,
+            pause(until(later)),
+            true,
+        ),
+    ] {
+        let all = format!("protect, adopt policy,paused,{word}");
+        for binding in [word, &all, "what means nothing"] {
+            let namespace = two((BINDING, binding), (name, theirs));
+            let found = Directives::read(&one(name, mine), ("team", &namespace), Policy::Manage);
+            let case = format!("{binding}: {name}: {mine} on {theirs}");
+            let found = match (binding, found) {
+                ("what means nothing", found) => {
+                    let mistakes = found.unwrap_err();
+                    assert!(mistakes[0].to_string().contains(BINDING), "{mistakes:?}");
+                    continue;
+                }
+                (_, found) => found.unwrap(),
+            };
+            let mut expected = Directives::of_policy(Policy::Manage);
+            change(&mut expected);
+            expected.overruled = found.overruled.clone();
+            assert_eq!(found, expected, "{case}");
+            let told: Vec<String> = found.overruled.iter().map(ToString::to_string).collect();
+            let start = format!(
+                "annotation {name}: '{mine}' does not count, '{theirs}' holds: namespace team lets objects say only what is stricter"
+            );
+            assert_eq!(told.len(), usize::from(is_overruled), "{case}");
+            assert!(told.iter().all(|told| told.starts_with(&start)), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn a_namespace_binds_what_it_names_to_what_it_says() {
+    // Nothing is said to which the object could be bound.
+    let bound = one(BINDING, "protect adopt paused");
+    for (name, text) in [
+        (names::PROTECT, "none"),
+        (names::ADOPT, "always"),
+        (names::PAUSED, "false"),
+    ] {
+        assert!(read(&one(name, text), &bound).unwrap().overruled.is_empty());
+    }
+    // The operator's policy is what holds in a namespace that names none.
+    let manages = one(names::RECONCILE_POLICY, "manage");
+    for (binding, expected) in [("policy", Policy::Skip), ("adopt", Policy::Manage)] {
+        let namespace = one(BINDING, binding);
+        let found = Directives::read(&manages, ("team", &namespace), Policy::Skip).unwrap();
+        assert_eq!(found.policy, expected);
+    }
+    // A word that is not bound stays the object's.
+    let other = two((BINDING, "adopt"), (names::PROTECT, "delete"));
+    assert!(!read(&one(names::PROTECT, "none"), &other).unwrap().protect);
+    // A mistake in a bound word counts, whatever the object says.
+    let wrong = two((BINDING, "adopt"), (names::ADOPT, "perhaps"));
+    assert!(read(&one(names::ADOPT, "never"), &wrong).is_err());
+    // On objects the annotations mean nothing.
+    let lifted = two((BINDING, "x"), (CREDENTIAL, "any"));
+    assert_eq!(
+        read(&lifted, &none()),
+        Ok(Directives::of_policy(Policy::Manage))
+    );
+}
+
+#[test]
+fn bounds_that_mean_nothing_are_told() {
+    for (name, text, expected) in [
+        (
+            BINDING,
+            "",
+            "one or more of protect, adopt, policy and paused",
+        ),
+        (
+            BINDING,
+            "protect,adoption",
+            "one or more of protect, adopt, policy and paused",
+        ),
+        (CREDENTIAL, "operator", "own; remove the annotation"),
+        (CREDENTIAL, "", "own; remove the annotation"),
+        (
+            armature_azure::credential::ALLOWED_IDENTITIES,
+            "my-app",
+            "client ids such as ",
+        ),
+    ] {
+        let mistakes = read(&none(), &one(name, text)).unwrap_err();
+        let start = format!(
+            "annotation {name} of namespace team: '{text}' is unknown, expected {expected}"
+        );
+        assert!(mistakes[0].starts_with(&start), "{mistakes:?}");
+    }
+    assert!(read(&none(), &one(CREDENTIAL, "own")).is_ok());
+    for (namespace, expected) in [
+        (none(), false),
+        (one(CREDENTIAL, "own"), true),
+        (one(CREDENTIAL, "?"), true),
+    ] {
+        assert_eq!(needs_own_credential(&namespace), expected);
+    }
+}
+
+#[test]
+fn a_bound_protection_holds_against_the_deletion_of_what_is_above() {
+    for (binding, object, namespace, expected) in [
+        (None, Some("none"), Some("delete"), false),
+        (Some("protect"), Some("none"), Some("delete"), true),
+        (Some("adopt"), Some("none"), Some("delete"), false),
+        (Some("?"), Some("none"), Some("delete"), true),
+        (Some("protect"), Some("delete"), Some("none"), true),
+        (Some("protect"), Some("none"), None, false),
+    ] {
+        let said = |text: Option<&str>| text.map_or(none(), |text| one(names::PROTECT, text));
+        let mut of_namespace = said(namespace);
+        of_namespace.extend(binding.map(|text| (BINDING.to_owned(), text.to_owned())));
+        let found = is_protected(&said(object), &of_namespace);
+        assert_eq!(found, expected, "{binding:?} {object:?} {namespace:?}");
+    }
+}

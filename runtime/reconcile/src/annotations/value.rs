@@ -84,6 +84,12 @@ impl Adoption {
     }
 }
 
+/// Words with commas or blanks between them.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| letter == ',' || letter.is_whitespace());
+    words.filter(|word| !word.is_empty())
+}
+
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text {
         "true" => Some(true),

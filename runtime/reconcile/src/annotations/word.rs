@@ -1,5 +1,6 @@
 //! The annotations that users write: the name of each, what its text means, and what is expected of it.
 
+use armature_azure::credential::{ALLOWED_IDENTITIES, AllowedIdentities};
 use armature_shapes::names;
 
 use super::value::{Adopt, Pause, SyncPeriod, adopt, flag, pause, protect, sync_period};
@@ -69,6 +70,13 @@ pub(super) const PROTECT: Word<bool> = Word {
 pub(super) const ALLOWED_SCOPES: Word<AllowedScopes> = Word {
     name: names::ALLOWED_SCOPES,
     parse: |text| AllowedScopes::parse(text).ok(),
-    expected: "ARM ids such as /subscriptions/ID/resourceGroups/NAME, with commas or spaces between them; remove the annotation \
-               to allow what the operator's default allows",
+    expected: "ARM ids such as /subscriptions/ID/resourceGroups/NAME, with commas or spaces between them, or none; remove the \
+               annotation to allow what the operator's default allows",
+};
+
+pub(super) const IDENTITIES: Word<AllowedIdentities> = Word {
+    name: ALLOWED_IDENTITIES,
+    parse: AllowedIdentities::parse,
+    expected: "client ids such as 00000000-0000-0000-0000-000000000000, with commas or spaces between them, or none; remove the \
+               annotation to allow all",
 };

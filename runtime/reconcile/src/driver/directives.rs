@@ -6,7 +6,7 @@ use armature_shapes::names;
 use super::findings::Namespace;
 use super::object::read;
 use super::pass::Pass;
-use crate::annotations::{Adoption, Directives, Mistake, Pause};
+use crate::annotations::{Adoption, Directives, Mistake, Pause, needs_own_credential};
 use crate::bookkeeping::ClaimedWith;
 use crate::port::{EventNote, KubernetesError, Protection};
 use crate::protection::Deletion;
@@ -68,13 +68,19 @@ impl Pass<'_> {
         self.is_claimed() && self.book.claimed_with() == Some(ClaimedWith::Namespace)
     }
 
-    /// The namespace's annotations, from the server.
-    pub(super) async fn read_namespace(&self) -> Result<Namespace, KubernetesError> {
+    /// Takes in the namespace's annotations from the server. They may allow less by now.
+    pub(super) async fn read_namespace(&mut self) -> Result<(), KubernetesError> {
         let (kubernetes, name) = (&self.reconciler.kubernetes, self.namespace());
-        Ok(Namespace {
+        self.findings.namespace = Namespace {
             annotations: kubernetes.live_namespace_annotations(&name).await?,
             is_live: true,
-        })
+        };
+        self.findings.place.identity = None;
+        if needs_own_credential(&self.findings.namespace.annotations) {
+            self.findings.sign_in = None;
+        }
+        self.bind_requests();
+        Ok(())
     }
 
     /// Asks for protected objects whose resources a DELETE would take along.

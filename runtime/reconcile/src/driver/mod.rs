@@ -277,12 +277,7 @@ impl Pass<'_> {
         }
         match action {
             Action::TakeOwnership => self.take_ownership().await?,
-            Action::ReadNamespace => {
-                self.findings.namespace = self.read_namespace().await?;
-                // It may allow less by now.
-                self.findings.place.identity = None;
-                self.bind_requests();
-            }
+            Action::ReadNamespace => self.read_namespace().await?,
             Action::LookForProtected => {
                 self.findings.place.protection = Some(self.look_for_protected());
             }

@@ -7,6 +7,7 @@ use armature_shapes::names;
 use super::findings::{Look, SignIn};
 use super::pass::Pass;
 use crate::action::normal;
+use crate::annotations::{CREDENTIAL, needs_own_credential};
 use crate::backoff::RetryClass;
 use crate::claim;
 use crate::condition::reason;
@@ -34,6 +35,9 @@ impl Pass<'_> {
                 has_one.then(|| names::NAMESPACE_CREDENTIAL.to_owned())
             }
         };
+        if name.is_none() && needs_own_credential(&self.findings.namespace.annotations) {
+            return Ok(SignIn::refused(no_own_credential(&namespace)));
+        }
         if name.is_none() && self.is_claimed_with_namespace() {
             return Ok(SignIn::refused(lost_credential(&namespace)));
         }
@@ -274,6 +278,17 @@ fn lost_credential(namespace: &str) -> Failure {
          again, or name a Secret with {}; to go on with the operator's own credential, remove the annotation {}",
         names::CREDENTIAL_FROM,
         names::CLAIMED_WITH
+    );
+    Failure::warning(reason::CREDENTIAL_NOT_FOUND, RetryClass::Slow, message)
+}
+
+/// The namespace keeps its objects off the operator's own identity.
+fn no_own_credential(namespace: &str) -> Failure {
+    let message = format!(
+        "there is no Azure credential: namespace {namespace} may not use the operator's own (its annotation {CREDENTIAL}); nothing is \
+         sent. Create the Secret {} in the namespace, or name a Secret of it in the annotation {}",
+        names::NAMESPACE_CREDENTIAL,
+        names::CREDENTIAL_FROM
     );
     Failure::warning(reason::CREDENTIAL_NOT_FOUND, RetryClass::Slow, message)
 }

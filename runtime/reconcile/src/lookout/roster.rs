@@ -13,7 +13,7 @@ use armature_shapes::resource::{Object, ObjectKey};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::annotations::Annotations;
+use crate::annotations::{Annotations, needs_own_credential};
 use crate::claim;
 
 /// The objects of the cluster, as far as they are known.
@@ -100,9 +100,13 @@ impl Roster {
         let mut namespaces: HashMap<String, Namespace> = HashMap::new();
         for object in inventory.all() {
             let name = object.metadata.namespace.clone().unwrap_or_default();
-            let namespace = namespaces.entry(name).or_insert_with_key(|name| Namespace {
-                has_period: inventory.namespace(name).contains_key(names::SYNC_PERIOD),
-                has_credential: inventory.has_credential(name),
+            let namespace = namespaces.entry(name).or_insert_with_key(|name| {
+                let annotations = inventory.namespace(name);
+                Namespace {
+                    has_period: annotations.contains_key(names::SYNC_PERIOD),
+                    has_credential: inventory.has_credential(name),
+                    needs_own: needs_own_credential(&annotations),
+                }
             });
             roster.add(&object, namespace);
         }
@@ -151,6 +155,8 @@ impl Roster {
 struct Namespace {
     has_period: bool,
     has_credential: Option<bool>,
+    /// It may not use the operator's.
+    needs_own: bool,
 }
 
 /// The credential that the object's passes use (ASO behaviour §1.8); nothing where that is not known.
@@ -159,6 +165,7 @@ fn credential(object: &Object, namespace: &Namespace) -> Option<CredentialKey> {
         Some(name) if name.is_empty() || name.contains('/') => return None,
         Some(name) => name,
         None if namespace.has_credential? => names::NAMESPACE_CREDENTIAL,
+        None if namespace.needs_own => return None,
         None => return Some(CredentialKey::Global),
     };
     Some(CredentialKey::Secret {

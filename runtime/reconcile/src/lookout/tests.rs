@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::roster::may_rest;
 use super::*;
-use crate::annotations::Annotations;
+use crate::annotations::{Annotations, CREDENTIAL};
 use crate::testing::{ManualClock, error, response};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -537,6 +537,14 @@ async fn each_credential_asks_about_its_own_and_what_has_none_is_left_out() {
     // While it is not known whether a namespace has a credential, nobody asks for it.
     let world = World::new(100);
     *world.credential.lock().unwrap() = None;
+    let groups = Roster::of(world.as_ref())
+        .by_principal(world.as_ref())
+        .await;
+    assert!(groups.is_empty());
+    // Nor with the operator's where the namespace forbids it.
+    let world = World::new(100);
+    let own = (CREDENTIAL.to_owned(), "own".to_owned());
+    world.annotations.lock().unwrap().extend([own]);
     let groups = Roster::of(world.as_ref())
         .by_principal(world.as_ref())
         .await;

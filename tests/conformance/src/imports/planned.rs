@@ -105,6 +105,7 @@ pub async fn add(imports: &mut [Import]) -> Result<()> {
             token_file: None,
             other_clouds: false,
             identity_folders: Vec::new(),
+            secret_bounds: Default::default(),
             metadata_endpoint: None,
         };
         let planned = planned(&import.imported, azure).await;

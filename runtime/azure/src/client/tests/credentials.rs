@@ -42,7 +42,7 @@ fn part(assertion: &str, at: usize) -> Value {
     serde_json::from_slice(&bytes).expect("JSON")
 }
 
-async fn refused(client: &Client, key: CredentialKey) -> TransportError {
+pub(super) async fn refused(client: &Client, key: CredentialKey) -> TransportError {
     let answer = client.send(request("/good", key)).await;
     answer.expect_err("refused")
 }
@@ -353,6 +353,7 @@ async fn a_secret_can_name_another_cloud_where_that_is_allowed() {
             ca_file: Some(both.path().to_owned()),
             other_clouds,
             identity_folders: Vec::new(),
+            secret_bounds: Default::default(),
             ..settings(&server, Proof::ClientSecret("x".into()))
         };
         Client::new(settings, Arc::clone(&secrets) as Arc<dyn SecretReader>).expect("a client")
@@ -422,6 +423,10 @@ async fn a_secret_that_is_gone_is_not_used_any_more() {
             secrets.set("1", "app", Some("x"));
             let gone = *self.0.lock().expect("the flag");
             Ok((!gone).then(|| secrets.0.into_inner().expect("the secret")))
+        }
+
+        async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
+            Ok(None)
         }
     }
     let server = server().await;
@@ -497,6 +502,10 @@ impl SecretReader for Watched {
     async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String> {
         *self.reads.lock().expect("a count") += 1;
         self.secrets.read_secret(namespace, name).await
+    }
+
+    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
+        Ok(None)
     }
 
     fn shown_version(&self, _: &str, _: &str) -> Option<String> {

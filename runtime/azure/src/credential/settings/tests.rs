@@ -25,11 +25,20 @@ fn data(pairs: &[(&str, &str)]) -> SecretData {
 }
 
 fn of_secret(pairs: &[(&str, &str)], other_clouds: bool) -> Result<Identity, CredentialError> {
+    bounded(pairs, other_clouds, &SecretBounds::default())
+}
+
+fn bounded(
+    pairs: &[(&str, &str)],
+    other_clouds: bool,
+    bounds: &SecretBounds,
+) -> Result<Identity, CredentialError> {
     let rules = SecretRules {
         token_file: Some("/t"),
         cloud: &cloud(),
         other_clouds,
         identity_folders: &["/mnt".into()],
+        bounds,
     };
     secret_identity("n", "x", &data(pairs), rules)
 }
@@ -229,6 +238,7 @@ fn a_secret_names_files_below_the_folders_for_them_and_the_operator_any() {
             cloud: &cloud,
             other_clouds: false,
             identity_folders: &["/mnt".into()],
+            bounds: &SecretBounds::default(),
         };
         let identity = secret_identity("n", "x", &data(&with(&[FILE])), rules).unwrap();
         folders(identity.proof).unwrap()
@@ -240,4 +250,104 @@ fn a_secret_names_files_below_the_folders_for_them_and_the_operator_any() {
     assert_eq!(of(Some("/token")), [PathBuf::from("/mnt")]);
     let own = of_operator(&with(&[FILE])).unwrap().unwrap();
     assert_eq!(folders(own.proof), None);
+}
+
+/// A Secret with several proofs is not read past the one that it stands for.
+#[test]
+fn a_proof_that_secrets_may_not_use_is_refused_by_its_key() {
+    let kinds = "client-secret client-certificate identity-file workload-identity managed-identity";
+    for (more, kind, key) in [
+        (&[SECRET, PFX, PASSWORD][..], "client-secret", CLIENT_SECRET),
+        (&[PFX, FILE], "client-certificate", CERTIFICATE),
+        (&[FILE, POD], "identity-file", IDENTITY_FILE),
+        (&[POD], "managed-identity", AUTH_MODE),
+        (&[WORKLOAD], "workload-identity", AUTH_MODE),
+        (&[], "workload-identity", CLIENT),
+    ] {
+        let others = kinds.replace(kind, "");
+        let bounds = SecretBounds::parse(&others, "").unwrap();
+        let error = bounded(&with(more), false, &bounds).expect_err(kind);
+        let error = error.to_string();
+        let start = format!("key {key} of Secret n/x cannot be used: it stands for {kind}, and ");
+        assert!(error.starts_with(&start), "{error}");
+        assert!(error.contains("ARMATURE_SECRET_PROOFS"), "{error}");
+        assert!(!error.contains("hunter2"), "{error}");
+        let alone = SecretBounds::parse(kind, "").unwrap();
+        let found = bounded(&with(more), false, &alone).map_err(|error| error.to_string());
+        // The certificate of the row without a password says so, and is not what is refused.
+        assert!(found.is_ok() || kind == "client-certificate", "{found:?}");
+    }
+}
+
+#[test]
+fn other_clouds_are_those_that_are_listed_whole() {
+    let listed = "https://arm.test https://login.test https://audience.test";
+    let bounds = SecretBounds::parse("", listed).unwrap();
+    let keys = |endpoint, authority, audience| {
+        with(&[
+            (Cloud::VARIABLES[0], endpoint),
+            (Cloud::VARIABLES[1], authority),
+            (Cloud::VARIABLES[2], audience),
+        ])
+    };
+    for (pairs, other_clouds, expected) in [
+        (
+            keys(
+                "https://arm.test/",
+                "https://login.test",
+                "https://audience.test/",
+            ),
+            false,
+            true,
+        ),
+        (
+            keys(
+                "https://evil.test",
+                "https://login.test",
+                "https://audience.test",
+            ),
+            false,
+            false,
+        ),
+        (
+            keys(
+                "https://arm.test",
+                "https://evil.test",
+                "https://audience.test",
+            ),
+            false,
+            false,
+        ),
+        (
+            keys(
+                "https://arm.test",
+                "https://login.test",
+                "https://evil.test",
+            ),
+            false,
+            false,
+        ),
+        // As Azure Service Operator's setting has it.
+        (
+            keys(
+                "https://evil.test",
+                "https://evil.test",
+                "https://evil.test",
+            ),
+            true,
+            true,
+        ),
+    ] {
+        let found = bounded(&pairs, other_clouds, &bounds);
+        assert_eq!(found.is_ok(), expected, "{pairs:?}");
+        let error = found
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert!(!error.contains(".test"), "{error}");
+        assert!(
+            expected || error.contains("ARMATURE_ALLOWED_CLOUDS"),
+            "{error}"
+        );
+    }
 }

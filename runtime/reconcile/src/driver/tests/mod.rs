@@ -3,6 +3,7 @@
 mod adopt;
 mod annotations;
 mod azure_names;
+mod bounds;
 mod budget;
 mod children;
 mod claims;

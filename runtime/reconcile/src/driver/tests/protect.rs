@@ -1,6 +1,7 @@
 //! What must not be deleted, and whose word counts before a DELETE; whose credential is used.
 
 use super::*;
+use crate::annotations::CREDENTIAL;
 use crate::port::DataKind;
 
 const SLOW: Requeue = Requeue::Backoff(RetryClass::Slow);
@@ -79,6 +80,7 @@ async fn the_namespaces_word_is_read_from_the_server_before_a_delete() {
         (names::RECONCILE_POLICY, "keep", false),
         (names::PROTECT, "delete", false),
         (names::PAUSED, "true", false),
+        (CREDENTIAL, "own", false),
     ] {
         let (world, store) = World::with_store().await;
         let annotations = said(name, value);

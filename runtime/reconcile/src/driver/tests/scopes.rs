@@ -28,6 +28,26 @@ fn is_refused(world: &World, key: &ObjectKey, what: &str) {
     assert_eq!(world.requests(), [""; 0], "{what}");
 }
 
+/// Where none is allowed, a namespace that says nothing may use no id; its own word opens it.
+#[tokio::test]
+async fn where_none_is_allowed_nothing_is_sent() {
+    for on_namespace in [false, true] {
+        let world = World::with_group().await;
+        let mut reconciler = world.reconciler();
+        match on_namespace {
+            true => allow(&world, Some("none")),
+            false => reconciler.settings.default_scopes = AllowedScopes::parse("none").ok(),
+        }
+        let store = world.store(json!({}));
+        assert_eq!(reconciler.reconcile(&store).await, Requeue::Never);
+        is_refused(&world, &store, "the resource: ");
+        let message = world.cluster.message(&store);
+        assert!(message.contains("may use no id at all"), "{message}");
+        allow(&world, Some(GROUP));
+        assert_eq!(reconciler.reconcile(&store).await, Requeue::Sync);
+    }
+}
+
 #[tokio::test]
 async fn nothing_is_sent_for_what_is_outside() {
     let peer = json!({"group": "toys.azure.com", "kind": "Store", "name": "peer"});
