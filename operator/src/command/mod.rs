@@ -22,6 +22,7 @@ mod reach;
 pub mod relations;
 pub mod render;
 pub mod run;
+pub mod sign_notes;
 pub mod status;
 pub mod takeover;
 pub mod version;
@@ -75,6 +76,8 @@ enum Command {
     Status(status::StatusArguments),
     /// Take a cluster over from Azure Service Operator, or give it back.
     Takeover(takeover::TakeoverArguments),
+    /// Sign what the operator has noted in all objects, so that it believes nothing else.
+    SignNotes(sign_notes::SignNotesArguments),
     /// Print a script that completes commands in a shell.
     Completions(completions::CompletionsArguments),
     /// Print or write pages of the manual.
@@ -100,6 +103,7 @@ impl Cli {
             Command::Why(arguments) => arguments.run(),
             Command::Status(arguments) => arguments.run(),
             Command::Takeover(arguments) => arguments.run(),
+            Command::SignNotes(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(),
             Command::Man(arguments) => arguments.run(),
             Command::Version(arguments) => arguments.run(),

@@ -12,6 +12,7 @@ use armature_runtime::reconcile::port::{
     Protection,
 };
 use armature_runtime::reconcile::protection::Deletion;
+use armature_runtime::reconcile::signature::{NOT_BELIEVED, NoteKeys};
 use armature_runtime::resource::{Object, ObjectKey};
 use serde_json::Value;
 
@@ -85,6 +86,10 @@ impl KubernetesPort for Counted {
         self.cluster.digest_key().await
     }
 
+    async fn note_keys(&self) -> Result<NoteKeys, KubernetesError> {
+        self.cluster.note_keys().await
+    }
+
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {
         self.cluster.write_data(owner, export).await
     }
@@ -113,6 +118,9 @@ impl KubernetesPort for Counted {
         }
         if note.reason == event::UNSTABLE {
             self.metrics.changes_by_itself(object.kind, &note.paths);
+        }
+        if note.reason == NOT_BELIEVED {
+            self.metrics.notes_not_believed(object.kind);
         }
         if note.reason == event::OUTSIDE_SCOPES {
             self.metrics.outside_scopes(object.kind);

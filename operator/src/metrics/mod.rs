@@ -56,6 +56,7 @@ pub struct Metrics {
     drift_paths: drift::Paths,
     unstable_paths: drift::Paths,
     outside_scopes: Family<KindLabels, Counter>,
+    notes_not_believed: Family<KindLabels, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -93,6 +94,7 @@ impl Metrics {
             drift_paths: drift::Paths::default(),
             unstable_paths: drift::Paths::default(),
             outside_scopes: Family::default(),
+            notes_not_believed: Family::default(),
         }
     }
 
@@ -140,6 +142,12 @@ impl Metrics {
         self.outside_scopes.get_or_create(&labels).inc();
     }
 
+    fn notes_not_believed(&self, kind: Kind) {
+        let (group, kind) = (kind.0.group, kind.0.kind);
+        let labels = KindLabels { group, kind };
+        self.notes_not_believed.get_or_create(&labels).inc();
+    }
+
     fn drifted(&self, kind: Kind, paths: &[String]) {
         let labels = KindLabels {
             group: kind.0.group,
@@ -179,6 +187,11 @@ impl Metrics {
             "outside_scopes",
             "Requests with ids outside of the allowed scopes that were sent because scopes are not enforced there",
             self.outside_scopes.clone(),
+        );
+        registry.register(
+            "notes_not_believed",
+            "Objects whose notes did not bear the operator's signature, and that were taken over as those of another operator",
+            self.notes_not_believed.clone(),
         );
         let help = "Paths of resources that were found changed in Azure";
         self.drift_paths.register("drift_paths", help, registry);

@@ -11,6 +11,7 @@ use armature_reconcile::port::{
     Protection,
 };
 use armature_reconcile::protection::Deletion;
+use armature_reconcile::signature::NoteKeys;
 use armature_shapes::id::RemoteId;
 use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
@@ -288,6 +289,10 @@ impl KubernetesPort for Cluster {
 
     async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
         self.digest_keys.get(self.clients.requests()).await
+    }
+
+    async fn note_keys(&self) -> Result<NoteKeys, KubernetesError> {
+        self.digest_keys.of_notes(self.clients.requests()).await
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {

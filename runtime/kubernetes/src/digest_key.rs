@@ -1,15 +1,27 @@
-//! The operator's key of the digests that it keeps in objects: random bytes in a Secret of its namespace.
+//! The operator's key of the digests that it keeps in objects, which also signs its notes there: random bytes in a Secret of its
+//! namespace.
 //!
-//! Where the Secret is lost another key takes its place. Nothing is sent because of that: digests of another key are
-//! read as none, and made anew with the next look at each object.
+//! | key of the Secret | what it is |
+//! |---|---|
+//! | `key` | the key of digests and signatures |
+//! | `previous` | the one before it, after a rotation: what it has signed is believed |
+//! | `signing-since` | when this operator, or the key, began to sign (RFC 3339): objects that are older need no signature |
+//! | `all-signed-since` | since when none is believed without a signature, whatever its age |
+//!
+//! Releases before signatures know the first alone. Where the Secret is lost another key takes its place. Nothing is sent because
+//! of that: digests of another key are read as none, and what it has signed as notes of another operator.
 
 use armature_engine::compare::DigestKey;
 use armature_reconcile::port::KubernetesError;
+use armature_reconcile::signature::NoteKeys;
+use armature_reconcile::time::whole_seconds;
+use jiff::Timestamp;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
-use kube::api::{Api, PostParams};
+use kube::api::{Api, Patch, PatchParams, PostParams};
+use serde_json::json;
 use tokio::sync::OnceCell;
 
 use super::error::request;
@@ -17,8 +29,23 @@ use super::names::FIELD_MANAGER;
 
 /// Name of the Secret.
 const SECRET: &str = "armature-digest-key";
-/// Its only key.
+/// Key of the Secret: what digests are made and notes are signed with.
 const KEY: &str = "key";
+/// The key before it.
+const PREVIOUS: &str = "previous";
+/// Since when notes are signed.
+const SIGNING_SINCE: &str = "signing-since";
+/// Since when all are.
+const ALL_SIGNED_SINCE: &str = "all-signed-since";
+
+/// What the Secret holds.
+#[derive(Clone)]
+struct Keys {
+    digests: DigestKey,
+    notes: NoteKeys,
+    /// Nobody has written down yet since when notes are signed.
+    is_new: bool,
+}
 
 /// The key that the operator in this namespace has; nothing where it has made none yet.
 ///
@@ -28,84 +55,212 @@ pub async fn read_digest_key(
     client: &Client,
     namespace: &str,
 ) -> Result<Option<DigestKey>, KubernetesError> {
-    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
-    let label = || format!("Secret {namespace}/{SECRET}");
-    let secret = request("read", label, secrets.get_opt(SECRET)).await?;
-    let keys = DigestKeys::new(namespace);
-    secret.map(|secret| keys.key_in(&secret)).transpose()
+    let found = DigestKeys::new(namespace).read(client).await?;
+    Ok(found.map(|found| found.digests))
 }
 
-/// Reads the key, or makes it, once per process.
+/// The same of the keys that notes are signed with.
+///
+/// # Errors
+/// As [`read_digest_key`].
+pub(super) async fn read_note_keys(
+    client: &Client,
+    namespace: &str,
+) -> Result<Option<NoteKeys>, KubernetesError> {
+    let found = DigestKeys::new(namespace).read(client).await?;
+    Ok(found.map(|found| found.notes))
+}
+
+/// Writes down that all objects are signed.
+///
+/// # Errors
+/// When the Secret cannot be changed.
+pub(super) async fn demand_signatures(
+    client: &Client,
+    namespace: &str,
+) -> Result<(), KubernetesError> {
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let now = whole_seconds(Timestamp::now());
+    let body = json!({"data": {ALL_SIGNED_SINCE: ByteString(now.into_bytes())}});
+    let (parameters, patch) = (patch_parameters(), Patch::Merge(body));
+    let label = || format!("Secret {namespace}/{SECRET}");
+    let written = secrets.patch(SECRET, &parameters, &patch);
+    request("change", label, written).await.map(drop)
+}
+
+/// Reads the keys, or makes them, once per process.
 pub struct DigestKeys {
     namespace: String,
-    key: OnceCell<DigestKey>,
+    keys: OnceCell<Keys>,
 }
 
 impl DigestKeys {
-    /// The key in the operator's own namespace.
+    /// The keys in the operator's own namespace.
     pub fn new(namespace: &str) -> Self {
         Self {
             namespace: namespace.to_owned(),
-            key: OnceCell::new(),
+            keys: OnceCell::new(),
         }
     }
 
-    /// The key. A failure is asked again with the next call.
+    /// The key of digests. A failure is asked again with the next call.
     ///
     /// # Errors
     /// When the Secret can be neither read nor made, or holds something else.
     pub async fn get(&self, client: &Client) -> Result<DigestKey, KubernetesError> {
-        let key = self.key.get_or_try_init(|| self.read_or_create(client));
-        key.await.cloned()
+        Ok(self.keys(client).await?.digests.clone())
     }
 
-    async fn read_or_create(&self, client: &Client) -> Result<DigestKey, KubernetesError> {
+    /// The keys that notes are signed with.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn of_notes(&self, client: &Client) -> Result<NoteKeys, KubernetesError> {
+        Ok(self.keys(client).await?.notes.clone())
+    }
+
+    async fn read(&self, client: &Client) -> Result<Option<Keys>, KubernetesError> {
         let secrets: Api<Secret> = Api::namespaced(client.clone(), &self.namespace);
-        let label = || format!("Secret {}/{SECRET}", self.namespace);
-        let read = || request("read", label, secrets.get_opt(SECRET));
+        let secret = request("read", || self.label(), secrets.get_opt(SECRET)).await?;
+        secret.map(|secret| self.keys_in(&secret)).transpose()
+    }
+
+    async fn keys(&self, client: &Client) -> Result<&Keys, KubernetesError> {
+        let keys = self.keys.get_or_try_init(|| self.read_or_create(client));
+        keys.await
+    }
+
+    async fn read_or_create(&self, client: &Client) -> Result<Keys, KubernetesError> {
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), &self.namespace);
+        let now = whole_seconds(Timestamp::now());
+        let read = || request("read", || self.label(), secrets.get_opt(SECRET));
         if let Some(secret) = read().await? {
-            return self.key_in(&secret);
+            return self.begin_signing(&secrets, secret, &now).await;
         }
-        let key = DigestKey::random();
         let parameters = PostParams {
             field_manager: Some(FIELD_MANAGER.to_owned()),
             ..PostParams::default()
         };
-        let secret = self.secret(&key);
-        match request("create", label, secrets.create(&parameters, &secret)).await {
-            Ok(_) => Ok(key),
+        let secret = self.secret(&DigestKey::random(), &now);
+        let created = secrets.create(&parameters, &secret);
+        match request("create", || self.label(), created).await {
+            Ok(_) => self.keys_in(&secret),
             // Another replica was faster.
             Err(KubernetesError::Conflict { .. }) => match read().await? {
-                Some(secret) => self.key_in(&secret),
-                None => Err(KubernetesError::Conflict { object: label() }),
+                Some(secret) => self.begin_signing(&secrets, secret, &now).await,
+                None => Err(KubernetesError::Conflict {
+                    object: self.label(),
+                }),
             },
             Err(error) => Err(error),
         }
     }
 
-    fn secret(&self, key: &DigestKey) -> Secret {
+    /// The keys in a Secret. In one of a release that signed nothing, it is written down since when notes are signed; where that
+    /// is refused, objects are believed without a signature.
+    async fn begin_signing(
+        &self,
+        secrets: &Api<Secret>,
+        secret: Secret,
+        now: &str,
+    ) -> Result<Keys, KubernetesError> {
+        let keys = self.keys_in(&secret)?;
+        if !keys.is_new {
+            return Ok(keys);
+        }
+        let body = json!({
+            "metadata": {"resourceVersion": secret.metadata.resource_version},
+            "data": {SIGNING_SINCE: ByteString(now.as_bytes().to_vec())},
+        });
+        let (parameters, patch) = (patch_parameters(), Patch::Merge(body));
+        let written = secrets.patch(SECRET, &parameters, &patch);
+        match request("change", || self.label(), written).await {
+            Ok(secret) => self.keys_in(&secret),
+            // Another replica was faster; the next call reads what it wrote.
+            Err(conflict @ KubernetesError::Conflict { .. }) => Err(conflict),
+            Err(error) => {
+                tracing::warn!(
+                    %error,
+                    "notes are signed, and objects without a signature are believed until the next start: allow the operator \
+                     to patch this Secret (the chart does)"
+                );
+                Ok(keys)
+            }
+        }
+    }
+
+    fn label(&self) -> String {
+        format!("Secret {}/{SECRET}", self.namespace)
+    }
+
+    fn secret(&self, key: &DigestKey, now: &str) -> Secret {
+        let data = [
+            (KEY, key.as_bytes().to_vec()),
+            (SIGNING_SINCE, now.as_bytes().to_vec()),
+        ];
+        let data = data.map(|(name, bytes)| (name.to_owned(), ByteString(bytes)));
         Secret {
             metadata: ObjectMeta {
                 name: Some(SECRET.to_owned()),
                 namespace: Some(self.namespace.clone()),
                 ..ObjectMeta::default()
             },
-            data: Some([(KEY.to_owned(), ByteString(key.as_bytes().to_vec()))].into()),
+            data: Some(data.into()),
             ..Secret::default()
         }
     }
 
-    fn key_in(&self, secret: &Secret) -> Result<DigestKey, KubernetesError> {
-        let bytes = secret.data.as_ref().and_then(|data| data.get(KEY));
-        let key = bytes.and_then(|bytes| DigestKey::from_bytes(&bytes.0));
-        key.ok_or_else(|| KubernetesError::Other {
-            operation: "use",
-            object: format!("Secret {}/{SECRET}", self.namespace),
-            message: format!(
-                "its key '{KEY}' must hold {} bytes; delete the Secret, and the operator makes another one",
-                DigestKey::LENGTH
-            ),
+    fn keys_in(&self, secret: &Secret) -> Result<Keys, KubernetesError> {
+        let entry = |name: &str| secret.data.as_ref()?.get(name);
+        let key = |name: &str| {
+            let key = DigestKey::from_bytes(&entry(name)?.0);
+            Some(key.ok_or_else(|| {
+                let length = DigestKey::LENGTH;
+                self.unusable(name, &format!("must hold {length} bytes"))
+            }))
+        };
+        let time = |name: &str| {
+            let text = String::from_utf8_lossy(&entry(name)?.0).into_owned();
+            let time = text.trim().parse::<Timestamp>();
+            Some(time.map_err(|error| {
+                self.unusable(
+                    name,
+                    &format!("must be a time as 2026-01-31T12:00:00Z ({error})"),
+                )
+            }))
+        };
+        let digests = key(KEY).transpose()?;
+        let digests = digests.ok_or_else(|| self.unusable(KEY, "is not there"))?;
+        let since = time(SIGNING_SINCE).transpose()?;
+        let notes = NoteKeys::new(digests.clone(), key(PREVIOUS).transpose()?, since);
+        let all = time(ALL_SIGNED_SINCE).transpose()?;
+        Ok(Keys {
+            digests,
+            is_new: since.is_none(),
+            notes: match all {
+                Some(_) => notes.demanding_all(),
+                None => notes,
+            },
         })
+    }
+
+    fn unusable(&self, name: &str, why: &str) -> KubernetesError {
+        let remedy = match name {
+            KEY => "delete the Secret, and the operator makes another one",
+            _ => "correct it, or remove it from the Secret",
+        };
+        KubernetesError::Other {
+            operation: "use",
+            object: self.label(),
+            message: format!("its key '{name}' {why}; {remedy}"),
+        }
+    }
+}
+
+fn patch_parameters() -> PatchParams {
+    PatchParams {
+        field_manager: Some(FIELD_MANAGER.to_owned()),
+        ..PatchParams::default()
     }
 }
 
@@ -113,15 +268,60 @@ impl DigestKeys {
 mod tests {
     use super::*;
 
+    const NOW: &str = "2026-01-31T12:00:00Z";
+
+    /// The Secret with one entry that is another one, or none.
+    fn with(secret: &Secret, name: &str, bytes: Option<&[u8]>) -> Secret {
+        let mut secret = secret.clone();
+        let data = secret.data.get_or_insert_default();
+        match bytes {
+            Some(bytes) => data.insert(name.to_owned(), ByteString(bytes.to_vec())),
+            None => data.remove(name),
+        };
+        secret
+    }
+
     #[test]
-    fn what_is_stored_is_read_and_anything_else_is_refused_with_what_to_do() {
+    fn what_is_stored_is_read() {
         let keys = DigestKeys::new("operators");
-        let key = DigestKey::random();
-        let mut secret = keys.secret(&key);
-        assert_eq!(keys.key_in(&secret).unwrap(), key);
-        secret.data = Some([(KEY.to_owned(), ByteString(b"short".to_vec()))].into());
-        let error = keys.key_in(&secret).unwrap_err().to_string();
-        assert!(error.contains("operators/armature-digest-key"), "{error}");
-        assert!(error.contains("delete the Secret"), "{error}");
+        let (key, old) = (DigestKey::random(), DigestKey::random());
+        let since: Timestamp = NOW.parse().unwrap();
+        let secret = keys.secret(&key, NOW);
+        let read = |secret: &Secret| keys.keys_in(secret).unwrap();
+        let notes = |previous, since| NoteKeys::new(key.clone(), previous, since);
+        let found = read(&secret);
+        assert!(found.digests == key && !found.is_new);
+        assert_eq!(found.notes, notes(None, Some(since)));
+
+        let earlier = with(&secret, SIGNING_SINCE, None);
+        let found = read(&earlier);
+        assert!(found.is_new, "of a release that signed nothing");
+        assert_eq!(found.notes, notes(None, None));
+
+        let rotated = with(&secret, PREVIOUS, Some(old.as_bytes()));
+        assert_eq!(read(&rotated).notes, notes(Some(old), Some(since)));
+        let all = with(&secret, ALL_SIGNED_SINCE, Some(NOW.as_bytes()));
+        assert!(read(&all).notes.demand_all());
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_what_to_do() {
+        let keys = DigestKeys::new("operators");
+        let secret = keys.secret(&DigestKey::random(), NOW);
+        for (name, bytes, remedy) in [
+            (KEY, Some("short"), "delete the Secret"),
+            (KEY, None, "delete the Secret"),
+            (PREVIOUS, Some("short"), "remove it"),
+            (SIGNING_SINCE, Some("soon"), "remove it"),
+            (ALL_SIGNED_SINCE, Some(""), "remove it"),
+        ] {
+            let secret = with(&secret, name, bytes.map(str::as_bytes));
+            let Err(error) = keys.keys_in(&secret) else {
+                panic!("{name} {bytes:?} is taken");
+            };
+            let error = error.to_string();
+            assert!(error.contains("operators/armature-digest-key"), "{error}");
+            assert!(error.contains(name) && error.contains(remedy), "{error}");
+        }
     }
 }

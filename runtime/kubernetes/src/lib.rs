@@ -39,6 +39,7 @@ mod reader;
 mod references;
 mod review;
 mod secret_versions;
+mod signing;
 mod stored;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -69,6 +70,7 @@ pub use migration::{Migrated, MigrationError, StorageMigration};
 pub use pattern::{CrdPattern, PatternError};
 pub use reader::{Readers, Refused};
 pub use references::{Target, targets};
+pub use signing::{NoteSigning, Unsigned};
 pub use stored::StoredObject;
 pub use versions::{CrdVersions, UnknownVersions};
 pub use wake::Wake;

@@ -1,6 +1,7 @@
 //! What a claim says: that the operator put its finalizer on an object, and its ARM id beside it.
 //!
-//! Annotations without the finalizer are nobody's word: they come along when somebody copies a manifest.
+//! Annotations without the finalizer are nobody's word: they come along when somebody copies a manifest. That those beside it
+//! are the operator's own, their signature tells ([`crate::signature`]).
 
 use armature_engine::compare::Record;
 use armature_shapes::names;
@@ -86,12 +87,13 @@ struct Vouching {
     observed_generation: Option<i64>,
 }
 
-/// Who of several objects for one ARM id comes first: whoever has written it, else the oldest.
-pub fn rank(object: &Object) -> impl Ord + use<> {
+/// Who of several objects for one ARM id comes first: whoever has written it, else the oldest. Notes that do not
+/// count, because somebody else may have written them, do not tell that.
+pub fn rank(object: &Object, notes_count: bool) -> impl Ord + use<> {
     let metadata = &object.metadata;
     let annotations = metadata.annotations.as_ref();
     let has_written = annotations.is_some_and(|entries| entries.contains_key(names::BASELINE));
-    let has_written = has_written || came_true(object);
+    let has_written = (has_written || came_true(object)) && notes_count;
     let created = metadata.creation_timestamp.as_ref();
     (
         !has_written,

@@ -11,6 +11,7 @@
 //! | [`outcome`] | what one thing that was tried has come to |
 //! | [`condition`], [`classify`], [`backoff`] | conditions, what errors mean, how long to wait |
 //! | [`claim`] | what the finalizer vouches for |
+//! | [`signature`] | what tells the operator's notes from those that somebody else wrote |
 //! | [`secret_source`] | where values of `operatorSpec.secrets` come from |
 //! | [`export_target`] | Secrets and ConfigMaps, put together from what an object wants written |
 //! | [`young`] | objects that need not say yet how they are |
@@ -82,6 +83,7 @@ pub mod queue;
 pub mod remote;
 pub mod secret_source;
 pub mod side_condition;
+pub mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

@@ -16,6 +16,7 @@ use armature_shapes::kind::KindInfo;
 use armature_shapes::resource::{Object, ObjectKey};
 
 use crate::protection::Deletion;
+use crate::signature::NoteKeys;
 
 /// A Secret or ConfigMap as the driver sees it.
 #[derive(Clone, Default, PartialEq)]
@@ -97,6 +98,13 @@ impl MetadataPatch {
             object.metadata.generation = Some(generation + 1);
         }
         self.apply_to_metadata(&mut object.metadata);
+    }
+
+    /// The annotations that an object will have.
+    pub fn annotations_of(&self, object: &Object) -> BTreeMap<String, String> {
+        let mut annotations = object.metadata.annotations.clone();
+        merge(&mut annotations, self.annotations.clone());
+        annotations.unwrap_or_default()
     }
 
     fn apply_to_metadata(self, metadata: &mut ObjectMeta) {
@@ -238,6 +246,12 @@ pub trait KubernetesPort: Send + Sync {
     /// The operator's own random key of the digests that it keeps in objects: the same for all its replicas, and over
     /// restarts.
     async fn digest_key(&self) -> Result<DigestKey, KubernetesError>;
+
+    /// The keys that notes are signed with, which stand beside that of the digests. Without any, nothing is signed and every
+    /// note is believed.
+    async fn note_keys(&self) -> Result<NoteKeys, KubernetesError> {
+        Ok(NoteKeys::default())
+    }
 
     /// Creates or updates a Secret or ConfigMap with an owner reference to the object. The caller has checked
     /// that an existing one is the object's own.

@@ -8,6 +8,7 @@ use armature_runtime::names;
 use armature_runtime::reconcile::annotations::{Annotations, Directives};
 use armature_runtime::reconcile::claim;
 use armature_runtime::reconcile::policy::Policy;
+use armature_runtime::reconcile::signature::SIGNATURE;
 use armature_runtime::resource::{Kind, Object};
 use armature_runtime::shape::{self, ProblemKind};
 use kube::core::ObjectMeta;
@@ -200,7 +201,7 @@ fn member<T: DeserializeOwned>(manifest: &Value, name: &str) -> Result<T, Wrong>
 fn forget_notes(object: &mut Object) {
     let is_claimed = claim::is_claimed(object);
     let annotations = object.metadata.annotations.get_or_insert_default();
-    let others = [names::OPERATOR_NAMESPACE, names::CLAIMED_SPEC];
+    let others = [names::OPERATOR_NAMESPACE, names::CLAIMED_SPEC, SIGNATURE];
     for name in claim::OF_A_CLAIM.iter().chain(&others) {
         if !is_claimed || *name != names::CHILD_RESOURCE_ID_OVERRIDE {
             annotations.remove(*name);

@@ -28,6 +28,7 @@ pub use failures::Failures;
 use crate::annotations::Adoption;
 use crate::claim;
 use crate::remote::Operation;
+use crate::signature::Belief;
 use crate::time::whole_seconds;
 
 /// Annotations to set or remove, as a patch has them.
@@ -63,12 +64,14 @@ pub struct Bookkeeping {
     has_ended: bool,
     /// Azure answered as the claim foretold, and nothing else is written down of it.
     claim_holds: bool,
+    /// The operation may be one that somebody else wrote down.
+    is_operation_foreign: bool,
 }
 
 impl Bookkeeping {
-    /// The notes of an object, with those that were left to a later write.
+    /// The notes of an object, as far as they are believed, with those that were left to a later write.
     #[must_use]
-    pub fn of(object: &Object, deferred: Entries) -> Self {
+    pub fn of(object: &Object, deferred: Entries, belief: Belief) -> Self {
         let stored = stored(object);
         let mut book = Self {
             now: stored.clone(),
@@ -76,9 +79,38 @@ impl Bookkeeping {
             is_deferred: !deferred.is_empty(),
             has_ended: false,
             claim_holds: claim::came_true(object),
+            is_operation_foreign: false,
         };
+        if belief.is_foreign() {
+            book.disbelieve(belief);
+        }
         book.add(&deferred);
         book
+    }
+
+    /// Somebody else may have written the notes: what is left of them is what another operator's would be. Words that only
+    /// forbid something stay, and the next write takes the others out.
+    fn disbelieve(&mut self, belief: Belief) {
+        let adoption = self.adoption();
+        match belief {
+            Belief::Forged => {
+                let stays = [names::OPERATOR_NAMESPACE, names::CLAIMED_WITH];
+                self.now.retain(|name, _| stays.contains(name));
+            }
+            _ => {
+                for name in [names::BASELINE, names::CLAIMED_SPEC] {
+                    self.now.remove(name);
+                }
+            }
+        }
+        // What another operator has made is the object's own, too.
+        let is_believed =
+            |adoption: &Adoption| belief != Belief::Forged || *adoption == Adoption::Refused;
+        if let Some(adoption) = adoption.filter(is_believed) {
+            self.note_adoption(adoption);
+        }
+        self.claim_holds = false;
+        self.is_operation_foreign = true;
     }
 
     /// What a write of the object has to set or remove.
@@ -105,18 +137,25 @@ impl Bookkeeping {
     }
 
     /// The difference has been written: the object has it now.
-    pub fn is_written(&mut self, object: &Object) {
+    pub fn is_written(&mut self, object: &Object, belief: Belief) {
         let claim_holds = self.claim_holds;
-        *self = Self::of(object, Entries::new());
+        *self = Self::of(object, Entries::new(), belief);
         self.claim_holds = claim_holds && !self.has(names::BASELINE);
     }
 
     /// Somebody else wrote the object: the difference is to be written into this state of it.
-    pub fn rebase(&mut self, object: &Object) {
+    pub fn rebase(&mut self, object: &Object, belief: Belief) {
         let changes = self.changes();
-        self.stored = stored(object);
-        self.now = self.stored.clone();
+        let (is_operation_foreign, claim_holds) = (self.is_operation_foreign, self.claim_holds);
+        let now = Self::of(object, Entries::new(), belief);
+        (self.stored, self.now) = (now.stored, now.now);
         self.add(&changes);
+        let has_changed = OPERATION.iter().any(|name| changes.contains_key(*name));
+        self.is_operation_foreign = match has_changed {
+            true => is_operation_foreign,
+            false => now.is_operation_foreign,
+        };
+        self.claim_holds = claim_holds;
     }
 
     fn add(&mut self, entries: &Entries) {
@@ -214,6 +253,12 @@ impl Bookkeeping {
         Some((id?, token?))
     }
 
+    /// Whether the operation may be one that somebody else wrote down: where it is followed has to be looked at.
+    #[must_use]
+    pub fn is_operation_foreign(&self) -> bool {
+        self.is_operation_foreign
+    }
+
     /// Whether the object says that an operation runs, readable or not.
     #[must_use]
     pub fn has_operation(&self) -> bool {
@@ -238,6 +283,7 @@ impl Bookkeeping {
             .insert(names::POLLER_RESUME_ID, operation.id.clone());
         self.now
             .insert(names::POLLER_RESUME_TOKEN, operation.token.clone());
+        self.is_operation_foreign = false;
     }
 
     /// No operation runs any more.
@@ -408,8 +454,9 @@ impl Bookkeeping {
         for name in claim::OF_A_CLAIM {
             self.now.remove(name);
         }
-        if let Some(claimed) = claimed {
-            self.now.insert(names::CLAIMED_SPEC, claimed);
+        match claimed {
+            Some(claimed) => drop(self.now.insert(names::CLAIMED_SPEC, claimed)),
+            None => drop(self.now.remove(names::CLAIMED_SPEC)),
         }
         self.claim_holds = false;
     }

@@ -33,7 +33,7 @@ fn object(annotations: &[(&str, &str)]) -> Object {
 }
 
 fn book(annotations: &[(&str, &str)]) -> Bookkeeping {
-    Bookkeeping::of(&object(annotations), Entries::new())
+    Bookkeeping::of(&object(annotations), Entries::new(), Belief::Signed)
 }
 
 fn operation(is_reported: bool) -> Operation {
@@ -155,11 +155,11 @@ fn a_difference_is_written_into_whatever_the_object_has_by_then() {
         (names::ADOPTION, "adopted"),
         (names::HELD_SINCE, "1970-01-01T00:00:01Z"),
     ]);
-    book.rebase(&other);
+    book.rebase(&other, Belief::Signed);
     assert_eq!(book.adoption(), Some(Adoption::Adopted));
     let names: Vec<String> = book.difference().into_keys().collect();
     assert_eq!(names, [names::POLLER_RESUME_ID, names::POLLER_RESUME_TOKEN]);
-    book.is_written(&object(&[(names::POLLER_RESUME_ID, "put")]));
+    book.is_written(&object(&[(names::POLLER_RESUME_ID, "put")]), Belief::Signed);
     assert_eq!(differs(&book), []);
 }
 
@@ -169,11 +169,11 @@ fn what_is_left_to_a_later_write_counts_for_every_pass_until_then() {
     let (claimed, confirmed) = records(&key);
     let claimed = claimed.encode();
     let stored = object(&[(names::CLAIMED_SPEC, &claimed)]);
-    let mut first = Bookkeeping::of(&stored, Entries::new());
+    let mut first = Bookkeeping::of(&stored, Entries::new(), Belief::Signed);
     first.begin_operation(&operation(true), at(0));
     first.note_record(&confirmed, 3);
     let left = first.defer();
-    let second = Bookkeeping::of(&stored, left);
+    let second = Bookkeeping::of(&stored, left, Belief::Signed);
     assert!(second.is_deferred());
     assert_eq!(second.operation(), Some(("put", "t")));
     assert_eq!(second.put_generation(), Some(3));

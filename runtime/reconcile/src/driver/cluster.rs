@@ -126,6 +126,8 @@ impl Pass<'_> {
             self.tell_credential().await;
         }
         patch.azure_name = self.findings.place.new_name.clone();
+        // All that is noted now is made from the spec.
+        self.findings.place.is_proven = true;
         self.patch(patch).await?;
         self.work_on_with_name();
         // It was made from the spec just now.

@@ -84,6 +84,8 @@ pub(super) struct Place {
     pub new_name: Option<String>,
     /// The recorded id against the spec.
     pub identity: Option<Result<Identity, Failure>>,
+    /// The recorded id is the one that the spec gives, or was made from it.
+    pub is_proven: bool,
     /// Who of several objects writes the resource.
     pub holder: Option<Holder>,
     /// The claim, when it was tried.

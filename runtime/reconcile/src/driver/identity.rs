@@ -35,6 +35,7 @@ impl Pass<'_> {
             || self.owner_id().await?.is_err()
             || self.name_from_config().await?.is_err()
         {
+            self.findings.place.is_proven = self.points.claimer.is_some();
             return Ok(Ok(Identity::Kept));
         }
         let computed = match self.build_id().await? {
@@ -42,6 +43,7 @@ impl Pass<'_> {
             Err(failure) => return Ok(Err(failure)),
         };
         if computed == recorded {
+            self.findings.place.is_proven = true;
             return Ok(Ok(Identity::Kept));
         }
         if self.forms.was_shown() || self.may_exist() {
@@ -68,10 +70,11 @@ impl Pass<'_> {
             Ok(others) => others,
             Err(why) => return Ok(Holder::Unknown(why)),
         };
+        let keys = kubernetes.note_keys().await?;
         let mut holder = None;
-        let mut first = claim::rank(&self.object);
+        let mut first = claim::rank(&self.object, keys.count(&self.object));
         for other in others {
-            let rank = claim::rank(&other);
+            let rank = claim::rank(&other, keys.count(&other));
             if rank < first && self.writes(&other).await? {
                 first = rank;
                 holder = Some(other);

@@ -30,7 +30,8 @@ impl Reconciler {
             return Ok(());
         };
         let annotations = self.kubernetes.namespace_annotations(&key.namespace);
-        if let Ok(mut pass) = Pass::new(self, object, annotations.await?)
+        let keys = self.kubernetes.note_keys().await?;
+        if let Ok(mut pass) = Pass::new(self, object, annotations.await?, keys)
             && pass.owes_operation()
         {
             pass.write_notes_anyway().await?;

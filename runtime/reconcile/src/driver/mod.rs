@@ -11,6 +11,7 @@
 //! | `cluster` | ownership, policy, owner, claim, finalizer |
 //! | `write` | writes into the object, and the end of a pass |
 //! | `identity` | whose resource it is |
+//! | `belief` | whether the notes in the object are the operator's own, and their signature |
 //! | `place` | where it is in Azure: name, owner, ARM id |
 //! | `scopes` | whether the object may be there, and refer to what it does |
 //! | `found` | what a step finds out in the cluster |
@@ -29,6 +30,7 @@
 //! What does not live here: what to do when (see [`mod@super::decide`]).
 
 mod absences;
+mod belief;
 mod checks;
 mod cluster;
 mod compare;
@@ -228,7 +230,8 @@ impl Reconciler {
             .kubernetes
             .namespace_annotations(&key.namespace)
             .await?;
-        let mut pass = match Pass::new(self, object, namespace) {
+        let keys = self.kubernetes.note_keys().await?;
+        let mut pass = match Pass::new(self, object, namespace, keys) {
             Ok(pass) => pass,
             Err(mut unreadable) => return unreadable.finish_unreadable().await,
         };

@@ -23,6 +23,7 @@ use crate::extension::{ArmAccess, Context, Points, Resolver};
 use crate::observed::Observed;
 use crate::outcome::Failure;
 use crate::remote::Target;
+use crate::signature::{Belief, NoteKeys, has_own_notes};
 
 /// One pass over one object.
 pub(super) struct Pass<'a> {
@@ -42,6 +43,12 @@ pub(super) struct Pass<'a> {
     pub findings: Findings,
     /// What is noted in the object.
     pub book: Bookkeeping,
+    /// What notes are signed with.
+    pub keys: NoteKeys,
+    /// How far those in the object are believed.
+    pub belief: Belief,
+    /// At the beginning it had some that no other operator writes.
+    pub had_own_notes: bool,
     /// Secret of the credential that the claim chose, until an event tells of it.
     pub untold_credential: Option<String>,
 }
@@ -54,11 +61,12 @@ pub(super) struct Unreadable<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// A pass over this object, with the annotations of its namespace.
+    /// A pass over this object, with the annotations of its namespace and the keys of notes.
     pub fn new(
         reconciler: &'a Reconciler,
         object: Object,
         annotations: Annotations,
+        keys: NoteKeys,
     ) -> Result<Self, Box<Unreadable<'a>>> {
         let read = Forms::of(&object).and_then(|forms| {
             let id = recorded_id(&object)?;
@@ -75,6 +83,7 @@ impl<'a> Pass<'a> {
                 }));
             }
         };
+        let belief = keys.belief(&object);
         Ok(Self {
             reconciler,
             ways,
@@ -94,7 +103,10 @@ impl<'a> Pass<'a> {
                 },
                 ..Findings::default()
             },
-            book: Bookkeeping::of(&object, reconciler.deferred.of(&object)),
+            book: Bookkeeping::of(&object, reconciler.deferred.of(&object), belief),
+            keys,
+            belief,
+            had_own_notes: has_own_notes(&object),
             untold_credential: None,
             object,
         })
@@ -201,7 +213,7 @@ impl<'a> Pass<'a> {
 }
 
 /// The id of a claimed object.
-fn recorded_id(object: &Object) -> Result<Option<RemoteId>, String> {
+pub(super) fn recorded_id(object: &Object) -> Result<Option<RemoteId>, String> {
     claim::resource_id(object)
         .map(|id| RemoteId::parse(object.kind.0, id))
         .transpose()

@@ -31,7 +31,8 @@ impl Reconciler {
             return Err(KubernetesError::Gone { object });
         };
         let namespace = self.kubernetes.namespace_annotations(&key.namespace);
-        let mut pass = match Pass::new(self, object, namespace.await?) {
+        let keys = self.kubernetes.note_keys().await?;
+        let mut pass = match Pass::new(self, object, namespace.await?, keys) {
             Ok(pass) => pass,
             Err(unreadable) => return Ok(Err(unreadable.failure)),
         };

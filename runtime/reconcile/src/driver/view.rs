@@ -99,7 +99,9 @@ impl Pass<'_> {
     /// The running operation, as far as its annotations can be read.
     pub(super) fn operation(&self) -> Option<Operation> {
         let (id, token) = self.book.operation()?;
-        self.ways.session.resume(id, token)
+        let operation = self.ways.session.resume(id, token)?;
+        let is_ours = !self.book.is_operation_foreign() || self.is_on_own_path(&operation);
+        is_ours.then_some(operation)
     }
 
     pub(super) fn stored_operation(&self) -> StoredOperation {

@@ -37,11 +37,13 @@ impl Pass<'_> {
         for (name, value) in self.book.difference() {
             patch.annotations.entry(name).or_insert(value);
         }
+        self.sign(&mut patch);
         let kubernetes = &self.reconciler.kubernetes;
         self.object = kubernetes.patch_metadata(&self.object, patch).await?;
         self.is_latest = true;
         self.forget_deferred();
-        self.book.is_written(&self.object);
+        self.tell_not_believed().await;
+        self.book.is_written(&self.object, self.belief);
         Ok(())
     }
 
@@ -81,7 +83,8 @@ impl Pass<'_> {
                 let object = key.to_string();
                 return Err(KubernetesError::Gone { object });
             };
-            self.book.rebase(&object);
+            self.belief = self.keys.belief(&object);
+            self.book.rebase(&object, self.belief);
             self.object = object;
         }
         self.write_notes().await
@@ -181,7 +184,7 @@ impl Pass<'_> {
                 operation: self.owes_operation(),
                 end: self.book.owes_end(),
                 owner: self.book.owes_ownership(),
-                others: others || self.book.owes_adoption(),
+                others: others || self.book.owes_adoption() || self.owes_signature(),
             },
             claim: has_claim.then(|| Foretold {
                 generation: self.book.foretold_generation(),

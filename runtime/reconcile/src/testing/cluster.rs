@@ -10,6 +10,7 @@ use armature_shapes::names::NAMESPACE_CREDENTIAL;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
 use armature_shapes::testing::kinds;
 use async_trait::async_trait;
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -21,11 +22,14 @@ use crate::port::{
     Protection,
 };
 use crate::protection::Deletion;
+use crate::signature::NoteKeys;
 
 /// Objects, Secrets, ConfigMaps, namespaces and events. Stale writes are refused.
 pub struct MemoryCluster {
     journal: Journal,
     digest_key: Mutex<DigestKey>,
+    /// From when on objects need a signature, and whether all do.
+    signing: Mutex<(Option<Timestamp>, bool)>,
     kinds: Vec<&'static KindInfo>,
     breakpoint: Arc<Breakpoint>,
     state: Mutex<State>,
@@ -79,6 +83,7 @@ impl MemoryCluster {
         Self {
             journal,
             digest_key: Mutex::new(DigestKey::random()),
+            signing: Mutex::default(),
             kinds: kinds.to_vec(),
             breakpoint: Arc::default(),
             state: Mutex::default(),
@@ -148,7 +153,7 @@ impl MemoryCluster {
                 name: Some(key.name.clone()),
                 namespace: Some(key.namespace.clone()),
                 uid: Some(format!("uid-{name}")),
-                creation_timestamp: Some(Time(jiff::Timestamp::UNIX_EPOCH)),
+                creation_timestamp: Some(Time(Timestamp::UNIX_EPOCH)),
                 ..ObjectMeta::default()
             },
             spec: None,
@@ -163,6 +168,16 @@ impl MemoryCluster {
     /// Loses the key of the operator's digests: another one takes its place.
     pub fn lose_digest_key(&self) {
         *lock(&self.digest_key) = DigestKey::random();
+    }
+
+    /// Objects that are younger than this need signed notes.
+    pub fn demand_signatures_since(&self, since: Timestamp) {
+        lock(&self.signing).0 = Some(since);
+    }
+
+    /// All objects need signed notes.
+    pub fn demand_signatures(&self) {
+        lock(&self.signing).1 = true;
     }
 
     /// How often a Secret or ConfigMap was read.
@@ -200,7 +215,7 @@ impl MemoryCluster {
         {
             state.objects.remove(key);
         } else {
-            object.metadata.deletion_timestamp = Some(Time(jiff::Timestamp::UNIX_EPOCH));
+            object.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
             object.metadata.generation = Some(object.metadata.generation.unwrap_or(0) + 1);
             object.metadata.resource_version = Some(version);
         }
@@ -502,6 +517,12 @@ impl KubernetesPort for MemoryCluster {
 
     async fn digest_key(&self) -> Result<DigestKey, KubernetesError> {
         Ok(lock(&self.digest_key).clone())
+    }
+
+    async fn note_keys(&self) -> Result<NoteKeys, KubernetesError> {
+        let (since, all) = *lock(&self.signing);
+        let keys = NoteKeys::new(lock(&self.digest_key).clone(), None, since);
+        Ok(if all { keys.demanding_all() } else { keys })
     }
 
     async fn write_data(&self, owner: &Object, export: DataExport) -> Result<(), KubernetesError> {

@@ -27,6 +27,7 @@ mod remote;
 mod restart;
 mod scopes;
 mod secrets;
+mod signatures;
 mod uuid_names;
 mod young;
 

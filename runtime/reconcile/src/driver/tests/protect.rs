@@ -3,6 +3,7 @@
 use super::*;
 use crate::annotations::CREDENTIAL;
 use crate::port::DataKind;
+use crate::signature::SIGNATURE;
 
 const SLOW: Requeue = Requeue::Backoff(RetryClass::Slow);
 
@@ -155,7 +156,9 @@ async fn whose_credential_it_is_is_recorded_with_the_claim_or_the_next_write() {
     assert_eq!(claimed_with(&world, &store), "operator");
 
     // Claimed by a release that recorded nothing: no write for that alone.
-    world.cluster.annotate(&store, names::CLAIMED_WITH, None);
+    for name in [names::CLAIMED_WITH, SIGNATURE] {
+        world.cluster.annotate(&store, name, None);
+    }
     assert_eq!(world.pass(&store).await, Requeue::Sync);
     assert_eq!(claimed_with(&world, &store), "");
     add_credential(&world, names::NAMESPACE_CREDENTIAL);

@@ -9,6 +9,7 @@ use super::*;
 use crate::allowed_scopes::{AllowedScopes, Enforcement};
 use crate::extension::*;
 use crate::port::DataKind;
+use crate::signature::SIGNATURE;
 
 const OTHER: &str = "/subscriptions/s-1/resourceGroups/other";
 
@@ -311,10 +312,15 @@ async fn a_forged_operation_asks_for_nothing_outside() {
             json!({"type": "x", "token": {"type": "loc", "pollURL": url, "state": "InProgress"}});
         let token = token.to_string();
         for (name, value) in [
-            (names::POLLER_RESUME_ID, "GenericClient.CreateOrUpdateByID"),
-            (names::POLLER_RESUME_TOKEN, token.as_str()),
+            (
+                names::POLLER_RESUME_ID,
+                Some("GenericClient.CreateOrUpdateByID"),
+            ),
+            (names::POLLER_RESUME_TOKEN, Some(token.as_str())),
+            // Of an object that was there before signatures.
+            (SIGNATURE, None),
         ] {
-            world.cluster.annotate(&store, name, Some(value));
+            world.cluster.annotate(&store, name, value);
         }
         reconciler.reconcile(&store).await;
         let asked = world.requests().iter().any(|line| line.contains(OTHER));

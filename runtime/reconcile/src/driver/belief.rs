@@ -1,0 +1,136 @@
+//! Whether the notes in the object are the operator's own, and the signature that tells it.
+//!
+//! Notes without a signature that fits are those of another operator (see [`crate::signature`]): nothing is sent because of
+//! them. They are signed once it is known which resource the object is for, so that nobody gets his own words signed.
+
+use armature_shapes::id::RemoteId;
+use armature_shapes::names;
+
+use super::pass::{Pass, recorded_id};
+use crate::action::warning;
+use crate::port::MetadataPatch;
+use crate::remote::Operation;
+use crate::signature::{Belief, NOT_BELIEVED, SIGNATURE};
+
+impl Pass<'_> {
+    /// Adds the signature of the notes as the object will have them, where they may be signed.
+    pub(super) fn sign(&self, patch: &mut MetadataPatch) {
+        let is_ours = |list: &Vec<String>| list.iter().any(|name| name == names::FINALIZER);
+        let will_be_claimed = match &patch.finalizers {
+            Some(finalizers) => is_ours(finalizers),
+            None => self.is_claimed(),
+        };
+        // A claim says where the object is itself.
+        let is_looked_at = patch.annotations.contains_key(names::RESOURCE_ID) || self.may_sign();
+        if !will_be_claimed || !is_looked_at {
+            return;
+        }
+        let annotations = patch.annotations_of(&self.object);
+        let signature = self.keys.sign(&self.uid(), &annotations);
+        let Some(signature) = signature else {
+            return;
+        };
+        if self.annotation(SIGNATURE) != Some(&signature) {
+            let entries = &mut patch.annotations;
+            entries.insert(SIGNATURE.to_owned(), Some(signature));
+        } else {
+            patch.annotations.remove(SIGNATURE);
+        }
+    }
+
+    /// Whether nothing would be signed that somebody else may have written. Of an object older than signatures the notes are
+    /// believed, and the id is looked at all the same.
+    fn may_sign(&self) -> bool {
+        let place = &self.findings.place;
+        match self.belief {
+            Belief::Signed => true,
+            Belief::Unsigned => self.has_known_id() && matches!(place.identity, Some(Ok(_))),
+            Belief::Foreign | Belief::Forged => {
+                let is_known = place.is_proven || self.findings.writes.delete.is_some();
+                let is_followed = !self.book.has_operation() || self.operation().is_some();
+                is_known && self.has_known_id() && is_followed
+            }
+        }
+    }
+
+    /// Whether the object has the id that this pass works with: somebody may have changed it meanwhile.
+    fn has_known_id(&self) -> bool {
+        let recorded = recorded_id(&self.object).ok().flatten();
+        recorded.is_some() && recorded.as_ref() == self.id()
+    }
+
+    /// Whether notes that were not believed are to be signed, so that they are believed from then on.
+    pub(super) fn owes_signature(&self) -> bool {
+        self.belief.is_foreign() && self.may_sign()
+    }
+
+    /// Takes in how far the notes are believed that were just written, and tells of those before that were not.
+    pub(super) async fn tell_not_believed(&mut self) {
+        let before = self.belief;
+        self.belief = self.keys.belief(&self.object);
+        let is_over = before.is_foreign() && self.belief == Belief::Signed;
+        if is_over && self.had_own_notes {
+            let message = "what the operator had noted in the object does not bear its signature: it was changed by somebody \
+                           else or by another release, the key was lost, or the object comes from a backup. It was not \
+                           believed; the object is taken over as one of another operator, and signed";
+            self.record(warning(NOT_BELIEVED, message)).await;
+        }
+    }
+
+    /// Whether an operation is followed at the object's own resource. Where else one is followed that somebody else wrote down
+    /// is his choice.
+    pub(super) fn is_on_own_path(&self, operation: &Operation) -> bool {
+        let resumed = armature_azure::Operation::resume(&operation.id, &operation.token);
+        let (Ok(resumed), Some(id)) = (resumed, self.id().and_then(RemoteId::arm)) else {
+            return false;
+        };
+        is_below(&resumed.url, id.as_str())
+    }
+}
+
+/// Whether a URL is that of a resource, or of something below it.
+fn is_below(url: &str, id: &str) -> bool {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
+        None => url,
+    };
+    let (path, id) = (path.to_ascii_lowercase(), id.to_ascii_lowercase());
+    let rest = path.strip_prefix(&id);
+    let is_plain = !path
+        .split('/')
+        .any(|segment| segment == ".." || segment == ".");
+    is_plain && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_below;
+
+    #[test]
+    fn an_operation_of_ones_own_is_below_the_resource() {
+        const ID: &str = "/subscriptions/s/resourceGroups/g/providers/P/stores/a";
+        for (url, expected) in [
+            (ID.to_owned(), true),
+            (format!("https://arm{ID}?api-version=1"), true),
+            (
+                format!("https://arm{}/operations/1", ID.to_uppercase()),
+                true,
+            ),
+            (format!("{ID}b"), false),
+            (format!("{ID}/../../../x"), false),
+            (
+                "https://arm/subscriptions/s/resourceGroups/other".to_owned(),
+                false,
+            ),
+            (
+                "https://arm/subscriptions/s/providers/P/locations/l/operations/1".to_owned(),
+                false,
+            ),
+            (format!("https://arm?x={ID}"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(is_below(&url, ID), expected, "{url}");
+        }
+    }
+}
