@@ -1,10 +1,12 @@
 //! How Azure is reached: by the environment, the files of a credential, or who is signed in to the Azure CLI.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
-use armature_runtime::azure::credential::{Identity, OperatorIdentity, Proof, operator_identity};
+use armature_runtime::azure::credential::{
+    Identity, OperatorIdentity, Proof, identity_folders, operator_identity,
+};
 use armature_runtime::azure::{ClientSettings, Cloud};
 
 /// Variables that say that the environment has an identity of its own.
@@ -94,16 +96,6 @@ fn settings(
         identity_folders: identity_folders(variable),
         metadata_endpoint: metadata_endpoint(variable)?,
     })
-}
-
-/// Folders with identity files that Secrets may name: that of the operator's own, and those that its administrator names.
-fn identity_folders(variable: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
-    let own = variable("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS").map(PathBuf::from);
-    let own = own.and_then(|file| file.parent().map(Path::to_owned));
-    let own = own.filter(|folder| folder.parent().is_some());
-    let named = variable("ARMATURE_IDENTITY_FILE_FOLDERS").unwrap_or_default();
-    let named = named.split(':').filter(|folder| !folder.is_empty());
-    own.into_iter().chain(named.map(PathBuf::from)).collect()
 }
 
 fn variable(name: &str) -> Option<String> {

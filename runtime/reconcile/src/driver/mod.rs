@@ -51,6 +51,7 @@ mod put;
 mod refusal;
 mod remote;
 mod scopes;
+mod stored_check;
 #[cfg(test)]
 mod tests;
 mod unwritten;
@@ -60,6 +61,7 @@ mod write;
 
 pub use compare::Changes;
 pub use deferred::Deferred;
+pub use stored_check::StoredCheck;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -26,6 +26,7 @@ mod remote;
 mod restart;
 mod scopes;
 mod secrets;
+mod stored_check;
 mod uuid_names;
 mod young;
 
