@@ -3,6 +3,8 @@
 //!
 //! What does not live here: whether an id may be used, and which ids a resource itself has ([`super::ResourceId`]).
 
+use std::collections::HashSet;
+
 use percent_encoding::percent_decode_str;
 
 /// Signs that separate several ids, or the members of a connection string.
@@ -17,11 +19,12 @@ pub fn ids_in_text(text: &str, endpoint: &str) -> Vec<String> {
     // A name may have blanks and commas, so the whole is looked at as well.
     let whole = std::iter::once(text.trim());
     let parts = text.split(is_end).filter(|part| *part != text.trim());
-    let mut found = Vec::new();
+    // A text of a megabyte may have tens of thousands: each is looked up, and not compared with all before it.
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for part in whole.chain(parts) {
         let id = id_of(part, endpoint).or_else(|| id_of(behind_word(part)?, endpoint));
         if let Some(id) = id
-            && !found.contains(&id)
+            && known.insert(id.clone())
         {
             found.push(id);
         }
