@@ -14,6 +14,7 @@
 //! | [`export`] | the installation as manifests |
 //! | [`descriptions`] | Azure's own words for properties |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
+//! | [`check`] | what of a cluster this release refuses |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`colour`] | who gets colours |
@@ -24,6 +25,7 @@
 //! (`armature_customizations`).
 
 mod build_id;
+pub mod check;
 pub mod colour;
 pub mod command;
 pub mod config;
@@ -44,6 +46,7 @@ pub mod operator;
 pub mod plan;
 pub mod relations;
 pub mod render;
+mod secret_bounds;
 mod start_error;
 pub mod takeover;
 pub mod traces;

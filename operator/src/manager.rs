@@ -84,7 +84,7 @@ impl Manager {
             expressions: Arc::new(metrics.expressions()),
             clock: Arc::new(config.time),
             since: config.time.now(),
-            settings: settings(config),
+            settings: pass_settings(config),
             cancellation,
         };
         let lookout = lookout(config, &reconciler, &cluster, &queue);
@@ -171,7 +171,7 @@ impl Manager {
 }
 
 /// What passes are told of the operator's configuration.
-fn settings(config: &OperatorConfig) -> Settings {
+fn pass_settings(config: &OperatorConfig) -> Settings {
     Settings {
         operator_namespace: config.namespace.clone(),
         operator_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,13 +1,15 @@
 //! How Azure is reached: by the environment, the files of a credential, or who is signed in to the Azure CLI.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Context;
 use armature_runtime::azure::credential::{
-    Identity, OperatorIdentity, Proof, SecretBounds, operator_identity,
+    Identity, OperatorIdentity, Proof, identity_folders, operator_identity,
 };
 use armature_runtime::azure::{ClientSettings, Cloud};
+
+use crate::secret_bounds::secret_bounds;
 
 /// Variables that say that the environment has an identity of its own.
 const IDENTITY: [&str; 5] = [
@@ -102,25 +104,6 @@ fn settings(
         secret_bounds: secret_bounds(variable)?,
         metadata_endpoint: metadata_endpoint(variable)?,
     })
-}
-
-/// Kinds of proof and clouds that Secrets may name.
-fn secret_bounds(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<SecretBounds> {
-    const PROOFS: &str = "ARMATURE_SECRET_PROOFS";
-    const CLOUDS: &str = "ARMATURE_ALLOWED_CLOUDS";
-    let set = |name| variable(name).unwrap_or_default();
-    SecretBounds::parse(&set(PROOFS), &set(CLOUDS))
-        .with_context(|| format!("{PROOFS} or {CLOUDS} cannot be used"))
-}
-
-/// Folders with identity files that Secrets may name: that of the operator's own, and those that its administrator names.
-fn identity_folders(variable: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
-    let own = variable("AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS").map(PathBuf::from);
-    let own = own.and_then(|file| file.parent().map(Path::to_owned));
-    let own = own.filter(|folder| folder.parent().is_some());
-    let named = variable("ARMATURE_IDENTITY_FILE_FOLDERS").unwrap_or_default();
-    let named = named.split(':').filter(|folder| !folder.is_empty());
-    own.into_iter().chain(named.map(PathBuf::from)).collect()
 }
 
 fn variable(name: &str) -> Option<String> {

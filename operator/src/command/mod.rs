@@ -3,6 +3,7 @@
 mod asking;
 mod azure;
 pub mod called;
+pub mod check;
 mod cluster;
 pub mod completions;
 mod crd_storage;
@@ -74,6 +75,8 @@ enum Command {
     Why(relations::WhyArguments),
     /// Show which objects of a cluster are ready.
     Status(status::StatusArguments),
+    /// Tell what of a cluster this release refuses, before an upgrade; reads only.
+    Check(Box<check::CheckArguments>),
     /// Take a cluster over from Azure Service Operator, or give it back.
     Takeover(takeover::TakeoverArguments),
     /// Sign what the operator has noted in all objects, so that it believes nothing else.
@@ -102,6 +105,7 @@ impl Cli {
             Command::Graph(arguments) => arguments.run(),
             Command::Why(arguments) => arguments.run(),
             Command::Status(arguments) => arguments.run(),
+            Command::Check(arguments) => arguments.run(),
             Command::Takeover(arguments) => arguments.run(),
             Command::SignNotes(arguments) => arguments.run(),
             Command::Completions(arguments) => arguments.run(),

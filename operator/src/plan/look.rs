@@ -11,18 +11,21 @@ use armature_runtime::id::RemoteId;
 use armature_runtime::reconcile::allowed_scopes::Enforcement;
 use armature_runtime::reconcile::azure_name;
 use armature_runtime::reconcile::driver::foresight::{Foresight, Next};
-use armature_runtime::reconcile::driver::{Reconciler, Settings};
+use armature_runtime::reconcile::driver::{Reconciler, Settings, StoredCheck};
 use armature_runtime::reconcile::port::KubernetesError;
 use armature_runtime::reconcile::remote::Remotes;
 use armature_runtime::reconcile::time::{Clock, Time};
 use armature_runtime::reconcile::young::Silence;
-use armature_runtime::resource::ObjectKey;
+use armature_runtime::resource::{Object, ObjectKey};
+use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
+use super::order::Order;
 use crate::transports::reading::Reading;
 use crate::transports::recording::{Recording, Resources};
 use crate::worlds::applied::seen::Notes;
 use crate::worlds::applied::{Applied, Seen};
+use crate::worlds::manifests::cluster::Places;
 
 /// Where requests go.
 #[derive(Clone)]
@@ -80,6 +83,32 @@ impl Looker {
                 foresight,
                 notes: port.noted(),
             };
+        }
+    }
+
+    /// What would be refused of the object as it is stored, whatever Azure says.
+    ///
+    /// # Errors
+    /// When the cluster cannot be read.
+    pub async fn check_stored(&self, key: &ObjectKey) -> Result<StoredCheck, KubernetesError> {
+        let port = Arc::new(Seen::new(self.world.clone(), key.clone()));
+        self.reconciler(port, key).check_stored(key).await
+    }
+
+    /// Tells the world where objects will be, as far as that can be told before their passes.
+    pub async fn find_places(&self, objects: &[Object], order: &Order, parallel: usize) {
+        for turn in &order.turns {
+            let keys = turn.iter().map(|position| objects[*position].key());
+            let looks = keys.map(|key| async {
+                let place = self.place(&key).await;
+                place.map(|place| (key, place))
+            });
+            let placed = stream::iter(looks).buffer_unordered(parallel);
+            let placed: Vec<(ObjectKey, RemoteId)> =
+                placed.filter_map(async |one| one).collect().await;
+            let mut places = Places::clone(&self.world.places());
+            places.extend(placed);
+            self.world.set_places(places);
         }
     }
 

@@ -9,7 +9,7 @@ use armature_runtime::azure::credential::OperatorIdentity;
 use armature_runtime::azure::{Client, ClientSettings};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::Registry;
-use armature_runtime::id::{RemoteId, ResourceId};
+use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, OwnerRule};
 use armature_runtime::reconcile::claim;
 use armature_runtime::reconcile::condition::reason;
@@ -27,7 +27,6 @@ use super::resource::{Action, FORMAT, Name, Plan, Resource};
 use crate::transports::reading::{NOBODY, Reading};
 use crate::worlds::applied::state::Parts;
 use crate::worlds::applied::{Applied, Known};
-use crate::worlds::manifests::cluster::Places;
 use crate::worlds::manifests::problem::Problem;
 
 /// The way to Azure.
@@ -60,7 +59,7 @@ pub struct Setting<'a> {
 }
 
 /// More than any plan asks for.
-const UNLIMITED: Limits = {
+pub const UNLIMITED: Limits = {
     let none = Limit {
         size: 1e12,
         per_second: 1e12,
@@ -204,7 +203,8 @@ impl Planner<'_> {
     /// What would happen to each: first what is wanted, owners before what they own; then what goes, in the other order.
     async fn resources(&self, planned: &[Object], going: Vec<Object>) -> Vec<Resource> {
         let order = Order::of(planned);
-        self.find_places(planned, &order).await;
+        let parallel = self.setting.parallel;
+        self.looker.find_places(planned, &order, parallel).await;
         let total = planned.len() + going.len();
         let mut found: HashMap<ObjectKey, Resource> = HashMap::new();
         for turn in &order.turns {
@@ -252,24 +252,6 @@ impl Planner<'_> {
                 (one.action, one.reason) = (outcome.action, outcome.reason);
                 one.message = outcome.message;
             }
-        }
-    }
-
-    /// Where all objects will be, as far as that can be told before their passes.
-    async fn find_places(&self, planned: &[Object], order: &Order) {
-        let world = &self.looker.world;
-        for turn in &order.turns {
-            let keys = turn.iter().map(|position| planned[*position].key());
-            let looks = keys.map(|key| async {
-                let place = self.looker.place(&key).await;
-                place.map(|place| (key, place))
-            });
-            let placed = stream::iter(looks).buffer_unordered(self.setting.parallel);
-            let placed: Vec<(ObjectKey, RemoteId)> =
-                placed.filter_map(async |one| one).collect().await;
-            let mut places = Places::clone(&world.places());
-            places.extend(placed);
-            world.set_places(places);
         }
     }
 

@@ -19,7 +19,7 @@ pub const SERVICE: &str = "azureserviceoperator-webhook-service";
 const IMAGE: &str = "azureserviceoperator";
 
 /// Label by which Armature's Deployments are found, as the chart has it.
-const OURS: &str = "app.kubernetes.io/name=armature";
+pub const OURS: &str = "app.kubernetes.io/name=armature";
 
 /// The Secret with the credential of the whole operator.
 pub const CREDENTIAL: &str = "aso-controller-settings";

@@ -10,9 +10,9 @@ use azure_core::credentials::TokenCredential;
 use tokio::sync::Semaphore;
 
 use super::credential::{
-    AllowedIdentities, CLIENT, CredentialError, Identity, OperatorIdentity, Place, Proof, SecretBounds,
-    SecretData, SecretReader, SecretRules, SecretUser, TokenSources, has_certificate, is_borrowed,
-    proof_key, secret_identity,
+    AllowedIdentities, CLIENT, CredentialError, Identity, OperatorIdentity, Place, Proof,
+    SecretBounds, SecretData, SecretReader, SecretRules, SecretUser, TokenSources, has_certificate,
+    is_borrowed, proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
 use super::{Cloud, CredentialKey};

@@ -1,4 +1,7 @@
-//! For tests of this and other crates: a review answered without a server, and what the API server checks of the answer.
+//! For tests of this and other crates: a review answered without a server, what the API server checks of the answer, and what
+//! must hold of objects as it sends them ([`check_stored`]).
+
+mod stored;
 
 use std::sync::Arc;
 
@@ -8,6 +11,8 @@ use serde_json::{Map, Value};
 use armature_shapes::kind::KindInfo;
 
 use super::review::{Answer, Kinds};
+
+pub use stored::check_stored;
 
 /// Bytes of all keys and values of an object's annotations (apimachinery's `ValidateAnnotations`).
 const ANNOTATIONS_LIMIT: usize = 256 << 10;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use azure_core::credentials::Secret;
 
-use super::ClientCertificate;
+use super::{ClientCertificate, CredentialError, Place, mounted};
 use crate::Cloud;
 
 /// Proof of the identity.
@@ -80,5 +80,25 @@ impl Identity {
             additional_tenants: Vec::new(),
             cloud: None,
         }
+    }
+
+    /// Whether a file that it names may be read, as far as its path shows: who asks need not run where the file is.
+    ///
+    /// # Errors
+    /// When the file is outside of the folders for such files.
+    pub fn check_path(&self, place: Place) -> Result<(), CredentialError> {
+        let Proof::IdentityFile {
+            path,
+            folders: Some(folders),
+        } = &self.proof
+        else {
+            return Ok(());
+        };
+        mounted::check_path(path, folders).map_err(|message| CredentialError::File {
+            place,
+            path: path.clone(),
+            method: mounted::IDENTITY_FILE,
+            message,
+        })
     }
 }

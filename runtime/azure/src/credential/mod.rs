@@ -42,5 +42,7 @@ pub use operator::OperatorIdentity;
 pub(super) use refusal::{proof_key, refused_key};
 pub use secret::{SecretData, SecretReader, SecretUser};
 pub(super) use settings::{CLIENT, has_certificate};
-pub use settings::{OPERATOR_VARIABLES, SecretRules, operator_identity, secret_identity};
+pub use settings::{
+    OPERATOR_VARIABLES, SecretRules, identity_folders, operator_identity, secret_identity,
+};
 pub(super) use token::TokenSources;

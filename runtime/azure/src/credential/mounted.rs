@@ -1,11 +1,14 @@
 //! Files that are mounted into the operator's container: tokens and identities. A Secret of any namespace may name one, so what is
 //! read is an ordinary file, short, and below a folder that is meant for it.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
+
+/// What a file with an identity is called in messages.
+pub(super) const IDENTITY_FILE: &str = "user-assigned identity";
 
 /// Bytes of the longest file.
 const LONGEST: u64 = 64 << 10;
@@ -59,6 +62,19 @@ async fn is_below(path: &Path, folders: &[PathBuf]) -> bool {
     false
 }
 
+/// What [`read`] would say of a path in another container, where links cannot be followed: a path that leads out of the folders by
+/// itself.
+///
+/// # Errors
+/// The sentence of [`read`].
+pub(super) fn check_path(path: &Path, folders: &[PathBuf]) -> Result<(), String> {
+    let goes_up = path.components().any(|part| part == Component::ParentDir);
+    match !goes_up && folders.iter().any(|folder| path.starts_with(folder)) {
+        true => Ok(()),
+        false => Err(outside(folders)),
+    }
+}
+
 /// It is not told whether there is such a file.
 fn outside(folders: &[PathBuf]) -> String {
     let folders: Vec<String> = folders
@@ -75,6 +91,22 @@ fn outside(folders: &[PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_alone_shows_whether_it_leads_out_of_the_folders() {
+        let folders = ["/var/run/secrets/tokens", "/mnt/a"].map(PathBuf::from);
+        for (path, expected) in [
+            ("/mnt/a/identity.json", true),
+            ("/var/run/secrets/tokens/azure-identity", true),
+            ("/mnt/ab/identity.json", false),
+            ("/mnt/a/../b/identity.json", false),
+            ("/dev/zero", false),
+            ("mnt/a/identity.json", false),
+        ] {
+            let found = check_path(Path::new(path), &folders);
+            assert_eq!(found.is_ok(), expected, "{path}: {found:?}");
+        }
+    }
 
     #[tokio::test]
     async fn an_ordinary_short_file_below_its_folder_is_read_and_nothing_else() {

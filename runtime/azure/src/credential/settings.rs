@@ -22,6 +22,7 @@ pub(super) const CLIENT_SECRET: &str = "AZURE_CLIENT_SECRET";
 pub(super) const CERTIFICATE: &str = "AZURE_CLIENT_CERTIFICATE";
 const CERTIFICATE_PASSWORD: &str = "AZURE_CLIENT_CERTIFICATE_PASSWORD";
 pub(super) const IDENTITY_FILE: &str = "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS";
+const IDENTITY_FOLDERS: &str = "ARMATURE_IDENTITY_FILE_FOLDERS";
 const AUTH_MODE: &str = "AUTH_MODE";
 const WORKLOAD_IDENTITY: &str = "USE_WORKLOAD_IDENTITY_AUTH";
 const FEDERATED_TOKEN_FILE: &str = "AZURE_FEDERATED_TOKEN_FILE";
@@ -112,6 +113,16 @@ pub(super) fn identity_of_operator(
     };
     let identity = Identity::new(&subscription, &tenant, &client, proof);
     keys.with_additional_tenants(identity).map(Some)
+}
+
+/// Folders with identity files that Secrets may name: that of the operator's own, and those that its administrator names.
+pub fn identity_folders(variable: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let own = variable(IDENTITY_FILE).map(PathBuf::from);
+    let own = own.and_then(|file| file.parent().map(Path::to_owned));
+    let own = own.filter(|folder| folder.parent().is_some());
+    let named = variable(IDENTITY_FOLDERS).unwrap_or_default();
+    let named = named.split(':').filter(|folder| !folder.is_empty());
+    own.into_iter().chain(named.map(PathBuf::from)).collect()
 }
 
 /// Whether a Secret holds a certificate, which takes time to read: one with a password is made to.

@@ -25,9 +25,6 @@ use super::mounted;
 use super::settings::{CERTIFICATE, TENANT};
 use super::{ClientCertificate, CredentialError, Identity, MetadataService, Place, Proof};
 
-/// What a credential file is for.
-const IDENTITY_FILE: &str = "user-assigned identity";
-
 /// What asks for a token, and caches it.
 type Tokens = Arc<dyn TokenCredential>;
 
@@ -171,7 +168,7 @@ impl SignedAssertion {
             Some(path) => CredentialError::File {
                 place,
                 path: path.clone(),
-                method: IDENTITY_FILE,
+                method: mounted::IDENTITY_FILE,
                 message,
             },
             None => CredentialError::Value {
@@ -249,7 +246,7 @@ impl FileTokens {
             credential_error(CredentialError::File {
                 place: self.place.clone(),
                 path: self.path.clone(),
-                method: IDENTITY_FILE,
+                method: mounted::IDENTITY_FILE,
                 message,
             })
         };

@@ -54,6 +54,7 @@ mod put;
 mod refusal;
 mod remote;
 mod scopes;
+mod stored_check;
 #[cfg(test)]
 mod tests;
 mod unwritten;
@@ -64,6 +65,7 @@ mod write;
 pub use absences::Absences;
 pub use compare::Changes;
 pub use deferred::Deferred;
+pub use stored_check::StoredCheck;
 
 use std::sync::Arc;
 use std::time::Duration;

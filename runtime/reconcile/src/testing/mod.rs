@@ -6,6 +6,7 @@
 mod azure;
 mod breakpoint;
 mod cluster;
+pub mod front_door;
 mod key_value;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

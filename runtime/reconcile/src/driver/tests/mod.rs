@@ -28,6 +28,7 @@ mod restart;
 mod scopes;
 mod secrets;
 mod signatures;
+mod stored_check;
 mod uuid_names;
 mod young;
 

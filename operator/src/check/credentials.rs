@@ -1,0 +1,83 @@
+//! Secrets with credentials: whether today's rules take them.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use armature_runtime::azure::Cloud;
+use armature_runtime::azure::credential::{
+    CredentialError, Place, SecretBounds, SecretData, SecretRules, identity_folders,
+    secret_identity,
+};
+use armature_runtime::names;
+use armature_runtime::resource::Object;
+
+use super::variables::Variables;
+use crate::secret_bounds::secret_bounds;
+
+/// What the operator's settings say about Secrets.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The operator's own cloud.
+    pub cloud: Cloud,
+    token_file: Option<String>,
+    other_clouds: bool,
+    identity_folders: Vec<PathBuf>,
+    bounds: SecretBounds,
+}
+
+impl Rules {
+    /// Those that the operator's variables make.
+    ///
+    /// # Errors
+    /// When they name no cloud, or bounds that mean nothing.
+    pub fn of(variables: &Variables) -> anyhow::Result<Self> {
+        let get = |name: &str| variables.get(name);
+        let other_clouds = get("ALLOW_MULTI_ENV_MANAGEMENT");
+        Ok(Self {
+            cloud: Cloud::from_variables(get)?,
+            token_file: get("AZURE_FEDERATED_TOKEN_FILE"),
+            other_clouds: other_clouds.is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            identity_folders: identity_folders(get),
+            bounds: secret_bounds(get)?,
+        })
+    }
+
+    /// Whether a Secret holds a credential that is taken.
+    ///
+    /// # Errors
+    /// What the operator would say of it.
+    pub fn check(
+        &self,
+        namespace: &str,
+        name: &str,
+        secret: &SecretData,
+    ) -> Result<(), CredentialError> {
+        let rules = SecretRules {
+            token_file: self.token_file.as_deref(),
+            cloud: &self.cloud,
+            other_clouds: self.other_clouds,
+            identity_folders: &self.identity_folders,
+            bounds: &self.bounds,
+        };
+        let identity = secret_identity(namespace, name, secret, rules)?;
+        identity.check_path(Place::Secret {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// Namespaces and names of the Secrets that these objects may have their credentials from.
+pub fn named(objects: &[Object]) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for object in objects {
+        let namespace = object.key().namespace;
+        let annotations = object.metadata.annotations.as_ref();
+        let own = annotations.and_then(|annotations| annotations.get(names::CREDENTIAL_FROM));
+        // What no Secret can be called is told of the object.
+        let own = own.filter(|name| !name.is_empty() && !name.contains('/'));
+        found.extend(own.map(|name| (namespace.clone(), name.clone())));
+        found.insert((namespace, names::NAMESPACE_CREDENTIAL.to_owned()));
+    }
+    found
+}

@@ -1,0 +1,26 @@
+//! `armature check`: what of a cluster this release refuses, before it is installed. Only reads are sent, none of them to Azure.
+//!
+//! Whether something is refused is asked of the reconciler and of the reader of credentials themselves
+//! ([`armature_runtime::reconcile::driver::Reconciler::check_stored`],
+//! [`armature_runtime::azure::credential::secret_identity`]): there is no rule of its own here.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | [`finding`] | what was found, as it is written for programs |
+//! | [`cluster`] | from a cluster to what was found |
+//! | [`credentials`] | Secrets with credentials |
+//! | [`variables`] | what the operator of the cluster is told |
+//! | [`nobody`] | an Azure that answers nothing but which subscription a credential is for |
+//! | [`text`] | what was found, for people |
+
+pub mod cluster;
+pub mod credentials;
+pub mod finding;
+pub mod nobody;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod variables;
+
+pub use cluster::{Setting, check};
+pub use finding::{Checked, Finding, Subject};

@@ -1,0 +1,94 @@
+//! What would be refused of an object as it is stored, told without a request.
+
+use super::*;
+use crate::condition::reason;
+
+const OTHER: &str = "/subscriptions/s-1/resourceGroups/other";
+
+async fn refused(world: &World, key: &ObjectKey) -> Vec<(String, String)> {
+    let found = world.reconciler().check_stored(key).await;
+    let found = found.expect("the port answers");
+    let refused = found.refused.into_iter();
+    refused.map(|one| (one.reason, one.message)).collect()
+}
+
+#[tokio::test]
+async fn each_refusal_is_told_although_nothing_would_be_sent_now() {
+    let world = World::with_group().await;
+    let scopes = [(names::ALLOWED_SCOPES.to_owned(), GROUP.to_owned())];
+    world.cluster.annotate_namespace("default", scopes.into());
+    let spec = json!({"owner": {"name": "g"}, "location": "westus", "peerId": OTHER});
+    for (name, annotation, spec, expected) in [
+        (
+            "paused",
+            Some((names::PAUSED, "true")),
+            &spec,
+            Some((reason::SCOPE_NOT_ALLOWED, "spec.peerId: ")),
+        ),
+        // It is only looked at, and its spec sends nothing.
+        (
+            "skipped",
+            Some((names::RECONCILE_POLICY, "skip")),
+            &spec,
+            None,
+        ),
+        (
+            "mistaken",
+            Some((names::PROTECT, "yes")),
+            &json!({"owner": {"name": "g"}}),
+            Some((
+                reason::INVALID_ANNOTATION,
+                "annotation armature.azure.com/protect",
+            )),
+        ),
+        (
+            "unknown",
+            None,
+            &json!({"owner": {"name": "g"}, "originalVersion": "v19990101"}),
+            Some((reason::FAILED, "the object was last written in a version")),
+        ),
+        (
+            "nested",
+            Some((names::CREDENTIAL_FROM, "other/secret")),
+            &json!({"owner": {"name": "g"}}),
+            Some((
+                reason::FAILED,
+                "annotation serviceoperator.azure.com/credential-from",
+            )),
+        ),
+        (
+            "sound",
+            None,
+            &json!({"owner": {"name": "g"}, "location": "westus"}),
+            None,
+        ),
+    ] {
+        let key = world.cluster.apply(&kinds::STORE, name, spec);
+        if let Some((annotation, text)) = annotation {
+            world.cluster.annotate(&key, annotation, Some(text));
+        }
+        let found = refused(&world, &key).await;
+        let told = found.first().map(|(reason, _)| reason.as_str());
+        assert_eq!(
+            told,
+            expected.map(|(reason, _)| reason),
+            "{name}: {found:?}"
+        );
+        let start = expected.map_or("", |(_, start)| start);
+        let is_told = found.iter().all(|(_, message)| message.starts_with(start));
+        assert!(is_told, "{name}: {found:?}");
+    }
+    assert_eq!(world.requests(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_seen_is_no_refusal_and_told() {
+    let world = World::with_group().await;
+    let peer = json!({"group": "toys.azure.com", "kind": "Store", "name": "missing"});
+    let spec = json!({"owner": {"name": "g"}, "peerReference": peer});
+    let key = world.cluster.apply(&kinds::STORE, "s", &spec);
+    let found = world.reconciler().check_stored(&key).await.unwrap();
+    assert_eq!(found.refused, []);
+    let unseen = found.unseen.expect("the body cannot be built");
+    assert_eq!(unseen.reason, reason::REFERENCE_NOT_FOUND);
+}
