@@ -131,10 +131,17 @@ impl Admission {
             return Ok(());
         }
         let needed = bytes.saturating_add(LIST_EXTRA);
-        // Lists have the rest of what single objects have.
-        let whole = needed.saturating_add(needed / (SINGLE_SHARE / 2 - 1) + UNIT);
-        let (singles, large) = shares(whole);
-        let needed = needed.saturating_add(singles + large + UNIT);
+        // Lists have the rest of what single objects have, whose two shares are fixed where there is little.
+        let (singles, large) = shares(0);
+        let part = |rest: u64, parts: u64| {
+            rest.saturating_add(rest / (SINGLE_SHARE - parts) * parts + UNIT)
+        };
+        let both_fixed = needed.saturating_add(singles + large + UNIT);
+        let one_fixed = part(needed.saturating_add(large), 1);
+        let needed = both_fixed
+            .max(one_fixed)
+            .max(part(needed, 2))
+            .saturating_add(UNIT);
         Err(Refusal::TooLarge { bytes, needed })
     }
 
