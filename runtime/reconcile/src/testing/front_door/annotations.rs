@@ -113,10 +113,8 @@ pub fn noted(notes: &BTreeMap<String, String>, status: Option<&RawValue>) -> Obj
 /// Which of that does not hold.
 pub fn check_notes(notes: &BTreeMap<String, String>) -> Result<(), String> {
     use Belief::{Foreign, Forged, Signed, Unsigned};
-    let beliefs = [Signed, Unsigned, Foreign, Forged].into_iter();
-    beliefs
-        .map(|belief| check_believed(notes, belief))
-        .collect()
+    let mut beliefs = [Signed, Unsigned, Foreign, Forged].into_iter();
+    beliefs.try_for_each(|belief| check_believed(notes, belief))
 }
 
 fn check_believed(notes: &BTreeMap<String, String>, belief: Belief) -> Result<(), String> {
