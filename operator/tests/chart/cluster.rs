@@ -107,6 +107,8 @@ impl Cluster {
             format!("azureResourceManagerEndpoint={endpoint}"),
             "azureResourceManagerAudience=https://management.azure.com".to_owned(),
             "crdPattern=resources.azure.com/*;managedidentity.azure.com/*".to_owned(),
+            // Tests store what the other versions refuse, as earlier releases let everybody.
+            "storageVersionWriters={armature-admin,tenant-of-team,tenant-of-other}".to_owned(),
             // Nothing listens there: that costs no work.
             "tracing.otlpEndpoint=http://127.0.0.1:1".to_owned(),
         ]);

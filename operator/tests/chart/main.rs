@@ -30,6 +30,7 @@ mod scopes;
 mod service;
 mod several_tenants;
 mod stop;
+mod storage_version;
 mod upgrade;
 mod values;
 mod versions;

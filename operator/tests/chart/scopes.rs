@@ -221,17 +221,19 @@ async fn where_none_is_allowed_nothing_is() {
 
 #[tokio::test]
 async fn policies_are_made_where_crds_are_kept_and_can_be_left_out() {
-    for (setting, protect, scopes) in [
-        ("azureOperatorMode=watchers-and-webhooks", 2, 2),
-        ("azureOperatorMode=webhooks", 2, 2),
-        ("azureOperatorMode=watchers", 0, 0),
-        ("deletionProtection=false", 0, 2),
-        ("allowedScopesAdmission=false", 2, 0),
+    for (setting, protect, scopes, stored) in [
+        ("azureOperatorMode=watchers-and-webhooks", 2, 2, 2),
+        ("azureOperatorMode=webhooks", 2, 2, 2),
+        ("azureOperatorMode=watchers", 0, 0, 0),
+        ("deletionProtection=false", 0, 2, 2),
+        ("allowedScopesAdmission=false", 2, 0, 2),
+        ("storageVersionPolicy=false", 2, 2, 0),
     ] {
         let manifests = manifests(&[setting]).await;
         let count = |name| policy(&manifests, name).len();
         assert_eq!(count("armature-protect"), protect, "{setting}");
         assert_eq!(count("armature-allowed-scopes"), scopes, "{setting}");
+        assert_eq!(count("armature-storage-version"), stored, "{setting}");
     }
     let bound = manifests(&["allowedScopes={/subscriptions/a,/subscriptions/b}"]).await;
     let deployment = deployment(&bound);
