@@ -27,7 +27,6 @@ pub(super) fn protection_below(
 
 #[cfg(test)]
 mod tests {
-    use armature_reconcile::signature::NoteKeys;
     use armature_shapes::names::{FINALIZER, PROTECT, RESOURCE_ID};
     use armature_shapes::resource::{Kind, Object, ObjectKey};
     use armature_shapes::testing::gadget::MODEL;
@@ -60,8 +59,7 @@ mod tests {
             namespace: "team".to_owned(),
             name: "group".to_owned(),
         };
-        let keys = NoteKeys::default();
-        let deletion = Deletion::new([GROUP.to_owned()], &own, None, &keys);
+        let deletion = Deletion::new([GROUP.to_owned()], &own, None);
         protection_below(cache, namespaces, &deletion)
     }
 

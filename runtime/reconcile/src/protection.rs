@@ -4,14 +4,10 @@
 use armature_shapes::id::ResourceId;
 use armature_shapes::names;
 use armature_shapes::resource::{Object, ObjectKey};
-use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::allowed_scopes::AllowedScopes;
 use crate::annotations::{Annotations, is_protected};
 use crate::claim;
-use crate::condition;
-use crate::signature::NoteKeys;
 
 /// A deletion that is about to be asked for.
 #[derive(Clone, Debug)]
@@ -19,30 +15,26 @@ pub struct Deletion<'a> {
     ids: Vec<String>,
     of: &'a ObjectKey,
     default_scopes: Option<&'a AllowedScopes>,
-    keys: &'a NoteKeys,
 }
 
 impl<'a> Deletion<'a> {
-    /// That of these ARM ids, for this object. `default_scopes` are those of namespaces that name none, `keys` what notes are
-    /// signed with.
+    /// That of these ARM ids, for this object. `default_scopes` are those of namespaces that name none.
     pub fn new(
         ids: impl IntoIterator<Item = String>,
         of: &'a ObjectKey,
         default_scopes: Option<&'a AllowedScopes>,
-        keys: &'a NoteKeys,
     ) -> Self {
         let ids = ids.into_iter().map(|id| id.to_ascii_lowercase());
         Self {
             ids: ids.collect(),
             of,
             default_scopes,
-            keys,
         }
     }
 
     /// Whether the resource of this object would go along, and must not be deleted. An object says so of its own resource only:
-    /// an id of another type, or outside of what its namespace may use, is one that somebody wrote into it, and no claim. So is
-    /// one that is not signed, once all are.
+    /// an id of another type, or outside of what its namespace may use, is one that somebody wrote into it, and no claim. Whether
+    /// it is signed is not asked: an object that comes from a backup is to be kept as well, and where in doubt nothing is deleted.
     pub fn is_refused_by(&self, object: &Object, namespace: &Annotations) -> bool {
         let none = Annotations::new();
         let own = object.metadata.annotations.as_ref().unwrap_or(&none);
@@ -63,17 +55,9 @@ impl<'a> Deletion<'a> {
         })
     }
 
-    /// Where in doubt nothing is deleted: an object that comes from a backup, or from a release that signed nothing, has no
-    /// signature that fits until the first pass over it.
-    fn is_forged(&self, object: &Object) -> bool {
-        self.keys.demand_all() && !self.keys.count(object) && was_looked_at(object)
-    }
-
     fn may_be_its_own(&self, object: &Object, id: &str, namespace: &Annotations) -> bool {
         let kind = object.kind.0;
-        if !ResourceId::parse(id).is_ok_and(|id| id.has_type(kind.remote_type()))
-            || self.is_forged(object)
-        {
+        if !ResourceId::parse(id).is_ok_and(|id| id.has_type(kind.remote_type())) {
             return false;
         }
         match namespace
@@ -88,27 +72,14 @@ impl<'a> Deletion<'a> {
     }
 }
 
-/// Whether a pass has said anything about the object.
-fn was_looked_at(object: &Object) -> bool {
-    let status = object.status.as_deref().map(RawValue::get);
-    let status = status.and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let status = status.unwrap_or_default();
-    let said = condition::ready(status.get("conditions").unwrap_or(&Value::Null));
-    said.is_some_and(|(_, reason)| reason != names::PENDING)
-}
-
 #[cfg(test)]
 mod tests {
-    use armature_engine::compare::DigestKey;
     use armature_shapes::names::{ALLOWED_SCOPES, FINALIZER, PROTECT, RESOURCE_ID};
     use armature_shapes::resource::Kind;
     use armature_shapes::testing::kinds::{GROUP, STORE};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-    use serde_json::json;
-    use serde_json::value::to_raw_value;
 
     use super::*;
-    use crate::signature::SIGNATURE;
 
     const ABOVE: &str = "/subscriptions/s/resourceGroups/g";
     const BELOW: &str = "/subscriptions/S/resourcegroups/G/providers/Microsoft.Toys/stores/a";
@@ -144,8 +115,8 @@ mod tests {
 
     #[test]
     fn what_would_go_along_is_found_by_its_id() {
-        let (of, keys) = (key(), NoteKeys::default());
-        let deletion = Deletion::new([ABOVE.to_owned()], &of, None, &keys);
+        let of = key();
+        let deletion = Deletion::new([ABOVE.to_owned()], &of, None);
         let none = Annotations::new();
         let by_namespace = one(PROTECT, "delete");
         let alike = "/subscriptions/s/resourceGroups/g2/providers/Microsoft.Toys/stores/a";
@@ -174,7 +145,7 @@ mod tests {
         }
         let own = store(BELOW, Some("delete"));
         let of = own.key();
-        let deletion = Deletion::new([BELOW.to_owned()], &of, None, &keys);
+        let deletion = Deletion::new([BELOW.to_owned()], &of, None);
         assert!(
             !deletion.is_refused_by(&own, &none),
             "it is the object itself"
@@ -184,7 +155,7 @@ mod tests {
     /// Both the finalizer and the id are the tenant's to write.
     #[test]
     fn an_id_that_the_object_cannot_stand_for_protects_nothing() {
-        let (of, keys) = (key(), NoteKeys::default());
+        let of = key();
         let elsewhere = AllowedScopes::parse("/subscriptions/s/resourceGroups/mine").unwrap();
         let here = one(ALLOWED_SCOPES, ABOVE);
         let there = one(ALLOWED_SCOPES, "/subscriptions/s/resourceGroups/mine");
@@ -219,42 +190,9 @@ mod tests {
             ("another type", &*other_type, &none, None, false),
             ("no id", &*no_id, &none, None, false),
         ] {
-            let deletion = Deletion::new([ABOVE.to_owned()], &of, default, &keys);
+            let deletion = Deletion::new([ABOVE.to_owned()], &of, default);
             let found = deletion.is_refused_by(&store(id, Some("delete")), namespace);
             assert_eq!(found, expected, "{case}");
-        }
-    }
-
-    /// Where in doubt, nothing is deleted: that notes are forged is believed once all others are signed and the object was
-    /// looked at.
-    #[test]
-    fn an_id_that_is_not_signed_protects_nothing_once_all_are() {
-        let of = key();
-        let none = Annotations::new();
-        let since = Some(jiff::Timestamp::UNIX_EPOCH);
-        let some = NoteKeys::new(DigestKey::random(), None, since);
-        let all = some.clone().demanding_all();
-        let ready = |reason: &str| {
-            let status =
-                json!({"conditions": [{"type": "Ready", "status": "False", "reason": reason}]});
-            to_raw_value(&status).ok()
-        };
-        for (case, keys, status, is_signed, expected) in [
-            ("not all are signed", &some, ready("Failed"), false, true),
-            ("forged", &all, ready("Failed"), false, false),
-            ("signed", &all, ready("Failed"), true, true),
-            ("not looked at", &all, ready("Pending"), false, true),
-            ("without a status", &all, None, false, true),
-        ] {
-            let mut object = store(BELOW, Some("delete"));
-            object.status = status;
-            let annotations = object.metadata.annotations.get_or_insert_default();
-            if is_signed {
-                let signature = keys.sign("", annotations).unwrap();
-                annotations.insert(SIGNATURE.to_owned(), signature);
-            }
-            let deletion = Deletion::new([ABOVE.to_owned()], &of, None, keys);
-            assert_eq!(deletion.is_refused_by(&object, &none), expected, "{case}");
         }
     }
 }

@@ -84,15 +84,13 @@ pub enum Belief {
     Unsigned,
     /// Somebody else may have written them: they are as those of another operator.
     Foreign,
-    /// The same, where all objects of this operator are signed: not even that another operator has made the resource is believed.
-    Forged,
 }
 
 impl Belief {
     /// Whether somebody else may have written the notes.
     #[must_use]
     pub fn is_foreign(self) -> bool {
-        matches!(self, Self::Foreign | Self::Forged)
+        self == Self::Foreign
     }
 }
 
@@ -155,17 +153,16 @@ impl NoteKeys {
         }
         match self.verdict(object) {
             Verdict::Fits(_) => Belief::Signed,
-            Verdict::Missing if self.is_older(object) => Belief::Unsigned,
-            Verdict::Missing | Verdict::Other if self.demands_all => Belief::Forged,
+            // Who can write another signature can take it away, so one that does not fit says no more than none.
+            Verdict::Missing | Verdict::Other if self.is_older(object) => Belief::Unsigned,
             Verdict::Missing | Verdict::Other => Belief::Foreign,
         }
     }
 
-    /// Whether the notes of an object count against other objects. Those of one that is older than the key do, whatever its
-    /// signature: where the key was lost, none fits, and nobody is to lose his place by that.
+    /// Whether the notes of an object count against other objects.
     #[must_use]
     pub fn count(&self, object: &Object) -> bool {
-        !self.belief(object).is_foreign() || self.is_older(object)
+        !self.belief(object).is_foreign()
     }
 
     fn verdict(&self, object: &Object) -> Verdict {

@@ -147,6 +147,8 @@ pub struct ResourceView {
     pub is_looked_at_often: bool,
     /// Creating it anew would take out of Azure what other objects have made in it, and it was found missing once only.
     pub asks_twice: bool,
+    /// Notes that nobody vouches for say that the resource is its own, where `adopt` asks.
+    pub unvouched: bool,
     /// What the ARM path offers.
     pub verbs: Verbs,
     /// Optional steps.

@@ -46,6 +46,11 @@ pub(super) fn is_free_request(method: Method, path: &str) -> bool {
     }
 }
 
+/// Whether a look at a path tells no more than how an operation went.
+pub(crate) fn tells_of_an_operation(path: &str) -> bool {
+    path.to_ascii_lowercase().contains("operation") && is_free_request(Method::Get, path)
+}
+
 /// Whether a path is that of an operation or of its result: beside the resources of a tenant, a subscription or a resource
 /// group, and not one of them or below one. Its last segments are drawn by Azure.
 fn is_operation(segments: &[&str]) -> bool {

@@ -16,6 +16,7 @@ use armature_azure::Method;
 use armature_shapes::id::segment::{self, MisleadingSegment};
 
 pub(crate) use bound::{Bound, Source};
+pub(crate) use free::tells_of_an_operation;
 
 /// First segments of ARM ids: below a subscription, and of the tenant.
 const ROOTS: [&str; 2] = ["subscriptions", "providers"];

@@ -82,31 +82,27 @@ impl Bookkeeping {
             is_operation_foreign: false,
         };
         if belief.is_foreign() {
-            book.disbelieve(belief);
+            book.disbelieve();
         }
         book.add(&deferred);
         book
     }
 
-    /// Somebody else may have written the notes: what is left of them is what another operator's would be. Words that only
-    /// forbid something stay, and the next write takes the others out.
-    fn disbelieve(&mut self, belief: Belief) {
+    /// Somebody else may have written the notes: what is left of them is what another operator's would be.
+    fn disbelieve(&mut self) {
         let adoption = self.adoption();
-        match belief {
-            Belief::Forged => {
-                let stays = [names::OPERATOR_NAMESPACE, names::CLAIMED_WITH];
-                self.now.retain(|name, _| stays.contains(name));
-            }
-            _ => {
-                for name in [names::BASELINE, names::CLAIMED_SPEC] {
-                    self.now.remove(name);
-                }
-            }
+        // Which edit was sent last, though not what it was.
+        let foretold = self.foretold_generation().filter(|_| self.claim_holds);
+        for name in [names::BASELINE, names::CLAIMED_SPEC] {
+            self.now.remove(name);
+        }
+        if let Some(generation) = foretold {
+            self.now
+                .entry(names::LATEST_RECONCILED_GENERATION)
+                .or_insert(generation.to_string());
         }
         // What another operator has made is the object's own, too.
-        let is_believed =
-            |adoption: &Adoption| belief != Belief::Forged || *adoption == Adoption::Refused;
-        if let Some(adoption) = adoption.filter(is_believed) {
+        if let Some(adoption) = adoption {
             self.note_adoption(adoption);
         }
         self.claim_holds = false;

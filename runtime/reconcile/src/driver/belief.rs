@@ -3,11 +3,14 @@
 //! Notes without a signature that fits are those of another operator (see [`crate::signature`]): nothing is sent because of
 //! them. They are signed once it is known which resource the object is for, so that nobody gets his own words signed.
 
-use armature_shapes::id::RemoteId;
+use armature_shapes::id::segment::subscription_of;
+use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::names;
 
 use super::pass::{Pass, recorded_id};
 use crate::action::warning;
+use crate::allowed_scopes::tells_of_an_operation;
+use crate::annotations::{Adopt, Adoption, Directives};
 use crate::port::MetadataPatch;
 use crate::remote::Operation;
 use crate::signature::{Belief, NOT_BELIEVED, SIGNATURE};
@@ -45,12 +48,23 @@ impl Pass<'_> {
         match self.belief {
             Belief::Signed => true,
             Belief::Unsigned => self.has_known_id() && matches!(place.identity, Some(Ok(_))),
-            Belief::Foreign | Belief::Forged => {
+            Belief::Foreign => {
                 let is_known = place.is_proven || self.findings.writes.delete.is_some();
                 let is_followed = !self.book.has_operation() || self.operation().is_some();
-                is_known && self.has_known_id() && is_followed
+                is_known && self.has_known_id() && is_followed && !self.is_unvouched()
             }
         }
+    }
+
+    /// Whether notes that nobody vouches for say that the resource is the object's own, where `adopt` would ask. Then neither is
+    /// believed: that it is, which would take it over or delete it, nor that it is not, which would leave it behind.
+    pub(super) fn is_unvouched(&self) -> bool {
+        let asks = |directives: &Directives| directives.adopt != Adopt::Always;
+        let is_own = matches!(
+            self.book.adoption(),
+            Some(Adoption::Made | Adoption::Adopted)
+        );
+        self.belief.is_foreign() && is_own && self.directives().is_ok_and(|it| asks(&it))
     }
 
     /// Whether the object has the id that this pass works with: somebody may have changed it meanwhile.
@@ -77,24 +91,39 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether an operation is followed at the object's own resource. Where else one is followed that somebody else wrote down
-    /// is his choice.
+    /// Whether an operation is followed at the object's own resource, or where Azure keeps those of its subscription, which
+    /// tells no more than how one went. Where else one is followed that somebody else wrote down is his choice.
     pub(super) fn is_on_own_path(&self, operation: &Operation) -> bool {
         let resumed = armature_azure::Operation::resume(&operation.id, &operation.token);
         let (Ok(resumed), Some(id)) = (resumed, self.id().and_then(RemoteId::arm)) else {
             return false;
         };
-        is_below(&resumed.url, id.as_str())
+        is_below(&resumed.url, id.as_str()) || is_beside(&resumed.url, id)
+    }
+}
+
+/// Whether a URL is that of an operation in the subscription of a resource, which Azure keeps beside its resources.
+fn is_beside(url: &str, id: &ResourceId) -> bool {
+    let path = path_of(url);
+    let subscription = subscription_of(path);
+    let is_same = |other: &str| {
+        id.subscription()
+            .is_some_and(|own| own.eq_ignore_ascii_case(other))
+    };
+    tells_of_an_operation(path) && subscription.is_some_and(|other| is_same(&other))
+}
+
+fn path_of(url: &str) -> &str {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
+        None => url,
     }
 }
 
 /// Whether a URL is that of a resource, or of something below it.
 fn is_below(url: &str, id: &str) -> bool {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let path = match url.split_once("://") {
-        Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
-        None => url,
-    };
+    let path = path_of(url);
     let (path, id) = (path.to_ascii_lowercase(), id.to_ascii_lowercase());
     let rest = path.strip_prefix(&id);
     let is_plain = !path
@@ -105,7 +134,35 @@ fn is_below(url: &str, id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_below;
+    use armature_shapes::id::ResourceId;
+
+    use super::{is_below, is_beside};
+
+    #[test]
+    fn an_operation_is_beside_the_resources_of_its_subscription() {
+        let id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.P/stores/a";
+        let id = ResourceId::parse(id).unwrap();
+        for (path, expected) in [
+            (
+                "/subscriptions/S/providers/Microsoft.P/locations/l/operations/1",
+                true,
+            ),
+            ("/subscriptions/s/operationresults/1", true),
+            (
+                "/subscriptions/t/providers/Microsoft.P/locations/l/operations/1",
+                false,
+            ),
+            ("/subscriptions/s/resourceGroups/other", false),
+            (
+                "/subscriptions/s/operationresults/%2e%2e/resourceGroups/x",
+                false,
+            ),
+            ("/providers/Microsoft.P/operations/1", false),
+        ] {
+            let url = format!("https://arm{path}?api-version=1");
+            assert_eq!(is_beside(&url, &id), expected, "{url}");
+        }
+    }
 
     #[test]
     fn an_operation_of_ones_own_is_below_the_resource() {

@@ -90,6 +90,6 @@ impl Pass<'_> {
         let ids = own.into_iter().chain(override_id.map(str::to_owned));
         let (kubernetes, key) = (&self.reconciler.kubernetes, self.object.key());
         let default = self.reconciler.settings.default_scopes.as_ref();
-        kubernetes.protection_below(&Deletion::new(ids, &key, default, &self.keys))
+        kubernetes.protection_below(&Deletion::new(ids, &key, default))
     }
 }

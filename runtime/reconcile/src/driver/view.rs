@@ -49,6 +49,7 @@ impl Pass<'_> {
             looked_at_for: self.looked_at_for(),
             is_looked_at_often: self.youth().is_some_and(Youth::is_looked_at_often),
             asks_twice: self.asks_twice(),
+            unvouched: self.is_unvouched(),
             verbs: self.version().verbs,
             steps: self.steps(),
         }

@@ -141,22 +141,22 @@ fn an_object_is_believed_by_its_signature_or_its_age() {
     let all = ours.clone().demanding_all();
     let unknown = NoteKeys::new(key(1), None, None);
     let no_keys = NoteKeys::default();
-    use Belief::{Foreign, Forged, Signed, Unsigned};
+    use Belief::{Foreign, Signed, Unsigned};
     for (case, keys, annotations, created, belief, counts) in [
         ("signed, young", &ours, &fits, 101, Signed, true),
         ("signed, old", &ours, &fits, 100, Signed, true),
         ("none, old", &ours, &none, 100, Unsigned, true),
         ("none, young", &ours, &none, 101, Foreign, false),
-        ("another key, old", &ours, &other, 100, Foreign, true),
+        ("another key, old", &ours, &other, 100, Unsigned, true),
         ("another key, young", &ours, &other, 101, Foreign, false),
         ("all are signed: signed", &all, &fits, 50, Signed, true),
-        ("all are signed: none", &all, &none, 50, Forged, false),
+        ("all are signed: none", &all, &none, 50, Foreign, false),
         (
             "all are signed: another key",
             &all,
             &other,
             50,
-            Forged,
+            Foreign,
             false,
         ),
         ("time not known: none", &unknown, &none, 999, Unsigned, true),
@@ -165,7 +165,7 @@ fn an_object_is_believed_by_its_signature_or_its_age() {
             &unknown,
             &other,
             999,
-            Foreign,
+            Unsigned,
             true,
         ),
         ("no keys", &no_keys, &other, 999, Unsigned, true),

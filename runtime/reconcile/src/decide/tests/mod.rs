@@ -115,6 +115,7 @@ fn claimed() -> ResourceView {
         looked_at_for: Duration::ZERO,
         is_looked_at_often: false,
         asks_twice: false,
+        unvouched: false,
         hold: Hold::default(),
         pause: None,
         verbs: Verbs {

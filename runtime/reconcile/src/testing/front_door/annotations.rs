@@ -67,7 +67,9 @@ pub fn check_annotation(name: &str, text: &str) -> Result<(), String> {
         let protected = is_protected(object, namespace);
         match Directives::read(object, ("team", namespace), Policy::Manage) {
             Ok(found) => {
-                let is_usual = !counts || USUAL.contains(&text);
+                // No scope at all is not what holds where nothing is said.
+                let is_scope = name == names::ALLOWED_SCOPES;
+                let is_usual = !counts || (USUAL.contains(&text) && !is_scope);
                 expect((found == default) == is_usual, || {
                     format!("{} is understood as {found:?}", what())
                 })?;
@@ -112,8 +114,8 @@ pub fn noted(notes: &BTreeMap<String, String>, status: Option<&RawValue>) -> Obj
 /// # Errors
 /// Which of that does not hold.
 pub fn check_notes(notes: &BTreeMap<String, String>) -> Result<(), String> {
-    use Belief::{Foreign, Forged, Signed, Unsigned};
-    let mut beliefs = [Signed, Unsigned, Foreign, Forged].into_iter();
+    use Belief::{Foreign, Signed, Unsigned};
+    let mut beliefs = [Signed, Unsigned, Foreign].into_iter();
     beliefs.try_for_each(|belief| check_believed(notes, belief))
 }
 
