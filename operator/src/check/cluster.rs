@@ -1,5 +1,6 @@
 //! From a cluster to what was found.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armature_runtime::azure::budget::Budget;
@@ -8,6 +9,7 @@ use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::installed_crds;
+use armature_runtime::names;
 use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
 use armature_runtime::reconcile::time::Time;
 use armature_runtime::resource::Object;
@@ -58,10 +60,32 @@ pub async fn check(client: &Client, live: &Live, setting: &Setting) -> anyhow::R
     let world = world(live, setting, objects.clone()).await?;
     of_secrets(&world, &rules, &objects, &mut checked).await;
     let looker = looker(&world, &rules, &variables, setting)?;
+    let objects = left(objects, &setting.operator_namespace, &mut checked);
     of_objects(&looker, &objects, &mut checked).await?;
     checked.findings.sort();
     checked.unseen.sort();
     Ok(checked)
+}
+
+/// The objects without those of operators in other namespaces, which have settings of their own.
+fn left(objects: Vec<Object>, operator: &str, checked: &mut Checked) -> Vec<Object> {
+    let mut others: BTreeMap<String, usize> = BTreeMap::new();
+    let mut left = Vec::new();
+    for object in objects {
+        let annotations = object.metadata.annotations.as_ref();
+        let of = annotations.and_then(|entries| entries.get(names::OPERATOR_NAMESPACE));
+        match of.filter(|of| *of != operator) {
+            Some(other) => *others.entry(other.clone()).or_default() += 1,
+            None => left.push(object),
+        }
+    }
+    let told = others.into_iter().map(|(namespace, count)| {
+        format!(
+            "{count} objects of the operator in namespace {namespace} were left out: look at them with --operator-namespace {namespace}"
+        )
+    });
+    checked.problems.extend(told);
+    left
 }
 
 /// CRDs with versions that this release does not have. Who may read no CRDs learns of objects alone.
@@ -77,6 +101,13 @@ async fn of_crds(client: &Client, setting: &Setting, checked: &mut Checked) {
         let Some(kind) = setting.kinds.iter().find(|kind| crd.is_of(kind)) else {
             continue;
         };
+        if !crd.serves(kind) {
+            checked.problems.push(format!(
+                "the cluster does not serve {} at {}, in which this release stores objects: they were not looked at",
+                crd.metadata.name.as_deref().unwrap_or_default(),
+                kind.hub.storage_version
+            ));
+        }
         let stored = crd.check_stored(kind).err();
         let served = crd.check_served(kind).err();
         let findings = [
