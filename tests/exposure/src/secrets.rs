@@ -13,8 +13,9 @@ use regex::bytes::{Regex, RegexBuilder};
 const SHORTEST: usize = 16;
 
 /// Keys of Secrets whose values are no secrets: the words for a method, ids that stand in every ARM id and in messages about
-/// credentials, and the public halves of the webhook's certificates, which are written into CRDs.
-const PUBLIC_KEYS: [&str; 7] = [
+/// credentials, the public halves of the webhook's certificates, which are written into CRDs, and times since when notes in
+/// objects are signed.
+const PUBLIC_KEYS: [&str; 9] = [
     "AUTH_MODE",
     "USE_WORKLOAD_IDENTITY_AUTH",
     "AZURE_SUBSCRIPTION_ID",
@@ -22,6 +23,8 @@ const PUBLIC_KEYS: [&str; 7] = [
     "AZURE_CLIENT_ID",
     "ca.crt",
     "tls.crt",
+    "signing-since",
+    "all-signed-since",
 ];
 
 /// Tokens of Entra ID and of service accounts, whoever got them.
