@@ -6,7 +6,7 @@ use armature_controlplane::KUBERNETES_VERSION;
 use armature_runtime::engine::collect::has_reference_twin;
 use armature_runtime::reconcile::queue::WORKERS;
 use armature_runtime::shape::{StructShape, Type};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::chart::{deployment, folder, helm, manifests};
 use crate::rights::{Right, given};
@@ -264,5 +264,29 @@ fn the_chart_has_the_version_of_the_operator() {
             chart.lines().any(|known| known == line),
             "Chart.yaml lacks `{line}`"
         );
+    }
+}
+
+/// Values of an earlier release (`helm upgrade --reuse-values`) do not have the value, and take no right away.
+#[tokio::test]
+async fn the_right_to_write_secrets_is_left_out_where_it_is_said() {
+    for (setting, expected) in [
+        ("exports=null", true),
+        ("exports=true", true),
+        ("exports=false", false),
+    ] {
+        let manifests = manifests(&[setting]).await;
+        let rules = manifests
+            .iter()
+            .flat_map(|it| it["rules"].as_array())
+            .flatten();
+        let of_data = json!(["secrets", "configmaps"]);
+        let rules: Vec<_> = rules.filter(|rule| rule["resources"] == of_data).collect();
+        assert!(!rules.is_empty(), "{setting}");
+        for rule in rules {
+            let verbs = rule["verbs"].as_array().unwrap();
+            assert_eq!(verbs.contains(&json!("create")), expected, "{setting}");
+            assert!(verbs.contains(&json!("get")), "{setting}");
+        }
     }
 }
