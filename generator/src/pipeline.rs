@@ -371,6 +371,7 @@ pub fn described_group(specs: &SpecRoot, config: &GroupConfig) -> Result<Group, 
         api_group: config.api_group(),
         versions,
         errors: Vec::new(),
+        values: BTreeMap::new(),
     })
 }
 

@@ -7,7 +7,9 @@ use toml::Spanned;
 use super::naming;
 use super::pattern::keep_re2;
 use crate::curation::{ErrorWord, GroupConfig, KindRules, NameWord, Problem};
-use crate::model::{ApiVersion, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, UuidText};
+use crate::model::{
+    ApiVersion, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, UuidText, ValueRules,
+};
 
 /// Keeps the resources that the file exports, gives them their names and takes over what errors mean.
 pub(super) fn select(group: &mut Group, config: &GroupConfig) {
@@ -22,6 +24,18 @@ pub(super) fn select(group: &mut Group, config: &GroupConfig) {
         class: class(rule.class),
     });
     group.errors = errors.collect();
+    let values = config.rules.kinds.iter().map(|(kind, rules)| {
+        let texts =
+            |rules: &[Spanned<String>]| rules.iter().map(|it| it.get_ref().clone()).collect();
+        let values = ValueRules {
+            azure_owned: texts(&rules.azure_owned),
+            equal: texts(&rules.equal),
+        };
+        (kind.get_ref().clone(), values)
+    });
+    group.values = values
+        .filter(|(_, it)| *it != ValueRules::default())
+        .collect();
     let kinds = config
         .rules
         .kinds

@@ -106,6 +106,12 @@ pub struct KindRules {
     /// Spec paths of lists and maps in which a PUT keeps what the spec never named.
     #[serde(default)]
     pub keep_unknown: Vec<Spanned<String>>,
+    /// Values that Azure moves by itself: ARM paths with whose value is right, and while which condition.
+    #[serde(default)]
+    pub azure_owned: Vec<Spanned<String>>,
+    /// Values that Azure answers in other words: ARM paths with what is the same.
+    #[serde(default)]
+    pub equal: Vec<Spanned<String>>,
     /// Keys of `operatorSpec.secrets`, each with the place of its value.
     #[serde(default)]
     pub secrets: BTreeMap<Spanned<String>, SecretRule>,

@@ -117,6 +117,8 @@ fn descriptor(
     let errors = errors
         .filter(|rule| rule.kinds.is_empty() || rule.kinds.iter().any(|name| name == kind.kind))
         .map(|rule| error_rule(rule, uses));
+    let values = group.values.get(kind.kind).cloned().unwrap_or_default();
+    let (azure_owned, equal_values) = (values.azure_owned.iter(), values.equal.iter());
     let (kind_info, remote) = (uses.kind("KindInfo"), uses.kind("Remote"));
     Ok(quote! {
         #text
@@ -133,6 +135,8 @@ fn descriptor(
             secrets: &[#(#secrets),*],
             config_maps: &[#(#config_maps),*],
             errors: &[#(#errors),*],
+            azure_owned: &[#(#azure_owned),*],
+            equal_values: &[#(#equal_values),*],
         };
     })
 }

@@ -15,7 +15,7 @@ pub use name::{ApiVersion, TypeName};
 pub use origin::{DecidedBy, Decision, LeftOut, Origin};
 pub use resource::{
     AnswerStep, ErrorClass, ErrorRule, Group, NameRule, Owner, Resource, Scope, SecretSource,
-    SourceFile, UuidText, Verbs, Version,
+    SourceFile, UuidText, ValueRules, Verbs, Version,
 };
 pub use ty::{
     Absent, ArmPlace, CommonType, ConfigMapImport, Discriminated, EnumType, Meaning, ObjectType,

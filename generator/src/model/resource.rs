@@ -15,6 +15,17 @@ pub struct Group {
     pub versions: BTreeMap<ApiVersion, Version>,
     /// What errors of Azure mean where that differs from the rules for all kinds; set by curation.
     pub errors: Vec<ErrorRule>,
+    /// What is known of single values of a kind, by its name; set by curation.
+    pub values: BTreeMap<String, ValueRules>,
+}
+
+/// What is known of single values of a kind, in the words that the engines read; paths are those of ARM's schema.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueRules {
+    /// Values that Azure moves by itself.
+    pub azure_owned: Vec<String>,
+    /// Values that Azure answers in other words.
+    pub equal: Vec<String>,
 }
 
 impl Group {

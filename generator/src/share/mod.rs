@@ -144,6 +144,7 @@ mod tests {
             name: "test".to_owned(),
             api_group: "test.azure.com".to_owned(),
             errors: Vec::new(),
+            values: BTreeMap::new(),
             versions: BTreeMap::from([
                 version(
                     "2021-01-01",
@@ -201,6 +202,7 @@ mod tests {
                 version_with("2023-01-01", &[more]),
             ]),
             errors: Vec::new(),
+            values: BTreeMap::new(),
         }
     }
 

@@ -113,5 +113,6 @@ pub fn group(versions: Vec<Version>) -> Group {
         api_group: "test.azure.com".to_owned(),
         versions: versions.collect::<BTreeMap<_, _>>(),
         errors: Vec::new(),
+        values: BTreeMap::new(),
     }
 }

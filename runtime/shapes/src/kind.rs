@@ -31,6 +31,13 @@ pub struct KindInfo {
     pub config_maps: &'static [ConfigMapExport],
     /// What errors of this kind mean where that differs from the rules for all kinds.
     pub errors: &'static [ErrorRule],
+    /// Values that Azure moves by itself, one rule each, in the words that `armature_engine::owned` reads:
+    /// `properties.count from properties.minCount to properties.maxCount while properties.enableAutoScaling`. Paths are
+    /// those of ARM's schema; an api-version that lacks one has no such rule.
+    pub azure_owned: &'static [&'static str],
+    /// Values that Azure answers in other words, one rule each, in the words that `armature_engine::compare` reads:
+    /// `properties.networkRuleSet.ipRules[].value as address`.
+    pub equal_values: &'static [&'static str],
 }
 
 impl KindInfo {

@@ -43,6 +43,8 @@ pub static PROMETHEUS_RULE_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230301: VersionInfo = VersionInfo {

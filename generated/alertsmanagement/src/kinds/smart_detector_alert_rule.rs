@@ -38,6 +38,8 @@ pub static SMART_DETECTOR_ALERT_RULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

@@ -55,6 +55,8 @@ pub static API: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220801: VersionInfo = VersionInfo {

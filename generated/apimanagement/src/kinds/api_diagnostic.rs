@@ -39,6 +39,8 @@ pub static API_DIAGNOSTIC: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240501: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static API_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240501: VersionInfo = VersionInfo {

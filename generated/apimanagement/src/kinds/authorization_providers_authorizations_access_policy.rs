@@ -55,6 +55,8 @@ pub static AUTHORIZATION_PROVIDERS_AUTHORIZATIONS_ACCESS_POLICY: KindInfo = Kind
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220801: VersionInfo = VersionInfo {

@@ -38,6 +38,8 @@ pub static LOGGER: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240501: VersionInfo = VersionInfo {

@@ -54,6 +54,8 @@ pub static PRODUCT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220801: VersionInfo = VersionInfo {

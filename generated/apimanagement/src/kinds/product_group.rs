@@ -38,6 +38,8 @@ pub static PRODUCT_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240501: VersionInfo = VersionInfo {

@@ -48,6 +48,8 @@ pub static PRODUCT_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220801: VersionInfo = VersionInfo {

@@ -54,6 +54,8 @@ pub static SERVICE_GATEWAY: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240501: VersionInfo = VersionInfo {

@@ -70,6 +70,8 @@ pub static SUBSCRIPTION: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220801: VersionInfo = VersionInfo {

@@ -44,6 +44,8 @@ pub static AUTH_CONFIG: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240301: VersionInfo = VersionInfo {

@@ -61,6 +61,8 @@ pub static CONTAINER_APP: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240301: VersionInfo = VersionInfo {

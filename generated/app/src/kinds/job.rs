@@ -57,6 +57,8 @@ pub static JOB: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240301: VersionInfo = VersionInfo {

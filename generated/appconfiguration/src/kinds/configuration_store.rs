@@ -216,6 +216,8 @@ pub static CONFIGURATION_STORE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220501: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static REPLICA: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240601: VersionInfo = VersionInfo {

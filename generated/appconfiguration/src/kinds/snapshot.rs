@@ -37,6 +37,8 @@ pub static SNAPSHOT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240601: VersionInfo = VersionInfo {

@@ -43,6 +43,8 @@ pub static ROLE_ASSIGNMENT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200801PREVIEW: VersionInfo = VersionInfo {

@@ -38,6 +38,8 @@ pub static ROLE_DEFINITION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220401: VersionInfo = VersionInfo {

@@ -47,6 +47,8 @@ pub static BATCH_ACCOUNT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210101: VersionInfo = VersionInfo {

@@ -81,6 +81,8 @@ pub static REDIS: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201201: VersionInfo = VersionInfo {

@@ -45,6 +45,8 @@ pub static REDIS_ACCESS_POLICY_ASSIGNMENT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20241101: VersionInfo = VersionInfo {

@@ -49,6 +49,8 @@ pub static REDIS_ENTERPRISE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210301: VersionInfo = VersionInfo {

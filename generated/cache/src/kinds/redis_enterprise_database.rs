@@ -65,6 +65,8 @@ pub static REDIS_ENTERPRISE_DATABASE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210301: VersionInfo = VersionInfo {

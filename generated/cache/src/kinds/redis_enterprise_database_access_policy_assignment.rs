@@ -37,6 +37,8 @@ pub static REDIS_ENTERPRISE_DATABASE_ACCESS_POLICY_ASSIGNMENT: KindInfo = KindIn
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250401: VersionInfo = VersionInfo {

@@ -53,6 +53,8 @@ pub static REDIS_PATCH_SCHEDULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201201: VersionInfo = VersionInfo {

@@ -47,6 +47,8 @@ pub static AFD_CUSTOM_DOMAIN: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230501: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static AFD_ORIGIN_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230501: VersionInfo = VersionInfo {

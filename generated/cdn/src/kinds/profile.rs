@@ -51,6 +51,8 @@ pub static PROFILE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210601: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static PROFILES_ENDPOINT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210601: VersionInfo = VersionInfo {

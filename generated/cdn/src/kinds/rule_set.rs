@@ -39,6 +39,8 @@ pub static RULE_SET: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230501: VersionInfo = VersionInfo {

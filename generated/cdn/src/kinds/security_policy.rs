@@ -49,6 +49,8 @@ pub static SECURITY_POLICY: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230501: VersionInfo = VersionInfo {

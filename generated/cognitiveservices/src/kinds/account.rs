@@ -62,6 +62,8 @@ pub static ACCOUNT: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250601: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static PROJECT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250601: VersionInfo = VersionInfo {

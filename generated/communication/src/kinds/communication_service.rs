@@ -74,6 +74,8 @@ pub static COMMUNICATION_SERVICE: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230401: VersionInfo = VersionInfo {

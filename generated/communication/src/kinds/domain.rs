@@ -38,6 +38,8 @@ pub static DOMAIN: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230401: VersionInfo = VersionInfo {

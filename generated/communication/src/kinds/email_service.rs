@@ -39,6 +39,8 @@ pub static EMAIL_SERVICE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230401: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static AVAILABILITY_SET: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20241101: VersionInfo = VersionInfo {

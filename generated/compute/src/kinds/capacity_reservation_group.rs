@@ -39,6 +39,8 @@ pub static CAPACITY_RESERVATION_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250401: VersionInfo = VersionInfo {

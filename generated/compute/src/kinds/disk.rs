@@ -52,6 +52,8 @@ pub static DISK: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200930: VersionInfo = VersionInfo {

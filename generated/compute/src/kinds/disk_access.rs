@@ -39,6 +39,8 @@ pub static DISK_ACCESS: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240302: VersionInfo = VersionInfo {

@@ -44,6 +44,8 @@ pub static DISK_ENCRYPTION_SET: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220702: VersionInfo = VersionInfo {

@@ -44,6 +44,8 @@ pub static IMAGE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210701: VersionInfo = VersionInfo {

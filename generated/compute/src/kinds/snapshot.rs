@@ -44,6 +44,8 @@ pub static SNAPSHOT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200930: VersionInfo = VersionInfo {

@@ -52,6 +52,8 @@ pub static VIRTUAL_MACHINE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201201: VersionInfo = VersionInfo {

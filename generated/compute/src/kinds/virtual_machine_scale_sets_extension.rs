@@ -44,6 +44,8 @@ pub static VIRTUAL_MACHINE_SCALE_SETS_EXTENSION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201201: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static CONTAINER_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211001: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static REGISTRY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210901: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static REGISTRY_REPLICATION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230701: VersionInfo = VersionInfo {

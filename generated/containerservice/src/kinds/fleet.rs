@@ -53,6 +53,8 @@ pub static FLEET: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250301: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static FLEETS_AUTO_UPGRADE_PROFILE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250301: VersionInfo = VersionInfo {

@@ -47,6 +47,8 @@ pub static FLEETS_MEMBER: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250301: VersionInfo = VersionInfo {

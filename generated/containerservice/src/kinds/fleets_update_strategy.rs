@@ -39,6 +39,8 @@ pub static FLEETS_UPDATE_STRATEGY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250301: VersionInfo = VersionInfo {

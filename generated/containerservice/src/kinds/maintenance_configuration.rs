@@ -32,6 +32,8 @@ pub static MAINTENANCE_CONFIGURATION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240901: VersionInfo = VersionInfo {

@@ -81,6 +81,8 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240901: VersionInfo = VersionInfo {

@@ -47,6 +47,8 @@ pub static MANAGED_CLUSTERS_AGENT_POOL: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240901: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static TRUSTED_ACCESS_ROLE_BINDING: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240901: VersionInfo = VersionInfo {

@@ -37,6 +37,8 @@ pub static SHARED_PRIVATE_LINK: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20241001PREVIEW: VersionInfo = VersionInfo {

@@ -37,6 +37,8 @@ pub static WATCHER: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20241001PREVIEW: VersionInfo = VersionInfo {

@@ -45,6 +45,8 @@ pub static FACTORY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180601: VersionInfo = VersionInfo {

@@ -50,6 +50,8 @@ pub static BACKUP_VAULT: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230101: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static BACKUP_VAULTS_BACKUP_INSTANCE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20231101: VersionInfo = VersionInfo {

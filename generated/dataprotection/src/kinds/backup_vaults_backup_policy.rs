@@ -44,6 +44,8 @@ pub static BACKUP_VAULTS_BACKUP_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230101: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static DATABASE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180601: VersionInfo = VersionInfo {

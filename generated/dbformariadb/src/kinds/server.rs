@@ -38,6 +38,8 @@ pub static SERVER: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180601: VersionInfo = VersionInfo {

@@ -73,6 +73,8 @@ pub static FLEXIBLE_SERVER: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210501: VersionInfo = VersionInfo {

@@ -52,6 +52,8 @@ pub static FLEXIBLE_SERVERS_ADMINISTRATOR: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220101: VersionInfo = VersionInfo {

@@ -52,6 +52,8 @@ pub static FLEXIBLE_SERVERS_FIREWALL_RULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210501: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static FLEXIBLE_SERVERS_ADMINISTRATOR: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250801: VersionInfo = VersionInfo {

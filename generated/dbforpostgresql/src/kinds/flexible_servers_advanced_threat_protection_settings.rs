@@ -32,6 +32,8 @@ pub static FLEXIBLE_SERVERS_ADVANCED_THREAT_PROTECTION_SETTINGS: KindInfo = Kind
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240801: VersionInfo = VersionInfo {

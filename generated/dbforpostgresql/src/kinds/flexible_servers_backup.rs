@@ -39,6 +39,8 @@ pub static FLEXIBLE_SERVERS_BACKUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240801: VersionInfo = VersionInfo {

@@ -49,6 +49,8 @@ pub static FLEXIBLE_SERVERS_CONFIGURATION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210601: VersionInfo = VersionInfo {

@@ -48,6 +48,8 @@ pub static FLEXIBLE_SERVERS_FIREWALL_RULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210601: VersionInfo = VersionInfo {

@@ -38,6 +38,8 @@ pub static FLEXIBLE_SERVERS_VIRTUAL_ENDPOINT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240801: VersionInfo = VersionInfo {

@@ -174,6 +174,8 @@ pub static IOT_HUB: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210702: VersionInfo = VersionInfo {

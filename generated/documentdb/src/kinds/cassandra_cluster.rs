@@ -47,6 +47,8 @@ pub static CASSANDRA_CLUSTER: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20251015: VersionInfo = VersionInfo {

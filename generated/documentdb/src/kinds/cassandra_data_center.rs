@@ -39,6 +39,8 @@ pub static CASSANDRA_DATA_CENTER: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20251015: VersionInfo = VersionInfo {

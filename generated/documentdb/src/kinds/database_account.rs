@@ -80,6 +80,8 @@ pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210515: VersionInfo = VersionInfo {

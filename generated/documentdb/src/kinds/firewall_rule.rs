@@ -39,6 +39,8 @@ pub static FIREWALL_RULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240701: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static MONGODB_DATABASE_COLLECTION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210515: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static MONGODB_USER_DEFINITION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240815: VersionInfo = VersionInfo {

@@ -40,6 +40,8 @@ pub static SQL_DATABASE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210515: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static SQL_DATABASE_CONTAINER_TRIGGER: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210515: VersionInfo = VersionInfo {

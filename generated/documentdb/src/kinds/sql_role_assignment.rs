@@ -43,6 +43,8 @@ pub static SQL_ROLE_ASSIGNMENT: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210515: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static DOMAINS_TOPIC: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200601: VersionInfo = VersionInfo {

@@ -60,6 +60,8 @@ pub static TOPIC: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200601: VersionInfo = VersionInfo {

@@ -69,6 +69,8 @@ pub static NAMESPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

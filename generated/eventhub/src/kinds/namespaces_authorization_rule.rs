@@ -67,6 +67,8 @@ pub static NAMESPACES_AUTHORIZATION_RULE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

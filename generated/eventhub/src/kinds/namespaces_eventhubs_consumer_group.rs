@@ -38,6 +38,8 @@ pub static NAMESPACES_EVENTHUBS_CONSUMER_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

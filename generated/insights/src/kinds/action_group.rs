@@ -32,6 +32,8 @@ pub static ACTION_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230101: VersionInfo = VersionInfo {

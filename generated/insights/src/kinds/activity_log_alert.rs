@@ -37,6 +37,8 @@ pub static ACTIVITY_LOG_ALERT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201001: VersionInfo = VersionInfo {

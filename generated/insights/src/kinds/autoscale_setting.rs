@@ -32,6 +32,8 @@ pub static AUTOSCALE_SETTING: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20221001: VersionInfo = VersionInfo {

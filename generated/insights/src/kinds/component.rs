@@ -42,6 +42,8 @@ pub static COMPONENT: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200202: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static DATA_COLLECTION_ENDPOINT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230311: VersionInfo = VersionInfo {

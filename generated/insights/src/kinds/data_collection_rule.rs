@@ -40,6 +40,8 @@ pub static DATA_COLLECTION_RULE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230311: VersionInfo = VersionInfo {

@@ -29,6 +29,8 @@ pub static DATA_COLLECTION_RULE_ASSOCIATION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230311: VersionInfo = VersionInfo {

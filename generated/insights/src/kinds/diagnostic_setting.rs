@@ -29,6 +29,8 @@ pub static DIAGNOSTIC_SETTING: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210501PREVIEW: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static METRIC_ALERT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180301: VersionInfo = VersionInfo {

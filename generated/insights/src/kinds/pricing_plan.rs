@@ -32,6 +32,8 @@ pub static PRICING_PLAN: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20171001: VersionInfo = VersionInfo {

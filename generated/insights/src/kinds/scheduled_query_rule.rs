@@ -51,6 +51,8 @@ pub static SCHEDULED_QUERY_RULE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220615: VersionInfo = VersionInfo {

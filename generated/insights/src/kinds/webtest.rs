@@ -32,6 +32,8 @@ pub static WEBTEST: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180501PREVIEW: VersionInfo = VersionInfo {

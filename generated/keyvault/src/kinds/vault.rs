@@ -37,6 +37,8 @@ pub static VAULT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210401PREVIEW: VersionInfo = VersionInfo {

@@ -35,6 +35,8 @@ pub static EXTENSION: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230501: VersionInfo = VersionInfo {

@@ -47,6 +47,8 @@ pub static CLUSTER: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230815: VersionInfo = VersionInfo {

@@ -37,6 +37,8 @@ pub static CLUSTER_PRINCIPAL_ASSIGNMENT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240413: VersionInfo = VersionInfo {

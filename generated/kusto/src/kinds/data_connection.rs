@@ -37,6 +37,8 @@ pub static DATA_CONNECTION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230815: VersionInfo = VersionInfo {

@@ -47,6 +47,8 @@ pub static REGISTRY: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240401: VersionInfo = VersionInfo {

@@ -120,6 +120,8 @@ pub static WORKSPACE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210701: VersionInfo = VersionInfo {

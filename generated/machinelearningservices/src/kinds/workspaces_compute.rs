@@ -32,6 +32,8 @@ pub static WORKSPACES_COMPUTE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210701: VersionInfo = VersionInfo {

@@ -37,6 +37,8 @@ pub static WORKSPACES_CONNECTION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210701: VersionInfo = VersionInfo {

@@ -37,6 +37,8 @@ pub static FEDERATED_IDENTITY_CREDENTIAL: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220131PREVIEW: VersionInfo = VersionInfo {

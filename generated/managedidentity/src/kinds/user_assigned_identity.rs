@@ -63,6 +63,8 @@ pub static USER_ASSIGNED_IDENTITY: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20181130: VersionInfo = VersionInfo {

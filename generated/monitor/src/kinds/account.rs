@@ -32,6 +32,8 @@ pub static ACCOUNT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230403: VersionInfo = VersionInfo {

@@ -37,6 +37,8 @@ pub static WEB_APPLICATION_FIREWALL_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220501: VersionInfo = VersionInfo {

@@ -64,6 +64,8 @@ pub static APPLICATION_SECURITY_GROUP: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240101: VersionInfo = VersionInfo {

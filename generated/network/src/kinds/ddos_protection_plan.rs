@@ -64,6 +64,8 @@ pub static DDOS_PROTECTION_PLAN: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250301: VersionInfo = VersionInfo {

@@ -70,6 +70,8 @@ pub static DNS_FORWARDING_RULESET: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

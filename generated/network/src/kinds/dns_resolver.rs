@@ -64,6 +64,8 @@ pub static DNS_RESOLVER: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

@@ -70,6 +70,8 @@ pub static DNS_ZONES_CNAME_RECORD: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180501: VersionInfo = VersionInfo {

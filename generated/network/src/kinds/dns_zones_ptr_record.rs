@@ -64,6 +64,8 @@ pub static DNS_ZONES_PTR_RECORD: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180501: VersionInfo = VersionInfo {

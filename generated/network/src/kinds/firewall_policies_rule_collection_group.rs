@@ -64,6 +64,8 @@ pub static FIREWALL_POLICIES_RULE_COLLECTION_GROUP: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240301: VersionInfo = VersionInfo {

@@ -64,6 +64,8 @@ pub static LOAD_BALANCERS_INBOUND_NAT_RULE: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201101: VersionInfo = VersionInfo {

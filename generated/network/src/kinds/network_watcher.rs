@@ -64,6 +64,8 @@ pub static NETWORK_WATCHER: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20241001: VersionInfo = VersionInfo {

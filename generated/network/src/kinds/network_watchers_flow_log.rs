@@ -76,6 +76,8 @@ pub static NETWORK_WATCHERS_FLOW_LOG: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20241001: VersionInfo = VersionInfo {

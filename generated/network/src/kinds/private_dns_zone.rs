@@ -64,6 +64,8 @@ pub static PRIVATE_DNS_ZONE: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20180901: VersionInfo = VersionInfo {

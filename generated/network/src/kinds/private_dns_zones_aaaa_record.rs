@@ -64,6 +64,8 @@ pub static PRIVATE_DNS_ZONES_AAAA_RECORD: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200601: VersionInfo = VersionInfo {

@@ -69,6 +69,8 @@ pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

@@ -64,6 +64,8 @@ pub static PRIVATE_ENDPOINTS_PRIVATE_DNS_ZONE_GROUP: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220701: VersionInfo = VersionInfo {

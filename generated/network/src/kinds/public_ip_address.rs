@@ -70,6 +70,8 @@ pub static PUBLIC_IP_ADDRESS: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201101: VersionInfo = VersionInfo {

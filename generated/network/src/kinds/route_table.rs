@@ -64,6 +64,8 @@ pub static ROUTE_TABLE: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201101: VersionInfo = VersionInfo {

@@ -69,6 +69,8 @@ pub static TRAFFIC_MANAGER_PROFILE: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220401: VersionInfo = VersionInfo {

@@ -64,6 +64,8 @@ pub static TRAFFIC_MANAGER_PROFILES_EXTERNAL_ENDPOINT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220401: VersionInfo = VersionInfo {

@@ -70,6 +70,8 @@ pub static VIRTUAL_NETWORKS_VIRTUAL_NETWORK_PEERING: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20201101: VersionInfo = VersionInfo {

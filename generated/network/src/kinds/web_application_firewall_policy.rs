@@ -69,6 +69,8 @@ pub static WEB_APPLICATION_FIREWALL_POLICY: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240101: VersionInfo = VersionInfo {

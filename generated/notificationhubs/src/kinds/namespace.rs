@@ -74,6 +74,8 @@ pub static NAMESPACE: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230901: VersionInfo = VersionInfo {

@@ -69,6 +69,8 @@ pub static NOTIFICATION_HUB: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230901: VersionInfo = VersionInfo {

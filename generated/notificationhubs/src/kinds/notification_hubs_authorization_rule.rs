@@ -39,6 +39,8 @@ pub static NOTIFICATION_HUBS_AUTHORIZATION_RULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20230901: VersionInfo = VersionInfo {

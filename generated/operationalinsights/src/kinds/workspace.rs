@@ -55,6 +55,8 @@ pub static WORKSPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210601: VersionInfo = VersionInfo {

@@ -29,6 +29,8 @@ pub static QUOTA: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20250901: VersionInfo = VersionInfo {

@@ -55,6 +55,8 @@ pub static OPEN_SHIFT_CLUSTER: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20231122: VersionInfo = VersionInfo {

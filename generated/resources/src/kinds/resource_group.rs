@@ -36,6 +36,8 @@ pub static RESOURCE_GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20200601: VersionInfo = VersionInfo {

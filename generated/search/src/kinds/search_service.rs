@@ -68,6 +68,8 @@ pub static SEARCH_SERVICE: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

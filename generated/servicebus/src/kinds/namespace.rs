@@ -75,6 +75,8 @@ pub static NAMESPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

@@ -71,6 +71,8 @@ pub static NAMESPACES_AUTHORIZATION_RULE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

@@ -41,6 +41,8 @@ pub static NAMESPACES_QUEUE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

@@ -49,6 +49,8 @@ pub static NAMESPACES_TOPICS_SUBSCRIPTION: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

@@ -41,6 +41,8 @@ pub static NAMESPACES_TOPICS_SUBSCRIPTIONS_RULE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

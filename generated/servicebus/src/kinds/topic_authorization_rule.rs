@@ -68,6 +68,8 @@ pub static TOPIC_AUTHORIZATION_RULE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240101: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static CUSTOM_CERTIFICATE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240301: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static REPLICA: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20240301: VersionInfo = VersionInfo {

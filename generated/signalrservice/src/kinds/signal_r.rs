@@ -69,6 +69,8 @@ pub static SIGNAL_R: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211001: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static SERVERS_ADVANCED_THREAT_PROTECTION_SETTING: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

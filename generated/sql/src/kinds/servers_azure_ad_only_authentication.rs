@@ -47,6 +47,8 @@ pub static SERVERS_AZURE_AD_ONLY_AUTHENTICATION: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static SERVERS_DATABASES_BACKUP_LONG_TERM_RETENTION_POLICY: KindInfo = KindI
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static SERVERS_DATABASES_TRANSPARENT_DATA_ENCRYPTION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

@@ -32,6 +32,8 @@ pub static SERVERS_KEY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

@@ -39,6 +39,8 @@ pub static SERVERS_SECURITY_ALERT_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211101: VersionInfo = VersionInfo {

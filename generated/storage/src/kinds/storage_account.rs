@@ -138,6 +138,8 @@ pub static STORAGE_ACCOUNT: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

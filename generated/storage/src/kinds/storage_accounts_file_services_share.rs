@@ -51,6 +51,8 @@ pub static STORAGE_ACCOUNTS_FILE_SERVICES_SHARE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

@@ -52,6 +52,8 @@ pub static STORAGE_ACCOUNTS_MANAGEMENT_POLICY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

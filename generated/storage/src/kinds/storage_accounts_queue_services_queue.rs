@@ -58,6 +58,8 @@ pub static STORAGE_ACCOUNTS_QUEUE_SERVICES_QUEUE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20210401: VersionInfo = VersionInfo {

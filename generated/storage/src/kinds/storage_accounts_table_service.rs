@@ -45,6 +45,8 @@ pub static STORAGE_ACCOUNTS_TABLE_SERVICE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

@@ -52,6 +52,8 @@ pub static STORAGE_ACCOUNTS_TABLE_SERVICES_TABLE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220901: VersionInfo = VersionInfo {

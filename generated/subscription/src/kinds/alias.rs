@@ -35,6 +35,8 @@ pub static ALIAS: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20211001: VersionInfo = VersionInfo {

@@ -38,6 +38,8 @@ pub static SITE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const V20220301: VersionInfo = VersionInfo {

@@ -356,6 +356,8 @@ pub static MODEL: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 macro_rules! marker {

@@ -249,6 +249,8 @@ pub static GROUP: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 /// A store in a resource group.
@@ -311,6 +313,8 @@ pub static STORE: KindInfo = KindInfo {
         },
     ],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 /// A box in a store.
@@ -333,6 +337,8 @@ pub static BOX: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 /// A resource of a subscription whose name may be in a ConfigMap.
@@ -352,6 +358,8 @@ pub static NAMED: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 /// A value under a key, which is no resource of Azure.
@@ -371,6 +379,8 @@ pub static ENTRY: KindInfo = KindInfo {
         status_path: &["endpoint"],
     }],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 macro_rules! marker {

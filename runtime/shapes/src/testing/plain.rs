@@ -23,5 +23,7 @@ pub fn kind(arm_type: &'static str, scope: Scope) -> KindInfo {
         secrets: &[],
         config_maps: &[],
         errors: &[],
+        azure_owned: &[],
+        equal_values: &[],
     }
 }

@@ -170,6 +170,8 @@ const fn kind(template: Template) -> KindInfo {
         secrets: &[],
         config_maps: &[],
         errors: &[],
+        azure_owned: &[],
+        equal_values: &[],
     }
 }
 

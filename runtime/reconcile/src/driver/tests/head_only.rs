@@ -46,6 +46,8 @@ static BADGE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
+    azure_owned: &[],
+    equal_values: &[],
 };
 
 const ID: &str = "/subscriptions/s-1/resourceGroups/g/providers/Microsoft.Toys/badges/a";
