@@ -177,6 +177,7 @@ impl<'w> World<'w> {
                 .map(|(name, it)| (name.clone(), it.clone()))
                 .collect(),
             errors: Vec::new(),
+            values: std::collections::BTreeMap::new(),
         }
     }
 
