@@ -7,6 +7,7 @@
 //! | [`status`] | what does an answer of ARM say in Kubernetes' words? |
 //! | [`crd`] | what is the CustomResourceDefinition of a kind? |
 //! | [`compare`] | does Azure differ from what is desired? |
+//! | [`owned`] | which values does Azure move by itself? |
 //! | [`named_ids`] | which ARM ids does the body of the PUT name? |
 //! | [`expression`] | what does an expression over an object give? |
 //!
@@ -19,5 +20,6 @@ pub mod compare;
 pub mod crd;
 pub mod expression;
 pub mod named_ids;
+pub mod owned;
 pub mod payload;
 pub mod status;

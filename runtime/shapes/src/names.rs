@@ -105,6 +105,8 @@ pub mod event {
     pub const OUTSIDE_SCOPES: &str = "OutsideAllowedScopes";
     /// Azure has something that was taken out of the spec, after a PUT without it.
     pub const KEPT: &str = "KeptByAzure";
+    /// Azure, or somebody in Azure on purpose, has another value than the spec, and it is left alone.
+    pub const OWNED: &str = "OwnedByAzure";
     /// Azure changes a value by itself.
     pub const UNSTABLE: &str = "ChangesByItself";
     /// The operator was upgraded and would send something else, without an edit of the user.

@@ -37,7 +37,7 @@ pub(super) fn equal(rule: Rule, desired: Option<&Value>, observed: Option<&Value
 }
 
 /// Null, an empty list and an empty object all mean absent.
-pub(super) fn is_nothing(value: &Value) -> bool {
+pub(crate) fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),

@@ -309,7 +309,7 @@ fn superfluous(path: &Path<'_>) -> Leaf<'static> {
 }
 
 /// Names of members that tell every item of either list from its neighbours.
-pub(super) fn identifiers(
+pub(crate) fn identifiers(
     field: &'static Field,
     desired: &[Value],
     observed: &[Value],
@@ -327,7 +327,7 @@ pub(super) fn identifiers(
 }
 
 /// An item's identity as text; identifiers may lead into the item with `/` (`properties/name`).
-pub(super) fn identity(item: &Value, names: &[&str]) -> Option<String> {
+pub(crate) fn identity(item: &Value, names: &[&str]) -> Option<String> {
     let texts: Option<Vec<_>> = names
         .iter()
         .map(|name| {

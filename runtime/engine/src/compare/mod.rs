@@ -16,6 +16,7 @@ mod keyed;
 mod leaves;
 mod left_out;
 mod look;
+mod marked;
 mod marks;
 pub mod overlay;
 mod record;
@@ -26,13 +27,16 @@ use std::fmt;
 use armature_shapes::shape::StructShape;
 use serde_json::Value;
 
+use crate::owned::Mark;
+
 use self::equal::equal;
 use self::leaves::{Leaf, visit};
 
 pub use earlier::EarlierRecord;
+pub(crate) use equal::is_nothing;
 pub use former::MOST_SHARED;
 pub use keyed::{DigestKey, Keyed};
-pub(crate) use leaves::is_unseen;
+pub(crate) use leaves::{identifiers, identity, is_unseen};
 pub use left_out::LeftOut;
 pub use look::Place;
 pub use marks::Marks;
@@ -118,6 +122,8 @@ pub struct Comparison<'a> {
     pub ignored: &'a [String],
     /// ARM paths of maps and lists to which others add members.
     pub shared: &'a [String],
+    /// What the spec says of values that Azure moves by itself.
+    pub marks: &'a [Mark],
 }
 
 impl<'a> Comparison<'a> {
@@ -130,6 +136,7 @@ impl<'a> Comparison<'a> {
             observed,
             ignored: &[],
             shared: &[],
+            marks: &[],
         }
     }
 

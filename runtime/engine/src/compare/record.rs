@@ -13,13 +13,18 @@ use super::former::{Former, Name};
 use super::keyed::{Keyed, LENGTH, take};
 use super::leaves::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
+use super::marked::Marked;
 use super::{Comparison, Difference};
+use crate::owned::Mark;
 
 /// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
 const FORM: &str = "3";
 
 /// The form of records of objects that name members of shared maps and lists, which earlier releases cannot read.
 const WITH_SHARED: &str = "4";
+
+/// The form of records of objects that name values which Azure moves by itself ([`crate::owned`]), with or without the former.
+const WITH_MARKS: &str = "5";
 
 /// Bytes of the digests that only tell one key or one release from another.
 const TAG: usize = 4;
@@ -129,6 +134,7 @@ pub struct Record {
     observed: [u8; LENGTH],
     rewritten: Vec<Rewritten>,
     unstable: Vec<Unstable>,
+    marks: Marked,
     paths: Former,
 }
 
@@ -211,6 +217,7 @@ impl Record {
             observed: [0; LENGTH],
             rewritten: Vec::new(),
             unstable: Vec::new(),
+            marks: Marked::default(),
             paths: Former::default(),
         }
     }
@@ -224,6 +231,7 @@ impl Record {
         Self {
             applied: Applied::Intended,
             observed: Look::at(&answered, keyed).observed,
+            marks: Marked::of(comparison.marks, keyed),
             paths: Former::of(&answered, keyed, None),
             ..Self::claimed(now, keyed)
         }
@@ -272,6 +280,10 @@ impl Record {
             unstable: alike
                 .map(|before| before.unstable.clone())
                 .unwrap_or_default(),
+            // An edit of an owned value is one until it has arrived.
+            marks: before
+                .map(|before| before.marks.clone())
+                .unwrap_or_default(),
             paths: Former::of(comparison, keyed, before.map(|before| &before.paths)),
         }
     }
@@ -313,6 +325,7 @@ impl Record {
             observed: look.observed,
             rewritten,
             unstable,
+            marks: Marked::of(comparison.marks, keyed),
             paths,
         };
         Settled {
@@ -349,7 +362,7 @@ impl Record {
         keyed: Keyed<'_>,
         at: Timestamp,
     ) -> Vec<Difference> {
-        if Look::at(comparison, keyed).observed == self.observed {
+        if self.is_as_seen(comparison, keyed) {
             return self.taken_out(comparison, keyed);
         }
         self.differences(comparison, keyed, at)
@@ -397,6 +410,16 @@ impl Record {
         self.paths.has(&Name::of(path, keyed))
     }
 
+    /// What is remembered of an owned value that the spec names: nothing, or whether it says the same.
+    pub fn remembers(&self, mark: &Mark, keyed: Keyed<'_>) -> Option<bool> {
+        self.marks.is_same(mark, keyed)
+    }
+
+    /// Whether Azure shows on all paths what it did when the record was made.
+    pub fn is_as_seen(&self, comparison: &Comparison<'_>, keyed: Keyed<'_>) -> bool {
+        Look::at(comparison, keyed).observed == self.observed
+    }
+
     /// Whether Azure had the leaf's value when the record was made, or changes it by itself.
     fn expects(&self, leaf: &Leaf<'_>, keyed: Keyed<'_>, at: Timestamp) -> bool {
         let seen = Rewritten::of(leaf, keyed);
@@ -424,13 +447,16 @@ impl Record {
             bytes.extend(entry.path);
             bytes.extend(entry.since.to_be_bytes());
         }
+        let form = match (self.marks.is_empty(), self.paths.has_shared()) {
+            (false, _) => WITH_MARKS,
+            (true, true) => WITH_SHARED,
+            (true, false) => FORM,
+        };
+        if form == WITH_MARKS {
+            self.marks.write(&mut bytes);
+        }
         self.paths.write(&mut bytes);
         let generation = self.desired.generation;
-        let form = if self.paths.has_shared() {
-            WITH_SHARED
-        } else {
-            FORM
-        };
         format!("{form}:{generation}:{}", BASE64.encode(bytes))
     }
 
@@ -447,17 +473,18 @@ impl Record {
 
     fn of_any_key(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, ':');
-        if !matches!(parts.next()?, FORM | WITH_SHARED) {
+        let form = parts.next()?;
+        if !matches!(form, FORM | WITH_SHARED | WITH_MARKS) {
             return None;
         }
         let generation = parts.next()?.parse().ok()?;
         let bytes = BASE64.decode(parts.next()?).ok()?;
         let mut rest = bytes.as_slice();
-        let record = Self::read(&mut rest, generation)?;
+        let record = Self::read(&mut rest, generation, form == WITH_MARKS)?;
         rest.is_empty().then_some(record)
     }
 
-    fn read(rest: &mut &[u8], generation: i64) -> Option<Self> {
+    fn read(rest: &mut &[u8], generation: i64, has_marks: bool) -> Option<Self> {
         let key = take(rest)?;
         let [flags] = take(rest)?;
         let desired = Desired {
@@ -482,13 +509,19 @@ impl Record {
                 since: u32::from_be_bytes(take(rest)?),
             })
         });
+        let unstable = unstable.collect::<Option<_>>()?;
+        let marks = match has_marks {
+            true => Marked::read(rest)?,
+            false => Marked::default(),
+        };
         Some(Self {
             key,
             applied: Applied::from_flags(flags)?,
             desired,
             observed,
             rewritten,
-            unstable: unstable.collect::<Option<_>>()?,
+            unstable,
+            marks,
             paths: Former::read(rest)?,
         })
     }

@@ -6,6 +6,7 @@ use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
     self, Desired, DigestKey, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
 };
+use armature_engine::owned::{self, Mark, Owned};
 use armature_shapes::names;
 use serde_json::{Map, Value};
 
@@ -29,14 +30,20 @@ pub struct Changes {
     pub differences: Vec<compare::Difference>,
     /// Which of the desired paths Azure never shows, and which can be set on creation only.
     pub marks: compare::Marks,
+    /// Values that are Azure's, and stay.
+    pub moved: Vec<owned::Moved>,
 }
 
 /// What is compared in one step: the digests' key, what the user's annotations say, and the body.
 struct Work {
     key: DigestKey,
     uid: String,
+    /// What is not compared: what the user says, and what is Azure's.
     ignored: Vec<String>,
+    /// Where others add members.
     shared: Vec<String>,
+    /// What is desired, with Azure's values where they are Azure's.
+    owned: Owned,
     /// The record, where it can be read.
     record: Option<Record>,
     /// That of the claim: without another one, a PUT of it may have arrived of which nobody heard.
@@ -57,7 +64,7 @@ impl Work {
 
     fn comparison<'a>(&'a self, pass: &'a Pass<'_>) -> compare::Comparison<'a> {
         let desired = match self.shared.is_empty() {
-            true => pass.findings.desired(),
+            true => &self.owned.desired,
             false => &self.body,
         };
         // What can only be asked by HEAD shows nothing that could have drifted.
@@ -69,6 +76,7 @@ impl Work {
             own: Some(pass.findings.desired()),
             ignored: &self.ignored,
             shared: &self.shared,
+            marks: &self.owned.marks,
             ..compare::Comparison::new(pass.version().spec, desired, observed)
         }
     }
@@ -95,6 +103,7 @@ impl Pass<'_> {
         Ok(Changes {
             differences,
             marks: comparison.marks(),
+            moved: work.owned.moved.clone(),
         })
     }
 
@@ -136,6 +145,9 @@ impl Pass<'_> {
                 None => self.unknown(&comparison, claimed.is_some()),
             },
             Edit::None => match drift() {
+                differences if differences.is_empty() && self.is_to_remember(work) => {
+                    (|_| Comparison::Unrecorded, differences)
+                }
                 differences if differences.is_empty() => (|_| Comparison::Same, differences),
                 differences => (Comparison::Differs, differences),
             },
@@ -144,6 +156,17 @@ impl Pass<'_> {
             Edit::Harmless => unrecorded(drift()),
             Edit::Rebuilt => self.rebuilt(record, &comparison, keyed),
         }
+    }
+
+    /// Whether Azure's value counts at places of which it is not remembered what the spec said, or was put there on purpose
+    /// since it was looked at last: then that is remembered, and told.
+    fn is_to_remember(&self, work: &Work) -> bool {
+        let moved = &work.owned.moved;
+        let is_unknown = moved.iter().any(|moved| moved.is_unknown);
+        let is_told = moved.iter().any(|moved| moved.is_told && moved.differs());
+        let (comparison, keyed) = (work.comparison(self), work.keyed());
+        let is_new = |record: &Record| !record.is_as_seen(&comparison, keyed);
+        is_unknown || is_told && work.record.as_ref().is_some_and(is_new)
     }
 
     /// This release builds another body: what Azure changed is drift, the rest waits for the next edit.
@@ -274,7 +297,7 @@ impl Pass<'_> {
                 "Azure writes more paths in its own way than are remembered: where one of them changes, all of them count as drift"
             );
         }
-        let events = self.events(&settled);
+        let events = self.events(&settled, &work.owned);
         if events.is_empty() && self.is_foretold(&settled.record, work.keyed()) {
             self.forget_deferred();
             self.book.confirm_claim();
@@ -299,8 +322,9 @@ impl Pass<'_> {
     }
 
     /// What is told once, when it is found.
-    fn events(&self, settled: &Settled) -> Vec<EventNote> {
+    fn events(&self, settled: &Settled, owned: &Owned) -> Vec<EventNote> {
         let mut events = Vec::new();
+        events.extend(self.told_of(owned));
         if !settled.kept.is_empty() {
             let message = format!(
                 "Azure keeps {}, which the spec no longer names",
@@ -351,9 +375,13 @@ impl Pass<'_> {
         let uid = self.uid();
         let record = self.book.record(key.of(&uid));
         let claimed = self.book.claimed(key.of(&uid));
-        let ignored = self.paths(names::IGNORE_PATHS);
-        let shared = self.shared_paths();
-        let desired = self.findings.desired();
+        let before = record.as_ref().or(claimed.as_ref());
+        let remembered = |mark: &Mark| before?.remembers(mark, key.of(&uid));
+        let owned = self.owned(self.findings.remote_body(), &remembered);
+        let mut ignored = self.ignored_paths();
+        let mut shared = self.shared_paths();
+        shared.extend_from_slice(&owned.shared);
+        let desired = &owned.desired;
         let body = match self.findings.remote_body() {
             None => desired.clone(),
             Some(azure) => {
@@ -370,11 +398,13 @@ impl Pass<'_> {
                 others.body(self.version().spec, &self.with_shared_lists(desired), azure)
             }
         };
+        ignored.extend_from_slice(&owned.ignored);
         Ok(Work {
             key,
             uid,
             ignored,
             shared,
+            owned,
             record,
             claimed,
             body,
@@ -409,14 +439,16 @@ impl Pass<'_> {
     }
 
     fn desired_now(&self, work: &Work) -> Desired {
+        let shape = self.version().spec;
         let others = Others {
-            ignored: &work.ignored,
+            ignored: &self.ignored_paths(),
             shared: &[],
             is_ours: &|_| true,
         };
-        // What is ignored is no part of what is desired: with nothing in Azure it falls out.
+        // What is ignored is no part of what is desired: with nothing in Azure it falls out. Nor is what only Azure says.
         let nothing = Value::Object(Map::new());
-        let body = others.body(self.version().spec, self.findings.desired(), &nothing);
+        let asked = owned::asked(shape, &self.owned_rules(), self.findings.desired());
+        let body = others.body(shape, &asked, &nothing);
         let inputs = self.input_texts();
         let inputs: Vec<[&str; 3]> = inputs
             .iter()

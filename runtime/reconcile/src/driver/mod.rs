@@ -48,6 +48,7 @@ mod inputs;
 mod later;
 mod notes;
 mod object;
+mod owned;
 mod pass;
 mod place;
 mod put;

@@ -18,8 +18,10 @@ impl Pass<'_> {
     /// The object as the decision sees it.
     pub(super) fn view(&self) -> ResourceView {
         let metadata = &self.object.metadata;
+        let rules = self.rule_mistakes();
         let (directives, mistakes) = match self.directives() {
-            Ok(directives) => (directives, None),
+            Ok(directives) if rules.is_empty() => (directives, None),
+            Ok(_) => (Directives::of_policy(Policy::Skip), Some(rules.join("; "))),
             // Nothing of it counts; reading only is the safest of all.
             Err(mistakes) => (Directives::of_policy(Policy::Skip), Some(joined(&mistakes))),
         };

@@ -20,6 +20,7 @@ mod foretold;
 mod head_only;
 mod holds;
 mod operations;
+mod owned;
 mod places;
 mod prerequisites;
 mod protect;

@@ -1,0 +1,93 @@
+//! Members that others added to maps and lists.
+
+use serde_json::Value;
+
+use super::bodies::Bodies;
+use super::steps::Place;
+use super::{Mark, Owned, Remembered};
+use crate::compare::is_nothing;
+
+impl Owned {
+    /// Keeps what others added at a place: by pattern, by name, or whole where the spec names nothing.
+    pub(super) fn add(
+        &mut self,
+        place: &Place,
+        bodies: Bodies<'_>,
+        patterns: &[String],
+        remembered: Remembered<'_>,
+    ) {
+        let (ours, theirs) = bodies.at(place);
+        let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
+            return;
+        };
+        match (ours, theirs) {
+            (None, _) if patterns.is_empty() => {
+                place.set(&mut self.desired, Some(theirs.clone()));
+                self.ignored.push(place.path.clone());
+            }
+            (_, Value::Object(members)) if !patterns.is_empty() => {
+                let mut all = ours.and_then(Value::as_object).cloned().unwrap_or_default();
+                for (key, value) in members {
+                    let is_named = all.keys().any(|known| known.eq_ignore_ascii_case(key));
+                    if !is_named && fits_any(patterns, key) {
+                        all.insert(key.clone(), value.clone());
+                    }
+                }
+                self.set_all(place, ours, Value::Object(all));
+            }
+            (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
+                let all = self.with_items(place, (ours, items), patterns, remembered);
+                self.set_all(place, ours, Value::Array(all));
+            }
+            _ => self.shared.push(place.path.clone()),
+        }
+    }
+
+    fn set_all(&mut self, place: &Place, ours: Option<&Value>, all: Value) {
+        if ours.is_some() || !is_nothing(&all) {
+            place.set(&mut self.desired, Some(all));
+        }
+    }
+
+    /// The spec's texts with those of Azure that are others'.
+    fn with_items(
+        &mut self,
+        place: &Place,
+        (ours, theirs): (Option<&Value>, &[Value]),
+        patterns: &[String],
+        remembered: Remembered<'_>,
+    ) -> Vec<Value> {
+        let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
+        let mark = |text: &str| Mark {
+            path: format!("{}[{text:?}]", place.path),
+            text: text.to_lowercase(),
+        };
+        if patterns.is_empty() {
+            self.marks
+                .extend(all.iter().filter_map(Value::as_str).map(mark));
+        }
+        for item in theirs {
+            let text = item.as_str().unwrap_or_default();
+            let is_others = match patterns {
+                [] => remembered(&mark(text)).is_none(),
+                patterns => fits_any(patterns, text),
+            };
+            if is_others && !all.contains(item) {
+                all.push(item.clone());
+            }
+        }
+        all
+    }
+}
+
+/// Whether a text fits a pattern: as it is, or with anything in the place of a star at its end.
+fn fits_any(patterns: &[String], text: &str) -> bool {
+    let text = text.to_lowercase();
+    patterns.iter().any(|pattern| {
+        let pattern = pattern.to_lowercase();
+        match pattern.strip_suffix('*') {
+            Some(start) => text.starts_with(start),
+            None => text == pattern,
+        }
+    })
+}

@@ -1,0 +1,179 @@
+//! Values that Azure moves by itself: whose value counts, by rules over what is desired and what Azure has.
+//!
+//! [`Owned::of`] takes the body that the spec asks for and puts Azure's values into it where a rule says that they are Azure's,
+//! so that they are neither drift nor lost by a PUT for another reason. An edit of such a value is sent once: the caller keeps
+//! [`Owned::marks`] beside the record of the latest PUT, and says by [`Remembered`] what they were.
+//!
+//! | module | what lives here |
+//! |---|---|
+//! | `rule` | rules in words |
+//! | `steps` | paths of rules, and the places that they stand for |
+//! | `bodies` | conditions and bounds, read from both bodies |
+//! | `added` | members that others added to maps and lists |
+//!
+//! What does not live here: the rules themselves (they are data of kinds and annotations of users), and comparisons.
+
+mod added;
+mod bodies;
+mod rule;
+mod steps;
+
+use armature_shapes::shape::StructShape;
+use serde_json::Value;
+
+pub use rule::{Bound, Right, Rule, RuleError, Term, Test};
+pub use steps::{Steps, StepsError};
+
+use bodies::{Bodies, Verdict};
+use steps::{Place, places};
+
+/// What is remembered of the spec's value at a path: `None` where nothing is, else whether it is this text.
+pub type Remembered<'m> = &'m dyn Fn(&Mark) -> Option<bool>;
+
+/// One value that is Azure's now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// Path as comparisons write it.
+    pub path: String,
+    /// The same in the schema.
+    pub schema_path: String,
+    /// The rule, as it was written.
+    pub rule: String,
+    /// What the spec says; `None` where it does not name it.
+    pub desired: Option<Value>,
+    /// What Azure has.
+    pub observed: Option<Value>,
+    /// Whether somebody did it on purpose, so that it is told.
+    pub is_told: bool,
+    /// Whether an edit of it would not be noticed, since nothing is remembered of it.
+    pub is_unknown: bool,
+}
+
+impl Moved {
+    /// Whether Azure has another value than the spec names.
+    pub fn differs(&self) -> bool {
+        self.desired.is_some() && self.desired != self.observed
+    }
+}
+
+/// What the spec says of an owned value, to be remembered as a digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Path as comparisons write it.
+    pub path: String,
+    /// The value and the conditions as the spec has them.
+    pub text: String,
+}
+
+/// A body with Azure's values in it, and which these are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Owned {
+    /// What is desired, with Azure's values where they are Azure's.
+    pub desired: Value,
+    /// Places whose value is Azure's, as comparisons write them: not compared.
+    pub ignored: Vec<String>,
+    /// Maps and lists in which members that the spec never named stay.
+    pub shared: Vec<String>,
+    /// The values that are Azure's.
+    pub moved: Vec<Moved>,
+    /// What to remember of those that the spec names.
+    pub marks: Vec<Mark>,
+}
+
+/// The body without what is only Azure's to say. An edit of the rest is an edit.
+pub fn asked(shape: &'static StructShape, rules: &[Rule], desired: &Value) -> Value {
+    let mut asked = desired.clone();
+    for rule in rules.iter().filter(|rule| rule.right == Right::ReadOnly) {
+        for place in places(shape, &rule.path, desired, &Value::Null) {
+            place.set(&mut asked, None);
+        }
+    }
+    asked
+}
+
+impl Owned {
+    /// What is Azure's of a body. `observed` is what Azure has; where that is nothing, nothing is owned.
+    pub fn of(
+        shape: &'static StructShape,
+        rules: &[Rule],
+        desired: &Value,
+        observed: Option<&Value>,
+        remembered: Remembered<'_>,
+    ) -> Self {
+        let mut owned = Self {
+            desired: asked(shape, rules, desired),
+            ..Self::default()
+        };
+        let Some(observed) = observed else {
+            // Azure is expected to make what it is asked for.
+            let made = Self::of(shape, rules, desired, Some(desired), remembered);
+            owned.marks = made.marks;
+            return owned;
+        };
+        let bodies = Bodies { desired, observed };
+        for rule in rules {
+            let mut found = places(shape, &rule.path, desired, observed);
+            if let Right::Exchanged(others) = &rule.right {
+                for other in others {
+                    found.extend(places(shape, other, desired, observed));
+                }
+                if !bodies.are_exchanged(&found) {
+                    continue;
+                }
+            }
+            for place in found {
+                match &rule.right {
+                    Right::Added(patterns) if bodies.hold(&place, &rule.terms) => {
+                        owned.add(&place, bodies, patterns, remembered);
+                    }
+                    Right::Added(_) => {}
+                    _ => owned.keep(rule, &place, bodies, remembered),
+                }
+            }
+        }
+        owned
+    }
+
+    /// Puts Azure's value into the place, where it counts.
+    fn keep(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, remembered: Remembered<'_>) {
+        let (ours, theirs) = bodies.at(place);
+        let mark = Mark {
+            path: place.path.clone(),
+            text: bodies.text(place, rule),
+        };
+        let known = remembered(&mark);
+        // What was Azure's while a condition held stays so until the value or the condition is edited.
+        if !bodies.hold(place, &rule.terms) && known != Some(true) {
+            return;
+        }
+        let is_asked = ours.is_some() && rule.right != Right::ReadOnly;
+        if is_asked {
+            self.marks.push(mark);
+            if known == Some(false) {
+                return;
+            }
+        }
+        match bodies.verdict(rule, place) {
+            Verdict::Spec => return,
+            Verdict::Bound(value) => return place.set(&mut self.desired, Some(value)),
+            Verdict::Azure(value) => place.set(&mut self.desired, Some(value)),
+            Verdict::Nothing => place.set(&mut self.desired, None),
+        }
+        // What somebody did on purpose is told, so it must be seen.
+        if rule.right != Right::Told {
+            self.ignored.push(place.path.clone());
+        }
+        self.moved.push(Moved {
+            path: place.path.clone(),
+            schema_path: place.schema_path.clone(),
+            rule: rule.text.clone(),
+            desired: ours.cloned(),
+            observed: theirs.cloned(),
+            is_told: rule.right == Right::Told,
+            is_unknown: is_asked && known.is_none(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Which values Azure moves by itself: the rules of the kind, and the conditions of the user's annotation.
+
+use armature_engine::owned::{Moved, Owned, Remembered, Rule, Steps};
+use armature_shapes::names;
+use serde_json::Value;
+
+use super::compare::some;
+use super::pass::Pass;
+use crate::action::warning;
+use crate::port::EventNote;
+
+/// One entry of the annotation `ignore-paths`.
+enum Entry<'a> {
+    /// A path that is never compared.
+    Path(&'a str),
+    /// A rule with a condition.
+    Rule(&'a str),
+}
+
+impl Pass<'_> {
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let text = self.annotation(names::IGNORE_PATHS).unwrap_or("");
+        let entries = text.split(',').map(str::trim);
+        let entries = entries.filter(|entry| !entry.is_empty());
+        entries.map(|entry| match entry.contains(char::is_whitespace) {
+            true => Entry::Rule(entry),
+            false => Entry::Path(entry),
+        })
+    }
+
+    /// Paths that the user does not want compared, whatever happens.
+    pub(super) fn ignored_paths(&self) -> Vec<String> {
+        let paths = self.entries().filter_map(|entry| match entry {
+            Entry::Path(path) => Some(path.to_owned()),
+            Entry::Rule(_) => None,
+        });
+        paths.collect()
+    }
+
+    /// The rules of the kind and of the user. One that cannot be read leaves nothing alone; of the kinds, tests read all.
+    pub(super) fn owned_rules(&self) -> Vec<Rule> {
+        let of_kind = self.kind().azure_owned.iter().copied();
+        let of_user = self.entries().filter_map(|entry| match entry {
+            Entry::Rule(rule) => Some(rule),
+            Entry::Path(_) => None,
+        });
+        let rules = of_kind.chain(of_user);
+        rules.filter_map(|rule| Rule::parse(rule).ok()).collect()
+    }
+
+    /// What is wrong with the user's conditions.
+    pub(super) fn rule_mistakes(&self) -> Vec<String> {
+        let rules = self.entries().filter_map(|entry| match entry {
+            Entry::Rule(rule) => self.rule_mistake(rule),
+            Entry::Path(_) => None,
+        });
+        let rules = rules.map(|fault| format!("annotation {}: {fault}", names::IGNORE_PATHS));
+        rules.collect()
+    }
+
+    fn rule_mistake(&self, text: &str) -> Option<String> {
+        let rule = match Rule::parse(text) {
+            Ok(rule) => rule,
+            Err(error) => return Some(error.to_string()),
+        };
+        let version = self.version();
+        let is_known = |path: &Steps| path.is_known(version.spec) || path.is_known(version.status);
+        if !rule.path.is_known(version.spec) {
+            return Some(format!(
+                "`{text}`: the spec of {} in version {} has no {}; paths are those of Azure's JSON, as in \
+                 properties.enableAutoScaling",
+                self.kind().kind,
+                version.name,
+                rule.path
+            ));
+        }
+        let unknown = rule.terms.iter().find(|term| !is_known(&term.path))?;
+        Some(format!(
+            "`{text}`: neither spec nor status of {} in version {} have {}",
+            self.kind().kind,
+            version.name,
+            unknown.path
+        ))
+    }
+
+    /// What is told once of values that are Azure's: one that somebody put there on purpose, and one of which it is not
+    /// remembered whether the spec was edited.
+    pub(super) fn told_of(&self, owned: &Owned) -> Option<EventNote> {
+        let is_said = |moved: &&Moved| moved.is_told || moved.is_unknown;
+        let said = owned
+            .moved
+            .iter()
+            .filter(is_said)
+            .filter(|moved| moved.differs());
+        let texts: Vec<String> = said.map(in_words).collect();
+        (!texts.is_empty()).then(|| {
+            let message = format!(
+                "{}: left alone until the spec is edited there",
+                some(&texts, "; ")
+            );
+            warning(names::event::OWNED, message)
+        })
+    }
+
+    /// What of the desired body is Azure's, where Azure has `observed`.
+    pub(super) fn owned(&self, observed: Option<&Value>, remembered: Remembered<'_>) -> Owned {
+        let rules = self.owned_rules();
+        let desired = self.findings.desired();
+        Owned::of(self.version().spec, &rules, desired, observed, remembered)
+    }
+}
+
+/// Both values, and the rule by which Azure's stays.
+fn in_words(moved: &Moved) -> String {
+    let shown =
+        |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+    format!(
+        "{}: Azure has {}, the spec says {} ({})",
+        moved.path,
+        shown(moved.observed.as_ref()),
+        shown(moved.desired.as_ref()),
+        moved.rule
+    )
+}

@@ -1,0 +1,162 @@
+//! Values that Azure moves by itself are left alone while a condition holds, and an edit of them is sent once.
+
+use super::edits::full_store;
+use super::*;
+
+const RULE: &str = "properties.capacity from 1 to 10 while properties.tier is auto";
+
+fn spec(capacity: i64, tier: &str) -> Value {
+    json!({"capacity": capacity, "tier": tier, "location": "westus", "zones": ["1"]})
+}
+
+async fn store(rule: &str, spec: Value) -> (World, ObjectKey) {
+    let world = World::with_group().await;
+    let store = world.store(spec);
+    world
+        .cluster
+        .annotate(&store, names::IGNORE_PATHS, Some(rule));
+    for _ in 0..2 {
+        assert_eq!(world.pass(&store).await, Requeue::Sync);
+    }
+    world.forget();
+    (world, store)
+}
+
+impl World {
+    fn move_capacity(&self, capacity: i64) {
+        let mut azure = self.azure.get(STORE).unwrap();
+        azure["properties"]["capacity"] = json!(capacity);
+        self.azure.set(STORE, azure);
+    }
+
+    /// Capacities of the PUTs that passes send until nothing is left to do.
+    async fn sent(&self, store: &ObjectKey) -> Vec<Value> {
+        for _ in 0..3 {
+            assert_eq!(
+                self.pass(store).await,
+                Requeue::Sync,
+                "{}",
+                self.cluster.message(store)
+            );
+        }
+        let bodies = self.azure.take_bodies();
+        bodies
+            .iter()
+            .map(|body| body["properties"]["capacity"].clone())
+            .collect()
+    }
+
+    /// How often it was told since that was asked last.
+    fn told_of_owned(&self) -> usize {
+        let events = self.cluster.take_events();
+        events
+            .iter()
+            .filter(|(reason, _)| reason == names::event::OWNED)
+            .count()
+    }
+}
+
+#[tokio::test]
+async fn azure_keeps_what_is_its_own_and_an_edit_is_sent_once() {
+    let (world, store) = store(RULE, spec(5, "auto")).await;
+    world.move_capacity(9);
+    assert_eq!(
+        world.sent(&store).await,
+        [Value::Null; 0],
+        "moved between the bounds"
+    );
+    let mut other = spec(5, "auto");
+    other["zones"] = json!(["1", "2"]);
+    world.store(other.clone());
+    assert_eq!(world.sent(&store).await, [9], "a PUT for another reason");
+    other["capacity"] = json!(6);
+    world.store(other.clone());
+    assert_eq!(world.sent(&store).await, [6], "an edit of that very value");
+    world.move_capacity(3);
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+    world.move_capacity(40);
+    assert_eq!(world.sent(&store).await, [10], "beyond the bound");
+    world.move_capacity(8);
+    other["tier"] = json!("by hand");
+    world.store(other);
+    assert_eq!(
+        world.sent(&store).await,
+        [6],
+        "the condition ended by an edit"
+    );
+    world.move_capacity(8);
+    assert_eq!(world.sent(&store).await, [6], "drift");
+    assert_eq!(world.told_of_owned(), 0);
+}
+
+#[tokio::test]
+async fn what_is_not_remembered_is_left_alone_and_told_once() {
+    let (world, store) = store("tags", spec(5, "auto")).await;
+    world.move_capacity(9);
+    world
+        .cluster
+        .annotate(&store, names::IGNORE_PATHS, Some(RULE));
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+    assert_eq!(world.told_of_owned(), 1);
+    world.store(spec(7, "auto"));
+    assert_eq!(world.sent(&store).await, [7]);
+    assert_eq!(world.told_of_owned(), 0);
+}
+
+#[tokio::test]
+async fn what_somebody_did_on_purpose_is_told_once_for_each_value() {
+    let (world, store) = store("properties.capacity told", spec(5, "auto")).await;
+    assert_eq!(
+        (world.sent(&store).await.len(), world.told_of_owned()),
+        (0, 0)
+    );
+    world.move_capacity(9);
+    assert_eq!(
+        (world.sent(&store).await.len(), world.told_of_owned()),
+        (0, 1)
+    );
+    world.move_capacity(11);
+    assert_eq!(
+        (world.sent(&store).await.len(), world.told_of_owned()),
+        (0, 1)
+    );
+    world.store(spec(6, "auto"));
+    assert_eq!(world.sent(&store).await, [6]);
+}
+
+#[tokio::test]
+async fn what_only_azure_says_is_neither_sent_nor_an_edit() {
+    let (world, store) = store("properties.capacity read-only", spec(5, "auto")).await;
+    world.move_capacity(9);
+    world.store(spec(6, "auto"));
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+    world.store(spec(6, "other"));
+    assert_eq!(world.sent(&store).await, [Value::Null]);
+}
+
+#[tokio::test]
+async fn a_condition_that_cannot_be_read_leaves_nothing_alone_and_is_told() {
+    let (world, store) = full_store().await;
+    let table = [
+        ("properties.capacity when auto", "`when` is not known here"),
+        (
+            "properties.nothing while properties.tier",
+            "has no properties.nothing",
+        ),
+        (
+            "properties.capacity while properties.teir",
+            "have properties.teir",
+        ),
+    ];
+    for (rule, expected) in table {
+        world
+            .cluster
+            .annotate(&store, names::IGNORE_PATHS, Some(rule));
+        world.pass(&store).await;
+        let message = world.cluster.message(&store);
+        assert!(message.contains(expected), "{message}");
+        assert!(world.ready(&store).contains("InvalidAnnotation"));
+    }
+    world.cluster.annotate(&store, names::IGNORE_PATHS, None);
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+}
