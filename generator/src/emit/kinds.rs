@@ -113,12 +113,8 @@ fn descriptor(
         let config_map_export = uses.kind("ConfigMapExport");
         quote!(#config_map_export { key: #key, status_path: &[#(#path),*] })
     });
-    let errors = group.errors.iter();
-    let errors = errors
-        .filter(|rule| rule.kinds.is_empty() || rule.kinds.iter().any(|name| name == kind.kind))
-        .map(|rule| error_rule(rule, uses));
-    let values = group.values.get(kind.kind).cloned().unwrap_or_default();
-    let (azure_owned, equal_values) = (values.azure_owned.iter(), values.equal.iter());
+    let errors = error_rules(group, kind.kind, uses);
+    let [azure_owned, equal_values] = value_rules(group, kind.kind);
     let (kind_info, remote) = (uses.kind("KindInfo"), uses.kind("Remote"));
     Ok(quote! {
         #text
@@ -135,10 +131,24 @@ fn descriptor(
             secrets: &[#(#secrets),*],
             config_maps: &[#(#config_maps),*],
             errors: &[#(#errors),*],
-            azure_owned: &[#(#azure_owned),*],
-            equal_values: &[#(#equal_values),*],
+            azure_owned: #azure_owned,
+            equal_values: #equal_values,
         };
     })
+}
+
+/// What is known of single values of a kind: those that Azure moves, and those that it answers in other words.
+fn value_rules(group: &Group, kind: &str) -> [TokenStream; 2] {
+    let rules = group.values.get(kind).cloned().unwrap_or_default();
+    [rules.azure_owned, rules.equal].map(|rules| quote!(&[#(#rules),*]))
+}
+
+/// What errors mean for a kind.
+fn error_rules(group: &Group, kind: &str, uses: &Uses) -> Vec<TokenStream> {
+    let is_of_kind =
+        |rule: &&ErrorRule| rule.kinds.is_empty() || rule.kinds.iter().any(|name| name == kind);
+    let rules = group.errors.iter().filter(is_of_kind);
+    rules.map(|rule| error_rule(rule, uses)).collect()
 }
 
 fn error_rule(rule: &ErrorRule, uses: &Uses) -> TokenStream {

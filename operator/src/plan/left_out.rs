@@ -1,4 +1,4 @@
-//! What a PUT leaves out of what Azure has, and which of it is what Azure would set by itself.
+//! What a PUT leaves out of what Azure has, which of it is what Azure would set by itself, and what is left to Azure.
 
 use armature_runtime::engine::compare;
 use armature_runtime::kind::KindInfo;
@@ -6,7 +6,7 @@ use armature_runtime::reconcile::driver::foresight::Foresight;
 use serde_json::Value;
 
 use super::look::Look;
-use super::resource::{LeftOut, Property};
+use super::resource::{LeftAlone, LeftOut, Property};
 use crate::descriptions::Descriptions;
 use crate::descriptions::defaults::is_default;
 
@@ -29,6 +29,20 @@ pub fn left_out(kind: &'static KindInfo, look: &Look) -> Vec<LeftOut> {
         marked(one, default)
     });
     marked.collect()
+}
+
+/// What the manifest says otherwise and Azure keeps.
+pub fn left_alone(look: &Look) -> Vec<LeftAlone> {
+    let Ok(Foresight { left_alone, .. }) = &look.foresight else {
+        return Vec::new();
+    };
+    let told = left_alone.iter().map(|moved| LeftAlone {
+        path: moved.path.clone(),
+        manifest: moved.desired.clone(),
+        azure: moved.observed.clone(),
+        rule: moved.rule.clone(),
+    });
+    told.collect()
 }
 
 fn marked(one: &compare::LeftOut, default: Option<&Value>) -> LeftOut {

@@ -1,7 +1,7 @@
 //! A plan as Markdown, for a comment on a pull request.
 
 use super::resource::{Action, Plan, Property, Resource};
-use super::text::{left_out_value, tree, values, verdict};
+use super::text::{left_alone_values, left_out_value, tree, values, verdict};
 
 /// What a comment on GitHub may have, which is 65,536 characters, less some room for what others write around it.
 const MOST: usize = 60_000;
@@ -41,13 +41,16 @@ pub fn markdown(plan: &Plan) -> String {
     };
     let (changes, more_changes) = take(resources().map(details).collect());
     let (kept, more_kept) = take(resources().map(left_out).collect());
-    for position in 0..changes.len().max(kept.len()) {
+    let (alone, more_alone) = take(resources().map(left_alone).collect());
+    for position in 0..changes.len().max(kept.len()).max(alone.len()) {
         text.extend(changes.get(position).map(String::as_str));
         text.extend(kept.get(position).map(String::as_str));
+        text.extend(alone.get(position).map(String::as_str));
     }
     for (count, what) in [
         (more_changes, "properties"),
         (more_kept, "values that a PUT leaves out"),
+        (more_alone, "values that are left to Azure"),
     ] {
         if count > 0 {
             text.push_str(&format!(
@@ -130,6 +133,20 @@ fn left_out(one: &Resource) -> String {
     );
     for one in left_out {
         text.push_str(&format!("{}: {}\n", one.path, left_out_value(one)));
+    }
+    text + "```\n\n</details>\n"
+}
+
+fn left_alone(one: &Resource) -> String {
+    if one.left_alone.is_empty() {
+        return String::new();
+    }
+    let (count, name) = (one.left_alone.len(), &one.name);
+    let noun = if count == 1 { "value" } else { "values" };
+    let mut text =
+        format!("\n<details><summary>{name}: {count} {noun} left to Azure</summary>\n\n```text\n");
+    for one in &one.left_alone {
+        text.push_str(&format!("{}: {}\n", one.path, left_alone_values(one)));
     }
     text + "```\n\n</details>\n"
 }

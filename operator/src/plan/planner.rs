@@ -19,7 +19,7 @@ use futures::{StreamExt, stream};
 use serde_json::Value;
 
 use super::input::{Gathered, Input, title};
-use super::left_out::{beside_the_told, left_out};
+use super::left_out::{beside_the_told, left_alone, left_out};
 use super::look::{Azure, Look, Looker, settings};
 use super::order::{Order, exported};
 use super::outcome::{Beside, Outcome, outcome, went_along};
@@ -300,6 +300,7 @@ impl Planner<'_> {
                 .and_then(|owner| Some(found.get(owner)?.action)),
         };
         let left_out = look.as_ref().map(|look| left_out(key.kind.0, look));
+        let left_alone = look.as_ref().map(left_alone);
         let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
         let outcome = match look {
             Some(look) => self.admitted(&key, outcome(look, beside)),
@@ -315,6 +316,7 @@ impl Planner<'_> {
             message: outcome.message,
             left_out: beside_the_told(left_out.unwrap_or_default(), &outcome.properties),
             properties: outcome.properties,
+            left_alone: left_alone.unwrap_or_default(),
             assumed: assumed.unwrap_or_default(),
             warnings: told_of(&self.warnings, &key),
         }

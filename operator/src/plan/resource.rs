@@ -76,6 +76,9 @@ pub struct Resource {
     /// What Azure has and the PUT leaves out: the one that would be sent, else the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// What the manifest says otherwise and Azure keeps, since Azure moves it by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<LeftAlone>,
     /// Secrets and ConfigMaps that were taken for there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
@@ -233,6 +236,22 @@ pub struct LeftOut {
     /// Azure's spec says that this is the value where none is sent.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_default: bool,
+}
+
+/// A value that Azure moves by itself, where Azure has another one than the manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftAlone {
+    /// Path in Azure's JSON.
+    pub path: String,
+    /// What the manifest says; absent where it must not be shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Value>,
+    /// What Azure has; absent where it must not be shown, or where Azure does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub azure: Option<Value>,
+    /// The rule by which it stays: path, bounds and condition.
+    pub rule: String,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

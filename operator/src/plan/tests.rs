@@ -189,6 +189,7 @@ fn some(action: Action, own: &str, owner: Option<&str>) -> Resource {
         message: None,
         properties: Vec::new(),
         left_out: Vec::new(),
+        left_alone: Vec::new(),
         assumed: Vec::new(),
         warnings: Vec::new(),
     }

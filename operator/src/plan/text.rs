@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::resource::{Action, LeftOut, Name, Plan, Property, Resource};
+use super::resource::{Action, LeftAlone, LeftOut, Name, Plan, Property, Resource};
 use crate::colour::Colour;
 
 /// Longest value on one line.
@@ -104,6 +104,17 @@ fn resource<'p>(
     for one in &one.properties {
         line(format!("{:<width$}  {}", one.path, values(one)).trim_end());
     }
+    if !one.left_alone.is_empty() {
+        line("left to Azure, which moves it by itself:");
+        let width = width_of(one.left_alone.iter().map(|one| one.path.as_str()));
+        for one in &one.left_alone {
+            line(&format!(
+                "  {:<width$}  {}",
+                one.path,
+                left_alone_values(one)
+            ));
+        }
+    }
     if let Some((said, left_out)) = one.told_left_out() {
         line(said);
         let shown = &left_out[..left_out.len().min(MOST_LEFT_OUT)];
@@ -130,6 +141,20 @@ pub fn left_out_value(one: &LeftOut) -> String {
         Some(value) => shown(value),
         None => "(not shown)".to_owned(),
     }
+}
+
+/// Both values, and why Azure's stays.
+pub fn left_alone_values(one: &LeftAlone) -> String {
+    let value = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), shown);
+    let values = match (&one.manifest, &one.azure) {
+        (None, _) => "(not shown)".to_owned(),
+        (manifest, azure) => format!(
+            "Azure has {}, the manifest says {}",
+            value(azure),
+            value(manifest)
+        ),
+    };
+    format!("{values} (rule: {})", one.rule)
 }
 
 /// What would happen, and the reason where nothing can.

@@ -36,7 +36,7 @@ pub struct KindInfo {
     /// those of ARM's schema; an api-version that lacks one has no such rule.
     pub azure_owned: &'static [&'static str],
     /// Values that Azure answers in other words, one rule each, in the words that `armature_engine::compare` reads:
-    /// `properties.networkRuleSet.ipRules[].value as address`.
+    /// `properties.rules[].source as address`.
     pub equal_values: &'static [&'static str],
 }
 

@@ -2,10 +2,18 @@
 
 use super::keyed::{Keyed, take};
 use super::look::SHORT;
-use crate::owned::Mark;
 
 /// Most values that are remembered. Of those beyond, Azure's value stays whatever the spec says.
 const MOST: usize = 64;
+
+/// What the spec says of an owned value, to be remembered as a digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Path as comparisons write it.
+    pub path: String,
+    /// The value and the conditions as the spec has them.
+    pub text: String,
+}
 
 /// Digests of paths, each with that of what the spec said there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -27,8 +27,6 @@ use std::fmt;
 use armature_shapes::shape::StructShape;
 use serde_json::Value;
 
-use crate::owned::Mark;
-
 use self::equal::equal;
 use self::leaves::{Leaf, visit};
 
@@ -39,6 +37,7 @@ pub use keyed::{DigestKey, Keyed};
 pub(crate) use leaves::{identifiers, identity, is_unseen};
 pub use left_out::LeftOut;
 pub use look::Place;
+pub use marked::Mark;
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 

@@ -13,9 +13,8 @@ use super::former::{Former, Name};
 use super::keyed::{Keyed, LENGTH, take};
 use super::leaves::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
-use super::marked::Marked;
+use super::marked::{Mark, Marked};
 use super::{Comparison, Difference};
-use crate::owned::Mark;
 
 /// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
 const FORM: &str = "3";

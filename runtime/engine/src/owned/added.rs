@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::bodies::Bodies;
 use super::steps::Place;
-use super::{Mark, Owned, Remembered};
-use crate::compare::is_nothing;
+use super::{Owned, Remembered};
+use crate::compare::{Mark, is_nothing};
 
 impl Owned {
     /// Keeps what others added at a place: by pattern, by name, or whole where the spec names nothing.
@@ -37,6 +37,20 @@ impl Owned {
             }
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
                 let all = self.with_items(place, (ours, items), patterns, remembered);
+                self.set_all(place, ours, Value::Array(all));
+            }
+            (_, Value::Array(items)) if !patterns.is_empty() => {
+                let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
+                let names = |item: &Value, text: &str| {
+                    texts_of(item).any(|own| own.eq_ignore_ascii_case(text))
+                };
+                for item in items {
+                    let mut fits = texts_of(item).filter(|text| fits_any(patterns, text));
+                    let is_others = fits.any(|text| !all.iter().any(|known| names(known, text)));
+                    if is_others {
+                        all.push(item.clone());
+                    }
+                }
                 self.set_all(place, ours, Value::Array(all));
             }
             _ => self.shared.push(place.path.clone()),
@@ -80,14 +94,21 @@ impl Owned {
     }
 }
 
-/// Whether a text fits a pattern: as it is, or with anything in the place of a star at its end.
+/// The texts directly in an item, its name among them.
+fn texts_of(item: &Value) -> impl Iterator<Item = &str> {
+    let members = item.as_object().into_iter().flatten();
+    members.filter_map(|(_, value)| value.as_str())
+}
+
+/// Whether a text fits a pattern: as it is, or with anything in the place of a star at its end or its beginning.
 fn fits_any(patterns: &[String], text: &str) -> bool {
     let text = text.to_lowercase();
     patterns.iter().any(|pattern| {
         let pattern = pattern.to_lowercase();
-        match pattern.strip_suffix('*') {
-            Some(start) => text.starts_with(start),
-            None => text == pattern,
+        match (pattern.strip_suffix('*'), pattern.strip_prefix('*')) {
+            (Some(start), _) => text.starts_with(start),
+            (None, Some(end)) => text.ends_with(end),
+            (None, None) => text == pattern,
         }
     })
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use armature_shapes::digest::canonical_json;
 use serde_json::{Value, json};
 
+use super::Scaled;
 use super::rule::{Bound, Right, Rule, Term, Test};
 use super::steps::{Place, Side, Steps};
 use crate::compare::is_nothing;
@@ -14,6 +15,7 @@ use crate::compare::is_nothing;
 pub(super) struct Bodies<'v> {
     pub desired: &'v Value,
     pub observed: &'v Value,
+    pub scaled: Scaled,
 }
 
 /// What goes into the body of a PUT at a place whose condition holds.
@@ -27,6 +29,10 @@ pub(super) enum Verdict {
     Bound(Value),
     /// Nothing.
     Nothing,
+    /// What the spec says, and it is not compared: Azure does not answer it.
+    Unanswered,
+    /// It has to be asked first whether another resource scales this one.
+    Unknown,
 }
 
 impl<'v> Bodies<'v> {
@@ -41,7 +47,7 @@ impl<'v> Bodies<'v> {
     pub fn hold(self, place: &Place, terms: &[Term]) -> bool {
         terms.iter().all(|term| {
             let ours = place.value(&term.path, self.desired, Side::Desired);
-            let ours = ours.filter(|value| !is_nothing(value));
+            let ours = ours.filter(|value| !is_nothing(value) && !term.in_azure);
             match &term.test {
                 Test::Unset => ours.is_none(),
                 test => {
@@ -52,13 +58,13 @@ impl<'v> Bodies<'v> {
         })
     }
 
-    /// What an edit is told by: the spec's value, and what it says of the conditions.
+    /// What an edit is told by: the spec's value, and what it says of the conditions. What it does not say of them is left out,
+    /// so that rules which differ in what Azure answers are alike.
     pub fn text(self, place: &Place, rule: &Rule) -> String {
         let ours = place.own(self.desired, Side::Desired);
-        let of_terms = rule.terms.iter().map(|term| {
-            let value = place.value(&term.path, self.desired, Side::Desired);
-            value.cloned().unwrap_or_default()
-        });
+        let of_terms = rule.terms.iter().filter(|term| !term.in_azure);
+        let of_terms =
+            of_terms.filter_map(|term| place.value(&term.path, self.desired, Side::Desired));
         canonical_json(&json!([ours, of_terms.collect::<Vec<_>>()]))
     }
 
@@ -67,6 +73,7 @@ impl<'v> Bodies<'v> {
         let (ours, theirs) = self.at(place);
         let theirs = match (&rule.right, theirs) {
             (Right::Unsent | Right::ReadOnly, _) => return Verdict::Nothing,
+            (Right::Kept, None) => return Verdict::Unanswered,
             (_, None) => return Verdict::Spec,
             (_, Some(theirs)) => theirs,
         };
@@ -74,6 +81,18 @@ impl<'v> Bodies<'v> {
             Right::Later if ours.is_some_and(|ours| order(theirs, ours) != Ordering::Greater) => {
                 Verdict::Spec
             }
+            Right::OtherVersion if ours.is_some_and(|ours| stem(ours) != stem(theirs)) => {
+                Verdict::Spec
+            }
+            Right::Autoscaled => match self.scaled {
+                _ if ours.is_none() || ours == Some(theirs) => Verdict::Azure(theirs.clone()),
+                Scaled::Unasked => Verdict::Unknown,
+                Scaled::ByNone => Verdict::Spec,
+                Scaled::Between(least, most) => {
+                    let bounds = (&Bound::Fixed(least), &Bound::Fixed(most));
+                    self.within(bounds, place, (ours, theirs))
+                }
+            },
             Right::Within(least, most) => self.within((least, most), place, (ours, theirs)),
             _ => Verdict::Azure(theirs.clone()),
         }
@@ -128,6 +147,13 @@ impl<'v> Bodies<'v> {
                 at.map(|at| theirs.swap_remove(at)).is_some()
             })
     }
+}
+
+/// A text up to its last slash, in any case.
+fn stem(value: &Value) -> String {
+    let text = text(value);
+    let stem = text.rsplit_once('/').map(|(stem, _)| stem.to_owned());
+    stem.unwrap_or(text)
 }
 
 fn passes(test: &Test, value: Option<&Value>) -> bool {

@@ -27,8 +27,22 @@ pub use steps::{Steps, StepsError};
 use bodies::{Bodies, Verdict};
 use steps::{Place, places};
 
+use crate::compare::Mark;
+
 /// What is remembered of the spec's value at a path: `None` where nothing is, else whether it is this text.
 pub type Remembered<'m> = &'m dyn Fn(&Mark) -> Option<bool>;
+
+/// Whether another resource in Azure changes how many units this one has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scaled {
+    /// That was not asked.
+    #[default]
+    Unasked,
+    /// None does.
+    ByNone,
+    /// Some do, between these numbers.
+    Between(i64, i64),
+}
 
 /// One value that is Azure's now.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,30 +53,18 @@ pub struct Moved {
     pub schema_path: String,
     /// The rule, as it was written.
     pub rule: String,
-    /// What the spec says; `None` where it does not name it.
+    /// What the spec says; `None` where it does not name it, or where it must not be shown.
     pub desired: Option<Value>,
-    /// What Azure has.
+    /// What Azure has; `None` where it must not be shown, too.
     pub observed: Option<Value>,
+    /// Whether the spec names the value, and Azure has another one.
+    pub differs: bool,
+    /// Whether the values must stay out of messages.
+    pub is_hidden: bool,
     /// Whether somebody did it on purpose, so that it is told.
     pub is_told: bool,
     /// Whether an edit of it would not be noticed, since nothing is remembered of it.
     pub is_unknown: bool,
-}
-
-impl Moved {
-    /// Whether Azure has another value than the spec names.
-    pub fn differs(&self) -> bool {
-        self.desired.is_some() && self.desired != self.observed
-    }
-}
-
-/// What the spec says of an owned value, to be remembered as a digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// Path as comparisons write it.
-    pub path: String,
-    /// The value and the conditions as the spec has them.
-    pub text: String,
 }
 
 /// A body with Azure's values in it, and which these are.
@@ -78,14 +80,23 @@ pub struct Owned {
     pub moved: Vec<Moved>,
     /// What to remember of those that the spec names.
     pub marks: Vec<Mark>,
+    /// Whether it has to be asked if another resource scales this one: Azure has another number of units.
+    pub asks_scaled: bool,
 }
 
 /// The body without what is only Azure's to say. An edit of the rest is an edit.
 pub fn asked(shape: &'static StructShape, rules: &[Rule], desired: &Value) -> Value {
     let mut asked = desired.clone();
+    let bodies = Bodies {
+        desired,
+        observed: &Value::Null,
+        scaled: Scaled::Unasked,
+    };
     for rule in rules.iter().filter(|rule| rule.right == Right::ReadOnly) {
         for place in places(shape, &rule.path, desired, &Value::Null) {
-            place.set(&mut asked, None);
+            if bodies.hold(&place, &rule.terms) {
+                place.set(&mut asked, None);
+            }
         }
     }
     asked
@@ -97,7 +108,7 @@ impl Owned {
         shape: &'static StructShape,
         rules: &[Rule],
         desired: &Value,
-        observed: Option<&Value>,
+        (observed, scaled): (Option<&Value>, Scaled),
         remembered: Remembered<'_>,
     ) -> Self {
         let mut owned = Self {
@@ -106,11 +117,15 @@ impl Owned {
         };
         let Some(observed) = observed else {
             // Azure is expected to make what it is asked for.
-            let made = Self::of(shape, rules, desired, Some(desired), remembered);
+            let made = Self::of(shape, rules, desired, (Some(desired), scaled), remembered);
             owned.marks = made.marks;
             return owned;
         };
-        let bodies = Bodies { desired, observed };
+        let bodies = Bodies {
+            desired,
+            observed,
+            scaled,
+        };
         for rule in rules {
             let mut found = places(shape, &rule.path, desired, observed);
             if let Right::Exchanged(others) = &rule.right {
@@ -136,6 +151,10 @@ impl Owned {
 
     /// Puts Azure's value into the place, where it counts.
     fn keep(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, remembered: Remembered<'_>) {
+        if self.ignored.contains(&place.path) {
+            // Another rule of it holds.
+            return;
+        }
         let (ours, theirs) = bodies.at(place);
         let mark = Mark {
             path: place.path.clone(),
@@ -143,18 +162,25 @@ impl Owned {
         };
         let known = remembered(&mark);
         // What was Azure's while a condition held stays so until the value or the condition is edited.
-        if !bodies.hold(place, &rule.terms) && known != Some(true) {
+        let is_kept = known == Some(true) && rule.right != Right::ReadOnly;
+        if !bodies.hold(place, &rule.terms) && !is_kept {
             return;
         }
         let is_asked = ours.is_some() && rule.right != Right::ReadOnly;
-        if is_asked {
+        let verdict = bodies.verdict(rule, place);
+        if is_asked && !self.marks.contains(&mark) {
             self.marks.push(mark);
-            if known == Some(false) {
+        }
+        if is_asked && known == Some(false) {
+            return;
+        }
+        match verdict {
+            Verdict::Spec => return,
+            Verdict::Unknown => {
+                self.asks_scaled = true;
                 return;
             }
-        }
-        match bodies.verdict(rule, place) {
-            Verdict::Spec => return,
+            Verdict::Unanswered => return self.ignored.push(place.path.clone()),
             Verdict::Bound(value) => return place.set(&mut self.desired, Some(value)),
             Verdict::Azure(value) => place.set(&mut self.desired, Some(value)),
             Verdict::Nothing => place.set(&mut self.desired, None),
@@ -167,8 +193,10 @@ impl Owned {
             path: place.path.clone(),
             schema_path: place.schema_path.clone(),
             rule: rule.text.clone(),
-            desired: ours.cloned(),
-            observed: theirs.cloned(),
+            desired: ours.filter(|_| !place.is_hidden).cloned(),
+            observed: theirs.filter(|_| !place.is_hidden).cloned(),
+            differs: ours.is_some() && ours != theirs,
+            is_hidden: place.is_hidden,
             is_told: rule.right == Right::Told,
             is_unknown: is_asked && known.is_none(),
         });

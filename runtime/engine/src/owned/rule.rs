@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! PATH [RIGHT] [while TERM [and TERM]…]
-//! RIGHT: unsent | or later | from BOUND to BOUND | exchanged [with PATH [and PATH]…] | added [like PREFIX*[|PREFIX*]…]
-//!        | read-only | told
+//! RIGHT: unsent | or later | in another version | from BOUND to BOUND | autoscaled | exchanged [with PATH [and PATH]…]
+//!        | added [like PATTERN[|PATTERN]…] | read-only | told
 //! BOUND: a path | a whole number | spec
-//! TERM:  PATH | no PATH | PATH is WORD[|WORD]… | PATH contains WORD | unset
+//! TERM:  [azure] PATH | no PATH | PATH is WORD[|WORD]… | PATH contains WORD | unset
 //! ```
+//!
+//! A pattern may have a star at one end. `unset` alone is about the rule's own path.
 
 use super::steps::{Steps, StepsError};
 
@@ -32,6 +34,10 @@ pub enum Right {
     Unsent,
     /// Azure's where it is larger, or a later version, than the spec's.
     Later,
+    /// Azure's where it has the spec's value but for what stands behind the last slash, the version of a key.
+    OtherVersion,
+    /// Azure's within what another resource, that scales this one, allows; where there is none, the spec's.
+    Autoscaled,
     /// Azure's between two bounds; beyond them the nearer bound.
     Within(Bound, Bound),
     /// Azure's while it has the spec's values of these places in another order.
@@ -58,6 +64,8 @@ pub enum Bound {
 /// Something that must hold. It is read from what is desired, and from Azure's answer where desired does not name it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
+    /// Whether Azure's answer alone counts.
+    pub in_azure: bool,
     /// Of what.
     pub path: Steps,
     /// What must be so.
@@ -112,8 +120,8 @@ pub enum RuleError {
     },
 }
 
-const RIGHTS: &str =
-    "`unsent`, `or later`, `from … to …`, `exchanged`, `added`, `read-only`, `told` or `while`";
+const RIGHTS: &str = "`unsent`, `or later`, `in another version`, `from … to …`, `autoscaled`, `exchanged`, `added`, \
+                      `read-only`, `told` or `while`";
 
 impl Rule {
     /// Reads a rule.
@@ -203,6 +211,16 @@ impl<'t> Words<'t> {
             "unsent" => Ok(Right::Unsent),
             "read-only" => Ok(Right::ReadOnly),
             "told" => Ok(Right::Told),
+            "autoscaled" => Ok(Right::Autoscaled),
+            "in" => {
+                for wanted in ["another", "version"] {
+                    match self.next("`another version`")? {
+                        word if word == wanted => {}
+                        word => return self.unknown(word, "`another version`"),
+                    }
+                }
+                Ok(Right::OtherVersion)
+            }
             "or" => match self.next("`later`")? {
                 "later" => Ok(Right::Later),
                 other => self.unknown(other, "`later`"),
@@ -265,11 +283,15 @@ impl<'t> Words<'t> {
 
     fn term(&mut self, own: &Steps) -> Result<Term, RuleError> {
         let word = self.next("a condition")?;
+        let in_azure = word == "azure";
         let (path, test) = match word {
             "unset" => (own.clone(), Test::Unset),
             "no" => (self.path()?, Test::Off),
-            path => {
-                let path = self.steps(path)?;
+            first => {
+                let path = match in_azure {
+                    true => self.path()?,
+                    false => self.steps(first)?,
+                };
                 let test = if self.takes("is") {
                     let words = self.next("a word")?.split('|');
                     Test::Is(words.map(str::to_owned).collect())
@@ -289,7 +311,11 @@ impl<'t> Words<'t> {
                 "a path that has `[]` only where the rule's own path has it",
             );
         }
-        Ok(Term { path, test })
+        Ok(Term {
+            in_azure,
+            path,
+            test,
+        })
     }
 }
 
@@ -304,6 +330,7 @@ mod tests {
     #[test]
     fn rules_are_read() {
         let term = |path: &str, test: Test| Term {
+            in_azure: path == "p.tier",
             path: steps(path),
             test,
         };
@@ -346,6 +373,12 @@ mod tests {
                 Right::Within(Bound::Spec, Bound::At(steps("p.most"))),
                 vec![],
             ),
+            (
+                "p.key in another version while azure p.tier is a",
+                Right::OtherVersion,
+                vec![term("p.tier", Test::Is(words(&["a"])))],
+            ),
+            ("p.capacity autoscaled", Right::Autoscaled, vec![]),
             ("p.role told", Right::Told, vec![]),
             ("p.items[].image read-only", Right::ReadOnly, vec![]),
         ];
@@ -361,7 +394,7 @@ mod tests {
             ("", "``: a path is missing after ``"),
             (
                 "p.a when p.b",
-                "`p.a when p.b`: `when` is not known here; expected `unsent`, `or later`, `from … to …`, `exchanged`, `added`, `read-only`, `told` or `while`",
+                "`p.a when p.b`: `when` is not known here; expected `unsent`, `or later`, `in another version`, `from … to …`, `autoscaled`, `exchanged`, `added`, `read-only`, `told` or `while`",
             ),
             (
                 "p.a while",

@@ -8,7 +8,7 @@ use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, StructShape, Type};
 use serde_json::{Map, Value};
 
-use crate::compare::{identifiers, identity};
+use crate::compare::{identifiers, identity, is_unseen};
 
 /// A path in ARM's JSON: `properties.agentPoolProfiles[].count` for all items, `properties.agentPoolProfiles.user1.count` for
 /// one of them.
@@ -153,6 +153,8 @@ pub struct Place {
     pub path: String,
     /// The same in the schema.
     pub schema_path: String,
+    /// Whether the value is a secret, or has parts, of which one may be.
+    pub is_hidden: bool,
     steps: Vec<Step>,
     /// For each step which item or entry it is; none for members of objects.
     bindings: Vec<Binding>,
@@ -264,6 +266,7 @@ pub(super) fn places(
     let mut search = Search {
         steps: &steps.0,
         bindings: Vec::new(),
+        is_hidden: false,
         found: Vec::new(),
     };
     let none = Map::new();
@@ -279,6 +282,8 @@ type Sides<'v> = (Option<&'v Value>, Option<&'v Value>);
 struct Search<'s> {
     steps: &'s [Step],
     bindings: Vec<Binding>,
+    /// Whether something above is a secret.
+    is_hidden: bool,
     found: Vec<Place>,
 }
 
@@ -311,7 +316,7 @@ impl Search<'_> {
     /// An object of ARM between two fields of a shape.
     fn further(&mut self, tree: &ArmTree, sides: Sides<'_>, steps: &[Step], path: &Path<'_>) {
         match steps.is_empty() {
-            true => self.take(sides, path),
+            true => self.take(sides, path, true),
             false => self.object(tree, sides, steps, path),
         }
     }
@@ -325,8 +330,11 @@ impl Search<'_> {
         path: &Path<'_>,
     ) {
         let Some((step, rest)) = steps.split_first() else {
-            return self.take(sides, path);
+            let is_hidden = self.is_hidden || is_unseen(field) || has_parts(ty);
+            return self.take(sides, path, is_hidden);
         };
+        let was_hidden = self.is_hidden;
+        self.is_hidden |= is_unseen(field);
         match ty {
             Type::Struct(shape) => {
                 let none = Map::new();
@@ -352,6 +360,7 @@ impl Search<'_> {
             Type::List(list) => self.items(list.item, field, sides, (step, rest), path),
             _ => {}
         }
+        self.is_hidden = was_hidden;
     }
 
     fn items(
@@ -390,13 +399,14 @@ impl Search<'_> {
         }
     }
 
-    fn take(&mut self, sides: Sides<'_>, path: &Path<'_>) {
+    fn take(&mut self, sides: Sides<'_>, path: &Path<'_>, is_hidden: bool) {
         if sides.0.is_none() && sides.1.is_none() {
             return;
         }
         self.found.push(Place {
             path: path.to_string(),
             schema_path: path.schema_path(),
+            is_hidden,
             steps: self.steps.to_vec(),
             bindings: self.bindings.clone(),
         });
@@ -443,6 +453,14 @@ fn bindings(
         }
     }
     found
+}
+
+fn has_parts(ty: Type) -> bool {
+    match ty {
+        Type::Struct(_) | Type::Map(_) | Type::Json => true,
+        Type::List(list) => has_parts(list.item),
+        _ => false,
+    }
 }
 
 fn child<'v>(value: Option<&'v Value>, name: &str) -> Option<&'v Value> {

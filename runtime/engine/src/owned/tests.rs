@@ -64,7 +64,7 @@ fn owned(text: &str, desired: &Value, observed: &Value, known: Option<bool>) -> 
         Cluster::SHAPE,
         &rules(&[text]),
         desired,
-        Some(observed),
+        (Some(observed), Scaled::Unasked),
         &|_| known,
     )
 }
@@ -129,6 +129,44 @@ fn a_condition_decides_whose_value_counts() {
             properties(json!({"zone": "1"})),
             properties(json!({"upgrade": {"channel": "x"}})),
             properties(json!({"zone": "1", "upgrade": {"channel": "x"}})),
+        ),
+        (
+            "properties.version while properties.zone is 1",
+            properties(json!({"version": "1", "zone": "1"})),
+            properties(json!({})),
+            Value::Null,
+        ),
+        (
+            "properties.version read-only while properties.zone is 2",
+            properties(json!({"version": "1", "zone": "1"})),
+            properties(json!({"version": "2"})),
+            Value::Null,
+        ),
+        (
+            "properties.version in another version",
+            properties(json!({"version": "https://v/keys/k/1"})),
+            properties(json!({"version": "https://V/keys/k/2"})),
+            properties(json!({"version": "https://V/keys/k/2"})),
+        ),
+        (
+            "properties.version in another version",
+            properties(json!({"version": "https://v/keys/k/1"})),
+            properties(json!({"version": "https://v/keys/other/2"})),
+            Value::Null,
+        ),
+        (
+            "properties.version while azure properties.version is msi",
+            properties(json!({"version": "a"})),
+            properties(json!({"version": "msi"})),
+            properties(json!({"version": "msi"})),
+        ),
+        (
+            "properties.pools added like *.azure.net",
+            properties(json!({"pools": [{"name": "a"}]})),
+            properties(
+                json!({"pools": [{"name": "x.azure.net", "count": 1}, {"name": "b"}, {"name": "a"}]}),
+            ),
+            properties(json!({"pools": [{"name": "a"}, {"name": "x.azure.net", "count": 1}]})),
         ),
         (
             "properties.version unsent",
@@ -250,7 +288,13 @@ fn texts_that_others_added_stay_and_those_of_the_spec_go() {
     let observed = json!({"properties": {"taints": ["a", "b", "c"]}});
     let was_ours = |mark: &Mark| (mark.text == "a" || mark.text == "b").then_some(true);
     let rules = rules(&["properties.taints added"]);
-    let owned = Owned::of(Cluster::SHAPE, &rules, &desired, Some(&observed), &was_ours);
+    let owned = Owned::of(
+        Cluster::SHAPE,
+        &rules,
+        &desired,
+        (Some(&observed), Scaled::Unasked),
+        &was_ours,
+    );
     assert_eq!(owned.desired["properties"]["taints"], json!(["a", "c"]));
     assert_eq!(owned.marks.len(), 1);
 }
@@ -268,15 +312,20 @@ fn members_that_others_added_are_shared_and_lists_that_nobody_names_are_carried(
 fn nothing_is_owned_of_what_is_not_there() {
     let desired = json!({"sku": {"capacity": 3}, "properties": {"version": "1"}});
     let rules = rules(&["sku.capacity", "properties.version read-only"]);
-    let owned = Owned::of(Cluster::SHAPE, &rules, &desired, None, &|_| None);
+    let owned = Owned::of(
+        Cluster::SHAPE,
+        &rules,
+        &desired,
+        (None, Scaled::Unasked),
+        &|_| None,
+    );
     assert_eq!(
         owned.desired,
         json!({"sku": {"capacity": 3}, "properties": {}})
     );
-    assert_eq!(
-        (owned.moved, owned.marks, owned.ignored),
-        Default::default()
-    );
+    assert_eq!((owned.moved, owned.ignored), Default::default());
+    // What is made from it is remembered.
+    assert_eq!(owned.marks.len(), 1);
 }
 
 #[test]
@@ -294,5 +343,29 @@ fn paths_are_known_by_the_shape() {
     for (path, expected) in table {
         let steps = Steps::parse(path).unwrap();
         assert_eq!(steps.is_known(Cluster::SHAPE), expected, "{path}");
+    }
+}
+
+#[test]
+fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() {
+    let rules = rules(&["sku.capacity autoscaled"]);
+    let body = |capacity: i64| json!({"sku": {"capacity": capacity}});
+    // Azure's, by what it is scaled, what is sent, whether it has to be asked.
+    let table = [
+        (3, Scaled::Unasked, 3, false),
+        (5, Scaled::Unasked, 3, true),
+        (5, Scaled::ByNone, 3, false),
+        (5, Scaled::Between(2, 6), 5, false),
+        (9, Scaled::Between(2, 6), 6, false),
+    ];
+    for (azure, scaled, sent, asks) in table {
+        let (desired, observed) = (body(3), body(azure));
+        let observed = (Some(&observed), scaled);
+        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, &|_| None);
+        assert_eq!(
+            (owned.desired, owned.asks_scaled),
+            (body(sent), asks),
+            "{azure} {scaled:?}"
+        );
     }
 }

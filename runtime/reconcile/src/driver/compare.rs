@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
-    self, Desired, DigestKey, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
+    self, Desired, DigestKey, Edit, Keyed, LeftOut, Mark, Place, Record, Settled, edit,
 };
-use armature_engine::owned::{self, Mark, Owned};
+use armature_engine::owned::{self, Owned};
 use armature_shapes::names;
 use serde_json::{Map, Value};
 
@@ -30,8 +30,6 @@ pub struct Changes {
     pub differences: Vec<compare::Difference>,
     /// Which of the desired paths Azure never shows, and which can be set on creation only.
     pub marks: compare::Marks,
-    /// Values that are Azure's, and stay.
-    pub moved: Vec<owned::Moved>,
 }
 
 /// What is compared in one step: the digests' key, what the user's annotations say, and the body.
@@ -103,8 +101,14 @@ impl Pass<'_> {
         Ok(Changes {
             differences,
             marks: comparison.marks(),
-            moved: work.owned.moved.clone(),
         })
+    }
+
+    /// Values that are Azure's, and are not those of the spec.
+    pub(super) async fn left_alone(&self) -> Result<Vec<owned::Moved>, KubernetesError> {
+        let mut moved = self.work().await?.owned.moved;
+        moved.retain(|moved| moved.differs);
+        Ok(moved)
     }
 
     /// What Azure has and a PUT of what is desired would leave out; nothing where there is no body to send.
@@ -163,7 +167,7 @@ impl Pass<'_> {
     fn is_to_remember(&self, work: &Work) -> bool {
         let moved = &work.owned.moved;
         let is_unknown = moved.iter().any(|moved| moved.is_unknown);
-        let is_told = moved.iter().any(|moved| moved.is_told && moved.differs());
+        let is_told = moved.iter().any(|moved| moved.is_told && moved.differs);
         let (comparison, keyed) = (work.comparison(self), work.keyed());
         let is_new = |record: &Record| !record.is_as_seen(&comparison, keyed);
         is_unknown || is_told && work.record.as_ref().is_some_and(is_new)

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use armature_azure::CredentialKey;
 use armature_engine::compare::LeftOut;
+use armature_engine::owned::Moved;
 use armature_shapes::id::RemoteId;
 use armature_shapes::resource::ObjectKey;
 
@@ -39,6 +40,8 @@ pub struct Foresight {
     pub version: Option<&'static str>,
     /// What Azure has and a PUT leaves out: the one that would be sent, or the next one where there is nothing to send now.
     pub left_out: Vec<LeftOut>,
+    /// Values that are Azure's, and stay although the spec says something else.
+    pub left_alone: Vec<Moved>,
 }
 
 /// The step at which a pass was stopped.
@@ -102,18 +105,19 @@ impl Reconciler {
             let is_recorded = *is_recorded.get_or_insert_with(|| pass.book.is_recorded());
             let next = pass.foresee(is_recorded).await?;
             if !is_again(&next) {
-                let left_out = match next {
+                let (left_out, left_alone) = match next {
                     Next::Put { exists: true, .. }
                     | Next::Nothing {
                         only_reads: false, ..
-                    } => pass.left_out().await?,
-                    _ => Vec::new(),
+                    } => (pass.left_out().await?, pass.left_alone().await?),
+                    _ => Default::default(),
                 };
                 return Ok(Foresight {
                     id: pass.id().cloned(),
                     credential: pass.findings.credential().clone(),
                     version: Some(pass.version().name),
                     left_out,
+                    left_alone,
                     ..Foresight::of(next)
                 });
             }
@@ -131,6 +135,7 @@ impl Foresight {
             credential: CredentialKey::Global,
             version: None,
             left_out: Vec::new(),
+            left_alone: Vec::new(),
         }
     }
 

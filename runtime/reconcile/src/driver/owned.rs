@@ -1,6 +1,6 @@
 //! Which values Azure moves by itself: the rules of the kind, and the conditions of the user's annotation.
 
-use armature_engine::owned::{Moved, Owned, Remembered, Rule, Steps};
+use armature_engine::owned::{Moved, Owned, Remembered, Rule, Scaled, Steps};
 use armature_shapes::names;
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ impl Pass<'_> {
             .moved
             .iter()
             .filter(is_said)
-            .filter(|moved| moved.differs());
+            .filter(|moved| moved.differs);
         let texts: Vec<String> = said.map(in_words).collect();
         (!texts.is_empty()).then(|| {
             let message = format!(
@@ -106,12 +106,16 @@ impl Pass<'_> {
     pub(super) fn owned(&self, observed: Option<&Value>, remembered: Remembered<'_>) -> Owned {
         let rules = self.owned_rules();
         let desired = self.findings.desired();
+        let observed = (observed, Scaled::Unasked);
         Owned::of(self.version().spec, &rules, desired, observed, remembered)
     }
 }
 
 /// Both values, and the rule by which Azure's stays.
 fn in_words(moved: &Moved) -> String {
+    if moved.is_hidden {
+        return format!("{}: Azure has another value ({})", moved.path, moved.rule);
+    }
     let shown =
         |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
     format!(
