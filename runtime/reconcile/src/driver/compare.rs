@@ -69,6 +69,7 @@ impl Work {
             own: Some(pass.findings.desired()),
             ignored: &self.ignored,
             shared: &self.shared,
+            equal_values: pass.kind().equal_values,
             ..compare::Comparison::new(pass.version().spec, desired, observed)
         }
     }
