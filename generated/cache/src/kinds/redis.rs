@@ -82,7 +82,13 @@ pub static REDIS: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.redisConfiguration.aof-storage-connection-string-0 as masked",
+        "properties.redisConfiguration.aof-storage-connection-string-1 as masked",
+        "properties.redisConfiguration.rdb-storage-connection-string as masked",
+        "properties.replicasPerMaster also as properties.replicasPerPrimary",
+        "properties.replicasPerPrimary also as properties.replicasPerMaster",
+    ],
 };
 
 const V20201201: VersionInfo = VersionInfo {

@@ -48,7 +48,10 @@ pub static AFD_CUSTOM_DOMAIN: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.tlsSettings.cipherSuiteSetType unset as TLS12_2022",
+        "properties.tlsSettings.minimumTlsVersion unset as TLS12",
+    ],
 };
 
 const V20230501: VersionInfo = VersionInfo {

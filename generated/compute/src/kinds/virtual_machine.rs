@@ -53,7 +53,15 @@ pub static VIRTUAL_MACHINE: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.billingProfile.maxPrice unset as -1",
+        "properties.hardwareProfile.vmSize as any-case",
+        "properties.licenseType unset as None",
+        "properties.osProfile.linuxConfiguration.ssh.publicKeys[].keyData as lines",
+        "properties.priority unset as Regular",
+        "properties.storageProfile.osDisk.diskSizeGB unless nothing",
+        "properties.storageProfile.osDisk.managedDisk.storageAccountType unless nothing",
+    ],
 };
 
 const V20201201: VersionInfo = VersionInfo {

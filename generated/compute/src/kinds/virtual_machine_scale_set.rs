@@ -53,7 +53,14 @@ pub static VIRTUAL_MACHINE_SCALE_SET: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.virtualMachineProfile.billingProfile.maxPrice unset as -1",
+        "properties.virtualMachineProfile.licenseType unset as None",
+        "properties.virtualMachineProfile.osProfile.linuxConfiguration.ssh.publicKeys[].keyData as lines",
+        "properties.virtualMachineProfile.osProfile.windowsConfiguration.enableAutomaticUpdates unless false while properties.upgradePolicy.mode is Automatic",
+        "properties.virtualMachineProfile.priority unset as Regular",
+        "sku.name as any-case",
+    ],
 };
 
 const V20201201: VersionInfo = VersionInfo {

@@ -82,7 +82,24 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.agentPoolProfiles[].mode unset as User",
+        "properties.agentPoolProfiles[].orchestratorVersion also as properties.agentPoolProfiles[].currentOrchestratorVersion",
+        "properties.agentPoolProfiles[].orchestratorVersion as version",
+        "properties.agentPoolProfiles[].osDiskType unset as Managed",
+        "properties.agentPoolProfiles[].scaleSetPriority unset as Regular",
+        "properties.agentPoolProfiles[].spotMaxPrice unset as -1",
+        "properties.agentPoolProfiles[].vmSize as any-case",
+        "properties.apiServerAccessProfile.privateDNSZone as any-case",
+        "properties.autoScalerProfile.balance-similar-node-groups as any-case",
+        "properties.autoScalerProfile.skip-nodes-with-local-storage as any-case",
+        "properties.autoScalerProfile.skip-nodes-with-system-pods as any-case",
+        "properties.autoUpgradeProfile.upgradeChannel unset as none",
+        "properties.kubernetesVersion also as properties.currentKubernetesVersion",
+        "properties.kubernetesVersion as version",
+        "properties.linuxProfile.ssh.publicKeys[].keyData as lines",
+        "sku.tier same Paid or Standard",
+    ],
 };
 
 const V20240901: VersionInfo = VersionInfo {

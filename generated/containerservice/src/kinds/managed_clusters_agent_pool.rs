@@ -48,7 +48,15 @@ pub static MANAGED_CLUSTERS_AGENT_POOL: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.mode unset as User",
+        "properties.orchestratorVersion also as properties.currentOrchestratorVersion",
+        "properties.orchestratorVersion as version",
+        "properties.osDiskType unset as Managed",
+        "properties.scaleSetPriority unset as Regular",
+        "properties.spotMaxPrice unset as -1",
+        "properties.vmSize as any-case",
+    ],
 };
 
 const V20240901: VersionInfo = VersionInfo {

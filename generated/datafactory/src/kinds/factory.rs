@@ -46,7 +46,7 @@ pub static FACTORY: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.publicNetworkAccess unset as Enabled"],
 };
 
 const V20180601: VersionInfo = VersionInfo {

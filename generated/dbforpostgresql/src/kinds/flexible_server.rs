@@ -61,7 +61,11 @@ pub static FLEXIBLE_SERVER: KindInfo = KindInfo {
     ],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.administratorLogin unless nothing while properties.authConfig.passwordAuth is Disabled",
+        "properties.authConfig.passwordAuth unset as Enabled",
+        "properties.replicationRole same None or Primary",
+    ],
 };
 
 const V20210601: VersionInfo = VersionInfo {

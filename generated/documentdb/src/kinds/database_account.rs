@@ -81,7 +81,11 @@ pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.consistencyPolicy.maxIntervalInSeconds counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",
+        "properties.consistencyPolicy.maxStalenessPrefix counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",
+        "properties.defaultIdentity as id-in-text",
+    ],
 };
 
 const V20210515: VersionInfo = VersionInfo {

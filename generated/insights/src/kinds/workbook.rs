@@ -33,7 +33,7 @@ pub static WORKBOOK: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.serializedData as json"],
 };
 
 const V20230601: VersionInfo = VersionInfo {

@@ -33,7 +33,7 @@ pub static WORKSPACES_COMPUTE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.properties.vmSize as any-case"],
 };
 
 const V20210701: VersionInfo = VersionInfo {

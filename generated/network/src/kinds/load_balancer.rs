@@ -65,7 +65,10 @@ pub static LOAD_BALANCER: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.loadBalancingRules[].properties.backendAddressPool also in properties.loadBalancingRules[].properties.backendAddressPools",
+        "properties.loadBalancingRules[].properties.backendAddressPools also in properties.loadBalancingRules[].properties.backendAddressPool",
+    ],
 };
 
 const V20201101: VersionInfo = VersionInfo {

@@ -77,7 +77,9 @@ pub static NETWORK_WATCHERS_FLOW_LOG: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.flowAnalyticsConfiguration.networkWatcherFlowAnalyticsConfiguration.workspaceRegion as location",
+    ],
 };
 
 const V20241001: VersionInfo = VersionInfo {

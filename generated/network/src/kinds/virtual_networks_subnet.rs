@@ -71,7 +71,11 @@ pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.addressPrefix also in properties.addressPrefixes",
+        "properties.addressPrefixes also in properties.addressPrefix",
+        "properties.serviceEndpoints[].locations as location",
+    ],
 };
 
 const V20201101: VersionInfo = VersionInfo {

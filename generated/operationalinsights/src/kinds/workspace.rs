@@ -56,7 +56,10 @@ pub static WORKSPACE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.features.immediatePurgeDataOn30Days unset as false",
+        "properties.workspaceCapping.dailyQuotaGb unset as -1",
+    ],
 };
 
 const V20210601: VersionInfo = VersionInfo {

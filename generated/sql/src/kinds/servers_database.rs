@@ -40,7 +40,10 @@ pub static SERVERS_DATABASE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.licenseType unless nothing",
+        "sku.name also as properties.currentServiceObjectiveName",
+    ],
 };
 
 const V20211101: VersionInfo = VersionInfo {

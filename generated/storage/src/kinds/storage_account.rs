@@ -139,7 +139,14 @@ pub static STORAGE_ACCOUNT: KindInfo = KindInfo {
     ],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.allowSharedKeyAccess unset as true",
+        "properties.encryption.services.queue.enabled unset as true",
+        "properties.encryption.services.queue.keyType unset as Service",
+        "properties.encryption.services.table.enabled unset as true",
+        "properties.encryption.services.table.keyType unset as Service",
+        "properties.networkAcls.bypass as words",
+    ],
 };
 
 const V20210401: VersionInfo = VersionInfo {

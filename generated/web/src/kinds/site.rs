@@ -39,7 +39,11 @@ pub static SITE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.publicNetworkAccess unset as Enabled",
+        "properties.siteConfig.phpVersion unset as Off or \"\"",
+        "properties.siteConfig.publicNetworkAccess unset as Enabled",
+    ],
 };
 
 const V20220301: VersionInfo = VersionInfo {
