@@ -405,3 +405,75 @@ async fn who_is_signed_in_with_the_azure_cli_may_plan() {
     let found: Value = serde_json::from_str(&found).unwrap();
     assert_eq!(actions(&found)[0], ("shop", "create", ""), "{found:#}");
 }
+
+/// What Azure answers in other words needs no write: a role by any subscription's id, an address by its /32.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_azure_says_in_other_words_is_adopted_without_a_write() {
+    const READER: &str =
+        "providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7";
+    let world = World::start_without_operator("plan.md").await;
+    let subscription = "/subscriptions/00000000-0000-0000-0000-000000000001";
+    let place = |id: &str, body: Value| world.azure().place(id, body).unwrap();
+    let group = json!({"location": "westeurope", "properties": {"provisioningState": "Succeeded"}});
+    place(GROUP, group);
+    let spec = json!({"location": "westeurope"});
+    let mut manifests = vec![json!({
+        "apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup",
+        "metadata": {"name": "shop"}, "spec": spec,
+    })];
+    let owner = json!({"group": "resources.azure.com", "kind": "ResourceGroup", "name": "shop"});
+    let scopes = ["", "/subscriptions/99999999-9999-9999-9999-999999999999"];
+    for (number, scope) in scopes.into_iter().enumerate() {
+        let name = format!("0a4ddb1a-0001-4c0a-9a51-7a3a6d0a000{number}");
+        let principal = "3f1c9c52-2f8a-4a6e-9f3a-0d5f6f3b7a11";
+        let id = format!("{GROUP}/providers/Microsoft.Authorization/roleAssignments/{name}");
+        let properties = json!({
+            "roleDefinitionId": format!("{subscription}/{READER}"), "principalId": principal,
+            "principalType": "ServicePrincipal", "scope": GROUP, "condition": null,
+        });
+        place(&id, json!({ "properties": properties }));
+        manifests.push(json!({
+            "apiVersion": "authorization.azure.com/v1api20220401", "kind": "RoleAssignment",
+            "metadata": {"name": format!("reader-{number}")},
+            "spec": {
+                "azureName": name, "owner": owner, "principalId": principal, "principalType": "ServicePrincipal",
+                "roleDefinitionReference": {"armId": format!("{scope}/{READER}")},
+            },
+        }));
+    }
+    let rules = |value: &str| json!({"defaultAction": "Deny", "ipRules": [{"action": "Allow", "value": value}]});
+    let sku = json!({"name": "Premium"});
+    let id = format!("{GROUP}/providers/Microsoft.ContainerRegistry/registries/shopimages");
+    let properties =
+        json!({"networkRuleSet": rules("203.0.113.7"), "provisioningState": "Succeeded"});
+    place(
+        &id,
+        json!({"location": "westeurope", "sku": sku, "properties": properties}),
+    );
+    manifests.push(json!({
+        "apiVersion": "containerregistry.azure.com/v1api20230701", "kind": "Registry",
+        "metadata": {"name": "shopimages"},
+        "spec": {
+            "owner": {"name": "shop"}, "location": "westeurope", "sku": sku,
+            "networkRuleSet": rules("203.0.113.7/32"),
+        },
+    }));
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": manifests});
+    world.write("words.json", &list.to_string());
+    for _ in 0..2 {
+        let found = plan(&world, "-f words.json -n shop --detailed-exitcode", 0).await;
+        let all: Vec<_> = actions(&found).iter().map(|one| one.1).collect();
+        assert_eq!(all, ["adopt"; 4], "{found:#}");
+    }
+    // Another role, and another address, are others.
+    let other = list
+        .to_string()
+        .replace("acdd72a7-3385", "acdd72a7-3386")
+        .replace("203.0.113.7/32", "203.0.113.8/32");
+    world.write("words.json", &other);
+    let found = plan(&world, "-f words.json -n shop --detailed-exitcode", 2).await;
+    let all: Vec<_> = actions(&found).iter().map(|one| one.1).collect();
+    assert_eq!(all[0], "adopt", "{found:#}");
+    assert!(!all[1..].contains(&"adopt"), "{found:#}");
+    assert_eq!(writes(&world), 0);
+}

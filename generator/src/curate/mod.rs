@@ -7,14 +7,18 @@
 //!
 //! Here: which resources are kinds ([`kinds`], [`select`]), what becomes of a property ([`stages`]) and of a version
 //! ([`transform`], [`roots`]), what each rule did ([`rules`]), and
-//! each list of parts ([`parts`]), which names Azure takes ([`azure_names`]), and where a PUT keeps what others add ([`keep_unknown`]). Not here: what a file may say
+//! each list of parts ([`parts`]), which names Azure takes ([`azure_names`]), where a PUT keeps what others add ([`keep_unknown`]), and what
+//! Azure answers in other words ([`equal`]), and which values Azure moves by itself ([`owned`]). Not here: what a file may say
 //! and how it is read ([`crate::curation`]), and what the specs say (`types`).
 
+mod arm_path;
 mod azure_names;
+mod equal;
 mod keep_unknown;
 mod kinds;
 mod lengths;
 pub mod naming;
+mod owned;
 mod parts;
 mod path;
 mod pattern;
@@ -60,5 +64,7 @@ pub fn curate_anyway(mut group: Group, config: &GroupConfig) -> (Group, Vec<Prob
     problems.extend(kinds::check_status_paths(&group, config));
     problems.extend(kinds::check_errors(config));
     problems.extend(keep_unknown::finish(&mut group, config));
+    problems.extend(equal::problems(&group, config));
+    problems.extend(owned::problems(&group, config));
     (group, problems)
 }

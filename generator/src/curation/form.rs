@@ -138,7 +138,7 @@ static ERROR: [Key; 5] = [
     ),
 ];
 
-static KIND: [Key; 18] = [
+static KIND: [Key; 20] = [
     required(
         "type",
         Form::Text,
@@ -210,6 +210,18 @@ static KIND: [Key; 18] = [
         Form::Texts,
         r#"keep-unknown = ["inboundNatRules"]"#,
         "spec paths of lists and maps whose members may also be kinds of their own: a PUT carries those of Azure that the spec never named",
+    ),
+    key(
+        "azure-owned",
+        Form::Texts,
+        r#"azure-owned = ["sku.capacity from 1 to properties.most while properties.inflates"]"#,
+        "values that Azure moves by itself: paths in ARM's schema, each with whose value counts and while which condition, see below",
+    ),
+    key(
+        "equal",
+        Form::Texts,
+        r#"equal = ["properties.roleDefinitionId as id-in-any-scope"]"#,
+        "values that Azure answers in other words: paths in ARM's schema, each with what is the same there, see below",
     ),
     key(
         "secrets",

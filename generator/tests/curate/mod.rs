@@ -214,6 +214,65 @@ fn lists_that_others_add_to_are_known_by_their_path_in_arm() {
 }
 
 #[test]
+fn rules_for_other_words_are_read_and_their_paths_are_there() {
+    let curated = |rule: &str| {
+        let spec = vec![
+            inner("rules", list(named("Rule"))),
+            inner("tiers", map(string("x").ty)),
+            string("location"),
+        ];
+        let status = vec![inner("current", named("Current"))];
+        let more = vec![
+            object("Rule", vec![string("name"), inner("value", string("x").ty)]),
+            object("Current", vec![string("tier")]),
+        ];
+        let text = format!("{HEAD}equal = [\n    '{rule}',\n]\n");
+        let config = GroupConfig::parse("specs/test.toml", text).expect("form");
+        let group = curate(things(spec, status, more), &config);
+        let group = group.map_err(|error| error.to_string())?;
+        Ok::<_, String>(group.values["Thing"].equal.clone())
+    };
+    for rule in [
+        "location as any-case",
+        "properties.rules[].name as address",
+        "properties.rules[].properties.value unset as None or \"\"",
+        "properties.tiers[] same A or B while location is nothing",
+        "location also as properties.current.tier",
+        "properties.rules[].name counts while properties.rules[].properties.value is A",
+    ] {
+        assert_eq!(curated(rule), Ok(vec![rule.to_owned()]));
+    }
+    for (rule, part) in [
+        ("loction as any-case", "did you mean `location`?"),
+        (
+            "location as adress",
+            "no word `adress`; did you mean `address`?",
+        ),
+        (
+            "properties.rules[].nme as xml",
+            "no api-version has `properties.rules[].nme`",
+        ),
+        ("properties.rules.name as xml", "did you mean `[]`?"),
+        (
+            "properties.current.tier as xml",
+            "`properties.current.tier`",
+        ),
+        (
+            "location also in properties.none",
+            "no api-version has `properties.none`",
+        ),
+        ("location is xml", "begins with none of"),
+        ("location same A or", "`A or` is no value"),
+        ("location counts", "needs a condition"),
+        ("location as xml while tier", "is no condition"),
+    ] {
+        let message = curated(rule).unwrap_err();
+        assert!(message.contains(part), "{message}");
+        assert!(message.contains("specs/test.toml:12"), "{message}");
+    }
+}
+
+#[test]
 fn variants_and_empty_objects_go_with_what_they_hold() {
     let mut group = things(
         vec![

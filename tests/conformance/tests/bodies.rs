@@ -192,7 +192,10 @@ fn a_body_does_not_differ_from_itself_in_any_order() {
                     };
                     observed["addedByAzure"] = json!("added");
                     for observed in [&desired, &observed] {
-                        let comparison = Comparison::new(version.spec, &desired, observed);
+                        let comparison = Comparison {
+                            equal_values: kind.equal_values,
+                            ..Comparison::new(version.spec, &desired, observed)
+                        };
                         let now = Desired::new(keyed, 1, &desired, &[], "v1");
                         let at = Timestamp::UNIX_EPOCH;
                         let settled = Record::settled(&now, &comparison, keyed, None, None, at);

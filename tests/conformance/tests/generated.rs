@@ -8,13 +8,14 @@ use std::path::Path;
 
 use armature_conformance::run;
 use armature_generated::KINDS;
+use armature_runtime::engine::compare::Spelling;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::resource::{
     ArbitraryOwnerReference, Condition, ConfigMapDestination, ConfigMapReference,
     DestinationExpression, KnownResourceReference, ResourceReference, SecretDestination,
     SecretMapReference, SecretReference, UserAssignedIdentityDetails, WellKnownResourceReference,
 };
-use armature_runtime::shape::{EnumShape, Shaped, StructShape, Type};
+use armature_runtime::shape::{ArmPlace, EnumShape, Shaped, StructShape, Type};
 
 /// Types as a crate's text defines them: name → module and place in the specs of each definition.
 type Definitions = BTreeMap<String, Vec<(String, String)>>;
@@ -230,5 +231,67 @@ fn no_type_is_there_twice() {
                 }
             }
         }
+    }
+}
+
+/// Rules of kinds are text that the engine reads when it runs: what it could not read would be no rule.
+#[test]
+fn rules_for_other_words_are_read_and_their_paths_are_there() {
+    let mut rules = 0;
+    let mut faults = Vec::new();
+    for kind in KINDS {
+        for rule in kind.equal_values {
+            rules += 1;
+            let spelling = match Spelling::parse(rule) {
+                Ok(spelling) => spelling,
+                Err(error) => {
+                    faults.push(format!("{}: {error}", kind.kind));
+                    continue;
+                }
+            };
+            let of_any = |path: &str, in_status: bool| {
+                let steps: Vec<&str> = steps(path);
+                let mut versions = kind.versions.iter();
+                versions.any(|version| {
+                    has(version.spec, &steps) || in_status && has(version.status, &steps)
+                })
+            };
+            let others = spelling.others().all(|path| of_any(path, true));
+            if !of_any(&spelling.path, false) || !others {
+                faults.push(format!("{}: no version has a path of `{rule}`", kind.kind));
+            }
+        }
+    }
+    assert_eq!(faults, Vec::<String>::new());
+    assert!(rules > 0, "no kind has a rule");
+}
+
+fn steps(path: &str) -> Vec<&str> {
+    let parts = path.split('.').flat_map(|part| {
+        let name = part.trim_end_matches("[]");
+        let items = (part.len() - name.len()) / 2;
+        std::iter::once(name).chain(std::iter::repeat_n("[]", items))
+    });
+    parts.collect()
+}
+
+fn has(shape: &StructShape, path: &[&str]) -> bool {
+    shape.fields.iter().any(|field| match field.arm {
+        ArmPlace::At(place) if path.starts_with(place) => value_has(field.ty, &path[place.len()..]),
+        ArmPlace::Further(place) if path.starts_with(place) => {
+            value_has(field.ty, &path[place.len()..])
+        }
+        ArmPlace::Variant => value_has(field.ty, path),
+        _ => false,
+    })
+}
+
+fn value_has(ty: Type, path: &[&str]) -> bool {
+    match (ty, path) {
+        (_, []) => true,
+        (Type::List(list), ["[]", rest @ ..]) => value_has(list.item, rest),
+        (Type::Map(map), ["[]", rest @ ..]) => value_has(map.value, rest),
+        (Type::Struct(shape), path) => has(shape, path),
+        _ => false,
     }
 }

@@ -55,7 +55,14 @@ pub static API: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.contact while unset",
+        "properties.description while unset",
+        "properties.displayName while unset",
+        "properties.license while unset",
+        "properties.protocols while unset",
+        "properties.isCurrent told",
+    ],
     equal_values: &[],
 };
 

@@ -33,7 +33,7 @@ pub static API_POLICY: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.format same rawxml or xml", "properties.value as xml"],
 };
 
 const V20240501: VersionInfo = VersionInfo {

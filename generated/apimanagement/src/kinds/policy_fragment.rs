@@ -56,7 +56,11 @@ pub static POLICY_FRAGMENT: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.format same rawxml or xml",
+        "properties.format unset as rawxml or xml",
+        "properties.value as xml",
+    ],
 };
 
 const V20220801: VersionInfo = VersionInfo {

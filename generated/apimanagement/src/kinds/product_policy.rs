@@ -49,7 +49,7 @@ pub static PRODUCT_POLICY: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.format same rawxml or xml", "properties.value as xml"],
 };
 
 const V20220801: VersionInfo = VersionInfo {

@@ -55,7 +55,12 @@ pub static SERVICE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.hostnameConfigurations added like *.azure-api.net",
+        "properties.hostnameConfigurations[].certificate while unset",
+        "properties.hostnameConfigurations[].defaultSslBinding while unset",
+        "sku.capacity autoscaled",
+    ],
     equal_values: &[],
 };
 

@@ -61,7 +61,10 @@ pub static CONTAINER_APP: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.configuration.ingress.customDomains[].bindingType while azure properties.configuration.ingress.customDomains[].certificateId contains /managedCertificates/",
+        "properties.configuration.ingress.customDomains[].certificateId while azure properties.configuration.ingress.customDomains[].certificateId contains /managedCertificates/",
+    ],
     equal_values: &[],
 };
 

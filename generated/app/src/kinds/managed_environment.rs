@@ -49,7 +49,11 @@ pub static MANAGED_ENVIRONMENT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.infrastructureResourceGroup while unset",
+        "properties.publicNetworkAccess while unset",
+        "properties.workloadProfiles added like Consumption",
+    ],
     equal_values: &[],
 };
 

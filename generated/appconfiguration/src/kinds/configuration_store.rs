@@ -217,7 +217,7 @@ pub static CONFIGURATION_STORE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.softDeleteRetentionInDays unless 0"],
 };
 
 const V20220501: VersionInfo = VersionInfo {

@@ -44,7 +44,7 @@ pub static ROLE_ASSIGNMENT: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.roleDefinitionId as id-in-any-scope"],
 };
 
 const V20200801PREVIEW: VersionInfo = VersionInfo {

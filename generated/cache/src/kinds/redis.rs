@@ -81,8 +81,18 @@ pub static REDIS: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.redisConfiguration.maxfragmentationmemory-reserved while unset",
+        "properties.redisConfiguration.maxmemory-delta while unset",
+        "properties.redisConfiguration.maxmemory-reserved while unset",
+    ],
+    equal_values: &[
+        "properties.redisConfiguration.aof-storage-connection-string-0 as masked",
+        "properties.redisConfiguration.aof-storage-connection-string-1 as masked",
+        "properties.redisConfiguration.rdb-storage-connection-string as masked",
+        "properties.replicasPerMaster also as properties.replicasPerPrimary",
+        "properties.replicasPerPrimary also as properties.replicasPerMaster",
+    ],
 };
 
 const V20201201: VersionInfo = VersionInfo {

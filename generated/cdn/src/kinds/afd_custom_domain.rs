@@ -47,8 +47,14 @@ pub static AFD_CUSTOM_DOMAIN: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.tlsSettings.customizedCipherSuiteSet.cipherSuiteSetForTls13 while unset",
+        "properties.tlsSettings.secret while properties.tlsSettings.certificateType is ManagedCertificate",
+    ],
+    equal_values: &[
+        "properties.tlsSettings.cipherSuiteSetType unset as TLS12_2022",
+        "properties.tlsSettings.minimumTlsVersion unset as TLS12",
+    ],
 };
 
 const V20230501: VersionInfo = VersionInfo {

@@ -50,7 +50,10 @@ pub static RULE: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.actions[].parameters.cacheConfiguration.queryParameters as words",
+        "properties.actions[].parameters.queryParameters as words",
+    ],
 };
 
 const V20230501: VersionInfo = VersionInfo {

@@ -39,7 +39,9 @@ pub static SECRET: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.parameters.secretVersion while properties.parameters.useLatestVersion",
+    ],
     equal_values: &[],
 };
 

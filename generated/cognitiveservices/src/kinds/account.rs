@@ -62,7 +62,7 @@ pub static ACCOUNT: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["properties.allowProjectManagement while kind is OpenAI"],
     equal_values: &[],
 };
 

@@ -39,7 +39,7 @@ pub static DEPLOYMENT: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["properties.raiPolicyName while unset"],
     equal_values: &[],
 };
 

@@ -44,7 +44,9 @@ pub static DISK_ENCRYPTION_SET: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.activeKey.keyUrl in another version while properties.rotationToLatestKeyVersionEnabled",
+    ],
     equal_values: &[],
 };
 

@@ -52,8 +52,22 @@ pub static VIRTUAL_MACHINE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.applicationProfile.galleryApplications added",
+        "properties.osProfile.linuxConfiguration.enableVMAgentPlatformUpdates read-only",
+        "properties.storageProfile.dataDisks added",
+        "properties.storageProfile.osDisk.managedDisk.id while unset",
+        "properties.storageProfile.osDisk.name while unset",
+    ],
+    equal_values: &[
+        "properties.billingProfile.maxPrice unset as -1",
+        "properties.hardwareProfile.vmSize as any-case",
+        "properties.licenseType unset as None",
+        "properties.osProfile.linuxConfiguration.ssh.publicKeys[].keyData as lines",
+        "properties.priority unset as Regular",
+        "properties.storageProfile.osDisk.diskSizeGB unless nothing",
+        "properties.storageProfile.osDisk.managedDisk.storageAccountType unless nothing",
+    ],
 };
 
 const V20201201: VersionInfo = VersionInfo {

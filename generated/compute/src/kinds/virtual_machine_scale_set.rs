@@ -52,8 +52,22 @@ pub static VIRTUAL_MACHINE_SCALE_SET: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.automaticRepairsPolicy.gracePeriod while unset",
+        "properties.automaticRepairsPolicy.repairAction while unset",
+        "properties.upgradePolicy.rollingUpgradePolicy while unset and properties.upgradePolicy.mode is Automatic",
+        "properties.virtualMachineProfile.extensionProfile.extensions[].properties.typeHandlerVersion or later while properties.virtualMachineProfile.extensionProfile.extensions[].properties.enableAutomaticUpgrade",
+        "sku.capacity autoscaled",
+        "sku.capacity while tags.cluster-autoscaler-enabled",
+    ],
+    equal_values: &[
+        "properties.virtualMachineProfile.billingProfile.maxPrice unset as -1",
+        "properties.virtualMachineProfile.licenseType unset as None",
+        "properties.virtualMachineProfile.osProfile.linuxConfiguration.ssh.publicKeys[].keyData as lines",
+        "properties.virtualMachineProfile.osProfile.windowsConfiguration.enableAutomaticUpdates unless false while properties.upgradePolicy.mode is Automatic",
+        "properties.virtualMachineProfile.priority unset as Regular",
+        "sku.name as any-case",
+    ],
 };
 
 const V20201201: VersionInfo = VersionInfo {

@@ -44,7 +44,9 @@ pub static VIRTUAL_MACHINE_SCALE_SETS_EXTENSION: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.typeHandlerVersion or later while properties.enableAutomaticUpgrade",
+    ],
     equal_values: &[],
 };
 

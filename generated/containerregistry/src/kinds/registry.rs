@@ -40,7 +40,7 @@ pub static REGISTRY: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.networkRuleSet.ipRules[].value as address"],
 };
 
 const V20210901: VersionInfo = VersionInfo {

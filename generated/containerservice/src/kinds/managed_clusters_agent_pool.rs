@@ -47,8 +47,23 @@ pub static MANAGED_CLUSTERS_AGENT_POOL: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.count while properties.enableAutoScaling and properties.provisioningState is Upgrading",
+        "properties.count from properties.minCount to properties.maxCount while properties.enableAutoScaling",
+        "properties.nodeImageVersion read-only",
+        "properties.nodeLabels added like kubernetes.azure.com/*",
+        "properties.nodeTaints added like kubernetes.azure.com/*",
+        "properties.vmSize while unset",
+    ],
+    equal_values: &[
+        "properties.mode unset as User",
+        "properties.orchestratorVersion also as properties.currentOrchestratorVersion",
+        "properties.orchestratorVersion as version",
+        "properties.osDiskType unset as Managed",
+        "properties.scaleSetPriority unset as Regular",
+        "properties.spotMaxPrice unset as -1",
+        "properties.vmSize as any-case",
+    ],
 };
 
 const V20240901: VersionInfo = VersionInfo {

@@ -45,8 +45,10 @@ pub static FACTORY: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.repoConfiguration.lastCommitId while properties.repoConfiguration.type",
+    ],
+    equal_values: &["properties.publicNetworkAccess unset as Enabled"],
 };
 
 const V20180601: VersionInfo = VersionInfo {

@@ -51,7 +51,7 @@ pub static BACKUP_VAULT: KindInfo = KindInfo {
     ],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.replicatedRegions as location"],
 };
 
 const V20230101: VersionInfo = VersionInfo {

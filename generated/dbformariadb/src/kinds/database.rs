@@ -33,7 +33,7 @@ pub static DATABASE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.charset as any-case", "properties.collation as any-case"],
 };
 
 const V20180601: VersionInfo = VersionInfo {

@@ -53,7 +53,7 @@ pub static FLEXIBLE_SERVERS_DATABASE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.charset as any-case", "properties.collation as any-case"],
 };
 
 const V20210501: VersionInfo = VersionInfo {

@@ -60,8 +60,20 @@ pub static FLEXIBLE_SERVER: KindInfo = KindInfo {
         },
     ],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.availabilityZone exchanged with properties.highAvailability.standbyAvailabilityZone while properties.highAvailability.mode is ZoneRedundant",
+        "properties.network.privateDnsZoneArmResourceId while unset",
+        "properties.replica.role told",
+        "properties.replicationRole told",
+        "properties.storage.iops while properties.storage.autoGrow is Enabled",
+        "properties.storage.storageSizeGB or later while properties.storage.autoGrow is Enabled",
+        "properties.storage.tier while properties.storage.autoGrow is Enabled",
+    ],
+    equal_values: &[
+        "properties.administratorLogin unless nothing while properties.authConfig.passwordAuth is Disabled",
+        "properties.authConfig.passwordAuth unset as Enabled",
+        "properties.replicationRole same None or Primary",
+    ],
 };
 
 const V20210601: VersionInfo = VersionInfo {

@@ -80,8 +80,15 @@ pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.capabilities added",
+        "properties.locations[].failoverPriority exchanged",
+    ],
+    equal_values: &[
+        "properties.consistencyPolicy.maxIntervalInSeconds counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",
+        "properties.consistencyPolicy.maxStalenessPrefix counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",
+        "properties.defaultIdentity as id-in-text",
+    ],
 };
 
 const V20210515: VersionInfo = VersionInfo {

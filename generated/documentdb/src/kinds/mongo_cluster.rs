@@ -39,7 +39,7 @@ pub static MONGO_CLUSTER: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["properties.restoreParameters.sourceResourceId while unset"],
     equal_values: &[],
 };
 

@@ -32,7 +32,9 @@ pub static SQL_DATABASE_CONTAINER: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.resource.indexingPolicy.excludedPaths added like /\"_etag\"/?",
+    ],
     equal_values: &[],
 };
 

@@ -32,7 +32,9 @@ pub static SQL_DATABASE_CONTAINER_THROUGHPUT_SETTING: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.resource.throughput unsent while properties.resource.autoscaleSettings.maxThroughput",
+    ],
     equal_values: &[],
 };
 

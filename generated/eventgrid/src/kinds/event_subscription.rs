@@ -37,7 +37,10 @@ pub static EVENT_SUBSCRIPTION: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.deliveryWithResourceIdentity.destination.properties.deliveryAttributeMappings[].properties.value unless Hidden or nothing while properties.deliveryWithResourceIdentity.destination.properties.deliveryAttributeMappings[].properties.isSecret is true",
+        "properties.destination.properties.deliveryAttributeMappings[].properties.value unless Hidden or nothing while properties.destination.properties.deliveryAttributeMappings[].properties.isSecret is true",
+    ],
 };
 
 const V20200601: VersionInfo = VersionInfo {

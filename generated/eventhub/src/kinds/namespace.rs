@@ -69,7 +69,9 @@ pub static NAMESPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "sku.capacity from spec to properties.maximumThroughputUnits while properties.isAutoInflateEnabled",
+    ],
     equal_values: &[],
 };
 

@@ -33,7 +33,10 @@ pub static ACTION_GROUP: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.itsmReceivers[].region as location",
+        "properties.itsmReceivers[].ticketConfiguration as json",
+    ],
 };
 
 const V20230101: VersionInfo = VersionInfo {

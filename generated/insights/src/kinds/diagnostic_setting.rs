@@ -29,7 +29,9 @@ pub static DIAGNOSTIC_SETTING: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.logAnalyticsDestinationType while azure properties.logAnalyticsDestinationType is AzureDiagnostics",
+    ],
     equal_values: &[],
 };
 

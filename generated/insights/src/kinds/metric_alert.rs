@@ -33,7 +33,7 @@ pub static METRIC_ALERT: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.targetResourceRegion as location"],
 };
 
 const V20180301: VersionInfo = VersionInfo {

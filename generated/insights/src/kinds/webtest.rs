@@ -33,7 +33,10 @@ pub static WEBTEST: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.Configuration.WebTest as xml",
+        "properties.Locations[].Id as location",
+    ],
 };
 
 const V20180501PREVIEW: VersionInfo = VersionInfo {

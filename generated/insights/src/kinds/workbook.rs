@@ -32,8 +32,8 @@ pub static WORKBOOK: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &["tags added like hidden-*"],
+    equal_values: &["properties.serializedData as json"],
 };
 
 const V20230601: VersionInfo = VersionInfo {

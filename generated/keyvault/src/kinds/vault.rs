@@ -38,7 +38,7 @@ pub static VAULT: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.softDeleteRetentionInDays unset as 90"],
 };
 
 const V20210401PREVIEW: VersionInfo = VersionInfo {

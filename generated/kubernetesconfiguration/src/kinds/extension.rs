@@ -35,7 +35,7 @@ pub static EXTENSION: KindInfo = KindInfo {
         },
     ],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["properties.version unsent while properties.autoUpgradeMinorVersion"],
     equal_values: &[],
 };
 

@@ -47,7 +47,9 @@ pub static CLUSTER: KindInfo = KindInfo {
         },
     ],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "sku.capacity from properties.optimizedAutoscale.minimum to properties.optimizedAutoscale.maximum while properties.optimizedAutoscale.isEnabled",
+    ],
     equal_values: &[],
 };
 

@@ -120,7 +120,10 @@ pub static WORKSPACE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.hbiWorkspace while unset and properties.encryption.status is Enabled",
+        "properties.managedNetwork.outboundRules added",
+    ],
     equal_values: &[],
 };
 

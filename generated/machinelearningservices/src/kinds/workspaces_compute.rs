@@ -32,8 +32,8 @@ pub static WORKSPACES_COMPUTE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &["properties.properties.subnet while unset"],
+    equal_values: &["properties.properties.vmSize as any-case"],
 };
 
 const V20210701: VersionInfo = VersionInfo {

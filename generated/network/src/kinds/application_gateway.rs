@@ -64,7 +64,19 @@ pub static APPLICATION_GATEWAY: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.backendAddressPools while tags.managed-by-k8s-ingress",
+        "properties.backendHttpSettingsCollection while tags.managed-by-k8s-ingress",
+        "properties.frontendPorts while tags.managed-by-k8s-ingress",
+        "properties.httpListeners while tags.managed-by-k8s-ingress",
+        "properties.probes while tags.managed-by-k8s-ingress",
+        "properties.redirectConfigurations while tags.managed-by-k8s-ingress",
+        "properties.requestRoutingRules while tags.managed-by-k8s-ingress",
+        "properties.rewriteRuleSets while tags.managed-by-k8s-ingress",
+        "properties.sslCertificates while tags.managed-by-k8s-ingress",
+        "properties.urlPathMaps while tags.managed-by-k8s-ingress",
+        "properties.sku.capacity unsent while properties.autoscaleConfiguration",
+    ],
     equal_values: &[],
 };
 

@@ -65,7 +65,7 @@ pub static DNS_ZONES_TXT_RECORD: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.TXTRecords[].value as joined"],
 };
 
 const V20180501: VersionInfo = VersionInfo {

@@ -65,7 +65,9 @@ pub static FIREWALL_POLICY: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.insights.logAnalyticsResources.workspaces[].region as location",
+    ],
 };
 
 const V20240301: VersionInfo = VersionInfo {

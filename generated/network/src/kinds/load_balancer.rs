@@ -64,8 +64,15 @@ pub static LOAD_BALANCER: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.backendAddressPools[].properties.loadBalancerBackendAddresses added",
+        "properties.frontendIPConfigurations[].properties.privateIPAddress while properties.frontendIPConfigurations[].properties.privateIPAllocationMethod is Dynamic",
+        "properties.frontendIPConfigurations[].properties.privateIPAddressVersion while unset",
+    ],
+    equal_values: &[
+        "properties.loadBalancingRules[].properties.backendAddressPool also in properties.loadBalancingRules[].properties.backendAddressPools",
+        "properties.loadBalancingRules[].properties.backendAddressPools also in properties.loadBalancingRules[].properties.backendAddressPool",
+    ],
 };
 
 const V20201101: VersionInfo = VersionInfo {

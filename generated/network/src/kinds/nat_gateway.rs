@@ -64,7 +64,7 @@ pub static NAT_GATEWAY: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &["zones while sku.name is StandardV2"],
     equal_values: &[],
 };
 

@@ -64,7 +64,14 @@ pub static NETWORK_INTERFACE: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.ipConfigurations[].properties.applicationGatewayBackendAddressPools while unset",
+        "properties.ipConfigurations[].properties.applicationSecurityGroups while unset",
+        "properties.ipConfigurations[].properties.loadBalancerBackendAddressPools while unset",
+        "properties.ipConfigurations[].properties.loadBalancerInboundNatRules while unset",
+        "properties.ipConfigurations[].properties.privateIPAddress while properties.ipConfigurations[].properties.privateIPAllocationMethod is Dynamic",
+        "properties.networkSecurityGroup while unset",
+    ],
     equal_values: &[],
 };
 

@@ -76,8 +76,13 @@ pub static NETWORK_WATCHERS_FLOW_LOG: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.retentionPolicy while no properties.enabled",
+        "properties.storageId while no properties.enabled",
+    ],
+    equal_values: &[
+        "properties.flowAnalyticsConfiguration.networkWatcherFlowAnalyticsConfiguration.workspaceRegion as location",
+    ],
 };
 
 const V20241001: VersionInfo = VersionInfo {

@@ -65,7 +65,7 @@ pub static PRIVATE_DNS_ZONES_TXT_RECORD: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.txtRecords[].value as joined"],
 };
 
 const V20200601: VersionInfo = VersionInfo {

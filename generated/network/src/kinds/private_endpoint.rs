@@ -69,7 +69,11 @@ pub static PRIVATE_ENDPOINT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.ipConfigurations[].properties.memberName while unset",
+        "properties.manualPrivateLinkServiceConnections[].properties.privateLinkServiceConnectionState read-only",
+        "properties.privateLinkServiceConnections[].properties.privateLinkServiceConnectionState read-only",
+    ],
     equal_values: &[],
 };
 

@@ -70,7 +70,9 @@ pub static PUBLIC_IP_ADDRESS: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.ipAddress read-only while properties.publicIPAllocationMethod is Dynamic",
+    ],
     equal_values: &[],
 };
 

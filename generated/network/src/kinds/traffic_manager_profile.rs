@@ -69,7 +69,7 @@ pub static TRAFFIC_MANAGER_PROFILE: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &["properties.monitorConfig.profileMonitorStatus read-only"],
     equal_values: &[],
 };
 

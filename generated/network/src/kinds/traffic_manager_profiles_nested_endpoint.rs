@@ -64,7 +64,10 @@ pub static TRAFFIC_MANAGER_PROFILES_NESTED_ENDPOINT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.endpointMonitorStatus read-only",
+        "properties.priority while unset",
+    ],
     equal_values: &[],
 };
 

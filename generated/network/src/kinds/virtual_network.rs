@@ -64,7 +64,9 @@ pub static VIRTUAL_NETWORK: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.addressSpace.addressPrefixes while properties.addressSpace.ipamPoolPrefixAllocations",
+    ],
     equal_values: &[],
 };
 

@@ -64,7 +64,9 @@ pub static VIRTUAL_NETWORK_GATEWAY: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.autoScaleConfiguration.bounds while unset and properties.sku.name is ErGwScale",
+    ],
     equal_values: &[],
 };
 

@@ -70,8 +70,15 @@ pub static VIRTUAL_NETWORKS_SUBNET: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.addressPrefixes while properties.ipamPoolPrefixAllocations",
+        "properties.addressPrefix while properties.ipamPoolPrefixAllocations",
+    ],
+    equal_values: &[
+        "properties.addressPrefix also in properties.addressPrefixes",
+        "properties.addressPrefixes also in properties.addressPrefix",
+        "properties.serviceEndpoints[].locations as location",
+    ],
 };
 
 const V20201101: VersionInfo = VersionInfo {

@@ -70,7 +70,11 @@ pub static WEB_APPLICATION_FIREWALL_POLICY: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.policySettings.captchaExpirationInMins unset as 30",
+        "properties.policySettings.fileUploadEnforcement unset as true",
+        "properties.policySettings.jsChallengeCookieExpirationInMins unset as 30",
+    ],
 };
 
 const V20240101: VersionInfo = VersionInfo {

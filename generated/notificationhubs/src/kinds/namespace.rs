@@ -75,7 +75,7 @@ pub static NAMESPACE: KindInfo = KindInfo {
     ],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.replicationRegion as location"],
 };
 
 const V20230901: VersionInfo = VersionInfo {

@@ -55,8 +55,14 @@ pub static WORKSPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.publicNetworkAccessForIngestion while azure properties.publicNetworkAccessForIngestion is SecuredByPerimeter",
+        "properties.publicNetworkAccessForQuery while azure properties.publicNetworkAccessForQuery is SecuredByPerimeter",
+    ],
+    equal_values: &[
+        "properties.features.immediatePurgeDataOn30Days unset as false",
+        "properties.workspaceCapping.dailyQuotaGb unset as -1",
+    ],
 };
 
 const V20210601: VersionInfo = VersionInfo {

@@ -55,8 +55,11 @@ pub static OPEN_SHIFT_CLUSTER: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &["properties.networkProfile.loadBalancerProfile while unset"],
+    equal_values: &[
+        "properties.masterProfile.vmSize as any-case",
+        "properties.workerProfiles[].vmSize as any-case",
+    ],
 };
 
 const V20231122: VersionInfo = VersionInfo {

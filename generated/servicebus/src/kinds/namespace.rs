@@ -75,7 +75,7 @@ pub static NAMESPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["sku.capacity autoscaled"],
     equal_values: &[],
 };
 

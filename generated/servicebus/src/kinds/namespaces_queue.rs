@@ -42,7 +42,11 @@ pub static NAMESPACES_QUEUE: KindInfo = KindInfo {
     config_maps: &[],
     errors: &[],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.autoDeleteOnIdle unset as P10675199DT2H48M5.4775807S",
+        "properties.defaultMessageTimeToLive unset as P10675199DT2H48M5.4775807S",
+        "properties.maxMessageSizeInKilobytes unset as 256",
+    ],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

@@ -50,7 +50,10 @@ pub static NAMESPACES_TOPICS_SUBSCRIPTION: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &[
+        "properties.autoDeleteOnIdle unset as P10675199DT2H48M5.4775807S",
+        "properties.defaultMessageTimeToLive unset as P10675199DT2H48M5.4775807S",
+    ],
 };
 
 const V20210101PREVIEW: VersionInfo = VersionInfo {

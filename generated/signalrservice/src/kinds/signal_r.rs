@@ -69,7 +69,7 @@ pub static SIGNAL_R: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &["sku.capacity autoscaled"],
     equal_values: &[],
 };
 

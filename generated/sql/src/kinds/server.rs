@@ -53,7 +53,7 @@ pub static SERVER: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[],
-    equal_values: &[],
+    equal_values: &["properties.minimalTlsVersion unset as None"],
 };
 
 const V20211101: VersionInfo = VersionInfo {

@@ -39,8 +39,15 @@ pub static SERVERS_DATABASE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.maxSizeBytes or later while properties.secondaryType",
+        "properties.requestedBackupStorageRedundancy while properties.secondaryType is Named",
+        "sku while properties.elasticPoolId",
+    ],
+    equal_values: &[
+        "properties.licenseType unless nothing",
+        "sku.name also as properties.currentServiceObjectiveName",
+    ],
 };
 
 const V20211101: VersionInfo = VersionInfo {

@@ -138,8 +138,17 @@ pub static STORAGE_ACCOUNT: KindInfo = KindInfo {
         },
     ],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "sku.name told while azure sku.name is Standard_LRS or Standard_ZRS and sku.name is Standard_GRS or Standard_RAGRS or Standard_GZRS or Standard_RAGZRS",
+    ],
+    equal_values: &[
+        "properties.allowSharedKeyAccess unset as true",
+        "properties.encryption.services.queue.enabled unset as true",
+        "properties.encryption.services.queue.keyType unset as Service",
+        "properties.encryption.services.table.enabled unset as true",
+        "properties.encryption.services.table.keyType unset as Service",
+        "properties.networkAcls.bypass as words",
+    ],
 };
 
 const V20210401: VersionInfo = VersionInfo {

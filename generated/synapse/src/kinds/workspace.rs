@@ -38,7 +38,9 @@ pub static WORKSPACE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.workspaceRepositoryConfiguration.lastCommitId while properties.workspaceRepositoryConfiguration.type",
+    ],
     equal_values: &[],
 };
 

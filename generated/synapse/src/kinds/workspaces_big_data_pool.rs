@@ -38,7 +38,9 @@ pub static WORKSPACES_BIG_DATA_POOL: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "properties.nodeCount from properties.autoScale.minNodeCount to properties.autoScale.maxNodeCount while properties.autoScale.enabled",
+    ],
     equal_values: &[],
 };
 

@@ -38,7 +38,11 @@ pub static SERVER_FARM: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
+    azure_owned: &[
+        "sku.capacity autoscaled",
+        "sku.capacity from 1 to properties.maximumElasticWorkerCount while properties.elasticScaleEnabled",
+        "sku.capacity from 1 to properties.maximumElasticWorkerCount while sku.tier is ElasticPremium",
+    ],
     equal_values: &[],
 };
 

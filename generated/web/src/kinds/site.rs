@@ -38,8 +38,15 @@ pub static SITE: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[],
-    equal_values: &[],
+    azure_owned: &[
+        "properties.hostNameSslStates added",
+        "properties.virtualNetworkSubnetId while unset",
+    ],
+    equal_values: &[
+        "properties.publicNetworkAccess unset as Enabled",
+        "properties.siteConfig.phpVersion unset as Off or \"\"",
+        "properties.siteConfig.publicNetworkAccess unset as Enabled",
+    ],
 };
 
 const V20220301: VersionInfo = VersionInfo {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::equal::{Rule, normal};
 use super::leaves::is_unseen;
+use super::spelling::At;
 use super::{Comparison, is_at_or_below};
 
 impl Comparison<'_> {
@@ -19,7 +20,8 @@ impl Comparison<'_> {
             return true;
         };
         let tree = ArmTree::of(self.shape, desired);
-        self.is_certain_within(&tree, desired, self.observed, &Path::Root(""))
+        let (spellings, root) = (self.spellings(), Path::Root(""));
+        self.is_certain_within(&tree, desired, self.observed, spellings.root(), &root)
     }
 
     fn is_certain_within(
@@ -27,6 +29,7 @@ impl Comparison<'_> {
         tree: &ArmTree,
         desired: &Map<String, Value>,
         observed: &Value,
+        at: At<'_>,
         path: &Path<'_>,
     ) -> bool {
         let observed = observed.as_object();
@@ -37,6 +40,7 @@ impl Comparison<'_> {
             if value.is_null() || self.is_left_out(&below) {
                 return true;
             }
+            let at = at.member(name);
             match tree.member(name) {
                 Some(tree) if tree.fields.iter().any(|field| is_unseen(field)) => {
                     // Where it can be set on creation only, nobody can set it now.
@@ -44,16 +48,17 @@ impl Comparison<'_> {
                     fields.any(|field| field.flags.has(Flags::CREATE_ONLY))
                 }
                 Some(ArmTree { fields, .. }) if !fields.is_empty() => {
-                    self.is_certain_at(fields[0].ty, value, there, &below)
+                    self.is_certain_at(fields[0].ty, value, there, at, &below)
                 }
                 Some(tree) => value
                     .as_object()
-                    .is_none_or(|members| self.is_certain_within(tree, members, there, &below)),
+                    .is_none_or(|members| self.is_certain_within(tree, members, there, at, &below)),
                 None => match tree.further {
                     Some(field) if is_unseen(field) => false,
                     Some(field) => match field.ty {
                         Type::Map(map) => {
-                            self.is_certain_at(map.value, value, there, &path.key(name))
+                            let at = At::default();
+                            self.is_certain_at(map.value, value, there, at, &path.key(name))
                         }
                         _ => true,
                     },
@@ -63,24 +68,41 @@ impl Comparison<'_> {
         })
     }
 
-    fn is_certain_at(&self, ty: Type, desired: &Value, observed: &Value, path: &Path<'_>) -> bool {
+    fn is_certain_at(
+        &self,
+        ty: Type,
+        desired: &Value,
+        observed: &Value,
+        at: At<'_>,
+        path: &Path<'_>,
+    ) -> bool {
+        if at.is_guess(desired, observed) {
+            return false;
+        }
         match (ty, desired) {
             (Type::Struct(shape), Value::Object(members)) => {
-                self.is_certain_within(&ArmTree::of(shape, members), members, observed, path)
+                let tree = ArmTree::of(shape, members);
+                self.is_certain_within(&tree, members, observed, at, path)
             }
             (Type::Map(map), Value::Object(members)) => members.iter().all(|(key, value)| {
                 let there = observed.get(key).unwrap_or(&Value::Null);
-                self.is_certain_at(map.value, value, there, &path.key(key))
+                self.is_certain_at(map.value, value, there, at.item(), &path.key(key))
             }),
             (Type::List(list), Value::Array(items)) => match list.item {
                 Type::Struct(_) | Type::List(_) | Type::Map(_) => {
                     // Which one Azure has for it is not asked: the direct comparison has found one.
                     let mut items = items.iter().enumerate();
                     items.all(|(index, item)| {
-                        self.is_certain_at(list.item, item, &Value::Null, &path.item(index))
+                        self.is_certain_at(
+                            list.item,
+                            item,
+                            &Value::Null,
+                            at.item(),
+                            &path.item(index),
+                        )
                     })
                 }
-                _ => is_in_order(items, observed),
+                _ => is_in_order(items, observed, at),
             },
             _ => true,
         }
@@ -94,13 +116,13 @@ impl Comparison<'_> {
 }
 
 /// Whether the same values stand in the same order. Of values within items that may have moved nothing is known.
-fn is_in_order(desired: &[Value], observed: &Value) -> bool {
+fn is_in_order(desired: &[Value], observed: &Value, at: At<'_>) -> bool {
     let Value::Array(observed) = observed else {
         return true;
     };
     let texts = |items: &[Value]| -> Vec<String> {
-        let texts = items.iter().map(|item| normal(Rule::Plain, item));
-        texts.map(|text| text.to_lowercase()).collect()
+        let text = |item: &Value| at.text(item).unwrap_or_else(|| normal(Rule::Plain, item));
+        items.iter().map(|item| text(item).to_lowercase()).collect()
     };
     texts(desired) == texts(observed)
 }

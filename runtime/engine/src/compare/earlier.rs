@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::equal::normal;
 use super::keyed::{Keyed, LENGTH, take};
-use super::leaves::Leaf;
+use super::leaf::Leaf;
 use super::look::{Look, Rewritten, SHORT};
 use super::{Comparison, SecretVersion};
 

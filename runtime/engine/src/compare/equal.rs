@@ -32,7 +32,21 @@ pub(super) fn equal(rule: Rule, desired: Option<&Value>, observed: Option<&Value
             (is_nothing(desired) && is_nothing(observed))
                 || (rule == Rule::Json && json_equal(desired, observed))
                 || normal(rule, desired) == normal(rule, observed)
+                || in_other_words(rule, desired)
+                    .is_some_and(|text| in_other_words(rule, observed) == Some(text))
         }
+    }
+}
+
+/// What else means the same by the type of the value. Not in [`normal`], of which digests are made that objects keep: what is
+/// known later must not change them.
+fn in_other_words(rule: Rule, value: &Value) -> Option<String> {
+    let text = value.as_str()?;
+    match rule {
+        // Flags in one text: `SystemAssigned, UserAssigned`.
+        Rule::AnyCase => Some(words(text)),
+        Rule::ArmId => Some(normal_id(text).trim_start_matches('/').to_owned()),
+        _ => None,
     }
 }
 
@@ -91,8 +105,16 @@ fn normal_text(rule: Rule, text: &str) -> String {
     }
 }
 
-fn normal_id(text: &str) -> String {
+pub(super) fn normal_id(text: &str) -> String {
     text.trim_end_matches('/').to_lowercase()
+}
+
+/// The words of a list in one text, sorted.
+pub(super) fn words(text: &str) -> String {
+    let words = text.split(',').map(|word| word.trim().to_lowercase());
+    let mut words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    words.sort();
+    words.join(",")
 }
 
 /// Five groups of hexadecimal digits, in which casing means nothing.
@@ -160,6 +182,16 @@ mod tests {
             (Rule::AnyCase, json!("Hot"), json!("hot")),
             (Rule::Location, json!("West US 2"), json!("westus2")),
             (Rule::ArmId, json!("/x/Y"), json!("/X/y/")),
+            (
+                Rule::ArmId,
+                json!("subscriptions/x"),
+                json!("/Subscriptions/x"),
+            ),
+            (
+                Rule::AnyCase,
+                json!("SystemAssigned,UserAssigned"),
+                json!("userAssigned, SystemAssigned"),
+            ),
             (Rule::Plain, json!(["b", "a"]), json!(["a", "b"])),
             (
                 Rule::Json,
@@ -195,6 +227,8 @@ mod tests {
                 json!({"a": u64::MAX}),
                 json!({"a": u64::MAX - 1}),
             ),
+            (Rule::AnyCase, json!("A, B"), json!("A")),
+            (Rule::Plain, json!("a, b"), json!("b, a")),
             (Rule::Json, json!([1, 2]), json!([2, 1])),
             (Rule::Json, json!({"a": 1}), json!({})),
         ];

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::equal::Rule;
 use super::keyed::{Keyed, take};
-use super::leaves::{Leaf, visit};
+use super::leaf::Leaf;
+use super::leaves::visit;
 use super::{Change, Comparison, Difference};
 
 /// Bytes kept of the digest of a path: among hundreds of paths, chance has one in millions.
@@ -222,14 +223,15 @@ fn shared_now(comparison: &Comparison<'_>, keyed: Keyed<'_>) -> BTreeSet<Name> {
 /// messages.
 fn present(comparison: &Comparison<'_>, take: &mut dyn FnMut(String, String, Option<Value>)) {
     visit(
+        &comparison.spellings(),
         comparison.shape,
         comparison.observed,
         &Value::Null,
         &mut |leaf| {
             let ids = ids(&leaf);
+            let says_nothing = leaf.says_nothing();
             let value = leaf.desired.map(std::borrow::Cow::into_owned);
-            let is_nothing = value.as_ref().is_none_or(super::equal::is_nothing);
-            if !is_nothing && !comparison.is_ignored(&leaf.path) {
+            if !says_nothing && !comparison.is_ignored(&leaf.path) {
                 take(
                     leaf.path,
                     leaf.schema_path.clone(),

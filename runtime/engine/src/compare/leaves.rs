@@ -8,25 +8,9 @@ use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Flags, Semantic, StructShape, Type};
 use serde_json::{Map, Value};
 
-use super::equal::{Rule, is_nothing, normal};
-
-/// One value that desired names.
-pub(super) struct Leaf<'a> {
-    /// Path in ARM's JSON; list items by identity where they have one.
-    pub path: String,
-    /// The same path in the schema, which no data is part of: `properties.rules[].action`.
-    pub schema_path: String,
-    /// How it is compared.
-    pub rule: Rule,
-    /// What is desired; `None` for an item that observed has too much.
-    pub desired: Option<Cow<'a, Value>>,
-    /// What Azure has.
-    pub observed: Option<Cow<'a, Value>>,
-    /// Whether the values must stay out of messages.
-    pub hidden: bool,
-    /// Whether it is a secret, or something else that ARM does not return. Its values are hidden as well.
-    pub unseen: bool,
-}
+use super::equal::{Rule, normal};
+use super::leaf::{Leaf, There};
+use super::spelling::{Around, At, Roots, Spellings};
 
 /// Members of the body that name the resource. They are in the URL and cannot drift.
 const IDENTITY: [&str; 3] = ["id", "name", "type"];
@@ -38,12 +22,13 @@ type Take<'t> = &'t mut dyn FnMut(Leaf<'_>);
 
 /// Calls `take` for every value that desired names, except secrets and what ARM never returns.
 pub(super) fn visit(
+    spellings: &Spellings,
     shape: &'static StructShape,
     desired: &Value,
     observed: &Value,
     take: Take<'_>,
 ) {
-    visit_all(shape, desired, observed, &mut |leaf| {
+    visit_all(spellings, shape, desired, observed, &mut |leaf| {
         if !leaf.unseen {
             take(leaf);
         }
@@ -52,16 +37,23 @@ pub(super) fn visit(
 
 /// Calls `take` for every value that desired names.
 pub(super) fn visit_all(
+    spellings: &Spellings,
     shape: &'static StructShape,
     desired: &Value,
     observed: &Value,
     take: Take<'_>,
 ) {
-    let (Value::Object(desired), observed) = (desired, observed.as_object()) else {
+    let Value::Object(members) = desired else {
         return;
     };
-    let tree = ArmTree::of(shape, desired);
-    visit_object(&tree, desired, observed, &Path::Root(""), &mut |leaf| {
+    let walk = Walk(Roots { desired, observed });
+    let there = There {
+        here: Some(observed),
+        at: spellings.root(),
+        ..There::default()
+    };
+    let tree = ArmTree::of(shape, members);
+    walk.object(&tree, members, there, &Path::Root(""), &mut |leaf| {
         if !IDENTITY.contains(&leaf.path.as_str()) {
             take(leaf);
         }
@@ -90,70 +82,213 @@ pub(crate) fn is_unseen(field: &Field) -> bool {
         )
 }
 
-fn visit_object(
-    tree: &ArmTree,
-    desired: &Map<String, Value>,
-    observed: Option<&Map<String, Value>>,
-    path: &Path<'_>,
-    take: Take<'_>,
-) {
-    for (name, value) in desired {
-        let there = observed.and_then(|observed| member(observed, name));
-        let there = there.filter(|there| !there.is_null());
-        let below = path.member(name);
-        match tree.member(name) {
-            _ if value.is_null() => {}
-            // A value and its twin from a Secret share a path; the more secretive one decides.
-            Some(tree) if tree.fields.iter().any(|field| is_unseen(field)) => {
-                take(unseen(&below, value, there));
-            }
-            Some(ArmTree { fields, .. }) if !fields.is_empty() => {
-                visit_value(fields[0].ty, fields[0], value, there, &below, take);
-            }
-            Some(tree) if tree.discriminator => take(Leaf {
-                path: below.to_string(),
-                schema_path: below.schema_path(),
-                rule: Rule::AnyCase,
-                desired: Some(Cow::Borrowed(value)),
-                observed: there.map(Cow::Borrowed),
-                hidden: false,
-                unseen: false,
-            }),
-            Some(tree) => {
-                if let Value::Object(value) = value {
-                    let there = there.and_then(Value::as_object);
-                    visit_object(tree, value, there, &below, take);
+/// Walks both bodies side by side. It knows them as a whole, where a rule looks at another value.
+struct Walk<'w>(Roots<'w>);
+
+impl Walk<'_> {
+    fn object(
+        &self,
+        tree: &ArmTree,
+        desired: &Map<String, Value>,
+        there: There<'_>,
+        path: &Path<'_>,
+        take: Take<'_>,
+    ) {
+        let around = Around {
+            desired,
+            observed: there.here.and_then(Value::as_object),
+        };
+        for (name, value) in desired.iter().filter(|(_, value)| !value.is_null()) {
+            let below = path.member(name);
+            let known = tree.member(name);
+            let at = match known {
+                Some(_) => there.at.member(name),
+                None => there.at.item(),
+            };
+            let found = at.find(around, self.0);
+            let there = There {
+                is_idle: there.is_idle || found.is_idle,
+                sames: &found.sames,
+                ..there.member(name, at, found.elsewhere.as_ref())
+            };
+            match known {
+                // A value and its twin from a Secret share a path; the more secretive one decides.
+                Some(tree) if tree.fields.iter().any(|field| is_unseen(field)) => {
+                    take(unseen(&below, value, there.here));
                 }
-            }
-            None => match tree.further.map(|field| (field, field.ty)) {
-                Some((field, _)) if is_unseen(field) => take(unseen(&below, value, there)),
-                Some((field, Type::Map(map))) => {
-                    visit_value(map.value, field, value, there, &path.key(name), take);
+                Some(ArmTree { fields, .. }) if !fields.is_empty() => {
+                    self.value(fields[0].ty, fields[0], value, there, &below, take);
                 }
-                _ => take(Leaf {
-                    path: below.to_string(),
-                    // The schema does not have the name.
-                    schema_path: path.key(name).schema_path(),
-                    rule: Rule::Json,
-                    desired: Some(Cow::Borrowed(value)),
-                    observed: there.map(Cow::Borrowed),
-                    hidden: true,
-                    unseen: false,
-                }),
-            },
+                Some(tree) if tree.discriminator => {
+                    take(there.leaf(&below, Rule::AnyCase, Cow::Borrowed(value)));
+                }
+                Some(tree) => {
+                    if let Value::Object(value) = value {
+                        self.object(tree, value, there, &below, take);
+                    }
+                }
+                None => match tree.further.map(|field| (field, field.ty)) {
+                    Some((field, _)) if is_unseen(field) => {
+                        take(unseen(&below, value, there.here));
+                    }
+                    Some((field, Type::Map(map))) => {
+                        self.value(map.value, field, value, there, &path.key(name), take);
+                    }
+                    _ => take(Leaf {
+                        // The schema does not have the name.
+                        schema_path: path.key(name).schema_path(),
+                        hidden: true,
+                        ..there.leaf(&below, Rule::Json, Cow::Borrowed(value))
+                    }),
+                },
+            }
         }
+    }
+
+    fn value(
+        &self,
+        ty: Type,
+        field: &'static Field,
+        desired: &Value,
+        there: There<'_>,
+        path: &Path<'_>,
+        take: Take<'_>,
+    ) {
+        match (ty, desired) {
+            (Type::Struct(shape), Value::Object(members))
+                if matches!(shape.semantic, Semantic::Plain | Semantic::ArmIdKeyed) =>
+            {
+                self.object(&ArmTree::of(shape, members), members, there, path, take);
+            }
+            (Type::List(list), Value::Object(ids)) if is_arm_id_keyed(list.item) => {
+                let keys = |value: &Value| value.as_object().map(keys_of);
+                take(Leaf {
+                    observed: there.here.and_then(keys).map(Cow::Owned),
+                    ..there.leaf(path, Rule::ArmId, Cow::Owned(keys_of(ids)))
+                });
+            }
+            (Type::List(list), Value::Array(items))
+                if is_object(list.item) && !items.is_empty() =>
+            {
+                self.items(list.item, field, items, there, path, take);
+            }
+            (Type::Map(map), Value::Object(members)) if !members.is_empty() => {
+                let around = Around {
+                    desired: members,
+                    observed: there.here.and_then(Value::as_object),
+                };
+                let found = there.at.item().find(around, self.0);
+                for (key, value) in members {
+                    let there = There {
+                        is_idle: there.is_idle || found.is_idle,
+                        sames: &found.sames,
+                        ..there.entry(key)
+                    };
+                    self.value(map.value, field, value, there, &path.key(key), take);
+                }
+            }
+            _ => {
+                let innermost = match ty {
+                    Type::List(list) => list.item,
+                    ty => ty,
+                };
+                take(there.leaf(path, rule(innermost, field), Cow::Borrowed(desired)));
+            }
+        }
+    }
+
+    /// Lists of objects: items with the same identity are counterparts, else items in the same place, unless
+    /// desired and observed are the same items in another order.
+    fn items(
+        &self,
+        item: Type,
+        field: &'static Field,
+        desired: &[Value],
+        there: There<'_>,
+        path: &Path<'_>,
+        take: Take<'_>,
+    ) {
+        let observed = there.value().and_then(Value::as_array);
+        let observed = observed.map_or(&[][..], Vec::as_slice);
+        let Some(identifiers) = identifiers(field, desired, observed) else {
+            let order = self.matching(item, field, desired, there);
+            for (index, value) in desired.iter().enumerate() {
+                let found = match &order {
+                    Some(order) => observed.get(order[index]),
+                    None => observed.get(index),
+                };
+                self.value(
+                    item,
+                    field,
+                    value,
+                    there.item(found),
+                    &path.item(index),
+                    take,
+                );
+            }
+            for index in desired.len()..observed.len() {
+                take(superfluous(&path.item(index), there));
+            }
+            return;
+        };
+        let pairs = Pairs::of(desired, observed, identifiers, there.at.item());
+        for (value, found) in desired.iter().zip(&pairs.found) {
+            let label = identity(value, identifiers).unwrap_or_default();
+            let path = path.key(&label);
+            let found = found.map(|found| &observed[found]);
+            // Counterparts have the same identity; its casing is the service's choice.
+            let is_identity = |leaf: &Leaf<'_>| {
+                let below = identifiers.iter().map(|name| path.member(name).to_string());
+                found.is_some() && below.into_iter().any(|path| path == leaf.path)
+            };
+            self.value(item, field, value, there.item(found), &path, &mut |leaf| {
+                if !is_identity(&leaf) {
+                    take(leaf);
+                }
+            });
+        }
+        for found in pairs.superfluous(observed.len()) {
+            let label = identity(&observed[found], identifiers).unwrap_or_default();
+            take(superfluous(&path.key(&label), there));
+        }
+    }
+
+    /// For each desired item the place of an observed item that has what it asks for; `None` unless all have one of
+    /// their own.
+    fn matching(
+        &self,
+        item: Type,
+        field: &'static Field,
+        desired: &[Value],
+        there: There<'_>,
+    ) -> Option<Vec<usize>> {
+        let observed = there.value().and_then(Value::as_array);
+        let observed = observed.filter(|observed| desired.len() == observed.len())?;
+        let fits = |wanted: usize, place: usize| {
+            let mut same = true;
+            let there = There {
+                here: Some(&observed[place]),
+                ..there.item(None)
+            };
+            let root = Path::Root("");
+            self.value(item, field, &desired[wanted], there, &root, &mut |leaf| {
+                same &= leaf.unseen || leaf.is_same();
+            });
+            same
+        };
+        matched(observed.len(), &fits)
     }
 }
 
 fn unseen<'a>(path: &Path<'_>, desired: &'a Value, observed: Option<&'a Value>) -> Leaf<'a> {
+    let there = There {
+        here: observed,
+        ..There::default()
+    };
     Leaf {
-        path: path.to_string(),
-        schema_path: path.schema_path(),
-        rule: Rule::Plain,
-        desired: Some(Cow::Borrowed(desired)),
-        observed: observed.map(Cow::Borrowed),
         hidden: true,
         unseen: true,
+        ..there.leaf(path, Rule::Plain, Cow::Borrowed(desired))
     }
 }
 
@@ -166,63 +301,6 @@ fn rule(ty: Type, field: &Field) -> Rule {
         _ if field.flags.has(Flags::ARM_ID) => Rule::ArmId,
         _ if field.flags.has(Flags::LOCATION) => Rule::Location,
         _ => Rule::Plain,
-    }
-}
-
-fn visit_value(
-    ty: Type,
-    field: &'static Field,
-    desired: &Value,
-    observed: Option<&Value>,
-    path: &Path<'_>,
-    take: Take<'_>,
-) {
-    match (ty, desired) {
-        (Type::Struct(shape), Value::Object(members))
-            if matches!(shape.semantic, Semantic::Plain | Semantic::ArmIdKeyed) =>
-        {
-            let observed = observed.and_then(Value::as_object);
-            visit_object(&ArmTree::of(shape, members), members, observed, path, take);
-        }
-        (Type::List(list), Value::Object(ids)) if is_arm_id_keyed(list.item) => {
-            let keys = |value: &Value| value.as_object().map(keys_of);
-            take(Leaf {
-                path: path.to_string(),
-                schema_path: path.schema_path(),
-                rule: Rule::ArmId,
-                desired: Some(Cow::Owned(keys_of(ids))),
-                observed: observed.and_then(keys).map(Cow::Owned),
-                hidden: false,
-                unseen: false,
-            });
-        }
-        (Type::List(list), Value::Array(items)) if is_object(list.item) && !items.is_empty() => {
-            let none = Vec::new();
-            let there = observed.and_then(Value::as_array).unwrap_or(&none);
-            visit_items(list.item, field, items, there, path, take);
-        }
-        (Type::Map(map), Value::Object(members)) if !members.is_empty() => {
-            let there = observed.and_then(Value::as_object);
-            for (key, value) in members {
-                let there = there.and_then(|there| member(there, key));
-                visit_value(map.value, field, value, there, &path.key(key), take);
-            }
-        }
-        _ => {
-            let innermost = match ty {
-                Type::List(list) => list.item,
-                ty => ty,
-            };
-            take(Leaf {
-                path: path.to_string(),
-                schema_path: path.schema_path(),
-                rule: rule(innermost, field),
-                desired: Some(Cow::Borrowed(desired)),
-                observed: observed.map(Cow::Borrowed),
-                hidden: false,
-                unseen: false,
-            });
-        }
     }
 }
 
@@ -245,64 +323,19 @@ fn keys_of(members: &Map<String, Value>) -> Value {
         .collect()
 }
 
-/// Lists of objects: items with the same identity are counterparts, else items in the same place, unless
-/// desired and observed are the same items in another order.
-fn visit_items(
-    item: Type,
-    field: &'static Field,
-    desired: &[Value],
-    observed: &[Value],
-    path: &Path<'_>,
-    take: Take<'_>,
-) {
-    if let Some(identifiers) = identifiers(field, desired, observed) {
-        for value in desired {
-            let identity = identity(value, identifiers);
-            let mut there = observed.iter();
-            let there = there.find(|there| self::identity(there, identifiers) == identity);
-            let label = identity.unwrap_or_default();
-            let path = path.key(&label);
-            // Counterparts have the same identity; its casing is the service's choice.
-            let is_identity = |leaf: &Leaf<'_>| {
-                let below = identifiers.iter().map(|name| path.member(name).to_string());
-                there.is_some() && below.into_iter().any(|path| path == leaf.path)
-            };
-            visit_value(item, field, value, there, &path, &mut |leaf| {
-                if !is_identity(&leaf) {
-                    take(leaf);
-                }
-            });
-        }
-        for value in observed {
-            let identity = identity(value, identifiers);
-            let mut wanted = desired.iter();
-            if !wanted.any(|wanted| self::identity(wanted, identifiers) == identity) {
-                take(superfluous(&path.key(&identity.unwrap_or_default())));
-            }
-        }
-        return;
-    }
-    let order = matching(item, field, desired, observed);
-    for (index, value) in desired.iter().enumerate() {
-        let there = match &order {
-            Some(order) => observed.get(order[index]),
-            None => observed.get(index),
-        };
-        visit_value(item, field, value, there, &path.item(index), take);
-    }
-    for index in desired.len()..observed.len() {
-        take(superfluous(&path.item(index)));
-    }
-}
-
 /// An item that Azure has and desired has not. Its content was never ours, so only its place is told.
-fn superfluous(path: &Path<'_>) -> Leaf<'static> {
+fn superfluous(path: &Path<'_>, list: There<'_>) -> Leaf<'static> {
+    // Of another form of the list only the items that are missing count.
+    let is_here = list.here.is_some();
     Leaf {
         path: path.to_string(),
         schema_path: path.schema_path(),
         rule: Rule::Plain,
         desired: None,
-        observed: Some(Cow::Owned(Value::from("an item more"))),
+        observed: is_here.then(|| Cow::Owned(Value::from("an item more"))),
+        elsewhere: None,
+        sames: &[],
+        is_idle: list.is_idle,
         hidden: false,
         unseen: false,
     }
@@ -328,41 +361,78 @@ pub(crate) fn identifiers(
 
 /// An item's identity as text; identifiers may lead into the item with `/` (`properties/name`).
 pub(crate) fn identity(item: &Value, names: &[&str]) -> Option<String> {
+    identity_of(item, names, &|_, value| normal(Rule::AnyCase, value))
+}
+
+fn identity_of(
+    item: &Value,
+    names: &[&str],
+    text: &dyn Fn(&str, &Value) -> String,
+) -> Option<String> {
     let texts: Option<Vec<_>> = names
         .iter()
-        .map(|name| {
+        .map(|path| {
             let mut value = item;
-            for name in name.split('/') {
+            for name in path.split('/') {
                 value = member(value.as_object()?, name)?;
             }
             let scalar = value.is_string() || value.is_number();
-            scalar.then(|| normal(Rule::AnyCase, value))
+            scalar.then(|| text(path, value))
         })
         .collect();
     texts.map(|texts| texts.join("/"))
 }
 
-/// For each desired item the place of an observed item that has what it asks for; `None` unless all have one of
-/// their own.
-fn matching(
-    item: Type,
-    field: &'static Field,
-    desired: &[Value],
-    observed: &[Value],
-) -> Option<Vec<usize>> {
-    if desired.len() != observed.len() {
-        return None;
+/// Which observed item each desired one is, by their identities.
+struct Pairs {
+    found: Vec<Option<usize>>,
+}
+
+impl Pairs {
+    fn of(desired: &[Value], observed: &[Value], identifiers: &[&str], at: At<'_>) -> Self {
+        let of_all = |items: &[Value], at: At<'_>| -> Vec<Option<String>> {
+            let items = items.iter();
+            items.map(|item| spelt(item, identifiers, at)).collect()
+        };
+        let by = |at: At<'_>| -> Vec<Option<usize>> {
+            let there = of_all(observed, at);
+            let place = |wanted: Option<String>| {
+                let mut there = there.iter();
+                there.position(|there| *there == wanted)
+            };
+            of_all(desired, at).into_iter().map(place).collect()
+        };
+        let mut found = by(At::default());
+        if at.has_rules() {
+            let in_other_words = by(at);
+            for (found, other) in found.iter_mut().zip(in_other_words) {
+                *found = found.or(other);
+            }
+        }
+        Self { found }
     }
-    let fits = |wanted: usize, place: usize| {
-        let mut same = true;
-        let (root, there) = (Path::Root(""), Some(&observed[place]));
-        visit_value(item, field, &desired[wanted], there, &root, &mut |leaf| {
-            same &= leaf.unseen
-                || super::equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref());
-        });
-        same
-    };
-    let places = 0..observed.len();
+
+    /// Places of the observed items, of so many, that nobody desires.
+    fn superfluous(&self, count: usize) -> impl Iterator<Item = usize> {
+        (0..count).filter(|place| !self.found.contains(&Some(*place)))
+    }
+}
+
+/// An item's identity in the words of rules.
+fn spelt(item: &Value, names: &[&str], at: At<'_>) -> Option<String> {
+    identity_of(item, names, &|name, value| {
+        let mut at = at;
+        for name in name.split('/') {
+            at = at.member(name);
+        }
+        at.text(value)
+            .unwrap_or_else(|| normal(Rule::AnyCase, value))
+    })
+}
+
+/// For each of so many wanted items a place of its own that fits it.
+fn matched(count: usize, fits: &dyn Fn(usize, usize) -> bool) -> Option<Vec<usize>> {
+    let places = 0..count;
     if places.clone().all(|place| fits(place, place)) {
         return Some(places.collect());
     }
@@ -375,14 +445,14 @@ fn matching(
                 .collect()
         })
         .collect();
-    let mut taken = vec![None; observed.len()];
+    let mut taken = vec![None; count];
     for wanted in places.clone() {
-        let mut tried = vec![false; observed.len()];
+        let mut tried = vec![false; count];
         if !give_place(wanted, &candidates, &mut taken, &mut tried) {
             return None;
         }
     }
-    let mut order = vec![0; observed.len()];
+    let mut order = vec![0; count];
     for (place, wanted) in taken.into_iter().enumerate() {
         order[wanted?] = place;
     }
@@ -411,32 +481,4 @@ fn give_place(
         }
     }
     false
-}
-
-/// A leaf's observed value as text that is the same for all values that mean the same.
-pub(super) fn normal_observed(leaf: &Leaf<'_>) -> Option<String> {
-    let observed = leaf
-        .observed
-        .as_deref()
-        .filter(|value| !is_nothing(value))?;
-    match (&leaf.desired, leaf.rule) {
-        (Some(desired), Rule::Json) => Some(normal(Rule::Json, &projected(desired, observed))),
-        _ => Some(normal(leaf.rule, observed)),
-    }
-}
-
-/// Free JSON on the members that desired has: what a service adds beside them is none of our business.
-fn projected(desired: &Value, observed: &Value) -> Value {
-    match (desired, observed) {
-        (Value::Object(desired), Value::Object(observed)) => desired
-            .iter()
-            .filter_map(|(name, value)| Some((name.clone(), projected(value, observed.get(name)?))))
-            .collect::<Map<_, _>>()
-            .into(),
-        (Value::Array(desired), Value::Array(observed)) if desired.len() == observed.len() => {
-            let pairs = desired.iter().zip(observed);
-            pairs.map(|(one, other)| projected(one, other)).collect()
-        }
-        _ => observed.clone(),
-    }
 }

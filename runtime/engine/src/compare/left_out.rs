@@ -31,20 +31,30 @@ impl Comparison<'_> {
         let writable = writable(&ArmTree::of(self.shape, observed), Some(&shown), observed);
         let mut found = Vec::new();
         let writable = Value::Object(writable);
-        visit_all(self.shape, &writable, self.desired, &mut |leaf| {
-            let is_named = leaf.observed.is_some();
-            let value = leaf.desired.map(std::borrow::Cow::into_owned);
-            let Some(value) = value.filter(|value| !is_named && !says_nothing(value)) else {
-                return;
-            };
-            if !self.is_ignored(&leaf.path) && !self.is_shared(&leaf.path) {
-                found.push(LeftOut {
-                    path: leaf.path,
-                    schema_path: leaf.schema_path,
-                    value: Some(value).filter(|_| !leaf.hidden),
-                });
-            }
-        });
+        let spellings = self.spellings();
+        visit_all(
+            &spellings,
+            self.shape,
+            &writable,
+            self.desired,
+            &mut |leaf| {
+                let is_named = leaf.observed.is_some() || leaf.elsewhere.is_some();
+                let is_default = leaf.says_nothing();
+                let value = leaf.desired.map(std::borrow::Cow::into_owned);
+                let Some(value) =
+                    value.filter(|value| !is_named && !is_default && !says_nothing(value))
+                else {
+                    return;
+                };
+                if !self.is_ignored(&leaf.path) && !self.is_shared(&leaf.path) {
+                    found.push(LeftOut {
+                        path: leaf.path,
+                        schema_path: leaf.schema_path,
+                        value: Some(value).filter(|_| !leaf.hidden),
+                    });
+                }
+            },
+        );
         found
     }
 }

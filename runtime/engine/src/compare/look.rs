@@ -1,9 +1,8 @@
 //! What Azure returned on the paths that desired names, as digests.
 
 use super::Comparison;
-use super::is_rewritten;
 use super::keyed::{Digest, Keyed, LENGTH};
-use super::leaves::{Leaf, normal_observed};
+use super::leaf::{Leaf, normal_observed};
 
 /// Bytes kept of the digests of one path and one value: chance has 2^-48.
 pub(super) const SHORT: usize = 6;
@@ -64,7 +63,7 @@ impl Look {
         let mut observed = keyed.digest("observed");
         let mut rewritten = Vec::new();
         comparison.leaves(&mut |leaf| {
-            if is_rewritten(&leaf) {
+            if !leaf.is_same() {
                 let place = Place {
                     path: leaf.path.clone(),
                     schema_path: leaf.schema_path.clone(),

@@ -4,7 +4,8 @@
 //! whatever Azure shows, since what was taken out must go.
 //!
 //! *Did Azure drift?* Two comparisons. *Direct:* desired against observed, on the paths that desired names, knowing the
-//! casing of ids, locations and enums, the identity of list items, and fields that ARM never returns. *Against the
+//! casing of ids, locations and enums, the identity of list items, fields that ARM never returns, and the kind's rules
+//! for what Azure says in other words ([`Spelling`]). *Against the
 //! record:* what Azure returned after the latest PUT; whatever the service rewrote by then is its normalisation and no
 //! drift, and what it rewrites anew on every GET is nobody's.
 
@@ -13,6 +14,7 @@ mod earlier;
 mod equal;
 mod former;
 mod keyed;
+mod leaf;
 mod leaves;
 mod left_out;
 mod look;
@@ -20,6 +22,7 @@ mod marked;
 mod marks;
 pub mod overlay;
 mod record;
+mod spelling;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,8 +30,9 @@ use std::fmt;
 use armature_shapes::shape::StructShape;
 use serde_json::Value;
 
-use self::equal::equal;
-use self::leaves::{Leaf, visit};
+use self::leaf::Leaf;
+use self::leaves::visit;
+use self::spelling::Spellings;
 
 pub use earlier::EarlierRecord;
 pub(crate) use equal::is_nothing;
@@ -40,6 +44,7 @@ pub use look::Place;
 pub use marked::Mark;
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
+pub use spelling::{Same, Spelling, SpellingError, While, Word};
 
 /// A Secret that went into desired: enough to see that it changed, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +128,8 @@ pub struct Comparison<'a> {
     pub shared: &'a [String],
     /// What the spec says of values that Azure moves by itself.
     pub marks: &'a [Mark],
+    /// The kind's rules for values that Azure answers in other words ([`Spelling`]).
+    pub equal_values: &'a [&'a str],
 }
 
 impl<'a> Comparison<'a> {
@@ -136,16 +143,28 @@ impl<'a> Comparison<'a> {
             ignored: &[],
             shared: &[],
             marks: &[],
+            equal_values: &[],
         }
+    }
+
+    fn spellings(&self) -> Spellings {
+        Spellings::of(self.equal_values)
     }
 
     /// Calls `take` for every value that desired names.
     fn leaves(&self, take: &mut dyn FnMut(Leaf<'_>)) {
-        visit(self.shape, self.desired, self.observed, &mut |leaf| {
-            if !self.is_ignored(&leaf.path) {
-                take(leaf);
-            }
-        });
+        let (desired, observed) = (self.desired, self.observed);
+        visit(
+            &self.spellings(),
+            self.shape,
+            desired,
+            observed,
+            &mut |leaf| {
+                if !self.is_ignored(&leaf.path) {
+                    take(leaf);
+                }
+            },
+        );
     }
 
     fn is_ignored(&self, path: &str) -> bool {
@@ -169,8 +188,8 @@ impl<'a> Comparison<'a> {
         if self.shared.is_empty() {
             return;
         }
-        let spec = self.spec_alone();
-        visit(self.shape, spec, &Value::Null, &mut |leaf| {
+        let (spellings, spec) = (Spellings::default(), self.spec_alone());
+        visit(&spellings, self.shape, spec, &Value::Null, &mut |leaf| {
             if let Some(member) = self.shared_member(&leaf.path) {
                 take(member);
             }
@@ -201,13 +220,16 @@ impl<'a> Comparison<'a> {
     fn unexplained(&self, explained: &dyn Fn(&Leaf<'_>) -> bool) -> Vec<Difference> {
         let mut found = Vec::new();
         self.leaves(&mut |leaf| {
-            if is_rewritten(&leaf) && !explained(&leaf) {
+            if !leaf.is_same() && !explained(&leaf) {
                 let change = if leaf.hidden {
                     Change::Hidden
                 } else {
                     Change::Value {
                         desired: leaf.desired.map(std::borrow::Cow::into_owned),
-                        observed: leaf.observed.map(std::borrow::Cow::into_owned),
+                        observed: leaf
+                            .observed
+                            .map(std::borrow::Cow::into_owned)
+                            .or_else(|| leaf.elsewhere.cloned()),
                     }
                 };
                 found.push(Difference {
@@ -228,11 +250,6 @@ impl<'a> Comparison<'a> {
         let is_of_this = earlier.is_of(self, uid);
         self.unexplained(&|leaf| is_of_this && earlier.expects(leaf, uid))
     }
-}
-
-/// Whether Azure has something else on the path than what is desired.
-fn is_rewritten(leaf: &Leaf<'_>) -> bool {
-    !equal(leaf.rule, leaf.desired.as_deref(), leaf.observed.as_deref())
 }
 
 /// The first step of a path below a prefix, with the prefix: `rules.a` of `rules.a.properties`.

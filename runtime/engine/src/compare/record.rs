@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::former::{Former, Name};
 use super::keyed::{Keyed, LENGTH, take};
-use super::leaves::Leaf;
+use super::leaf::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
 use super::marked::{Mark, Marked};
 use super::{Comparison, Difference};

@@ -3,9 +3,9 @@
 //! ```text
 //! PATH [RIGHT] [while TERM [and TERM]…]
 //! RIGHT: unsent | or later | in another version | from BOUND to BOUND | autoscaled | exchanged [with PATH [and PATH]…]
-//!        | added [like PATTERN[|PATTERN]…] | read-only | told
+//!        | added [like PATTERN [or PATTERN]…] | read-only | told
 //! BOUND: a path | a whole number | spec
-//! TERM:  [azure] PATH | no PATH | PATH is WORD[|WORD]… | PATH contains WORD | unset
+//! TERM:  [azure] PATH | no PATH | PATH is WORD [or WORD]… | PATH contains WORD | unset
 //! ```
 //!
 //! A pattern may have a star at one end. `unset` alone is about the rule's own path.
@@ -242,13 +242,19 @@ impl<'t> Words<'t> {
                 }
                 Ok(Right::Exchanged(others))
             }
-            "added" if self.takes("like") => {
-                let patterns = self.next("a pattern")?.split('|');
-                Ok(Right::Added(patterns.map(str::to_owned).collect()))
-            }
+            "added" if self.takes("like") => self.alternatives("a pattern").map(Right::Added),
             "added" => Ok(Right::Added(Vec::new())),
             other => self.unknown(other, RIGHTS),
         }
+    }
+
+    /// Words with `or` between them.
+    fn alternatives(&mut self, expected: &'static str) -> Result<Vec<String>, RuleError> {
+        let mut words = vec![self.next(expected)?.to_owned()];
+        while self.takes("or") {
+            words.push(self.next(expected)?.to_owned());
+        }
+        Ok(words)
     }
 
     fn bound(&mut self) -> Result<Bound, RuleError> {
@@ -293,8 +299,7 @@ impl<'t> Words<'t> {
                     false => self.steps(first)?,
                 };
                 let test = if self.takes("is") {
-                    let words = self.next("a word")?.split('|');
-                    Test::Is(words.map(str::to_owned).collect())
+                    Test::Is(self.alternatives("a word")?)
                 } else if self.takes("contains") {
                     Test::Contains(self.next("a word")?.to_owned())
                 } else if self.takes("unset") {
@@ -349,7 +354,7 @@ mod tests {
                 vec![term("p.auto", Test::On), term("p.manual", Test::Off)],
             ),
             (
-                "p.version or later while p.channel is patch|stable",
+                "p.version or later while p.channel is patch or stable",
                 Right::Later,
                 vec![term("p.channel", Test::Is(words(&["patch", "stable"])))],
             ),
@@ -359,7 +364,7 @@ mod tests {
                 vec![term("p.mode", Test::Contains("Zone".to_owned()))],
             ),
             (
-                "p.labels added like a/*|b*",
+                "p.labels added like a/* or b*",
                 Right::Added(words(&["a/*", "b*"])),
                 vec![],
             ),

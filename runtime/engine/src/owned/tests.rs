@@ -89,13 +89,13 @@ fn a_condition_decides_whose_value_counts() {
     let table = [
         // rule, spec, Azure, what is sent in place of the spec; `null`: the spec.
         (
-            "properties.version or later while properties.upgrade.channel is patch|stable",
+            "properties.version or later while properties.upgrade.channel is patch or stable",
             properties(json!({"version": "1.33", "upgrade": {"channel": "Stable"}})),
             properties(json!({"version": "1.34.2"})),
             properties(json!({"version": "1.34.2", "upgrade": {"channel": "Stable"}})),
         ),
         (
-            "properties.version or later while properties.upgrade.channel is patch|stable",
+            "properties.version or later while properties.upgrade.channel is patch or stable",
             properties(json!({"version": "1.34.10", "upgrade": {"channel": "Stable"}})),
             properties(json!({"version": "1.34.9"})),
             Value::Null,

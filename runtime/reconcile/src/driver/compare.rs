@@ -75,6 +75,7 @@ impl Work {
             ignored: &self.ignored,
             shared: &self.shared,
             marks: &self.owned.marks,
+            equal_values: pass.kind().equal_values,
             ..compare::Comparison::new(pass.version().spec, desired, observed)
         }
     }

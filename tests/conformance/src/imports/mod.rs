@@ -115,15 +115,9 @@ pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
     let imported = import::manifests(drafts, &wanted);
     for one in &imported {
         let key = one.id.as_str().to_lowercase();
-        if let (Some(outcome), Some((version, answer))) = (outcomes.get_mut(&key), bodies.get(&key))
-        {
-            judge(
-                outcome,
-                one,
-                problems(one, version, answer, &imported),
-                version,
-                defaults,
-            );
+        if let (Some(outcome), Some(answer)) = (outcomes.get_mut(&key), bodies.get(&key)) {
+            let found = problems(one, answer, &imported);
+            judge(outcome, one, found, answer.version, defaults);
         }
     }
     Import {
@@ -135,12 +129,17 @@ pub fn import(recording: &Recording, defaults: &SpecDefaults) -> Import {
 }
 
 /// The answers that drafts were made of, by id in lower case.
-fn bodies(drafts: &[Draft]) -> BTreeMap<String, (&'static VersionInfo, Value)> {
+fn bodies(drafts: &[Draft]) -> BTreeMap<String, Answer> {
     let resources = drafts.iter().map(|draft| &draft.resource);
     resources
         .map(|resource| {
             let id = resource.id.as_str().to_lowercase();
-            (id, (resource.version, resource.body.clone()))
+            let answer = Answer {
+                kind: resource.kind,
+                version: resource.version,
+                body: resource.body.clone(),
+            };
+            (id, answer)
         })
         .collect()
 }
@@ -204,12 +203,15 @@ struct Found {
     missing: BTreeMap<String, Vec<Value>>,
 }
 
-fn problems(
-    imported: &Imported,
+/// What Azure answered of a resource.
+struct Answer {
+    kind: &'static KindInfo,
     version: &'static VersionInfo,
-    answer: &Value,
-    all: &[Imported],
-) -> Found {
+    body: Value,
+}
+
+fn problems(imported: &Imported, answer: &Answer, all: &[Imported]) -> Found {
+    let version = answer.version;
     let mut found = Found::default();
     let spec = &imported.manifest["spec"];
     let resolved = resolved(version, spec, all);
@@ -220,11 +222,15 @@ fn problems(
             return found;
         }
     };
-    for difference in Comparison::new(version.spec, &body, answer).differences() {
+    let comparison = Comparison {
+        equal_values: answer.kind.equal_values,
+        ..Comparison::new(version.spec, &body, &answer.body)
+    };
+    for difference in comparison.differences() {
         let problem = format!("would change: {}", difference.schema_path);
         found.problems.insert(problem);
     }
-    found.missing = missing(version, answer, &body);
+    found.missing = missing(version, &answer.body, &body);
     found
 }
 

@@ -1,7 +1,7 @@
 //! Role assignments: a name that is a UUID, a role that is called by its name, any resource as the owner.
 
 use armature_e2e::World;
-use armature_simulator::Query;
+use armature_simulator::{FaultRule, Query};
 use kube::api::{Patch, PatchParams};
 use serde_json::{Value, json};
 
@@ -102,5 +102,55 @@ fn a_role_that_azure_does_not_have_is_told() {
             "{SUBSCRIPTION}/resourceGroups/no-role-rg/providers/Microsoft.Authorization/roleAssignments/00000000-0000-0000-0000-0000000000bb"
         );
         assert_eq!(sent(world, "PUT", &id), 0);
+    });
+}
+
+/// Azure answers the role's id with the subscription of the scope, whatever was sent, and refuses every update.
+#[test]
+fn a_role_by_another_subscriptions_id_is_adopted_without_a_write() {
+    World::shared().run("other-roles", async |world, objects| {
+        objects
+            .apply(&resource_group("other-roles-rg", "other-roles"))
+            .await
+            .unwrap();
+        objects
+            .wait_ready("ResourceGroup", "other-roles-rg", is_ready)
+            .await;
+        let role = format!("providers/Microsoft.Authorization/roleDefinitions/{READER}");
+        let group = format!("{SUBSCRIPTION}/resourceGroups/other-roles-rg");
+        world.azure().add_fault(FaultRule {
+            method: Some("PUT".into()),
+            path: Some(format!("{group}/providers/Microsoft.Authorization/")),
+            status: Some(400),
+            code: Some("RoleAssignmentUpdateNotPermitted".into()),
+            ..FaultRule::default()
+        });
+        let scopes = [
+            ("tenant-form", ""),
+            (
+                "other-subscription",
+                "/subscriptions/99999999-9999-9999-9999-999999999999",
+            ),
+        ];
+        for (number, (name, scope)) in scopes.into_iter().enumerate() {
+            let azure_name = format!("0a4ddb1a-0001-4c0a-9a51-7a3a6d0a000{number}");
+            let id =
+                format!("{group}/providers/Microsoft.Authorization/roleAssignments/{azure_name}");
+            let body = json!({"properties": {
+                "principalId": "00000000-0000-0000-0000-0000000000aa",
+                "roleDefinitionId": format!("{SUBSCRIPTION}/{role}"), "scope": group,
+            }});
+            world.azure().place(&id, body).unwrap();
+            let spec = json!({
+                "owner": of_group("other-roles-rg"),
+                "azureName": azure_name,
+                "roleDefinitionReference": {"armId": format!("{scope}/{role}")},
+            });
+            let mut manifest = assignment("other-roles", name, &spec);
+            manifest["metadata"]["annotations"] = json!({"armature.azure.com/adopt": "if-equal"});
+            objects.apply_value(&manifest).await.unwrap();
+            objects.wait_ready(KIND, name, is_ready).await;
+            assert_eq!(sent(world, "PUT", &id), 0, "{name}");
+        }
     });
 }

@@ -10,6 +10,7 @@ use super::{BASE64, TAG};
 use base64::Engine as _;
 
 mod first_release;
+mod other_words;
 mod shared;
 
 const UID: &str = "uid-1";
