@@ -1,7 +1,7 @@
 //! Handwritten behaviour of single kinds: one module per group, one file per extension, tests beside it.
 //!
 //! A group's module registers what is in it, and is there with the feature of the group's name. What several groups need
-//! stands beside them ([`state`], [`unmade`]), and so does where an import finds what stands on other resources ([`listing`]). `docs/customizations.md` says for each kind where what it needs is done.
+//! stands beside them ([`state`], [`unmade`], and the settings that scale resources of any group), and so does where an import finds what stands on other resources ([`listing`]). `docs/customizations.md` says for each kind where what it needs is done.
 //!
 //! Each extension is typed on the hub structs of its kind, so that a change of the hub breaks the build here
 //! and not at run time. What an extension may do is the contract of its trait in
@@ -14,6 +14,7 @@
 pub mod apimanagement;
 #[cfg(feature = "authorization")]
 pub mod authorization;
+mod autoscale;
 #[cfg(feature = "communication")]
 pub mod communication;
 #[cfg(feature = "containerservice")]
@@ -57,7 +58,7 @@ macro_rules! register {
 /// # Errors
 /// When two of them want the same point of the same kind; a test rules this out, and has a case for each.
 pub fn registry() -> Result<Registry, RegisterError> {
-    let registry = Registry::builder();
+    let registry = Registry::builder().look_for_scaling(autoscale::AutoscaleSettings::default());
     register! { registry:
         "apimanagement" apimanagement
         "authorization" authorization

@@ -8,6 +8,8 @@
 )]
 
 mod commands;
+#[path = "plan/moved.rs"]
+mod moved;
 
 use armature_controlplane::waiting::until_ok;
 use armature_simulator::Query;

@@ -1,5 +1,6 @@
 //! A kind: versions, ARM type, owner, name, exports.
 
+use armature_runtime::engine::owned::Rule;
 use armature_runtime::kind::{KindInfo, NameRule, OwnerRule, Remote, Scope, VersionInfo};
 use serde::Serialize;
 
@@ -38,6 +39,9 @@ pub struct KindPage {
     /// Keys of `operatorSpec.configMaps`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub config_maps: Vec<&'static str>,
+    /// Values that Azure moves by itself, in the words of `azure-owned`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub azure_owned: Vec<&'static str>,
     /// Properties of the spec that cannot be changed.
     pub cannot_change: Vec<String>,
     /// The version of the properties.
@@ -75,11 +79,21 @@ impl KindPage {
             can_be_deleted: version.verbs.delete,
             secrets: kind.secrets.iter().map(|export| export.key).collect(),
             config_maps: kind.config_maps.iter().map(|export| export.key).collect(),
+            azure_owned: owned_in(kind, version),
             cannot_change: cannot_change(kind, version.spec),
             version: version.name,
             spec: Member::all(version.spec),
         }
     }
+}
+
+/// The rules that a version has the path of.
+fn owned_in(kind: &'static KindInfo, version: &VersionInfo) -> Vec<&'static str> {
+    let rules = kind.azure_owned.iter().copied();
+    let is_there = |rule: &&str| {
+        Rule::parse(rule).is_ok_and(|rule| rule.path.is_known(version.spec))
+    };
+    rules.filter(is_there).collect()
 }
 
 fn line(version: &VersionInfo) -> VersionLine {

@@ -175,12 +175,16 @@ fn without_children(resource: &Resource, names: &HashMap<ResourceId, Name>, spec
         }
         let is_own = |item: &Value| {
             let id = item.get("id").and_then(Value::as_str);
-            let id = id.map(str::to_owned).or_else(|| {
-                let name = item.get("name")?.as_str()?;
-                Some(format!("{}/{}/{name}", resource.id, path.last()?))
-            });
-            let id = id.and_then(|id| ResourceId::parse(&id).ok());
-            id.is_some_and(|id| names.contains_key(&id))
+            let id = id.and_then(|id| ResourceId::parse(id).ok());
+            let name = item.get("name").and_then(Value::as_str);
+            match (id, name, path.last()) {
+                (Some(id), ..) => names.contains_key(&id),
+                (None, Some(name), Some(list)) => {
+                    let mut children = names.keys();
+                    children.any(|child| is_item(&resource.id, list, name, child))
+                }
+                _ => false,
+            }
         };
         let mut own = shown.iter().map(is_own);
         items.retain(|_| !own.next().unwrap_or_default());
@@ -188,6 +192,18 @@ fn without_children(resource: &Resource, names: &HashMap<ResourceId, Name>, spec
             spec.shift_remove(field.name);
         }
     }
+}
+
+/// Whether a resource is the item of this name in a list of its parent: `subnets` in `subnets`, `agentPools` in
+/// `agentPoolProfiles`.
+fn is_item(parent: &ResourceId, list: &str, name: &str, child: &ResourceId) -> bool {
+    let below = child.as_str().get(parent.as_str().len()..);
+    let is_below = child.as_str().to_lowercase().starts_with(&parent.as_str().to_lowercase());
+    let Some((ty, own)) = below.and_then(|below| below.strip_prefix('/')?.split_once('/')) else {
+        return false;
+    };
+    let stem = ty.trim_end_matches('s').to_lowercase();
+    is_below && own.eq_ignore_ascii_case(name) && list.to_lowercase().starts_with(&stem)
 }
 
 /// Gives the Secrets of a spec their names, and tells where they are named.

@@ -9,6 +9,7 @@ use std::path::Path;
 use armature_conformance::run;
 use armature_generated::KINDS;
 use armature_runtime::engine::compare::Spelling;
+use armature_runtime::engine::owned::{Rule, Steps};
 use armature_runtime::kind::KindInfo;
 use armature_runtime::resource::{
     ArbitraryOwnerReference, Condition, ConfigMapDestination, ConfigMapReference,
@@ -259,6 +260,36 @@ fn rules_for_other_words_are_read_and_their_paths_are_there() {
             let others = spelling.others().all(|path| of_any(path, true));
             if !of_any(&spelling.path, false) || !others {
                 faults.push(format!("{}: no version has a path of `{rule}`", kind.kind));
+            }
+        }
+    }
+    assert_eq!(faults, Vec::<String>::new());
+    assert!(rules > 0, "no kind has a rule");
+}
+
+#[test]
+fn rules_for_what_azure_moves_are_read_and_their_paths_are_there() {
+    let mut faults = Vec::new();
+    let mut rules = 0;
+    for kind in KINDS {
+        for text in kind.azure_owned {
+            rules += 1;
+            let rule = match Rule::parse(text) {
+                Ok(rule) => rule,
+                Err(error) => {
+                    faults.push(format!("{}: {error}", kind.kind));
+                    continue;
+                }
+            };
+            let mut versions = kind.versions.iter();
+            // One version has all of it.
+            let is_there = versions.any(|version| {
+                let is_known =
+                    |path: &Steps| path.is_known(version.spec) || path.is_known(version.status);
+                rule.path.is_known(version.spec) && rule.others().all(is_known)
+            });
+            if !is_there {
+                faults.push(format!("{}: no version has all paths of `{text}`", kind.kind));
             }
         }
     }

@@ -204,7 +204,7 @@ fn with_all_paths<'a>(
             .map(|(key, path)| (key.as_str(), exports(path)))
             .collect(),
         extensions: notes.extensions,
-        facts: special::facts(resource),
+        facts: special::facts(group, resource),
         errors: special::errors(group, Some(kind.kind)),
         fixed: fixed(&spec),
         newest: newest(resource),

@@ -6,7 +6,7 @@ use crate::model::{ErrorClass, ErrorRule, Group, NameRule, Resource, UuidText};
 pub type ErrorRow = (String, String, &'static str);
 
 /// What a PUT of the kind carries beside its spec, and what makes its name.
-pub fn facts(resource: &Resource) -> Vec<String> {
+pub fn facts(group: &Group, resource: &Resource) -> Vec<String> {
     let children = resource.child_lists.iter().map(|path| {
         format!(
             "`{}` of ARM is left out: its items are kinds of their own, and a PUT carries what Azure has",
@@ -19,6 +19,9 @@ pub fn facts(resource: &Resource) -> Vec<String> {
             path.join(".")
         )
     });
+    let values = group.values.get(&resource.kind);
+    let owned = values.into_iter().flat_map(|values| &values.azure_owned);
+    let owned = owned.map(|rule| format!("Azure moves `{rule}`"));
     let name = match &resource.name {
         NameRule::Uuid { text, .. } => Some(match text {
             UuidText::WithOwnerId => {
@@ -32,7 +35,7 @@ pub fn facts(resource: &Resource) -> Vec<String> {
         _ => None,
     };
     let name = name.into_iter().map(str::to_owned);
-    name.chain(children).chain(kept).collect()
+    name.chain(children).chain(kept).chain(owned).collect()
 }
 
 /// What errors of Azure mean for a kind in particular, or with `None` for each of the group, in the order in which the

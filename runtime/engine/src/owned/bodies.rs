@@ -68,6 +68,11 @@ impl<'v> Bodies<'v> {
         canonical_json(&json!([ours, of_terms.collect::<Vec<_>>()]))
     }
 
+    /// Whether the value is left alone since nobody says by what it is scaled.
+    pub fn is_unreadable(self, rule: &Rule) -> bool {
+        rule.right == Right::Autoscaled && self.scaled == Scaled::Unreadable
+    }
+
     /// What goes into the body at a place whose condition holds.
     pub fn verdict(self, rule: &Rule, place: &Place) -> Verdict {
         let (ours, theirs) = self.at(place);
@@ -87,6 +92,7 @@ impl<'v> Bodies<'v> {
             Right::Autoscaled => match self.scaled {
                 _ if ours.is_none() || ours == Some(theirs) => Verdict::Azure(theirs.clone()),
                 Scaled::Unasked => Verdict::Unknown,
+                Scaled::Unreadable => Verdict::Azure(theirs.clone()),
                 Scaled::ByNone => Verdict::Spec,
                 Scaled::Between(least, most) => {
                     let bounds = (&Bound::Fixed(least), &Bound::Fixed(most));

@@ -38,6 +38,8 @@ pub enum Scaled {
     /// That was not asked.
     #[default]
     Unasked,
+    /// It was asked, and Azure does not say.
+    Unreadable,
     /// None does.
     ByNone,
     /// Some do, between these numbers.
@@ -186,7 +188,7 @@ impl Owned {
             Verdict::Nothing => place.set(&mut self.desired, None),
         }
         // What somebody did on purpose is told, so it must be seen.
-        if rule.right != Right::Told {
+        if rule.right != Right::Told && !bodies.is_unreadable(rule) {
             self.ignored.push(place.path.clone());
         }
         self.moved.push(Moved {
@@ -197,7 +199,7 @@ impl Owned {
             observed: theirs.filter(|_| !place.is_hidden).cloned(),
             differs: ours.is_some() && ours != theirs,
             is_hidden: place.is_hidden,
-            is_told: rule.right == Right::Told,
+            is_told: rule.right == Right::Told || bodies.is_unreadable(rule),
             is_unknown: is_asked && known.is_none(),
         });
     }

@@ -143,6 +143,26 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// The paths beside its own: of bounds, of values it is exchanged with, and of conditions. Azure may have them to itself.
+    pub fn others(&self) -> impl Iterator<Item = &Steps> {
+        let bounds = match &self.right {
+            Right::Within(least, most) => vec![least, most],
+            _ => Vec::new(),
+        };
+        let bounds = bounds.into_iter().filter_map(|bound| match bound {
+            Bound::At(path) => Some(path),
+            Bound::Fixed(_) | Bound::Spec => None,
+        });
+        let exchanged = match &self.right {
+            Right::Exchanged(paths) => paths.as_slice(),
+            _ => &[],
+        };
+        let terms = self.terms.iter().map(|term| &term.path);
+        bounds.chain(exchanged).chain(terms)
+    }
+}
+
 /// The words of a rule that are still to be read.
 struct Words<'t> {
     rule: &'t str,

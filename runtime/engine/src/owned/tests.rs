@@ -354,6 +354,7 @@ fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() 
     let table = [
         (3, Scaled::Unasked, 3, false),
         (5, Scaled::Unasked, 3, true),
+        (5, Scaled::Unreadable, 5, false),
         (5, Scaled::ByNone, 3, false),
         (5, Scaled::Between(2, 6), 5, false),
         (9, Scaled::Between(2, 6), 6, false),

@@ -105,6 +105,11 @@ impl Pass<'_> {
         })
     }
 
+    /// Whether it has to be asked if another resource scales this one.
+    pub(super) async fn asks_scaled(&self) -> Result<bool, KubernetesError> {
+        Ok(self.work().await?.owned.asks_scaled)
+    }
+
     /// Values that are Azure's, and are not those of the spec.
     pub(super) async fn left_alone(&self) -> Result<Vec<owned::Moved>, KubernetesError> {
         let mut moved = self.work().await?.owned.moved;

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use armature_azure::CredentialKey;
+use armature_engine::owned::Scaled;
 use armature_engine::compare::SecretVersion;
 use armature_engine::payload::Resolved;
 use armature_shapes::id::RemoteId;
@@ -146,6 +147,8 @@ pub(super) struct Payload {
     pub outside: Option<String>,
     /// Something else is desired than what was sent last; only looked at after operations that failed.
     pub is_edited: bool,
+    /// Whether another resource changes how many units this one has.
+    pub scaled: Scaled,
     /// Desired against observed.
     pub comparison: Option<Comparison>,
     /// Whether what is desired and what Azure has for it is recorded.

@@ -308,7 +308,10 @@ impl Pass<'_> {
                 self.findings.payload.body = Some(self.build_payload().await);
                 self.end_pause_of_edited().await?;
             }
-            Action::Compare => self.findings.payload.comparison = Some(self.compare().await?),
+            Action::Compare => {
+                self.learn_scaled().await?;
+                self.findings.payload.comparison = Some(self.compare().await?);
+            }
             Action::Put { event } => self.put(event).await?,
             Action::RegisterProvider => {
                 self.findings.writes.registration = Some(self.enrol().await);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::compare::some;
 use super::pass::Pass;
 use crate::action::warning;
-use crate::port::EventNote;
+use crate::port::{EventNote, KubernetesError};
 
 /// One entry of the annotation `ignore-paths`.
 enum Entry<'a> {
@@ -74,13 +74,35 @@ impl Pass<'_> {
                 rule.path
             ));
         }
-        let unknown = rule.terms.iter().find(|term| !is_known(&term.path))?;
+        let unknown = rule.others().find(|path| !is_known(path))?;
         Some(format!(
             "`{text}`: neither spec nor status of {} in version {} have {}",
             self.kind().kind,
             version.name,
-            unknown.path
+            unknown
         ))
+    }
+
+    /// Asks whether another resource changes how many units this one has, where Azure has another number than the spec.
+    pub(super) async fn learn_scaled(&mut self) -> Result<(), KubernetesError> {
+        if self.findings.payload.scaled != Scaled::Unasked || !self.asks_scaled().await? {
+            return Ok(());
+        }
+        let lookup = self.reconciler.extensions.scale_lookup().cloned();
+        let now = self.reconciler.clock.now();
+        let found = match lookup {
+            Some(lookup) => lookup.bounds(&self.context(), now).await,
+            None => Ok(None),
+        };
+        self.findings.payload.scaled = match found {
+            Ok(None) => Scaled::ByNone,
+            Ok(Some((least, most))) => Scaled::Between(least, most),
+            Err(error) => {
+                tracing::warn!(%error, "whether another resource scales this one cannot be read: the number of units is left alone");
+                Scaled::Unreadable
+            }
+        };
+        Ok(())
     }
 
     /// What is told once of values that are Azure's: one that somebody put there on purpose, and one of which it is not
@@ -106,7 +128,7 @@ impl Pass<'_> {
     pub(super) fn owned(&self, observed: Option<&Value>, remembered: Remembered<'_>) -> Owned {
         let rules = self.owned_rules();
         let desired = self.findings.desired();
-        let observed = (observed, Scaled::Unasked);
+        let observed = (observed, self.findings.payload.scaled);
         Owned::of(self.version().spec, &rules, desired, observed, remembered)
     }
 }

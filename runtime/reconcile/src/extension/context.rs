@@ -159,6 +159,11 @@ impl ArmAccess {
         self.transport.endpoint(&self.credential).await
     }
 
+    /// Who asks, and where: what is kept for one of these is not for another.
+    pub async fn owner(&self) -> String {
+        format!("{:?} at {}", self.credential, self.endpoint().await)
+    }
+
     /// GET of a path and query; `None` when Azure says that there is no such thing ([`absence::is_gone`]).
     ///
     /// # Errors

@@ -12,6 +12,7 @@
 //! | at the end, in this order | [`PostReconciliationChecker`], [`KubernetesSecretExporter`], [`KubernetesConfigExporter`], [`SuccessfulCreationHandler`] |
 //! | on deletion | [`Deleter`] |
 //! | on import | [`Importer`] |
+//! | where Azure has another number of units, for all kinds | [`ScaleLookup`] |
 //!
 //! What does not live here: any implementation, and when the reconciler calls which (see
 //! [`crate::driver`]).
@@ -30,6 +31,7 @@ mod pages;
 mod post_check;
 mod pre_check;
 mod registry;
+mod scale_lookup;
 mod secret_exporter;
 mod success_handler;
 mod typed;
@@ -46,6 +48,7 @@ pub use owner_check::PreReconciliationOwnerChecker;
 pub use post_check::{PostCheck, PostReconciliationChecker};
 pub use pre_check::{PreCheck, PreReconciliationChecker, Prerequisite};
 pub use registry::{Points, RegisterError, Registry, RegistryBuilder};
+pub use scale_lookup::ScaleLookup;
 pub use secret_exporter::{KubernetesSecretExporter, SecretValues};
 pub use success_handler::SuccessfulCreationHandler;
 pub use typed::typed;

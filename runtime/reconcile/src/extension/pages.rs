@@ -13,8 +13,21 @@ impl ArmAccess {
     /// # Errors
     /// When Azure answers with an error or not at all.
     pub async fn post_all(&self, url: &str) -> Result<Value, ExtensionError> {
-        let mut answer = Value::Null;
         let first = self.post(url, None).await?;
+        self.with_pages(first).await
+    }
+
+    /// GET of a list, to its end where it comes in pages.
+    ///
+    /// # Errors
+    /// When Azure answers with an error or not at all.
+    pub async fn get_all(&self, url: &str) -> Result<Value, ExtensionError> {
+        let first = self.get(url).await?;
+        self.with_pages(first).await
+    }
+
+    async fn with_pages(&self, first: Option<Value>) -> Result<Value, ExtensionError> {
+        let mut answer = Value::Null;
         let mut next = add_page(&mut answer, first.unwrap_or_default());
         for _ in 1..MOST {
             let Some(url) = next else { break };

@@ -15,7 +15,7 @@ use super::{
     ArmResourceModifier, Claimer, Context, Deleter, ErrorClassifier, ExtensionError, Import,
     Importer, KubernetesConfigExporter, KubernetesSecretExporter, Next, PostCheck,
     PostReconciliationChecker, PreCheck, PreReconciliationChecker, PreReconciliationOwnerChecker,
-    SecretValues, SuccessfulCreationHandler,
+    ScaleLookup, SecretValues, SuccessfulCreationHandler,
 };
 use crate::outcome::{Failure, Write};
 use crate::port::MetadataPatch;
@@ -164,6 +164,7 @@ pub struct RegisterError {
 #[derive(Clone, Default)]
 pub struct Registry {
     kinds: Arc<HashMap<(&'static str, &'static str), Points>>,
+    scale_lookup: Option<Arc<dyn ScaleLookup>>,
 }
 
 impl Registry {
@@ -176,12 +177,18 @@ impl Registry {
     pub fn of(&self, kind: Kind) -> Points {
         self.kinds.get(&name(kind.0)).cloned().unwrap_or_default()
     }
+
+    /// What finds resources that scale others.
+    pub fn scale_lookup(&self) -> Option<&Arc<dyn ScaleLookup>> {
+        self.scale_lookup.as_ref()
+    }
 }
 
 /// Collects extensions.
 #[derive(Default)]
 pub struct RegistryBuilder {
     kinds: HashMap<(&'static str, &'static str), Points>,
+    scale_lookup: Option<Arc<dyn ScaleLookup>>,
     error: Option<RegisterError>,
 }
 
@@ -195,8 +202,15 @@ impl RegistryBuilder {
             Some(error) => Err(error),
             None => Ok(Registry {
                 kinds: Arc::new(self.kinds),
+                scale_lookup: self.scale_lookup,
             }),
         }
+    }
+
+    /// Registers what finds resources that scale others.
+    pub fn look_for_scaling<T: ScaleLookup>(mut self, lookup: T) -> Self {
+        self.scale_lookup = Some(Arc::new(lookup));
+        self
     }
 
     fn put<E: ?Sized>(
