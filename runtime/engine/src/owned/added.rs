@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::bodies::Bodies;
 use super::steps::Place;
-use super::{Owned, Remembered};
+use super::{Memory, Owned};
 use crate::compare::{Mark, is_nothing};
 
 impl Owned {
@@ -14,7 +14,7 @@ impl Owned {
         place: &Place,
         bodies: Bodies<'_>,
         patterns: &[String],
-        remembered: Remembered<'_>,
+        memory: Memory<'_>,
     ) {
         let (ours, theirs) = bodies.at(place);
         let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
@@ -36,7 +36,7 @@ impl Owned {
                 self.set_all(place, ours, Value::Object(all));
             }
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
-                let all = self.with_items(place, (ours, items), patterns, remembered);
+                let all = self.with_items(place, (ours, items), patterns, memory);
                 self.set_all(place, ours, Value::Array(all));
             }
             (_, Value::Array(items)) if !patterns.is_empty() => {
@@ -69,7 +69,7 @@ impl Owned {
         place: &Place,
         (ours, theirs): (Option<&Value>, &[Value]),
         patterns: &[String],
-        remembered: Remembered<'_>,
+        memory: Memory<'_>,
     ) -> Vec<Value> {
         let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
         let mark = |text: &str| Mark {
@@ -83,7 +83,7 @@ impl Owned {
         for item in theirs {
             let text = item.as_str().unwrap_or_default();
             let is_others = match patterns {
-                [] => remembered(&mark(text)).is_none(),
+                [] => (memory.is_same)(&mark(text)).is_none(),
                 patterns => fits_any(patterns, text),
             };
             if is_others && !all.contains(item) {

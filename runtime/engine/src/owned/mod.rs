@@ -2,7 +2,7 @@
 //!
 //! [`Owned::of`] takes the body that the spec asks for and puts Azure's values into it where a rule says that they are Azure's,
 //! so that they are neither drift nor lost by a PUT for another reason. An edit of such a value is sent once: the caller keeps
-//! [`Owned::marks`] beside the record of the latest PUT, and says by [`Remembered`] what they were.
+//! [`Owned::marks`] beside the record of the latest PUT, and says by [`Memory`] what they were.
 //!
 //! | module | what lives here |
 //! |---|---|
@@ -29,8 +29,22 @@ use steps::{Place, places};
 
 use crate::compare::Mark;
 
-/// What is remembered of the spec's value at a path: `None` where nothing is, else whether it is this text.
-pub type Remembered<'m> = &'m dyn Fn(&Mark) -> Option<bool>;
+/// What the record of the latest PUT tells.
+#[derive(Clone, Copy)]
+pub struct Memory<'m> {
+    /// Whether the spec says what it said of a value; `None` where that is not remembered.
+    pub is_same: &'m dyn Fn(&Mark) -> Option<bool>,
+    /// Whether the spec named a path, now or once.
+    pub was_ours: &'m dyn Fn(&str) -> bool,
+}
+
+impl Memory<'_> {
+    /// There is no record.
+    pub const NONE: Memory<'static> = Memory {
+        is_same: &|_| None,
+        was_ours: &|_| false,
+    };
+}
 
 /// Whether another resource in Azure changes how many units this one has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +125,7 @@ impl Owned {
         rules: &[Rule],
         desired: &Value,
         (observed, scaled): (Option<&Value>, Scaled),
-        remembered: Remembered<'_>,
+        memory: Memory<'_>,
     ) -> Self {
         let mut owned = Self {
             desired: asked(shape, rules, desired),
@@ -119,7 +133,7 @@ impl Owned {
         };
         let Some(observed) = observed else {
             // Azure is expected to make what it is asked for.
-            let made = Self::of(shape, rules, desired, (Some(desired), scaled), remembered);
+            let made = Self::of(shape, rules, desired, (Some(desired), scaled), memory);
             owned.marks = made.marks;
             return owned;
         };
@@ -141,10 +155,10 @@ impl Owned {
             for place in found {
                 match &rule.right {
                     Right::Added(patterns) if bodies.hold(&place, &rule.terms) => {
-                        owned.add(&place, bodies, patterns, remembered);
+                        owned.add(&place, bodies, patterns, memory);
                     }
                     Right::Added(_) => {}
-                    _ => owned.keep(rule, &place, bodies, remembered),
+                    _ => owned.keep(rule, &place, bodies, memory),
                 }
             }
         }
@@ -152,7 +166,7 @@ impl Owned {
     }
 
     /// Puts Azure's value into the place, where it counts.
-    fn keep(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, remembered: Remembered<'_>) {
+    fn keep(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, memory: Memory<'_>) {
         if self.ignored.contains(&place.path) {
             // Another rule of it holds.
             return;
@@ -162,8 +176,12 @@ impl Owned {
             path: place.path.clone(),
             text: bodies.text(place, rule),
         };
-        let known = remembered(&mark);
+        let known = (memory.is_same)(&mark);
         // What was Azure's while a condition held stays so until the value or the condition is edited.
+        // What was named and is taken out is to go.
+        if rule.is_of_unset() && (memory.was_ours)(&place.path) {
+            return;
+        }
         let is_kept = known == Some(true) && rule.right != Right::ReadOnly;
         if !bodies.hold(place, &rule.terms) && !is_kept {
             return;

@@ -144,6 +144,12 @@ impl Rule {
 }
 
 impl Rule {
+    /// Whether it holds only while the spec does not name the value.
+    pub(super) fn is_of_unset(&self) -> bool {
+        let mut terms = self.terms.iter();
+        terms.any(|term| term.test == Test::Unset && term.path == self.path)
+    }
+
     /// The paths beside its own: of bounds, of values it is exchanged with, and of conditions. Azure may have them to itself.
     pub fn others(&self) -> impl Iterator<Item = &Steps> {
         let bounds = match &self.right {

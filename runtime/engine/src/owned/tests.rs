@@ -59,13 +59,20 @@ fn rules(texts: &[&str]) -> Vec<Rule> {
         .collect()
 }
 
+fn memory<'m>(is_same: &'m dyn Fn(&Mark) -> Option<bool>) -> Memory<'m> {
+    Memory {
+        is_same,
+        ..Memory::NONE
+    }
+}
+
 fn owned(text: &str, desired: &Value, observed: &Value, known: Option<bool>) -> Owned {
     Owned::of(
         Cluster::SHAPE,
         &rules(&[text]),
         desired,
         (Some(observed), Scaled::Unasked),
-        &|_| known,
+        memory(&|_| known),
     )
 }
 
@@ -293,7 +300,7 @@ fn texts_that_others_added_stay_and_those_of_the_spec_go() {
         &rules,
         &desired,
         (Some(&observed), Scaled::Unasked),
-        &was_ours,
+        memory(&was_ours),
     );
     assert_eq!(owned.desired["properties"]["taints"], json!(["a", "c"]));
     assert_eq!(owned.marks.len(), 1);
@@ -317,7 +324,7 @@ fn nothing_is_owned_of_what_is_not_there() {
         &rules,
         &desired,
         (None, Scaled::Unasked),
-        &|_| None,
+        Memory::NONE,
     );
     assert_eq!(
         owned.desired,
@@ -362,11 +369,29 @@ fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() 
     for (azure, scaled, sent, asks) in table {
         let (desired, observed) = (body(3), body(azure));
         let observed = (Some(&observed), scaled);
-        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, &|_| None);
+        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, Memory::NONE);
         assert_eq!(
             (owned.desired, owned.asks_scaled),
             (body(sent), asks),
             "{azure} {scaled:?}"
         );
+    }
+}
+
+#[test]
+fn what_the_spec_named_and_no_longer_does_is_to_go() {
+    let rules = rules(&["properties.version while unset"]);
+    let (desired, observed) = (
+        json!({"properties": {"zone": "1"}}),
+        json!({"properties": {"version": "1", "zone": "1"}}),
+    );
+    for (was_ours, expected) in [(false, &observed), (true, &desired)] {
+        let memory = Memory {
+            was_ours: &|path| was_ours && path == "properties.version",
+            ..Memory::NONE
+        };
+        let observed = (Some(&observed), Scaled::Unasked);
+        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, memory);
+        assert_eq!(owned.desired, *expected);
     }
 }

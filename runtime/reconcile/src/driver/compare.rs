@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
-    self, Desired, DigestKey, Edit, Keyed, LeftOut, Mark, Place, Record, Settled, edit,
+    self, Desired, DigestKey, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
 };
-use armature_engine::owned::{self, Owned};
+use armature_engine::owned::{self, Memory, Owned};
 use armature_shapes::names;
 use serde_json::{Map, Value};
 
@@ -386,8 +386,12 @@ impl Pass<'_> {
         let record = self.book.record(key.of(&uid));
         let claimed = self.book.claimed(key.of(&uid));
         let before = record.as_ref().or(claimed.as_ref());
-        let remembered = |mark: &Mark| before?.remembers(mark, key.of(&uid));
-        let owned = self.owned(self.findings.remote_body(), &remembered);
+        let was_named = |path: &str| before.is_some_and(|it| it.was_ours(path, key.of(&uid)));
+        let memory = Memory {
+            is_same: &|mark| before?.remembers(mark, key.of(&uid)),
+            was_ours: &was_named,
+        };
+        let owned = self.owned(self.findings.remote_body(), memory);
         let mut ignored = self.ignored_paths();
         let mut shared = self.shared_paths();
         shared.extend_from_slice(&owned.shared);

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use armature_azure::CredentialKey;
-use armature_engine::owned::Scaled;
 use armature_engine::compare::SecretVersion;
+use armature_engine::owned::Scaled;
 use armature_engine::payload::Resolved;
 use armature_shapes::id::RemoteId;
 use armature_shapes::resource::Object;

@@ -1,6 +1,6 @@
 //! Which values Azure moves by itself: the rules of the kind, and the conditions of the user's annotation.
 
-use armature_engine::owned::{Moved, Owned, Remembered, Rule, Scaled, Steps};
+use armature_engine::owned::{Memory, Moved, Owned, Rule, Scaled, Steps};
 use armature_shapes::names;
 use serde_json::Value;
 
@@ -125,11 +125,11 @@ impl Pass<'_> {
     }
 
     /// What of the desired body is Azure's, where Azure has `observed`.
-    pub(super) fn owned(&self, observed: Option<&Value>, remembered: Remembered<'_>) -> Owned {
+    pub(super) fn owned(&self, observed: Option<&Value>, memory: Memory<'_>) -> Owned {
         let rules = self.owned_rules();
         let desired = self.findings.desired();
         let observed = (observed, self.findings.payload.scaled);
-        Owned::of(self.version().spec, &rules, desired, observed, remembered)
+        Owned::of(self.version().spec, &rules, desired, observed, memory)
     }
 }
 
