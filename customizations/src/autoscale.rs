@@ -77,7 +77,11 @@ impl AutoscaleSettings {
 
 /// All that scale the resource, together.
 fn bounds(settings: &[Setting], id: &str) -> Option<(i64, i64)> {
-    let of_it = || settings.iter().filter(|setting| setting.target.eq_ignore_ascii_case(id));
+    let of_it = || {
+        settings
+            .iter()
+            .filter(|setting| setting.target.eq_ignore_ascii_case(id))
+    };
     let least = of_it().map(|setting| setting.least).min()?;
     let most = of_it().map(|setting| setting.most).max()?;
     Some((least, most))
@@ -106,8 +110,14 @@ fn setting(item: &Value) -> Option<Setting> {
         let value = &profile["capacity"][name];
         value.as_i64().or_else(|| value.as_str()?.parse().ok())
     };
-    let least = profiles.iter().filter_map(|it| number(it, "minimum")).min()?;
-    let most = profiles.iter().filter_map(|it| number(it, "maximum")).max()?;
+    let least = profiles
+        .iter()
+        .filter_map(|it| number(it, "minimum"))
+        .min()?;
+    let most = profiles
+        .iter()
+        .filter_map(|it| number(it, "maximum"))
+        .max()?;
     Some(Setting {
         target,
         least,
@@ -126,9 +136,21 @@ mod tests {
         let profile = |least: &str, most: &str| json!({"capacity": {"minimum": least, "maximum": most, "default": least}});
         let item = |target: &str, enabled: Value, profiles: Value| json!({"properties": {"targetResourceUri": target, "enabled": enabled, "profiles": profiles}});
         let items = [
-            item("/subscriptions/s/A", json!(true), json!([profile("2", "5"), profile("1", "3")])),
-            item("/subscriptions/s/a", Value::Null, json!([profile("4", "9")])),
-            item("/subscriptions/s/b", json!(false), json!([profile("1", "2")])),
+            item(
+                "/subscriptions/s/A",
+                json!(true),
+                json!([profile("2", "5"), profile("1", "3")]),
+            ),
+            item(
+                "/subscriptions/s/a",
+                Value::Null,
+                json!([profile("4", "9")]),
+            ),
+            item(
+                "/subscriptions/s/b",
+                json!(false),
+                json!([profile("1", "2")]),
+            ),
             item("/subscriptions/s/c", json!(true), json!([])),
         ];
         let settings: Vec<Setting> = items.iter().filter_map(setting).collect();

@@ -22,10 +22,7 @@ const POOL: StateRule<ManagedClustersAgentPoolKind> = StateRule {
 };
 
 /// A cluster is made with its system pools, so they stand in its own list, and not in an object as well.
-fn system(
-    _: &Context,
-    pool: &TypedObject<ManagedClustersAgentPoolKind>,
-) -> Option<&'static str> {
+fn system(_: &Context, pool: &TypedObject<ManagedClustersAgentPoolKind>) -> Option<&'static str> {
     let mode = pool.spec.mode.as_ref()?;
     let is_system = mode.as_text().eq_ignore_ascii_case("System");
     is_system.then_some("a system pool stands in agentPoolProfiles of its cluster")
@@ -56,7 +53,11 @@ mod tests {
             let mut pool = ManagedClustersAgentPool::new("pool", Default::default());
             pool.spec.mode = Some(StringEnum::from_text(mode));
             let doubles = Doubles::default();
-            assert_eq!(system(&doubles.context(), &pool).is_some(), is_left_out, "{mode}");
+            assert_eq!(
+                system(&doubles.context(), &pool).is_some(),
+                is_left_out,
+                "{mode}"
+            );
         }
     }
 

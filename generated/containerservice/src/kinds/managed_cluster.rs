@@ -89,7 +89,6 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
         "properties.agentPoolProfiles[].nodeTaints added like kubernetes.azure.com/*",
         "properties.agentPoolProfiles[].orchestratorVersion or later while properties.autoUpgradeProfile.upgradeChannel is patch or stable or rapid",
         "properties.agentPoolProfiles[].vmSize while unset",
-        "properties.agentPoolProfiles added",
         "properties.bootstrapProfile while unset",
         "properties.httpProxyConfig.noProxy added",
         "properties.kubernetesVersion or later while properties.autoUpgradeProfile.upgradeChannel is patch or stable or rapid",
@@ -133,7 +132,7 @@ const V20240901: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
-    keep_unknown: &[],
+    keep_unknown: &[&["properties", "agentPoolProfiles"]],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -155,7 +154,7 @@ const V20250801: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
-    keep_unknown: &[],
+    keep_unknown: &[&["properties", "agentPoolProfiles"]],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };
@@ -177,7 +176,7 @@ const V20251002PREVIEW: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
-    keep_unknown: &[],
+    keep_unknown: &[&["properties", "agentPoolProfiles"]],
     spec_plan: &Plan {
         steps: &[],
         nested: &[
@@ -263,7 +262,7 @@ const V20260501: VersionInfo = VersionInfo {
         delete_long_running: true,
     },
     child_lists: &[],
-    keep_unknown: &[],
+    keep_unknown: &[&["properties", "agentPoolProfiles"]],
     spec_plan: &Plan::SAME,
     status_plan: &Plan::SAME,
 };

@@ -50,6 +50,11 @@ fn in_other_words(rule: Rule, value: &Value) -> Option<String> {
     }
 }
 
+/// Whether two values are the same whatever their case.
+pub(crate) fn is_same_text(one: &Value, other: &Value) -> bool {
+    normal(Rule::AnyCase, one) == normal(Rule::AnyCase, other)
+}
+
 /// Null, an empty list and an empty object all mean absent.
 pub(crate) fn is_nothing(value: &Value) -> bool {
     match value {

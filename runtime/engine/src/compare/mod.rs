@@ -35,13 +35,13 @@ use self::leaves::visit;
 use self::spelling::Spellings;
 
 pub use earlier::EarlierRecord;
-pub(crate) use equal::is_nothing;
+pub(crate) use equal::{is_nothing, is_same_text};
 pub use former::MOST_SHARED;
 pub use keyed::{DigestKey, Keyed};
 pub(crate) use leaves::{identifiers, identity, is_unseen};
 pub use left_out::LeftOut;
 pub use look::Place;
-pub use marked::Mark;
+pub use marked::{Mark, Remembered};
 pub use marks::Marks;
 pub use record::{Desired, Edit, Record, Settled, UNSTABLE_FOR, edit};
 pub use spelling::{Same, Spelling, SpellingError, While, Word};
@@ -126,8 +126,8 @@ pub struct Comparison<'a> {
     pub ignored: &'a [String],
     /// ARM paths of maps and lists to which others add members.
     pub shared: &'a [String],
-    /// What the spec says of values that Azure moves by itself.
-    pub marks: &'a [Mark],
+    /// What the spec says of values that have a rule for what Azure moves by itself; nothing where the kind has no rules.
+    pub marks: Option<&'a [Mark]>,
     /// The kind's rules for values that Azure answers in other words ([`Spelling`]).
     pub equal_values: &'a [&'a str],
 }
@@ -142,7 +142,7 @@ impl<'a> Comparison<'a> {
             observed,
             ignored: &[],
             shared: &[],
-            marks: &[],
+            marks: None,
             equal_values: &[],
         }
     }

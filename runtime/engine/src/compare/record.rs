@@ -13,7 +13,7 @@ use super::former::{Former, Name};
 use super::keyed::{Keyed, LENGTH, take};
 use super::leaf::Leaf;
 use super::look::{Look, Place, REWRITTEN, Rewritten, SHORT};
-use super::marked::{Mark, Marked};
+use super::marked::{Mark, Marked, Remembered};
 use super::{Comparison, Difference};
 
 /// Stands before the record. Another form is read as none at all, so that an upgrade sends nothing.
@@ -22,7 +22,7 @@ const FORM: &str = "3";
 /// The form of records of objects that name members of shared maps and lists, which earlier releases cannot read.
 const WITH_SHARED: &str = "4";
 
-/// The form of records of objects that name values which Azure moves by itself ([`crate::owned`]), with or without the former.
+/// The form of records of kinds that have rules for values which Azure moves by itself ([`crate::owned`]).
 const WITH_MARKS: &str = "5";
 
 /// Bytes of the digests that only tell one key or one release from another.
@@ -133,7 +133,8 @@ pub struct Record {
     observed: [u8; LENGTH],
     rewritten: Vec<Rewritten>,
     unstable: Vec<Unstable>,
-    marks: Marked,
+    /// Nothing where the kind has no rules for values that Azure moves.
+    marks: Option<Marked>,
     paths: Former,
 }
 
@@ -216,7 +217,7 @@ impl Record {
             observed: [0; LENGTH],
             rewritten: Vec::new(),
             unstable: Vec::new(),
-            marks: Marked::default(),
+            marks: None,
             paths: Former::default(),
         }
     }
@@ -230,7 +231,7 @@ impl Record {
         Self {
             applied: Applied::Intended,
             observed: Look::at(&answered, keyed).observed,
-            marks: Marked::of(comparison.marks, keyed),
+            marks: marked(comparison, keyed),
             paths: Former::of(&answered, keyed, None),
             ..Self::claimed(now, keyed)
         }
@@ -280,9 +281,7 @@ impl Record {
                 .map(|before| before.unstable.clone())
                 .unwrap_or_default(),
             // An edit of an owned value is one until it has arrived.
-            marks: before
-                .map(|before| before.marks.clone())
-                .unwrap_or_default(),
+            marks: before.and_then(|before| before.marks.clone()),
             paths: Former::of(comparison, keyed, before.map(|before| &before.paths)),
         }
     }
@@ -324,7 +323,7 @@ impl Record {
             observed: look.observed,
             rewritten,
             unstable,
-            marks: Marked::of(comparison.marks, keyed),
+            marks: marked(comparison, keyed),
             paths,
         };
         Settled {
@@ -409,9 +408,10 @@ impl Record {
         self.paths.has(&Name::of(path, keyed))
     }
 
-    /// What is remembered of an owned value that the spec names: nothing, or whether it says the same.
-    pub fn remembers(&self, mark: &Mark, keyed: Keyed<'_>) -> Option<bool> {
-        self.marks.is_same(mark, keyed)
+    /// What is remembered of a value that Azure may move.
+    pub fn remembers(&self, mark: &Mark, keyed: Keyed<'_>) -> Remembered {
+        let marks = self.marks.as_ref();
+        marks.map_or(Remembered::Nothing, |marks| marks.says(mark, keyed))
     }
 
     /// Whether Azure shows on all paths what it did when the record was made.
@@ -446,13 +446,13 @@ impl Record {
             bytes.extend(entry.path);
             bytes.extend(entry.since.to_be_bytes());
         }
-        let form = match (self.marks.is_empty(), self.paths.has_shared()) {
-            (false, _) => WITH_MARKS,
-            (true, true) => WITH_SHARED,
-            (true, false) => FORM,
+        let form = match (&self.marks, self.paths.has_shared()) {
+            (Some(_), _) => WITH_MARKS,
+            (None, true) => WITH_SHARED,
+            (None, false) => FORM,
         };
-        if form == WITH_MARKS {
-            self.marks.write(&mut bytes);
+        if let Some(marks) = &self.marks {
+            marks.write(&mut bytes);
         }
         self.paths.write(&mut bytes);
         let generation = self.desired.generation;
@@ -510,8 +510,8 @@ impl Record {
         });
         let unstable = unstable.collect::<Option<_>>()?;
         let marks = match has_marks {
-            true => Marked::read(rest)?,
-            false => Marked::default(),
+            true => Some(Marked::read(rest)?),
+            false => None,
         };
         Some(Self {
             key,
@@ -563,6 +563,11 @@ fn told_apart(
         }
     }
     (rewritten, unstable, told)
+}
+
+/// What the spec says of values that have rules, where the kind has any.
+fn marked(comparison: &Comparison<'_>, keyed: Keyed<'_>) -> Option<Marked> {
+    comparison.marks.map(|marks| Marked::of(marks, keyed))
 }
 
 /// Tells whose key the digests are of, and of which object.

@@ -1,30 +1,20 @@
 //! Members that others added to maps and lists.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::bodies::Bodies;
 use super::steps::Place;
-use super::{Memory, Owned};
-use crate::compare::{Mark, is_nothing};
+use super::{Moved, Owned};
+use crate::compare::{Mark, Remembered, is_nothing};
 
 impl Owned {
     /// Keeps what others added at a place: by pattern, by name, or whole where the spec names nothing.
-    pub(super) fn add(
-        &mut self,
-        place: &Place,
-        bodies: Bodies<'_>,
-        patterns: &[String],
-        memory: Memory<'_>,
-    ) {
+    pub(super) fn add(&mut self, place: &Place, bodies: Bodies<'_>, patterns: &[String]) {
         let (ours, theirs) = bodies.at(place);
         let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
             return;
         };
         match (ours, theirs) {
-            (None, _) if patterns.is_empty() => {
-                place.set(&mut self.desired, Some(theirs.clone()));
-                self.ignored.push(place.path.clone());
-            }
             (_, Value::Object(members)) if !patterns.is_empty() => {
                 let mut all = ours.and_then(Value::as_object).cloned().unwrap_or_default();
                 for (key, value) in members {
@@ -36,7 +26,7 @@ impl Owned {
                 self.set_all(place, ours, Value::Object(all));
             }
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
-                let all = self.with_items(place, (ours, items), patterns, memory);
+                let all = self.with_items(place, (ours, items), patterns, bodies);
                 self.set_all(place, ours, Value::Array(all));
             }
             (_, Value::Array(items)) if !patterns.is_empty() => {
@@ -52,6 +42,16 @@ impl Owned {
                     }
                 }
                 self.set_all(place, ours, Value::Array(all));
+            }
+            (None, theirs) => {
+                // What the spec named once goes, the rest stays.
+                let none = if theirs.is_array() {
+                    json!([])
+                } else {
+                    json!({})
+                };
+                place.set(&mut self.desired, Some(none));
+                self.shared.push(place.path.clone());
             }
             _ => self.shared.push(place.path.clone()),
         }
@@ -69,13 +69,15 @@ impl Owned {
         place: &Place,
         (ours, theirs): (Option<&Value>, &[Value]),
         patterns: &[String],
-        memory: Memory<'_>,
+        bodies: Bodies<'_>,
     ) -> Vec<Value> {
         let mut all = ours.and_then(Value::as_array).cloned().unwrap_or_default();
         let mark = |text: &str| Mark {
             path: format!("{}[{text:?}]", place.path),
             text: text.to_lowercase(),
+            is_scaled: false,
         };
+        let mut is_unknown = false;
         if patterns.is_empty() {
             self.marks
                 .extend(all.iter().filter_map(Value::as_str).map(mark));
@@ -83,12 +85,29 @@ impl Owned {
         for item in theirs {
             let text = item.as_str().unwrap_or_default();
             let is_others = match patterns {
-                [] => (memory.is_same)(&mark(text)).is_none(),
+                [] => {
+                    let remembered = (bodies.memory)(&mark(text));
+                    is_unknown |= remembered == Remembered::Nothing;
+                    !remembered.was_named()
+                }
                 patterns => fits_any(patterns, text),
             };
             if is_others && !all.contains(item) {
                 all.push(item.clone());
             }
+        }
+        if is_unknown {
+            self.moved.push(Moved {
+                path: place.path.clone(),
+                schema_path: place.schema_path.clone(),
+                rule: String::new(),
+                desired: None,
+                observed: None,
+                differs: false,
+                is_hidden: true,
+                is_told: false,
+                is_unknown,
+            });
         }
         all
     }

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use armature_shapes::digest::canonical_json;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::Scaled;
 use super::rule::{Bound, Right, Rule, Term, Test};
 use super::steps::{Place, Side, Steps};
-use crate::compare::is_nothing;
+use super::{Memory, Scaled};
+use crate::compare::{Mark, Remembered, is_nothing};
 
 /// The two bodies.
 #[derive(Clone, Copy)]
@@ -16,6 +16,7 @@ pub(super) struct Bodies<'v> {
     pub desired: &'v Value,
     pub observed: &'v Value,
     pub scaled: Scaled,
+    pub memory: Memory<'v>,
 }
 
 /// What goes into the body of a PUT at a place whose condition holds.
@@ -25,6 +26,8 @@ pub(super) enum Verdict {
     Spec,
     /// Azure's value.
     Azure(Value),
+    /// Azure's value although it is not known to be right, or although the spec was edited.
+    AzureTold(Value),
     /// The bound that is nearest to Azure's value, which is beyond it.
     Bound(Value),
     /// Nothing.
@@ -43,64 +46,92 @@ impl<'v> Bodies<'v> {
         (ours.filter(|value| !is_nothing(value)), theirs)
     }
 
-    /// Whether all conditions hold. What the spec names counts as it says; Azure may have drifted from it.
+    /// What the spec says at a path within the items of a place. Something empty counts as nothing.
+    pub fn ours(self, place: &Place, path: &Steps) -> Option<&'v Value> {
+        let ours = place.value(path, self.desired, Side::Desired);
+        ours.filter(|value| !is_nothing(value))
+    }
+
+    /// Whether all conditions hold. What the spec names counts as it says; Azure may have drifted from it. What the spec named
+    /// and no longer does counts as nothing, although Azure still has it.
     pub fn hold(self, place: &Place, terms: &[Term]) -> bool {
         terms.iter().all(|term| {
-            let ours = place.value(&term.path, self.desired, Side::Desired);
-            let ours = ours.filter(|value| !is_nothing(value) && !term.in_azure);
-            match &term.test {
-                Test::Unset => ours.is_none(),
-                test => {
-                    let theirs = || place.value(&term.path, self.observed, Side::Observed);
-                    passes(test, ours.or_else(theirs))
-                }
+            let ours = self.ours(place, &term.path).filter(|_| !term.in_azure);
+            if term.test == Test::Unset {
+                return ours.is_none();
             }
+            let theirs = || {
+                let is_taken_out = !term.in_azure && self.was_named(place.path_of(&term.path));
+                let theirs = place.value(&term.path, self.observed, Side::Observed);
+                theirs.filter(|_| !is_taken_out)
+            };
+            passes(&term.test, ours.or_else(theirs))
         })
     }
 
-    /// What an edit is told by: the spec's value, and what it says of the conditions. What it does not say of them is left out,
-    /// so that rules which differ in what Azure answers are alike.
-    pub fn text(self, place: &Place, rule: &Rule) -> String {
-        let ours = place.own(self.desired, Side::Desired);
-        let of_terms = rule.terms.iter().filter(|term| !term.in_azure);
-        let of_terms =
-            of_terms.filter_map(|term| place.value(&term.path, self.desired, Side::Desired));
-        canonical_json(&json!([ours, of_terms.collect::<Vec<_>>()]))
+    fn was_named(self, path: String) -> bool {
+        let mark = Mark {
+            path,
+            text: String::new(),
+            is_scaled: false,
+        };
+        (self.memory)(&mark).was_named()
     }
 
-    /// Whether the value is left alone since nobody says by what it is scaled.
-    pub fn is_unreadable(self, rule: &Rule) -> bool {
-        rule.right == Right::Autoscaled && self.scaled == Scaled::Unreadable
-    }
-
-    /// What goes into the body at a place whose condition holds.
-    pub fn verdict(self, rule: &Rule, place: &Place) -> Verdict {
+    /// What goes into the body at a place of a rule that holds.
+    pub fn verdict(self, rule: &Rule, place: &Place, remembered: Remembered) -> Verdict {
         let (ours, theirs) = self.at(place);
         let theirs = match (&rule.right, theirs) {
             (Right::Unsent | Right::ReadOnly, _) => return Verdict::Nothing,
-            (Right::Kept, None) => return Verdict::Unanswered,
-            (_, None) => return Verdict::Spec,
             (_, Some(theirs)) => theirs,
+            (Right::Kept, None) if ours.is_some() && !remembered.is_edited() => {
+                return Verdict::Unanswered;
+            }
+            (_, None) => return Verdict::Spec,
         };
-        match &rule.right {
-            Right::Later if ours.is_some_and(|ours| order(theirs, ours) != Ordering::Greater) => {
-                Verdict::Spec
-            }
-            Right::OtherVersion if ours.is_some_and(|ours| stem(ours) != stem(theirs)) => {
-                Verdict::Spec
-            }
-            Right::Autoscaled => match self.scaled {
-                _ if ours.is_none() || ours == Some(theirs) => Verdict::Azure(theirs.clone()),
-                Scaled::Unasked => Verdict::Unknown,
-                Scaled::Unreadable => Verdict::Azure(theirs.clone()),
-                Scaled::ByNone => Verdict::Spec,
-                Scaled::Between(least, most) => {
-                    let bounds = (&Bound::Fixed(least), &Bound::Fixed(most));
-                    self.within(bounds, place, (ours, theirs))
-                }
+        let azure = || Verdict::Azure(theirs.clone());
+        let Some(ours) = ours else {
+            // What is taken out is to go; what only derives from the rest is not carried.
+            let is_carried = matches!(rule.right, Right::Within(..) | Right::Autoscaled);
+            return match (is_carried || rule.is_of_unset()) && !remembered.was_named() {
+                true => azure(),
+                false => Verdict::Spec,
+            };
+        };
+        match (&rule.right, remembered.is_edited()) {
+            // Nothing gets smaller, or goes back to an earlier version.
+            (Right::Later, is_edited) => match (order(theirs, ours), is_edited) {
+                (Ordering::Greater, false) => azure(),
+                (Ordering::Greater, true) => Verdict::AzureTold(theirs.clone()),
+                _ => Verdict::Spec,
             },
-            Right::Within(least, most) => self.within((least, most), place, (ours, theirs)),
-            _ => Verdict::Azure(theirs.clone()),
+            (_, true) => Verdict::Spec,
+            (Right::OtherVersion, _) if stem(ours) != stem(theirs) => Verdict::Spec,
+            (Right::Within(least, most), _) => self.within((least, most), place, (ours, theirs)),
+            (Right::Autoscaled, _) => self.scaled(place, (ours, theirs), remembered),
+            _ => azure(),
+        }
+    }
+
+    /// By what scales the resource. Where nothing does anymore, the number stays until it is edited.
+    fn scaled(
+        self,
+        place: &Place,
+        (ours, theirs): (&Value, &Value),
+        remembered: Remembered,
+    ) -> Verdict {
+        match self.scaled {
+            _ if ours == theirs => Verdict::Spec,
+            Scaled::Unasked => Verdict::Unknown,
+            Scaled::Unreadable => Verdict::AzureTold(theirs.clone()),
+            Scaled::ByNone if remembered == (Remembered::Same { was_scaled: true }) => {
+                Verdict::Azure(theirs.clone())
+            }
+            Scaled::ByNone => Verdict::Spec,
+            Scaled::Between(least, most) => {
+                let bounds = (&Bound::Fixed(least), &Bound::Fixed(most));
+                self.within(bounds, place, (ours, theirs))
+            }
         }
     }
 
@@ -108,14 +139,14 @@ impl<'v> Bodies<'v> {
         self,
         (least, most): (&Bound, &Bound),
         place: &Place,
-        (ours, theirs): (Option<&Value>, &Value),
+        (ours, theirs): (&Value, &Value),
     ) -> Verdict {
         let Some(value) = whole(theirs) else {
             return Verdict::Spec;
         };
         let bound = |bound: &Bound| match bound {
             Bound::Fixed(number) => Some(*number),
-            Bound::Spec => ours.and_then(whole),
+            Bound::Spec => whole(ours),
             Bound::At(path) => self.either(place, path).and_then(whole),
         };
         // A bound that nobody names bounds nothing.
@@ -125,33 +156,13 @@ impl<'v> Bodies<'v> {
             (_, Some(most)) if value > most => most,
             _ => return Verdict::Azure(theirs.clone()),
         };
-        match ours {
-            Some(_) => Verdict::Bound(Value::from(nearest)),
-            // What the spec does not name is nobody's drift.
-            None => Verdict::Azure(theirs.clone()),
-        }
+        Verdict::Bound(Value::from(nearest))
     }
 
     /// What the spec says at a path, and what Azure has where the spec does not name it.
     fn either(self, place: &Place, path: &Steps) -> Option<&'v Value> {
         let ours = place.value(path, self.desired, Side::Desired);
         ours.or_else(|| place.value(path, self.observed, Side::Observed))
-    }
-
-    /// Whether Azure has each of the spec's values at one of these places.
-    pub fn are_exchanged(self, places: &[Place]) -> bool {
-        let mut theirs: Vec<String> = places
-            .iter()
-            .filter_map(|place| self.at(place).1)
-            .map(text)
-            .collect();
-        places
-            .iter()
-            .filter_map(|place| self.at(place).0)
-            .all(|ours| {
-                let at = theirs.iter().position(|theirs| *theirs == text(ours));
-                at.map(|at| theirs.swap_remove(at)).is_some()
-            })
     }
 }
 
@@ -186,7 +197,7 @@ fn is_on(value: &Value) -> bool {
 }
 
 /// A value as text without regard to case.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_lowercase(),
         value => canonical_json(value),

@@ -2,7 +2,8 @@
 //!
 //! [`Owned::of`] takes the body that the spec asks for and puts Azure's values into it where a rule says that they are Azure's,
 //! so that they are neither drift nor lost by a PUT for another reason. An edit of such a value is sent once: the caller keeps
-//! [`Owned::marks`] beside the record of the latest PUT, and says by [`Memory`] what they were.
+//! [`Owned::marks`], which are of all values that have a rule, beside the record of the latest PUT, and says by [`Memory`] what
+//! they were. A value that the spec did not name, or named otherwise, is an edit; one that it named and no longer does is to go.
 //!
 //! | module | what lives here |
 //! |---|---|
@@ -10,14 +11,17 @@
 //! | `steps` | paths of rules, and the places that they stand for |
 //! | `bodies` | conditions and bounds, read from both bodies |
 //! | `added` | members that others added to maps and lists |
+//! | `exchanged` | values that changed places |
 //!
 //! What does not live here: the rules themselves (they are data of kinds and annotations of users), and comparisons.
 
 mod added;
 mod bodies;
+mod exchanged;
 mod rule;
 mod steps;
 
+use armature_shapes::digest::canonical_json;
 use armature_shapes::shape::StructShape;
 use serde_json::Value;
 
@@ -27,24 +31,10 @@ pub use steps::{Steps, StepsError};
 use bodies::{Bodies, Verdict};
 use steps::{Place, places};
 
-use crate::compare::Mark;
+use crate::compare::{Mark, Remembered, is_same_text};
 
-/// What the record of the latest PUT tells.
-#[derive(Clone, Copy)]
-pub struct Memory<'m> {
-    /// Whether the spec says what it said of a value; `None` where that is not remembered.
-    pub is_same: &'m dyn Fn(&Mark) -> Option<bool>,
-    /// Whether the spec named a path, now or once.
-    pub was_ours: &'m dyn Fn(&str) -> bool,
-}
-
-impl Memory<'_> {
-    /// There is no record.
-    pub const NONE: Memory<'static> = Memory {
-        is_same: &|_| None,
-        was_ours: &|_| false,
-    };
-}
+/// What the record of the latest PUT tells of a value.
+pub type Memory<'m> = &'m dyn Fn(&Mark) -> Remembered;
 
 /// Whether another resource in Azure changes how many units this one has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,9 +67,9 @@ pub struct Moved {
     pub differs: bool,
     /// Whether the values must stay out of messages.
     pub is_hidden: bool,
-    /// Whether somebody did it on purpose, so that it is told.
+    /// Whether it is told: somebody did it on purpose, or an edit is not sent.
     pub is_told: bool,
-    /// Whether an edit of it would not be noticed, since nothing is remembered of it.
+    /// Whether nothing is remembered, so that an edit of it would not be noticed.
     pub is_unknown: bool,
 }
 
@@ -94,21 +84,23 @@ pub struct Owned {
     pub shared: Vec<String>,
     /// The values that are Azure's.
     pub moved: Vec<Moved>,
-    /// What to remember of those that the spec names.
+    /// What to remember: what the spec says of all values that have a rule, and of their conditions.
     pub marks: Vec<Mark>,
     /// Whether it has to be asked if another resource scales this one: Azure has another number of units.
     pub asks_scaled: bool,
 }
 
-/// The body without what is only Azure's to say. An edit of the rest is an edit.
+/// The body without what no PUT has. An edit of the rest is an edit.
 pub fn asked(shape: &'static StructShape, rules: &[Rule], desired: &Value) -> Value {
     let mut asked = desired.clone();
     let bodies = Bodies {
         desired,
         observed: &Value::Null,
         scaled: Scaled::Unasked,
+        memory: &|_| Remembered::Nothing,
     };
-    for rule in rules.iter().filter(|rule| rule.right == Right::ReadOnly) {
+    let is_never_sent = |rule: &&Rule| matches!(rule.right, Right::ReadOnly | Right::Unsent);
+    for rule in rules.iter().filter(is_never_sent) {
         for place in places(shape, &rule.path, desired, &Value::Null) {
             if bodies.hold(&place, &rule.terms) {
                 place.set(&mut asked, None);
@@ -141,84 +133,119 @@ impl Owned {
             desired,
             observed,
             scaled,
+            memory,
         };
+        let mut done: Vec<&Steps> = Vec::new();
         for rule in rules {
-            let mut found = places(shape, &rule.path, desired, observed);
+            if done.contains(&&rule.path) {
+                continue;
+            }
+            done.push(&rule.path);
+            let of_path: Vec<&Rule> = rules.iter().filter(|it| it.path == rule.path).collect();
+            let found = places(shape, &rule.path, desired, observed);
             if let Right::Exchanged(others) = &rule.right {
-                for other in others {
-                    found.extend(places(shape, other, desired, observed));
-                }
-                if !bodies.are_exchanged(&found) {
-                    continue;
-                }
+                let others = others.iter();
+                let others = others.flat_map(|path| places(shape, path, desired, observed));
+                owned.exchange(rule, found.into_iter().chain(others).collect(), bodies);
+                continue;
             }
             for place in found {
-                match &rule.right {
-                    Right::Added(patterns) if bodies.hold(&place, &rule.terms) => {
-                        owned.add(&place, bodies, patterns, memory);
-                    }
-                    Right::Added(_) => {}
-                    _ => owned.keep(rule, &place, bodies, memory),
-                }
+                owned.look_at(&of_path, &place, bodies);
             }
         }
         owned
     }
 
-    /// Puts Azure's value into the place, where it counts.
-    fn keep(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, memory: Memory<'_>) {
-        if self.ignored.contains(&place.path) {
-            // Another rule of it holds.
-            return;
+    /// One place with all its rules: the first that holds and has something to say decides.
+    fn look_at(&mut self, rules: &[&Rule], place: &Place, bodies: Bodies<'_>) {
+        let remembered = self.remember(rules, place, bodies);
+        for rule in rules {
+            if !bodies.hold(place, &rule.terms) {
+                continue;
+            }
+            if let Right::Added(patterns) = &rule.right {
+                self.add(place, bodies, patterns);
+                continue;
+            }
+            match bodies.verdict(rule, place, remembered) {
+                Verdict::Spec => {}
+                verdict => return self.take(rule, place, bodies, verdict),
+            }
         }
-        let (ours, theirs) = bodies.at(place);
-        let mark = Mark {
+    }
+
+    /// Notes what the spec says of the value and of the conditions, and tells what it said of the value.
+    fn remember(&mut self, rules: &[&Rule], place: &Place, bodies: Bodies<'_>) -> Remembered {
+        for term in rules.iter().flat_map(|rule| &rule.terms) {
+            let (path, ours) = (place.path_of(&term.path), bodies.ours(place, &term.path));
+            if let Some(ours) = ours.filter(|_| path != place.path) {
+                self.note(Mark {
+                    path,
+                    text: canonical_json(ours),
+                    is_scaled: false,
+                });
+            }
+        }
+        let ours = bodies.at(place).0;
+        let mut mark = Mark {
             path: place.path.clone(),
-            text: bodies.text(place, rule),
+            text: canonical_json(ours.unwrap_or(&Value::Null)),
+            is_scaled: false,
         };
-        let known = (memory.is_same)(&mark);
-        // What was Azure's while a condition held stays so until the value or the condition is edited.
-        // What was named and is taken out is to go.
-        if rule.is_of_unset() && (memory.was_ours)(&place.path) {
-            return;
+        let remembered = (bodies.memory)(&mark);
+        let was_scaled = remembered == Remembered::Same { was_scaled: true };
+        mark.is_scaled = match bodies.scaled {
+            Scaled::Between(..) => true,
+            _ => was_scaled,
+        };
+        if ours.is_some() {
+            self.note(mark);
         }
-        let is_kept = known == Some(true) && rule.right != Right::ReadOnly;
-        if !bodies.hold(place, &rule.terms) && !is_kept {
-            return;
-        }
-        let is_asked = ours.is_some() && rule.right != Right::ReadOnly;
-        let verdict = bodies.verdict(rule, place);
-        if is_asked && !self.marks.contains(&mark) {
+        remembered
+    }
+
+    fn note(&mut self, mark: Mark) {
+        if !self.marks.iter().any(|known| known.path == mark.path) {
             self.marks.push(mark);
         }
-        if is_asked && known == Some(false) {
-            return;
-        }
+    }
+
+    /// Puts what counts into the place.
+    fn take(&mut self, rule: &Rule, place: &Place, bodies: Bodies<'_>, verdict: Verdict) {
+        let (ours, theirs) = bodies.at(place);
+        let mut is_told = rule.right == Right::Told;
         match verdict {
             Verdict::Spec => return,
             Verdict::Unknown => {
                 self.asks_scaled = true;
                 return;
             }
-            Verdict::Unanswered => return self.ignored.push(place.path.clone()),
             Verdict::Bound(value) => return place.set(&mut self.desired, Some(value)),
+            Verdict::Unanswered => return self.ignored.push(place.path.clone()),
             Verdict::Azure(value) => place.set(&mut self.desired, Some(value)),
+            Verdict::AzureTold(value) => {
+                is_told = true;
+                place.set(&mut self.desired, Some(value));
+            }
             Verdict::Nothing => place.set(&mut self.desired, None),
         }
-        // What somebody did on purpose is told, so it must be seen.
-        if rule.right != Right::Told && !bodies.is_unreadable(rule) {
+        // What is told must be seen.
+        if !is_told {
             self.ignored.push(place.path.clone());
         }
+        let is_remembered = self.marks.iter().find(|mark| mark.path == place.path);
+        let remembered = is_remembered.map(|mark| (bodies.memory)(mark));
+        let differs = ours.is_some_and(|ours| !theirs.is_some_and(|it| is_same_text(ours, it)));
         self.moved.push(Moved {
             path: place.path.clone(),
             schema_path: place.schema_path.clone(),
             rule: rule.text.clone(),
             desired: ours.filter(|_| !place.is_hidden).cloned(),
             observed: theirs.filter(|_| !place.is_hidden).cloned(),
-            differs: ours.is_some() && ours != theirs,
+            differs,
             is_hidden: place.is_hidden,
-            is_told: rule.right == Right::Told || bodies.is_unreadable(rule),
-            is_unknown: is_asked && known.is_none(),
+            is_told,
+            is_unknown: remembered == Some(Remembered::Nothing),
         });
     }
 }

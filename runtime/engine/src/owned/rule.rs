@@ -144,6 +144,24 @@ impl Rule {
 }
 
 impl Rule {
+    /// Whether a text is a rule with more than a path: paths may have spaces, too.
+    pub fn is_one(text: &str) -> bool {
+        const BEGIN: [&str; 10] = [
+            "added",
+            "autoscaled",
+            "exchanged",
+            "from",
+            "in",
+            "or",
+            "read-only",
+            "told",
+            "unsent",
+            "while",
+        ];
+        let second = text.split_whitespace().nth(1);
+        second.is_some_and(|word| BEGIN.contains(&word)) || text.contains(" while ")
+    }
+
     /// Whether it holds only while the spec does not name the value.
     pub(super) fn is_of_unset(&self) -> bool {
         let mut terms = self.terms.iter();

@@ -83,6 +83,11 @@ impl Steps {
         }
     }
 
+    /// Whether it stands for items or entries.
+    pub(super) fn has_items(&self) -> bool {
+        self.0.contains(&Step::Each)
+    }
+
     /// Whether each `[]` of it is one of the other path's, too.
     pub(super) fn is_within_items_of(&self, other: &Self) -> bool {
         let last = self.0.iter().rposition(|step| *step == Step::Each);
@@ -156,6 +161,8 @@ pub struct Place {
     /// Whether the value is a secret, or has parts, of which one may be.
     pub is_hidden: bool,
     steps: Vec<Step>,
+    /// The path in words before each step, and the whole.
+    stems: Vec<String>,
     /// For each step which item or entry it is; none for members of objects.
     bindings: Vec<Binding>,
 }
@@ -193,6 +200,19 @@ impl Place {
         self.value(&Steps(self.steps.clone()), body, side)
     }
 
+    /// A path within the same items in words, as [`Place::path`] is written.
+    pub(super) fn path_of(&self, steps: &Steps) -> String {
+        let shared = self.steps.iter().zip(&steps.0);
+        let shared = shared.take_while(|(own, other)| own == other).count();
+        let rest = Steps(steps.0.get(shared..).unwrap_or_default().to_vec());
+        match (self.stems.get(shared), rest.0.is_empty()) {
+            (Some(stem), true) => stem.clone(),
+            (Some(stem), false) if stem.is_empty() => rest.to_string(),
+            (Some(stem), false) => format!("{stem}.{rest}"),
+            (None, _) => steps.to_string(),
+        }
+    }
+
     /// Which item a step stands for. Paths of conditions share the items of the rule's own path as far as the two are the
     /// same.
     fn bound(&self, index: usize, steps: &Steps, side: Side) -> Option<&At> {
@@ -204,7 +224,7 @@ impl Place {
         }
     }
 
-    /// Sets, or takes out, the value of desired. An item that desired lacks is not made.
+    /// Sets, or takes out, the value of desired. An item or an object above it that desired lacks is not made.
     pub(super) fn set(&self, body: &mut Value, value: Option<Value>) {
         let steps = Steps(self.steps.clone());
         let Some((Step::Name(last), above)) = self.steps.split_last() else {
@@ -214,9 +234,7 @@ impl Place {
         for (index, step) in above.iter().enumerate() {
             let next = match (self.bound(index, &steps, Side::Desired), step) {
                 (Some(At::Index(index)), _) => at.as_array_mut().and_then(|it| it.get_mut(*index)),
-                (Some(At::Name(name)), _) | (None, Step::Name(name)) => {
-                    object(at, name, value.is_some())
-                }
+                (Some(At::Name(name)), _) | (None, Step::Name(name)) => object(at, name),
                 (None, Step::Each) => None,
             };
             let Some(next) = next else {
@@ -237,23 +255,14 @@ impl Place {
     }
 }
 
-/// The member with a name in any case, made as an object where it is missing and that is wanted.
-fn object<'v>(value: &'v mut Value, name: &str, make: bool) -> Option<&'v mut Value> {
+/// The object with a name in any case.
+fn object<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Value> {
     let members = value.as_object_mut()?;
-    let known = members
-        .keys()
-        .find(|known| known.eq_ignore_ascii_case(name));
-    let name = known.map_or_else(|| name.to_owned(), Clone::clone);
-    match make {
-        true => {
-            let value = members.entry(name).or_insert(Value::Null);
-            if value.is_null() {
-                *value = Value::Object(Map::new());
-            }
-            Some(value)
-        }
-        false => members.get_mut(&name),
-    }
+    let mut known = members.keys();
+    let known = known
+        .find(|known| known.eq_ignore_ascii_case(name))
+        .cloned();
+    members.get_mut(&known?)
 }
 
 /// The places that a path stands for in two bodies, each item of either once.
@@ -266,6 +275,7 @@ pub(super) fn places(
     let mut search = Search {
         steps: &steps.0,
         bindings: Vec::new(),
+        stems: Vec::new(),
         is_hidden: false,
         found: Vec::new(),
     };
@@ -282,6 +292,8 @@ type Sides<'v> = (Option<&'v Value>, Option<&'v Value>);
 struct Search<'s> {
     steps: &'s [Step],
     bindings: Vec<Binding>,
+    /// The path in words before each step that was taken.
+    stems: Vec<String>,
     /// Whether something above is a secret.
     is_hidden: bool,
     found: Vec<Place>,
@@ -298,6 +310,7 @@ impl Search<'_> {
             Some(_) => path.member(name),
             None => path.key(name),
         };
+        self.stems.push(path.to_string());
         self.bindings.push(Binding::default());
         match known {
             Some(known) if known.fields.is_empty() => {
@@ -311,6 +324,7 @@ impl Search<'_> {
             }
         }
         self.bindings.pop();
+        self.stems.pop();
     }
 
     /// An object of ARM between two fields of a shape.
@@ -349,12 +363,14 @@ impl Search<'_> {
                 };
                 for key in keys {
                     let below = (child(sides.0, &key), child(sides.1, &key));
+                    self.stems.push(path.to_string());
                     self.bindings.push(Binding {
                         desired: Some(At::Name(key.clone())),
                         observed: Some(At::Name(key.clone())),
                     });
                     self.value(map.value, field, below, rest, &path.key(&key));
                     self.bindings.pop();
+                    self.stems.pop();
                 }
             }
             Type::List(list) => self.items(list.item, field, sides, (step, rest), path),
@@ -393,9 +409,11 @@ impl Search<'_> {
                 (None, Some(At::Index(index))) => path.item(*index),
                 _ => path.key(&label),
             };
+            self.stems.push(path.to_string());
             self.bindings.push(binding);
             self.value(item, field, below, rest, &label);
             self.bindings.pop();
+            self.stems.pop();
         }
     }
 
@@ -408,6 +426,12 @@ impl Search<'_> {
             schema_path: path.schema_path(),
             is_hidden,
             steps: self.steps.to_vec(),
+            stems: self
+                .stems
+                .iter()
+                .cloned()
+                .chain([path.to_string()])
+                .collect(),
             bindings: self.bindings.clone(),
         });
     }

@@ -52,6 +52,8 @@ shaped! {
     }
 }
 
+const SAME: Remembered = Remembered::Same { was_scaled: false };
+
 fn rules(texts: &[&str]) -> Vec<Rule> {
     texts
         .iter()
@@ -59,26 +61,19 @@ fn rules(texts: &[&str]) -> Vec<Rule> {
         .collect()
 }
 
-fn memory<'m>(is_same: &'m dyn Fn(&Mark) -> Option<bool>) -> Memory<'m> {
-    Memory {
-        is_same,
-        ..Memory::NONE
-    }
-}
-
-fn owned(text: &str, desired: &Value, observed: &Value, known: Option<bool>) -> Owned {
+fn owned(text: &str, desired: &Value, observed: &Value, known: Remembered) -> Owned {
     Owned::of(
         Cluster::SHAPE,
         &rules(&[text]),
         desired,
         (Some(observed), Scaled::Unasked),
-        memory(&|_| known),
+        &|_| known,
     )
 }
 
 /// What goes into the body of a PUT, and what is not compared.
 fn result(text: &str, desired: &Value, observed: &Value) -> (Value, Vec<String>) {
-    let owned = owned(text, desired, observed, Some(true));
+    let owned = owned(text, desired, observed, SAME);
     let unchanged = owned.desired == *desired;
     (
         if unchanged {
@@ -120,12 +115,6 @@ fn a_condition_decides_whose_value_counts() {
             Value::Null,
         ),
         (
-            "properties.zone exchanged with properties.ha.standby",
-            properties(json!({"zone": "1"})),
-            properties(json!({"zone": "2", "ha": {"standby": "1"}})),
-            properties(json!({"zone": "2", "ha": {"standby": "1"}})),
-        ),
-        (
             "properties.channel while unset",
             properties(json!({"zone": "1"})),
             properties(json!({"channel": "x"})),
@@ -133,9 +122,9 @@ fn a_condition_decides_whose_value_counts() {
         ),
         (
             "properties.upgrade.channel while unset",
-            properties(json!({"zone": "1"})),
+            properties(json!({"zone": "1", "upgrade": {"other": 1}})),
             properties(json!({"upgrade": {"channel": "x"}})),
-            properties(json!({"zone": "1", "upgrade": {"channel": "x"}})),
+            Value::Null,
         ),
         (
             "properties.version while properties.zone is 1",
@@ -225,13 +214,16 @@ fn between_bounds_any_value_is_right_and_beyond_them_the_nearer_bound_is() {
     ];
     for (azure, sent, is_compared) in table {
         let observed = json!({"sku": {"capacity": azure}, "properties": {"inflate": true}});
-        let owned = owned(rule, &desired, &observed, Some(true));
+        let owned = owned(rule, &desired, &observed, SAME);
         assert_eq!(owned.desired["sku"]["capacity"], sent, "{azure}");
         assert_eq!(owned.ignored.is_empty(), is_compared, "{azure}");
     }
     let by_hand = json!({"sku": {"capacity": 3}, "properties": {"inflate": false, "maximum": 10}});
     let observed = json!({"sku": {"capacity": 7}, "properties": {"inflate": true}});
-    assert_eq!(owned(rule, &by_hand, &observed, None).desired, by_hand);
+    assert_eq!(
+        owned(rule, &by_hand, &observed, Remembered::Nothing).desired,
+        by_hand
+    );
 }
 
 #[test]
@@ -241,7 +233,7 @@ fn items_are_told_apart() {
     let pool = |name: &str, count: i64, auto: bool| json!({"name": name, "count": count, "enableAutoScaling": auto, "minCount": 1, "maxCount": 5});
     let desired = json!({"properties": {"pools": [pool("a", 1, true), pool("b", 1, false), pool("c", 1, true)]}});
     let observed = json!({"properties": {"pools": [pool("c", 9, true), pool("b", 4, false), pool("A", 4, true), pool("d", 2, true)]}});
-    let owned = owned(rule, &desired, &observed, None);
+    let owned = owned(rule, &desired, &observed, Remembered::Nothing);
     let counts: Vec<_> = owned.desired["properties"]["pools"]
         .as_array()
         .unwrap()
@@ -259,60 +251,229 @@ fn items_are_told_apart() {
     assert_eq!(ignored, ["properties.pools.c.count"]);
 }
 
-#[test]
-fn an_edit_is_sent_once_and_a_condition_that_ends_changes_nothing_by_itself() {
-    let rule = "sku.capacity while properties.inflate";
-    let desired = |capacity: i64, inflate: bool| json!({"sku": {"capacity": capacity}, "properties": {"inflate": inflate}});
-    let observed = desired(40, false);
-    // spec, what is remembered of it, what is sent, whether it is remembered.
-    let table = [
-        (desired(3, true), Some(true), 40, true),
-        (desired(3, true), None, 40, true),
-        (desired(3, true), Some(false), 3, true),
-        (desired(3, false), Some(true), 40, true),
-        (desired(3, false), Some(false), 3, false),
-        (desired(3, false), None, 3, false),
-    ];
-    for (desired, known, sent, is_marked) in table {
-        let owned = owned(rule, &desired, &observed, known);
-        assert_eq!(
-            owned.desired["sku"]["capacity"], sent,
-            "{desired} {known:?}"
-        );
-        assert_eq!(!owned.marks.is_empty(), is_marked, "{desired} {known:?}");
-        let unknown = owned.moved.iter().any(|moved| moved.is_unknown);
-        assert_eq!(unknown, known.is_none() && is_marked);
+/// What the record remembers, as the driver keeps it.
+#[derive(Default)]
+struct Story {
+    rules: Vec<Rule>,
+    marks: Option<Vec<Mark>>,
+}
+
+impl Story {
+    fn of(texts: &[&str]) -> Self {
+        Self {
+            rules: rules(texts),
+            marks: None,
+        }
     }
-    let marks = |desired: &Value| owned(rule, desired, &observed, Some(true)).marks;
-    assert_eq!(marks(&desired(3, true)), marks(&desired(3, true)));
-    assert_ne!(marks(&desired(3, true)), marks(&desired(4, true)));
-    assert_ne!(marks(&desired(3, true)), marks(&desired(3, false)));
+
+    /// What is sent of a spec over what Azure has, which is then remembered.
+    fn pass(&mut self, desired: &Value, observed: &Value, scaled: Scaled) -> Value {
+        let owned = {
+            let memory = |mark: &Mark| {
+                let Some(marks) = &self.marks else {
+                    return Remembered::Nothing;
+                };
+                match marks.iter().find(|known| known.path == mark.path) {
+                    None => Remembered::Unnamed,
+                    Some(known) if known.text == mark.text => Remembered::Same {
+                        was_scaled: known.is_scaled,
+                    },
+                    Some(_) => Remembered::Other,
+                }
+            };
+            let observed = (Some(observed), scaled);
+            Owned::of(Cluster::SHAPE, &self.rules, desired, observed, &memory)
+        };
+        self.marks = Some(owned.marks);
+        owned.desired
+    }
+}
+
+fn capacity(capacity: i64, inflate: bool) -> Value {
+    json!({"sku": {"capacity": capacity}, "properties": {"inflate": inflate, "maximum": 10}})
+}
+
+#[test]
+fn an_edit_is_sent_once_and_an_edit_that_ends_the_condition_brings_the_spec_back() {
+    let rules = [
+        "sku.capacity while properties.inflate and properties.zone is busy",
+        "sku.capacity from spec to properties.maximum while properties.inflate",
+    ];
+    let mut story = Story::of(&rules);
+    let mut sent = |spec: &Value, azure: &Value| {
+        story.pass(spec, azure, Scaled::Unasked)["sku"]["capacity"].clone()
+    };
+    let busy = json!({"sku": {"capacity": 40}, "properties": {"inflate": true, "zone": "busy"}});
+    // Nothing is remembered at first.
+    assert_eq!(sent(&capacity(3, true), &capacity(8, true)), 8);
+    assert_eq!(sent(&capacity(3, true), &capacity(8, true)), 8);
+    assert_eq!(sent(&capacity(4, true), &capacity(8, true)), 4, "an edit");
+    assert_eq!(sent(&capacity(4, true), &capacity(8, true)), 8);
+    assert_eq!(sent(&capacity(4, true), &busy), 40, "the other rule");
+    assert_eq!(
+        sent(&capacity(4, true), &capacity(40, true)),
+        10,
+        "a state that ended"
+    );
+    let narrower = json!({"sku": {"capacity": 4}, "properties": {"inflate": true, "maximum": 6}});
+    assert_eq!(
+        sent(&narrower, &capacity(8, true)),
+        6,
+        "a bound that is edited"
+    );
+    assert_eq!(
+        sent(&capacity(4, false), &capacity(8, true)),
+        4,
+        "the condition is edited"
+    );
+    assert_eq!(sent(&capacity(4, false), &capacity(8, true)), 4, "drift");
+}
+
+#[test]
+fn what_is_new_in_the_spec_is_an_edit() {
+    let told =
+        "properties.version told while azure properties.version is a and properties.version is b";
+    let spec = |version: &str| json!({"properties": {"version": version, "zone": "1"}});
+    let mut story = Story::of(&[told]);
+    assert_eq!(
+        story.pass(&spec("a"), &spec("a"), Scaled::Unasked),
+        spec("a")
+    );
+    assert_eq!(
+        story.pass(&spec("b"), &spec("a"), Scaled::Unasked),
+        spec("b"),
+        "an edit"
+    );
+    assert_eq!(
+        story.pass(&spec("b"), &spec("a"), Scaled::Unasked),
+        spec("a"),
+        "somebody's"
+    );
+    // A condition that Azure still has, and that was taken out of the spec, does not hold.
+    let mut story = Story::of(&["sku.capacity unsent while properties.inflate"]);
+    let with = capacity(3, true);
+    let without = json!({"sku": {"capacity": 3}, "properties": {"maximum": 10}});
+    let sent = story.pass(&with, &with, Scaled::Unasked);
+    assert_eq!(sent["sku"], json!({}));
+    assert_eq!(story.pass(&without, &with, Scaled::Unasked), without);
+}
+
+#[test]
+fn what_is_taken_out_goes_and_what_was_never_there_is_carried() {
+    let pools = json!({"properties": {"pools": [{"name": "a"}], "zone": "1"}});
+    let with = json!({"properties": {"zone": "1", "version": "2"}});
+    let without = json!({"properties": {"zone": "1"}});
+    let mut story = Story::of(&[
+        "properties.version while unset",
+        "properties.pools while unset",
+    ]);
+    assert_eq!(
+        story.pass(&without, &with, Scaled::Unasked),
+        with,
+        "never named"
+    );
+    assert_eq!(story.pass(&with, &with, Scaled::Unasked), with);
+    assert_eq!(
+        story.pass(&without, &with, Scaled::Unasked),
+        without,
+        "taken out"
+    );
+    assert_eq!(
+        story.pass(&without, &with, Scaled::Unasked),
+        with,
+        "Azure keeps it"
+    );
+    assert_eq!(story.pass(&pools, &pools, Scaled::Unasked), pools);
+    assert_eq!(
+        story.pass(&without, &pools, Scaled::Unasked),
+        without,
+        "a list"
+    );
+}
+
+#[test]
+fn what_no_longer_scales_leaves_the_number_until_it_is_edited() {
+    let mut story = Story::of(&["sku.capacity autoscaled"]);
+    let mut sent = |spec: i64, azure: i64, scaled: Scaled| {
+        let (spec, azure) = (capacity(spec, false), capacity(azure, false));
+        story.pass(&spec, &azure, scaled)["sku"]["capacity"].clone()
+    };
+    assert_eq!(sent(3, 3, Scaled::Unasked), 3);
+    assert_eq!(sent(3, 5, Scaled::ByNone), 3, "drift");
+    assert_eq!(sent(3, 5, Scaled::Between(2, 6)), 5);
+    assert_eq!(sent(3, 5, Scaled::ByNone), 5, "the setting is gone");
+    assert_eq!(sent(4, 5, Scaled::ByNone), 4, "an edit");
+    assert_eq!(sent(4, 5, Scaled::ByNone), 4);
+}
+
+#[test]
+fn nothing_goes_back_to_an_earlier_version_even_by_an_edit() {
+    let mut story = Story::of(&["properties.version or later while properties.upgrade.channel"]);
+    let spec =
+        |version: &str| json!({"properties": {"version": version, "upgrade": {"channel": "x"}}});
+    let mut sent = |own: &str, azure: &str| {
+        story.pass(&spec(own), &spec(azure), Scaled::Unasked)["properties"]["version"].clone()
+    };
+    assert_eq!(sent("1.32", "1.34"), "1.34");
+    assert_eq!(sent("1.33", "1.34"), "1.34", "an edit");
+    assert_eq!(sent("1.35", "1.34"), "1.35", "an edit");
+}
+
+#[test]
+fn an_edit_of_what_changed_places_sends_all_of_it() {
+    let mut story = Story::of(&["properties.pools[].count exchanged"]);
+    let pools = |counts: &[(&str, i64)]| {
+        let pools: Vec<_> = counts
+            .iter()
+            .map(|(name, count)| json!({"name": name, "count": count}))
+            .collect();
+        json!({"properties": {"pools": pools}})
+    };
+    let mut sent = |spec: &Value, azure: &Value| story.pass(spec, azure, Scaled::Unasked);
+    let (two, failed_over) = (pools(&[("e", 0), ("w", 1)]), pools(&[("e", 1), ("w", 0)]));
+    assert_eq!(sent(&two, &two), two);
+    assert_eq!(sent(&two, &failed_over), failed_over);
+    let more = pools(&[("e", 0), ("w", 1), ("n", 2)]);
+    assert_eq!(
+        sent(&more, &failed_over),
+        pools(&[("e", 1), ("w", 0), ("n", 2)])
+    );
+    assert_eq!(sent(&failed_over, &two), failed_over, "an edit");
+    let fewer = pools(&[("w", 0)]);
+    assert_eq!(sent(&fewer, &failed_over), fewer);
 }
 
 #[test]
 fn texts_that_others_added_stay_and_those_of_the_spec_go() {
-    let desired = json!({"properties": {"taints": ["a"]}});
-    let observed = json!({"properties": {"taints": ["a", "b", "c"]}});
-    let was_ours = |mark: &Mark| (mark.text == "a" || mark.text == "b").then_some(true);
-    let rules = rules(&["properties.taints added"]);
-    let owned = Owned::of(
-        Cluster::SHAPE,
-        &rules,
-        &desired,
-        (Some(&observed), Scaled::Unasked),
-        memory(&was_ours),
-    );
-    assert_eq!(owned.desired["properties"]["taints"], json!(["a", "c"]));
-    assert_eq!(owned.marks.len(), 1);
+    let taints = |taints: &[&str]| json!({"properties": {"taints": taints}});
+    let mut story = Story::of(&["properties.taints added"]);
+    let mut sent = |spec: &[&str], azure: &[&str]| {
+        story.pass(&taints(spec), &taints(azure), Scaled::Unasked)["properties"]["taints"].clone()
+    };
+    assert_eq!(sent(&["a", "b"], &["a", "b", "c"]), json!(["a", "b", "c"]));
+    assert_eq!(sent(&["a"], &["a", "b", "c"]), json!(["a", "c"]));
+    assert_eq!(sent(&[], &["a", "c"]), json!(["c"]));
 }
 
 #[test]
-fn members_that_others_added_are_shared_and_lists_that_nobody_names_are_carried() {
+fn members_that_others_added_are_shared_also_where_the_spec_names_none() {
     let named = json!({"properties": {"pools": [{"name": "a"}]}});
     let observed = json!({"properties": {"pools": [{"name": "a"}, {"name": "b"}]}});
-    let owned = |desired: &Value| owned("properties.pools added", desired, &observed, None);
-    assert_eq!(owned(&named).shared, ["properties.pools"]);
-    assert_eq!(owned(&json!({"properties": {}})).desired, observed);
+    for desired in [
+        named,
+        json!({"properties": {}}),
+        json!({"properties": {"pools": []}}),
+    ] {
+        let owned = owned(
+            "properties.pools added",
+            &desired,
+            &observed,
+            Remembered::Nothing,
+        );
+        assert_eq!(owned.shared, ["properties.pools"]);
+        assert!(owned.desired["properties"]["pools"].is_array());
+        assert!(owned.ignored.is_empty());
+    }
 }
 
 #[test]
@@ -324,7 +485,7 @@ fn nothing_is_owned_of_what_is_not_there() {
         &rules,
         &desired,
         (None, Scaled::Unasked),
-        Memory::NONE,
+        &|_| Remembered::Nothing,
     );
     assert_eq!(
         owned.desired,
@@ -332,7 +493,7 @@ fn nothing_is_owned_of_what_is_not_there() {
     );
     assert_eq!((owned.moved, owned.ignored), Default::default());
     // What is made from it is remembered.
-    assert_eq!(owned.marks.len(), 1);
+    assert_eq!(owned.marks.len(), 2);
 }
 
 #[test]
@@ -369,7 +530,9 @@ fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() 
     for (azure, scaled, sent, asks) in table {
         let (desired, observed) = (body(3), body(azure));
         let observed = (Some(&observed), scaled);
-        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, Memory::NONE);
+        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, &|_| {
+            Remembered::Nothing
+        });
         assert_eq!(
             (owned.desired, owned.asks_scaled),
             (body(sent), asks),
@@ -379,19 +542,10 @@ fn what_another_resource_scales_is_asked_only_where_the_number_is_another_one() 
 }
 
 #[test]
-fn what_the_spec_named_and_no_longer_does_is_to_go() {
-    let rules = rules(&["properties.version while unset"]);
-    let (desired, observed) = (
-        json!({"properties": {"zone": "1"}}),
-        json!({"properties": {"version": "1", "zone": "1"}}),
-    );
-    for (was_ours, expected) in [(false, &observed), (true, &desired)] {
-        let memory = Memory {
-            was_ours: &|path| was_ours && path == "properties.version",
-            ..Memory::NONE
-        };
-        let observed = (Some(&observed), Scaled::Unasked);
-        let owned = Owned::of(Cluster::SHAPE, &rules, &desired, observed, memory);
-        assert_eq!(owned.desired, *expected);
-    }
+fn a_place_that_the_spec_does_not_name_takes_part_in_an_exchange() {
+    let mut story = Story::of(&["properties.zone exchanged with properties.ha.standby"]);
+    let spec = json!({"properties": {"zone": "1"}});
+    let azure = json!({"properties": {"zone": "2", "ha": {"standby": "1"}}});
+    let sent = story.pass(&spec, &azure, Scaled::Unasked);
+    assert_eq!(sent, json!({"properties": {"zone": "2"}}));
 }

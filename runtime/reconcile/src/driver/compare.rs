@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use armature_engine::compare::overlay::Others;
 use armature_engine::compare::{
-    self, Desired, DigestKey, Edit, Keyed, LeftOut, Place, Record, Settled, edit,
+    self, Desired, DigestKey, Edit, Keyed, LeftOut, Mark, Place, Record, Remembered, Settled, edit,
 };
-use armature_engine::owned::{self, Memory, Owned};
+use armature_engine::owned::{self, Owned};
 use armature_shapes::names;
 use serde_json::{Map, Value};
 
@@ -42,6 +42,8 @@ struct Work {
     shared: Vec<String>,
     /// What is desired, with Azure's values where they are Azure's.
     owned: Owned,
+    /// Whether there are rules for what Azure moves.
+    has_rules: bool,
     /// The record, where it can be read.
     record: Option<Record>,
     /// That of the claim: without another one, a PUT of it may have arrived of which nobody heard.
@@ -74,7 +76,7 @@ impl Work {
             own: Some(pass.findings.desired()),
             ignored: &self.ignored,
             shared: &self.shared,
-            marks: &self.owned.marks,
+            marks: self.has_rules.then_some(self.owned.marks.as_slice()),
             equal_values: pass.kind().equal_values,
             ..compare::Comparison::new(pass.version().spec, desired, observed)
         }
@@ -386,12 +388,9 @@ impl Pass<'_> {
         let record = self.book.record(key.of(&uid));
         let claimed = self.book.claimed(key.of(&uid));
         let before = record.as_ref().or(claimed.as_ref());
-        let was_named = |path: &str| before.is_some_and(|it| it.was_ours(path, key.of(&uid)));
-        let memory = Memory {
-            is_same: &|mark| before?.remembers(mark, key.of(&uid)),
-            was_ours: &was_named,
-        };
-        let owned = self.owned(self.findings.remote_body(), memory);
+        let remembered =
+            |mark: &Mark| before.map_or(Remembered::Nothing, |it| it.remembers(mark, key.of(&uid)));
+        let owned = self.owned(self.findings.remote_body(), &remembered);
         let mut ignored = self.ignored_paths();
         let mut shared = self.shared_paths();
         shared.extend_from_slice(&owned.shared);
@@ -419,6 +418,7 @@ impl Pass<'_> {
             ignored,
             shared,
             owned,
+            has_rules: !self.owned_rules().is_empty(),
             record,
             claimed,
             body,

@@ -1,6 +1,6 @@
 //! Which values Azure moves by itself: the rules of the kind, and the conditions of the user's annotation.
 
-use armature_engine::owned::{Memory, Moved, Owned, Rule, Scaled, Steps};
+use armature_engine::owned::{Memory, Moved, Owned, Right, Rule, Scaled, Steps};
 use armature_shapes::names;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ impl Pass<'_> {
         let text = self.annotation(names::IGNORE_PATHS).unwrap_or("");
         let entries = text.split(',').map(str::trim);
         let entries = entries.filter(|entry| !entry.is_empty());
-        entries.map(|entry| match entry.contains(char::is_whitespace) {
+        entries.map(|entry| match Rule::is_one(entry) {
             true => Entry::Rule(entry),
             false => Entry::Path(entry),
         })
@@ -44,7 +44,8 @@ impl Pass<'_> {
             Entry::Rule(rule) => Some(rule),
             Entry::Path(_) => None,
         });
-        let rules = of_kind.chain(of_user);
+        // The user's come first: the first that holds decides.
+        let rules = of_user.chain(of_kind);
         rules.filter_map(|rule| Rule::parse(rule).ok()).collect()
     }
 
@@ -85,7 +86,12 @@ impl Pass<'_> {
 
     /// Asks whether another resource changes how many units this one has, where Azure has another number than the spec.
     pub(super) async fn learn_scaled(&mut self) -> Result<(), KubernetesError> {
-        if self.findings.payload.scaled != Scaled::Unasked || !self.asks_scaled().await? {
+        let may_be_scaled = self
+            .owned_rules()
+            .iter()
+            .any(|rule| rule.right == Right::Autoscaled);
+        let is_known = self.findings.payload.scaled != Scaled::Unasked;
+        if is_known || !may_be_scaled || !self.asks_scaled().await? {
             return Ok(());
         }
         let lookup = self.reconciler.extensions.scale_lookup().cloned();

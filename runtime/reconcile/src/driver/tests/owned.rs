@@ -138,7 +138,10 @@ async fn what_only_azure_says_is_neither_sent_nor_an_edit() {
 async fn a_condition_that_cannot_be_read_leaves_nothing_alone_and_is_told() {
     let (world, store) = full_store().await;
     let table = [
-        ("properties.capacity when auto", "`when` is not known here"),
+        (
+            "properties.capacity told when auto",
+            "`when` is not known here",
+        ),
         (
             "properties.nothing while properties.tier",
             "has no properties.nothing",
