@@ -122,7 +122,11 @@ async fn upgrade(notes: &mut Notes) {
 async fn signs_all(notes: &Notes) {
     let before = notes.group("before").await.metadata;
     let dry = notes.run("armature sign-notes --dry-run -o json").await;
-    assert_eq!(dry["signed"], json!(["ResourceGroup shop/before"]));
+    assert_eq!(
+        dry["signed"],
+        json!([line("before", "missing", true)]),
+        "{dry}"
+    );
     assert_eq!(
         (&dry["signedBefore"], &dry["allSigned"]),
         (&json!(1), &json!(false))
@@ -132,8 +136,11 @@ async fn signs_all(notes: &Notes) {
     assert!(!notes.has("all-signed-since").await);
 
     let told = notes.world.run("armature sign-notes", 0).await;
-    assert!(told.contains("1 signed, 1 signed before"), "{told}");
-    assert!(told.contains("Restart the operator"), "{told}");
+    assert!(
+        told.contains("1 signed, 0 left out, 1 signed before"),
+        "{told}"
+    );
+    assert!(told.contains("Within a minute"), "{told}");
     assert!(notes.annotation("before", SIGNATURE).await.is_some());
     assert!(notes.has("all-signed-since").await);
     let again = notes.run("armature sign-notes -o json").await;
@@ -142,11 +149,58 @@ async fn signs_all(notes: &Notes) {
         (&json!([]), &json!(2))
     );
 
+    leaves_out_what_does_not_fit(notes).await;
+    rotates(notes).await;
+
     let told = notes.world.errors("armature sign-notes -n shop", 1).await;
     assert!(told.contains("all namespaces"), "{told}");
     let line = "armature sign-notes --operator-namespace elsewhere";
     let told = notes.world.errors(line, 1).await;
     assert!(told.contains("--operator-namespace says"), "{told}");
+}
+
+fn line(name: &str, cause: &str, is_believed: bool) -> Value {
+    let object = format!("ResourceGroup shop/{name}");
+    json!({"object": object, "cause": cause, "isBelieved": is_believed})
+}
+
+/// Somebody has to say that what he may have written is right.
+async fn leaves_out_what_does_not_fit(notes: &Notes) {
+    notes.annotate("after", json!({SIGNATURE: "v1.AAAA"})).await;
+    let report = notes.run("armature sign-notes -o json").await;
+    assert_eq!(
+        report["leftOut"],
+        json!([line("after", "doesNotFit", false)])
+    );
+    let signature = notes.annotation("after", SIGNATURE).await;
+    assert_eq!(signature.as_deref(), Some("v1.AAAA"));
+    let report = notes.run("armature sign-notes --vouch -o json").await;
+    assert_eq!(
+        report["signed"],
+        json!([line("after", "doesNotFit", false)])
+    );
+    assert_eq!(report["leftOut"], json!([]));
+}
+
+/// Another key takes the place of the one before: what that has signed counts, and all are signed as before.
+async fn rotates(notes: &Notes) {
+    let before = notes.secrets.get("armature-digest-key").await.unwrap();
+    let before = before.data.unwrap();
+    let rotated = json!({"data": {
+        "key": k8s_openapi::ByteString(vec![7; before["key"].0.len()]),
+        "previous": before["key"],
+    }});
+    let (patch, parameters) = (Patch::Merge(rotated), PatchParams::default());
+    let patched = notes
+        .secrets
+        .patch("armature-digest-key", &parameters, &patch);
+    patched.await.unwrap();
+    let report = notes.run("armature sign-notes -o json").await;
+    let lines = ["after", "before"].map(|name| line(name, "previousKey", true));
+    assert_eq!(report["signed"], json!(lines));
+    let after = notes.secrets.get("armature-digest-key").await.unwrap();
+    let after = after.data.unwrap();
+    assert_eq!(after["all-signed-since"], before["all-signed-since"]);
 }
 
 /// A tenant has the operator follow an operation of his choice, and takes the signature away or keeps it.

@@ -58,9 +58,9 @@ pub async fn check(client: &Client, live: &Live, setting: &Setting) -> anyhow::R
     let (objects, problems) = live.objects(setting.kinds).await?;
     checked.problems.extend(problems);
     let world = world(live, setting, objects.clone()).await?;
+    let objects = left(objects, &setting.operator_namespace, &mut checked);
     of_secrets(&world, &rules, &objects, &mut checked).await;
     let looker = looker(&world, &rules, &variables, setting)?;
-    let objects = left(objects, &setting.operator_namespace, &mut checked);
     of_objects(&looker, &objects, &mut checked).await?;
     checked.findings.sort();
     checked.unseen.sort();
@@ -74,7 +74,8 @@ fn left(objects: Vec<Object>, operator: &str, checked: &mut Checked) -> Vec<Obje
     for object in objects {
         let annotations = object.metadata.annotations.as_ref();
         let of = annotations.and_then(|entries| entries.get(names::OPERATOR_NAMESPACE));
-        match of.filter(|of| *of != operator) {
+        // Without a word it is for whoever comes first.
+        match of.filter(|of| !of.is_empty() && *of != operator) {
             Some(other) => *others.entry(other.clone()).or_default() += 1,
             None => left.push(object),
         }
@@ -84,7 +85,8 @@ fn left(objects: Vec<Object>, operator: &str, checked: &mut Checked) -> Vec<Obje
             "{count} objects of the operator in namespace {namespace} were left out: look at them with --operator-namespace {namespace}"
         )
     });
-    checked.problems.extend(told);
+    // They are looked at apart, so that this check can come out well.
+    checked.notes.extend(told);
     left
 }
 
@@ -205,4 +207,35 @@ async fn of_objects(
         checked.unseen.extend(unseen);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use armature_runtime::resource::Kind;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+    use super::*;
+
+    #[test]
+    fn objects_of_other_operators_are_left_out_and_told_of() {
+        let of = |operator: Option<&str>| Object {
+            kind: Kind(armature_generated::KINDS[0]),
+            metadata: ObjectMeta {
+                annotations: operator
+                    .map(|name| [(names::OPERATOR_NAMESPACE.to_owned(), name.to_owned())].into()),
+                ..ObjectMeta::default()
+            },
+            spec: None,
+            status: None,
+        };
+        let operators = [None, Some(""), Some("ours"), Some("web"), Some("web")];
+        let mut checked = Checked::default();
+        let left = left(operators.map(of).into(), "ours", &mut checked);
+        assert_eq!(left.len(), 3, "whoever comes first takes the others");
+        let [note] = checked.notes.as_slice() else {
+            panic!("{:?}", checked.notes);
+        };
+        assert!(note.starts_with("2 objects of the operator in namespace web"));
+        assert!(checked.problems.is_empty(), "that is no failure");
+    }
 }

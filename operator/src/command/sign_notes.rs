@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use armature_runtime::kubernetes::{NoteSigning, installed_crds};
-use armature_runtime::resource::{Kind, Object};
+use armature_runtime::kubernetes::{Cause, Lacking, NoteSigning, Signed, installed_crds};
+use armature_runtime::resource::Kind;
 use armature_runtime::{engine::crd::name, kind::KindInfo};
 use clap::Args;
 use kube::Client;
@@ -19,17 +19,24 @@ use super::relations::run;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  armature sign-notes --dry-run          Which objects have no signature, or one that does not fit; writes nothing
+  armature sign-notes --dry-run          Which objects have no signature of the key, and why; writes nothing
   armature sign-notes                    Sign the notes of all objects of all namespaces
+  armature sign-notes --vouch            Those that somebody else may have written as well
 
 What the operator notes in an object bears a signature, so that it is not taken for the operator's when somebody else wrote it.
 Objects that are older than signatures are believed without one until this command has signed all of them, as they are: look at
---dry-run first. Each object is written once; nothing is sent to Azure. Restart the operator afterwards: it reads its keys when it
-starts. The exit code is 1 when an object could not be signed; then it is as before.")]
+--dry-run first. Those whose signature does not fit, and newer ones without any, are left out: the operator takes them over as from
+another operator where it can, or says in their conditions what it waits for. After a key was lost, a restore from a backup or a
+rollback, --vouch signs them as they are. Each object is written once; nothing is sent to Azure. The operator knows within a minute.
+The exit code is 1 when an object could not be signed, or one was left out that is still believed; then it is as before.")]
 pub struct SignNotesArguments {
     /// Show what would be signed, and write nothing.
     #[arg(long)]
     dry_run: bool,
+
+    /// Sign notes that somebody else may have written, too: what they say is right.
+    #[arg(long)]
+    vouch: bool,
 
     /// Form of the output.
     #[arg(short, long, value_enum, default_value_t = Form::Text)]
@@ -57,11 +64,59 @@ struct Report {
     /// Objects that had a signature of the current key.
     signed_before: usize,
     /// Objects that were signed, or would be.
-    signed: Vec<String>,
+    signed: Vec<Line>,
+    /// Objects that nobody vouches for.
+    left_out: Vec<Line>,
     /// Objects that could not be, and why.
     failed: Vec<String>,
-    /// From its next start on, the operator believes no object without a signature.
+    /// Within a minute, the operator believes no object without a signature.
     all_signed: bool,
+}
+
+/// An object, and why it has no signature of the current key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    object: String,
+    cause: &'static str,
+    /// The operator believes its notes for as long as it believes any without a signature.
+    is_believed: bool,
+}
+
+/// The causes, as programs read them and as people do.
+const CAUSES: [(Cause, &str, &str); 4] = [
+    (
+        Cause::Missing,
+        "missing",
+        "without a signature, older than signatures",
+    ),
+    (
+        Cause::PreviousKey,
+        "previousKey",
+        "signed by the key before",
+    ),
+    (
+        Cause::MissingThoughDue,
+        "missingThoughDue",
+        "without a signature, though they should have one",
+    ),
+    (
+        Cause::DoesNotFit,
+        "doesNotFit",
+        "with a signature that does not fit",
+    ),
+];
+
+impl Line {
+    fn of(lacking: &Lacking) -> Self {
+        let mut rows = CAUSES.iter();
+        let row = rows.find(|(cause, ..)| *cause == lacking.cause);
+        Self {
+            object: lacking.object.key().to_string(),
+            cause: row.map_or("", |(_, word, _)| word),
+            is_believed: lacking.is_believed,
+        }
+    }
 }
 
 impl SignNotesArguments {
@@ -87,7 +142,7 @@ impl SignNotesArguments {
             })?;
             let report = self.sign_all(&client, &signing).await?;
             output::print(&self.output.of(&report, || report.text())?)?;
-            Ok(match report.failed.is_empty() {
+            Ok(match report.is_complete() || self.dry_run {
                 true => ExitCode::SUCCESS,
                 false => ExitCode::FAILURE,
             })
@@ -103,14 +158,17 @@ impl SignNotesArguments {
             let found = signing.unsigned(Kind(kind)).await?;
             let count = found.unsigned.len();
             report.signed_before += found.signed;
-            for object in found.unsigned {
-                self.sign(signing, object, &mut report).await;
+            for lacking in found.unsigned {
+                self.sign(signing, lacking, &mut report).await;
             }
             if count > 0 && self.output == Form::Text && !self.dry_run {
-                output::print(&format!("{}: {count} to sign\n", kind.kind))?;
+                output::print(&format!(
+                    "{}: {count} without a signature of the key\n",
+                    kind.kind
+                ))?;
             }
         }
-        if !self.dry_run && report.failed.is_empty() {
+        if !self.dry_run && report.is_complete() {
             if !signing.demands_all() {
                 signing.end().await?;
             }
@@ -119,15 +177,20 @@ impl SignNotesArguments {
         Ok(report)
     }
 
-    async fn sign(&self, signing: &NoteSigning, object: Object, report: &mut Report) {
-        let name = object.key().to_string();
-        if self.dry_run {
-            report.signed.push(name);
+    async fn sign(&self, signing: &NoteSigning, lacking: Lacking, report: &mut Report) {
+        let line = Line::of(&lacking);
+        if lacking.cause.asks_to_vouch() && !self.vouch {
+            report.left_out.push(line);
             return;
         }
-        match signing.sign(object).await {
-            Ok(true) => report.signed.push(name),
-            Ok(false) => {}
+        if self.dry_run {
+            report.signed.push(line);
+            return;
+        }
+        match signing.sign(lacking.object, self.vouch).await {
+            Ok(Signed::Now) => report.signed.push(line),
+            Ok(Signed::LeftOut) => report.left_out.push(line),
+            Ok(Signed::Gone) => {}
             Err(error) => report.failed.push(error.to_string()),
         }
     }
@@ -146,20 +209,44 @@ async fn installed(client: &Client) -> anyhow::Result<Vec<&'static KindInfo>> {
 }
 
 impl Report {
+    /// Whether no object is believed without a signature any more, or need not be.
+    fn is_complete(&self) -> bool {
+        self.failed.is_empty() && !self.left_out.iter().any(|line| line.is_believed)
+    }
+
     fn text(&self) -> String {
         let mut lines = Vec::new();
-        let (count, before) = (self.signed.len(), self.signed_before);
-        if self.dry_run {
-            lines.extend(self.signed.iter().cloned());
-            lines.push(format!("{count} to sign, {before} signed before"));
-        } else {
-            lines.push(format!("{count} signed, {before} signed before"));
+        for (_, word, text) in CAUSES {
+            let of_cause = |line: &&Line| line.cause == word;
+            let signed = self.signed.iter().filter(|_| self.dry_run);
+            let found: Vec<&Line> = signed.chain(&self.left_out).filter(of_cause).collect();
+            if !found.is_empty() {
+                lines.push(format!("{text}:"));
+                lines.extend(found.iter().map(|line| format!("  {}", line.object)));
+            }
         }
+        let (count, left, before) = (self.signed.len(), self.left_out.len(), self.signed_before);
+        let done = match self.dry_run {
+            true => "to sign",
+            false => "signed",
+        };
+        lines.push(format!(
+            "{count} {done}, {left} left out, {before} signed before"
+        ));
         lines.extend(self.failed.iter().map(|why| format!("not signed: {why}")));
+        if left > 0 {
+            lines.push(
+                "Somebody else may have written the notes of those that are left out: --vouch signs them as they are."
+                    .to_owned(),
+            );
+        }
         if self.all_signed {
             lines.push(
-                "Restart the operator: from then on it believes no object without a signature."
-                    .to_owned(),
+                "Within a minute the operator believes no object without a signature.".to_owned(),
+            );
+        } else if !self.dry_run {
+            lines.push(
+                "Objects that are older than signatures are still believed without one.".to_owned(),
             );
         }
         lines.join("\n") + "\n"
@@ -170,36 +257,80 @@ impl Report {
 mod tests {
     use super::*;
 
+    fn line(object: &str, cause: &'static str, is_believed: bool) -> Line {
+        Line {
+            object: object.to_owned(),
+            cause,
+            is_believed,
+        }
+    }
+
     #[test]
-    fn what_there_is_to_do_is_told() {
-        let objects = || vec!["StorageAccount team/a".to_owned()];
+    fn what_there_is_to_do_is_told_by_cause() {
+        let report = Report {
+            dry_run: true,
+            signed_before: 2,
+            signed: vec![
+                line("Vault team/b", "previousKey", true),
+                line("Vault team/a", "missing", true),
+            ],
+            left_out: vec![
+                line("Vault team/d", "doesNotFit", true),
+                line("Vault team/c", "missingThoughDue", false),
+            ],
+            ..Report::default()
+        };
+        assert_eq!(
+            report.text(),
+            "without a signature, older than signatures:\n  Vault team/a\n\
+             signed by the key before:\n  Vault team/b\n\
+             without a signature, though they should have one:\n  Vault team/c\n\
+             with a signature that does not fit:\n  Vault team/d\n\
+             2 to sign, 2 left out, 2 signed before\n\
+             Somebody else may have written the notes of those that are left out: --vouch signs them as they are.\n"
+        );
+    }
+
+    #[test]
+    fn what_was_done_is_told() {
+        let signed = || vec![line("Vault team/a", "missing", true)];
         for (report, expected) in [
             (
                 Report {
-                    dry_run: true,
-                    signed_before: 2,
-                    signed: objects(),
-                    ..Report::default()
-                },
-                "StorageAccount team/a\n1 to sign, 2 signed before\n",
-            ),
-            (
-                Report {
-                    signed: objects(),
+                    signed: signed(),
                     all_signed: true,
                     ..Report::default()
                 },
-                "1 signed, 0 signed before\nRestart the operator: from then on it believes no object without a signature.\n",
+                "1 signed, 0 left out, 0 signed before\n\
+                 Within a minute the operator believes no object without a signature.\n",
             ),
             (
                 Report {
                     failed: vec!["why".to_owned()],
                     ..Report::default()
                 },
-                "0 signed, 0 signed before\nnot signed: why\n",
+                "0 signed, 0 left out, 0 signed before\nnot signed: why\n\
+                 Objects that are older than signatures are still believed without one.\n",
             ),
         ] {
             assert_eq!(report.text(), expected);
+        }
+    }
+
+    /// To end the time in which they are believed would have them all taken over, after a lost key for instance.
+    #[test]
+    fn the_time_does_not_end_for_what_is_left_out_and_still_believed() {
+        for (left_out, expected) in [
+            (vec![], true),
+            (vec![line("Vault team/a", "missingThoughDue", false)], true),
+            (vec![line("Vault team/a", "doesNotFit", false)], true),
+            (vec![line("Vault team/a", "doesNotFit", true)], false),
+        ] {
+            let report = Report {
+                left_out,
+                ..Report::default()
+            };
+            assert_eq!(report.is_complete(), expected, "{report:?}");
         }
     }
 }

@@ -11,6 +11,9 @@
 //! Releases before signatures know the first alone. Where the Secret is lost another key takes its place. Nothing is sent because
 //! of that: digests of another key are read as none, and what it has signed as notes of another operator.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
 use armature_engine::compare::DigestKey;
 use armature_reconcile::port::KubernetesError;
 use armature_reconcile::signature::NoteKeys;
@@ -22,7 +25,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 use kube::api::{Api, Patch, PatchParams, PostParams};
 use serde_json::json;
-use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 use super::error::request;
 use super::names::FIELD_MANAGER;
@@ -38,8 +41,11 @@ const SIGNING_SINCE: &str = "signing-since";
 /// Since when all are.
 const ALL_SIGNED_SINCE: &str = "all-signed-since";
 
+/// How long keys are worked with before the Secret is looked at again: so soon a rotation counts without a restart.
+const FRESH: Duration = Duration::from_secs(60);
+
 /// What the Secret holds.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 struct Keys {
     digests: DigestKey,
     notes: NoteKeys,
@@ -88,10 +94,25 @@ pub(super) async fn demand_signatures(
     request("change", label, written).await.map(drop)
 }
 
-/// Reads the keys, or makes them, once per process.
+/// Reads the keys, or makes them, and looks again now and then whether they are still the same.
 pub struct DigestKeys {
     namespace: String,
-    keys: OnceCell<Keys>,
+    held: Mutex<Option<Held>>,
+    /// Whose turn it is to ask.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// Keys, and when they were read.
+#[derive(Clone)]
+struct Held {
+    keys: Keys,
+    at: Instant,
+}
+
+impl Held {
+    fn is_fresh(&self) -> bool {
+        self.at.elapsed() < FRESH
+    }
 }
 
 impl DigestKeys {
@@ -99,7 +120,8 @@ impl DigestKeys {
     pub fn new(namespace: &str) -> Self {
         Self {
             namespace: namespace.to_owned(),
-            keys: OnceCell::new(),
+            held: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
         }
     }
 
@@ -108,7 +130,7 @@ impl DigestKeys {
     /// # Errors
     /// When the Secret can be neither read nor made, or holds something else.
     pub async fn get(&self, client: &Client) -> Result<DigestKey, KubernetesError> {
-        Ok(self.keys(client).await?.digests.clone())
+        Ok(self.keys(client).await?.digests)
     }
 
     /// The keys that notes are signed with.
@@ -116,7 +138,7 @@ impl DigestKeys {
     /// # Errors
     /// As [`Self::get`].
     pub async fn of_notes(&self, client: &Client) -> Result<NoteKeys, KubernetesError> {
-        Ok(self.keys(client).await?.notes.clone())
+        Ok(self.keys(client).await?.notes)
     }
 
     async fn read(&self, client: &Client) -> Result<Option<Keys>, KubernetesError> {
@@ -125,9 +147,76 @@ impl DigestKeys {
         secret.map(|secret| self.keys_in(&secret)).transpose()
     }
 
-    async fn keys(&self, client: &Client) -> Result<&Keys, KubernetesError> {
-        let keys = self.keys.get_or_try_init(|| self.read_or_create(client));
-        keys.await
+    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self) -> Option<Held> {
+        self.lock().clone()
+    }
+
+    /// Keys that are known, or were until somebody looks again: one pass asks, and no other waits for it.
+    async fn keys(&self, client: &Client) -> Result<Keys, KubernetesError> {
+        let held = self.held();
+        let _turn = match &held {
+            Some(held) if held.is_fresh() => return Ok(held.keys.clone()),
+            Some(held) => match self.turn.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => return Ok(held.keys.clone()),
+            },
+            None => self.turn.lock().await,
+        };
+        let keys = match self.held() {
+            // Somebody has asked meanwhile.
+            Some(held) if held.is_fresh() => return Ok(held.keys),
+            Some(held) => self.read_again(client, held.keys).await,
+            None => self.read_or_create(client).await?,
+        };
+        let at = Instant::now();
+        *self.lock() = Some(Held {
+            keys: keys.clone(),
+            at,
+        });
+        Ok(keys)
+    }
+
+    /// What the Secret holds by now. Where it is gone or makes no sense the keys of before stay, and it is told: to sign with
+    /// others, or with none, would have all objects taken over anew because of a slip.
+    async fn read_again(&self, client: &Client, before: Keys) -> Keys {
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), &self.namespace);
+        let read = request("read", || self.label(), secrets.get_opt(SECRET));
+        let read = async {
+            match read.await? {
+                // That it cannot be written down was told before.
+                Some(secret) if before.is_new => self.keys_in(&secret).map(Some),
+                Some(secret) => {
+                    let now = whole_seconds(Timestamp::now());
+                    let keys = self.begin_signing(&secrets, secret, &now).await;
+                    keys.map(Some)
+                }
+                None => Ok(None),
+            }
+        };
+        let secret = self.label();
+        match read.await {
+            Ok(Some(keys)) => {
+                if keys != before {
+                    tracing::info!(%secret, "the keys of digests and signatures are others now");
+                }
+                keys
+            }
+            Ok(None) => {
+                tracing::error!(
+                    %secret,
+                    "the Secret is gone, and the keys in it are used until this process ends: restore it; a restart makes others"
+                );
+                before
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the keys of before are used");
+                before
+            }
+        }
     }
 
     async fn read_or_create(&self, client: &Client) -> Result<Keys, KubernetesError> {
@@ -233,7 +322,8 @@ impl DigestKeys {
         let digests = digests.ok_or_else(|| self.unusable(KEY, "is not there"))?;
         let since = understood(time(SIGNING_SINCE));
         let notes = NoteKeys::new(digests.clone(), understood(key(PREVIOUS)), since);
-        let all = understood(time(ALL_SIGNED_SINCE));
+        // Only that it is there counts: who mistypes the time wants no unsigned object believed.
+        let all = entry(ALL_SIGNED_SINCE).filter(|text| !text.0.trim_ascii().is_empty());
         Ok(Keys {
             digests,
             is_new: since.is_none(),
@@ -277,6 +367,12 @@ fn patch_parameters() -> PatchParams {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+
+    use http::{Method, Request, Response};
+    use kube::client::Body;
+
     use super::*;
 
     const NOW: &str = "2026-01-31T12:00:00Z";
@@ -337,12 +433,125 @@ mod tests {
         let keys = DigestKeys::new("operators");
         let secret = keys.secret(&DigestKey::random(), NOW);
         let right = keys.keys_in(&secret).unwrap();
-        for (name, text) in [(PREVIOUS, "short"), (ALL_SIGNED_SINCE, "")] {
+        for (name, text) in [(PREVIOUS, "short"), (ALL_SIGNED_SINCE, " ")] {
             let found = keys.keys_in(&with(&secret, name, Some(text.as_bytes())));
             let found = found.unwrap();
             assert!(found.notes == right.notes && !found.is_new, "{name}");
         }
+        let unclear = with(&secret, ALL_SIGNED_SINCE, Some(b"yes"));
+        let found = keys.keys_in(&unclear).unwrap();
+        assert!(found.notes.demand_all(), "that all are is clear enough");
         let unclear = with(&secret, SIGNING_SINCE, Some(b"soon"));
         assert!(keys.keys_in(&unclear).unwrap().is_new, "it is written anew");
+    }
+
+    /// An API server that has this one Secret, and how often it was asked.
+    #[derive(Clone, Default)]
+    struct Server {
+        secret: Arc<Mutex<Option<Secret>>>,
+        asked: Arc<Mutex<Vec<Method>>>,
+    }
+
+    impl Server {
+        fn client(&self) -> Client {
+            let server = self.clone();
+            let service = tower::service_fn(move |request: Request<Body>| {
+                let server = server.clone();
+                async move {
+                    let method = request.method().clone();
+                    let sent = request.into_body().collect_bytes().await.unwrap();
+                    Ok::<_, Infallible>(server.answer(method, &sent))
+                }
+            });
+            Client::new(service, "operators")
+        }
+
+        fn answer(&self, method: Method, sent: &[u8]) -> Response<Body> {
+            self.asked.lock().unwrap().push(method.clone());
+            let mut secret = self.secret.lock().unwrap();
+            if method == Method::POST {
+                *secret = serde_json::from_slice(sent).unwrap();
+            }
+            let (code, text) = match &*secret {
+                Some(secret) => (200, serde_json::to_string(secret).unwrap()),
+                None => (
+                    404,
+                    json!({"kind": "Status", "status": "Failure", "code": 404,
+                    "reason": "NotFound", "message": "", "metadata": {}})
+                    .to_string(),
+                ),
+            };
+            let answer = Response::builder().status(code);
+            answer.body(Body::from(text.into_bytes())).unwrap()
+        }
+
+        fn change(&self, name: &str, bytes: Option<&[u8]>) {
+            let mut secret = self.secret.lock().unwrap();
+            *secret = secret.as_ref().map(|secret| with(secret, name, bytes));
+        }
+
+        fn asked(&self) -> usize {
+            std::mem::take(&mut *self.asked.lock().unwrap()).len()
+        }
+    }
+
+    /// A pass more than a minute later.
+    async fn later(keys: &DigestKeys, client: &Client) -> Keys {
+        tokio::time::advance(FRESH).await;
+        keys.keys(client).await.unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rotation_counts_within_a_minute_without_a_restart() {
+        let (server, keys) = (Server::default(), DigestKeys::new("operators"));
+        let client = server.client();
+        let first = keys.keys(&client).await.unwrap();
+        assert_eq!(server.asked(), 2, "looked for, and made");
+        for _ in 0..3 {
+            assert!(keys.keys(&client).await.unwrap() == first);
+        }
+        assert_eq!(server.asked(), 0);
+
+        let other = DigestKey::random();
+        server.change(PREVIOUS, Some(first.digests.as_bytes()));
+        server.change(KEY, Some(other.as_bytes()));
+        assert!(keys.keys(&client).await.unwrap() == first);
+        let rotated = later(&keys, &client).await;
+        assert!(rotated.digests == other);
+        let since = server.secret.lock().unwrap().clone().unwrap().data.unwrap();
+        let since = String::from_utf8(since[SIGNING_SINCE].0.clone()).unwrap();
+        let ring = NoteKeys::new(other, Some(first.digests), since.parse().ok());
+        assert_eq!(rotated.notes, ring);
+        assert_eq!(server.asked(), 1);
+
+        server.change(ALL_SIGNED_SINCE, Some(NOW.as_bytes()));
+        assert!(later(&keys, &client).await.notes.demand_all());
+    }
+
+    /// What a restart would make of it, nobody has asked for yet.
+    #[tokio::test(start_paused = true)]
+    async fn a_slip_in_the_secret_changes_no_key() {
+        let (server, keys) = (Server::default(), DigestKeys::new("operators"));
+        let client = server.client();
+        let first = keys.keys(&client).await.unwrap();
+        let stored = server.secret.lock().unwrap().clone();
+        server.change(KEY, Some(b"short"));
+        assert!(later(&keys, &client).await == first);
+        *server.secret.lock().unwrap() = None;
+        server.asked();
+        assert!(later(&keys, &client).await == first);
+        assert_eq!(server.asked(), 1, "no other is made");
+        *server.secret.lock().unwrap() = stored;
+        assert!(later(&keys, &client).await == first);
+    }
+
+    /// A restart of the API server, or a slow one, holds no pass up.
+    #[tokio::test(start_paused = true)]
+    async fn while_one_pass_looks_again_no_other_waits() {
+        let (server, keys) = (Server::default(), DigestKeys::new("operators"));
+        let client = server.client();
+        let first = keys.keys(&client).await.unwrap();
+        let _turn = keys.turn.lock().await;
+        assert!(later(&keys, &client).await == first);
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use armature_azure::credential::ALLOWED_IDENTITIES;
 use armature_reconcile::annotations::{BINDING, CREDENTIAL, OF_NAMESPACES};
 use armature_reconcile::policy::Policy;
+use armature_reconcile::signature::SIGNATURE;
 use armature_shapes::names::{
     ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN,
     OBSERVE, OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW,
@@ -35,6 +36,7 @@ pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
             .any(|name| annotation(before, name) != annotation(after, name))
         || is_handed_over(before, after)
         || is_asked_for(old.annotations.as_ref(), new.annotations.as_ref())
+        || is_vouched_for(before, after)
         || (annotation(before, CLAIMED_WITH).is_some() && annotation(after, CLAIMED_WITH).is_none())
 }
 
@@ -50,6 +52,18 @@ const FOR_USERS: [&str; 9] = [
     ADOPT,
     PROTECT,
 ];
+
+/// Whether somebody has signed the notes as they are (`armature sign-notes`), of an object that may have waited for that.
+fn is_vouched_for(before: &Object, after: &Object) -> bool {
+    let others = |object: &Object| {
+        let mut annotations = object.metadata.annotations.clone().unwrap_or_default();
+        annotations.remove(SIGNATURE);
+        annotations
+    };
+    annotation(before, SIGNATURE) != annotation(after, SIGNATURE)
+        && !is_ready(after)
+        && others(before) == others(after)
+}
 
 /// Whether `reconcile-now` has another value than before. That it goes asks for nothing.
 fn is_asked_for(before: Option<&Annotations>, after: Option<&Annotations>) -> bool {
@@ -298,6 +312,17 @@ mod tests {
             assert_eq!(needs_reconcile(Some(&plain), after), expected, "{name}");
         }
         assert!(needs_reconcile(None, &plain), "a new object");
+        assert!(
+            needs_reconcile(Some(&plain), &annotated(SIGNATURE, "v1.x")),
+            "somebody vouches for the notes as they are"
+        );
+        let mut noted = annotated(SIGNATURE, "v1.x");
+        let notes = noted.metadata.annotations.get_or_insert_default();
+        notes.insert(ADOPTION.to_owned(), "made".to_owned());
+        assert!(
+            !needs_reconcile(Some(&plain), &noted),
+            "the operator's own write"
+        );
         let taken = annotated(OPERATOR_NAMESPACE, "a");
         let given = annotated(OPERATOR_NAMESPACE, "b");
         assert!(needs_reconcile(Some(&taken), &given), "given to another");

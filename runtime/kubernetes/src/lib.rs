@@ -70,7 +70,7 @@ pub use migration::{Migrated, MigrationError, StorageMigration};
 pub use pattern::{CrdPattern, PatternError};
 pub use reader::{Readers, Refused};
 pub use references::{Target, targets};
-pub use signing::{NoteSigning, Unsigned};
+pub use signing::{Cause, Lacking, NoteSigning, Signed, Unsigned};
 pub use stored::StoredObject;
 pub use versions::{CrdVersions, UnknownVersions};
 pub use wake::Wake;

@@ -1,11 +1,12 @@
 //! Signs the notes of all objects that an operator manages, so that none has to be believed without a signature.
 //!
-//! Who asks for it vouches for the notes as they are. Each object is written once, by its metadata alone, and only where it has not
+//! Who asks for it vouches for the notes as they are. Those that the operator does not believe, and those whose signature does not fit,
+//! are signed only where that is asked for: somebody else may have written them. Each object is written once, by its metadata alone, and only where it has not
 //! changed since it was read; nothing is sent to Azure. It may be cut off at any point and begun again.
 
 use armature_reconcile::claim;
 use armature_reconcile::port::KubernetesError;
-use armature_reconcile::signature::{NoteKeys, SIGNATURE, Verdict};
+use armature_reconcile::signature::{Belief, NoteKeys, SIGNATURE, Verdict};
 use armature_shapes::names;
 use armature_shapes::resource::{Kind, Object, ObjectKey};
 use kube::Client;
@@ -36,7 +37,58 @@ pub struct Unsigned {
     /// How many have one of the current key.
     pub signed: usize,
     /// The others that the operator manages.
-    pub unsigned: Vec<Object>,
+    pub unsigned: Vec<Lacking>,
+}
+
+/// An object without a signature of the current key.
+#[derive(Clone, Debug)]
+pub struct Lacking {
+    /// The object.
+    pub object: Object,
+    /// Why.
+    pub cause: Cause,
+    /// The operator believes its notes as they are, for as long as unsigned ones are believed.
+    pub is_believed: bool,
+}
+
+/// Why an object has no signature of the current key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// It has none, and needs none yet: it is older than signatures.
+    Missing,
+    /// It has one of the key before.
+    PreviousKey,
+    /// It has none, and should have one.
+    MissingThoughDue,
+    /// It has one that does not fit.
+    DoesNotFit,
+}
+
+impl Cause {
+    /// Whether somebody has to say that the notes are right.
+    #[must_use]
+    pub fn asks_to_vouch(self) -> bool {
+        matches!(self, Self::MissingThoughDue | Self::DoesNotFit)
+    }
+}
+
+/// What became of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// It is signed.
+    Now,
+    /// It is not there any more, no longer this operator's, or signed by the operator meanwhile.
+    Gone,
+    /// It changed meanwhile, and somebody has to vouch for it.
+    LeftOut,
+}
+
+/// How an object is signed.
+#[derive(Debug, PartialEq)]
+enum State {
+    NotOurs,
+    Signed,
+    Lacks(Cause, bool),
 }
 
 impl NoteSigning {
@@ -66,10 +118,14 @@ impl NoteSigning {
             let listed = request("list", label, api.list(&page)).await?;
             for stored in listed.items {
                 let object = stored.into_object(kind);
-                match self.is_signed(&object) {
-                    Some(true) => found.signed += 1,
-                    Some(false) => found.unsigned.push(object),
-                    None => {}
+                match self.state(&object) {
+                    State::NotOurs => {}
+                    State::Signed => found.signed += 1,
+                    State::Lacks(cause, is_believed) => found.unsigned.push(Lacking {
+                        object,
+                        cause,
+                        is_believed,
+                    }),
                 }
             }
             match listed.metadata.continue_.filter(|token| !token.is_empty()) {
@@ -79,30 +135,50 @@ impl NoteSigning {
         }
     }
 
-    /// Whether an object has a signature of the current key; nothing where it is not this operator's.
-    fn is_signed(&self, object: &Object) -> Option<bool> {
-        let annotations = object.metadata.annotations.as_ref()?;
-        let operator = annotations.get(names::OPERATOR_NAMESPACE);
-        let is_ours = claim::is_claimed(object) && operator == Some(&self.operator);
+    fn state(&self, object: &Object) -> State {
+        let Some(annotations) = &object.metadata.annotations else {
+            return State::NotOurs;
+        };
+        if !claim::is_claimed(object)
+            || annotations.get(names::OPERATOR_NAMESPACE) != Some(&self.operator)
+        {
+            return State::NotOurs;
+        }
         let uid = object.metadata.uid.as_deref().unwrap_or_default();
-        is_ours.then(|| self.keys.verify(uid, annotations) == Verdict::Fits(0))
+        let belief = self.keys.belief(object);
+        let cause = match self.keys.verify(uid, annotations) {
+            Verdict::Fits(0) => return State::Signed,
+            Verdict::Fits(_) => Cause::PreviousKey,
+            Verdict::Missing if belief == Belief::Unsigned => Cause::Missing,
+            Verdict::Missing => Cause::MissingThoughDue,
+            Verdict::Other => Cause::DoesNotFit,
+        };
+        State::Lacks(cause, !belief.is_foreign())
     }
 
-    /// Signs the notes of an object. Returns whether it was there to be signed.
+    /// Signs the notes of an object as they are, and where it has changed meanwhile as they are then; whatever they are where
+    /// somebody `vouches`.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub async fn sign(&self, object: Object) -> Result<bool, KubernetesError> {
+    pub async fn sign(&self, object: Object, vouches: bool) -> Result<Signed, KubernetesError> {
         let key = object.key();
         let mut next = Some(object);
         for _ in 1..ATTEMPTS {
             let Some(object) = next else {
-                return Ok(false);
+                return Ok(Signed::Gone);
             };
+            match self.state(&object) {
+                State::NotOurs | State::Signed => return Ok(Signed::Gone),
+                State::Lacks(cause, _) if cause.asks_to_vouch() && !vouches => {
+                    return Ok(Signed::LeftOut);
+                }
+                State::Lacks(..) => {}
+            }
             match self.write(&object).await {
                 Err(KubernetesError::Conflict { .. }) => next = self.read(&key).await?,
-                Err(KubernetesError::Gone { .. }) => return Ok(false),
-                written => return written.map(|()| true),
+                Err(KubernetesError::Gone { .. }) => return Ok(Signed::Gone),
+                written => return written.map(|()| Signed::Now),
             }
         }
         Err(KubernetesError::Conflict {
@@ -113,9 +189,7 @@ impl NoteSigning {
     async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
         let read = async { self.api(key).get_opt(&key.name).await };
         let found = request("read", || key.to_string(), read).await?;
-        let found = found.map(|stored| stored.into_object(key.kind));
-        // The operator has signed it meanwhile, or it is no longer its own.
-        Ok(found.filter(|object| self.is_signed(object) == Some(false)))
+        Ok(found.map(|stored| stored.into_object(key.kind)))
     }
 
     async fn write(&self, object: &Object) -> Result<(), KubernetesError> {
@@ -139,7 +213,7 @@ impl NoteSigning {
         Api::namespaced_with(self.client.clone(), &key.namespace, &key.kind)
     }
 
-    /// All objects are signed: from its next start on, the operator believes none without a signature.
+    /// All objects are signed: within a minute, the operator believes none without a signature.
     ///
     /// # Errors
     /// When the Secret with the keys cannot be changed.
@@ -167,18 +241,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_claimed_objects_of_this_operator_are_signed() {
+    async fn only_claimed_objects_of_this_operator_are_signed_and_some_need_a_word() {
         let (old, new) = (DigestKey::random(), DigestKey::random());
         let before = NoteKeys::new(old.clone(), None, None);
+        let other = NoteKeys::new(DigestKey::random(), None, None);
+        let since = "2026-01-01T00:00:00Z";
         let config = kube::Config::new("http://127.0.0.1:9".parse().unwrap());
         let signing = NoteSigning {
             client: Client::try_from(config).unwrap(),
             operator: "operators".to_owned(),
-            keys: NoteKeys::new(new, Some(old), None),
+            keys: NoteKeys::new(new, Some(old), since.parse().ok()),
         };
         let of = |finalizer: &str, operator: &str| {
             object(json!({"metadata": {
                 "name": "a", "namespace": "team", "uid": "u", "finalizers": [finalizer],
+                "creationTimestamp": since,
                 "annotations": {names::OPERATOR_NAMESPACE: operator},
             }}))
         };
@@ -189,14 +266,52 @@ mod tests {
             annotations.insert(SIGNATURE.to_owned(), signature);
             object
         };
+        let younger = |mut object: Object| {
+            object.metadata.creation_timestamp =
+                serde_json::from_value(json!("2026-01-02T00:00:00Z")).unwrap();
+            object
+        };
         for (case, object, expected) in [
-            ("not signed", of(names::FINALIZER, "operators"), Some(false)),
-            ("of the key before", signed(&before), Some(false)),
-            ("signed", signed(&signing.keys), Some(true)),
-            ("of another operator", of(names::FINALIZER, "others"), None),
-            ("not claimed", of("other", "operators"), None),
+            (
+                "older than signatures",
+                of(names::FINALIZER, "operators"),
+                State::Lacks(Cause::Missing, true),
+            ),
+            (
+                "not signed",
+                younger(of(names::FINALIZER, "operators")),
+                State::Lacks(Cause::MissingThoughDue, false),
+            ),
+            (
+                "of the key before",
+                younger(signed(&before)),
+                State::Lacks(Cause::PreviousKey, true),
+            ),
+            (
+                "of a lost key",
+                signed(&other),
+                State::Lacks(Cause::DoesNotFit, true),
+            ),
+            (
+                "does not fit",
+                younger(signed(&other)),
+                State::Lacks(Cause::DoesNotFit, false),
+            ),
+            ("signed", signed(&signing.keys), State::Signed),
+            (
+                "of another operator",
+                of(names::FINALIZER, "others"),
+                State::NotOurs,
+            ),
+            ("not claimed", of("other", "operators"), State::NotOurs),
         ] {
-            assert_eq!(signing.is_signed(&object), expected, "{case}");
+            assert_eq!(signing.state(&object), expected, "{case}");
+            // Nothing is written: the server is nowhere.
+            if let State::Lacks(cause, _) = expected
+                && cause.asks_to_vouch()
+            {
+                assert_eq!(signing.sign(object, false).await.unwrap(), Signed::LeftOut);
+            }
         }
     }
 }

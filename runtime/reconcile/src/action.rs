@@ -80,6 +80,20 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether the step may change something outside of the object.
+    pub fn changes_something(&self) -> bool {
+        matches!(
+            self,
+            Self::Prepare(_)
+                | Self::Put { .. }
+                | Self::RegisterProvider
+                | Self::Delete
+                | Self::Export
+                | Self::PostCheck
+                | Self::SuccessHook
+        )
+    }
+
     /// Whether an extension of the kind may be called, which may want to see the owner.
     pub fn may_call_extension(&self) -> bool {
         matches!(

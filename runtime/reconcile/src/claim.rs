@@ -87,13 +87,18 @@ struct Vouching {
     observed_generation: Option<i64>,
 }
 
+/// Whether an object says that it has written its resource.
+pub fn says_written(object: &Object) -> bool {
+    let annotations = object.metadata.annotations.as_ref();
+    let is_recorded = annotations.is_some_and(|entries| entries.contains_key(names::BASELINE));
+    is_recorded || came_true(object)
+}
+
 /// Who of several objects for one ARM id comes first: whoever has written it, else the oldest. Notes that do not
 /// count, because somebody else may have written them, do not tell that.
 pub fn rank(object: &Object, notes_count: bool) -> impl Ord + use<> {
     let metadata = &object.metadata;
-    let annotations = metadata.annotations.as_ref();
-    let has_written = annotations.is_some_and(|entries| entries.contains_key(names::BASELINE));
-    let has_written = (has_written || came_true(object)) && notes_count;
+    let has_written = notes_count && says_written(object);
     let created = metadata.creation_timestamp.as_ref();
     (
         !has_written,

@@ -94,6 +94,8 @@ pub enum Identity {
     Kept,
     /// It is not, and Azure never had anything there: name or owner were corrected.
     Moved,
+    /// Somebody else may have written it, and what the spec's own one is made of is not there.
+    Unproven,
 }
 
 /// Who writes the resource, where several objects stand for it.
@@ -101,6 +103,9 @@ pub enum Identity {
 pub enum Holder {
     /// This object.
     Us,
+    /// This object, as far as this operator can tell. Another one says that another operator writes the resource by it, and bears no
+    /// signature that could be checked here.
+    Disputed(String),
     /// Another one: kind, namespace and name.
     Other(String),
     /// Another one, which is being deleted itself.

@@ -5,13 +5,16 @@ use std::ops::ControlFlow::{Break, Continue};
 use armature_shapes::names;
 
 use super::hold::{Held, hold};
-use super::{LOOK_AGAIN, Step, adopt, credential, holder, identity, known, unless_paused, wait};
+use super::{
+    LOOK_AGAIN, Step, adopt, credential, holder, identity, known, unless_paused, unproven, wait,
+};
 use crate::action::{Action, Finish, drifted, normal, warning};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
 use crate::extension::{PostCheck, PreCheck, Prerequisite};
 use crate::observed::{
-    Comparison, Differences, Identity, Observed, OwnerState, Provisioning, Recorded, Resource,
+    Comparison, Differences, Holder, Identity, Observed, OwnerState, Provisioning, Recorded,
+    Resource,
 };
 use crate::outcome::{Failure, Poll, Write};
 use crate::view::{OwnerForm, ResourceView, StoredOperation};
@@ -20,13 +23,16 @@ use crate::view::{OwnerForm, ResourceView, StoredOperation};
 pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     claim(view, observed)?;
     credential(view, observed, fail)?;
-    if identity(observed, fail)? == Identity::Moved {
-        take(view, observed)?;
+    let writes = view.policy.allows_put() && !view.observe;
+    match identity(observed, fail)? {
+        Identity::Kept => {}
+        Identity::Moved => take(view, observed)?,
+        Identity::Unproven if writes => return Break(fail(&unproven())),
+        Identity::Unproven => {}
     }
-    let holder = if view.policy.allows_put() && !view.observe {
-        holder(view, observed, reason::RECONCILING)?
-    } else {
-        None
+    let holder = match writes {
+        true => holder(view, observed, reason::RECONCILING)?,
+        false => None,
     };
     monitor(view, observed)?;
     if view.policy.allows_put() && holder.is_none() {
@@ -286,9 +292,9 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
             ))
         }
         Comparison::Edited(difference) => Break(put(&edited(view, difference))),
-        Comparison::Differs(difference) if view.was_reconciled() => Break(Action::Put {
-            event: drifted(difference),
-        }),
+        Comparison::Differs(difference) if view.was_reconciled() => {
+            Break(correct_drift(observed, difference))
+        }
         Comparison::Differs(difference) => Break(put(&format!("updating in Azure: {difference}"))),
         _ if view.observe => Continue(()),
         Comparison::Unrecorded | Comparison::Rebuilt(_) if observed.recorded.is_none() => {
@@ -307,6 +313,22 @@ fn correct(view: &ResourceView, observed: &Observed, provisioning: &Provisioning
             Provisioning::Settled => Continue(()),
         },
     }
+}
+
+/// Two operators that each think that they write the resource would send it to and fro: what neither user has edited stays.
+fn correct_drift(observed: &Observed, difference: &Differences) -> Action {
+    let event = drifted(difference);
+    let Some(Holder::Disputed(other)) = &observed.holder else {
+        return Action::Put { event };
+    };
+    let message = format!(
+        "Azure differs from the spec: {difference}. It is left so: {other} stands for the same resource, and another operator says \
+         there that it writes it, with another key than this one's, so it cannot be told who does. Give both operators one key, or \
+         set {} to skip on all objects but one",
+        names::RECONCILE_POLICY
+    );
+    let failure = Failure::warning(names::event::DRIFTED, RetryClass::VerySlow, message);
+    Action::Finish(Finish::failed(&failure).and(event))
 }
 
 /// What the event of an edit says.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow::{Break, Continue};
 use armature_shapes::names;
 
 use super::hold::{Held, hold};
-use super::{Step, adopt, credential, holder, identity, known, unless_paused, wait};
+use super::{Step, adopt, credential, holder, identity, known, unless_paused, unproven, wait};
 use crate::action::{Action, Finish};
 use crate::backoff::{Requeue, RetryClass};
 use crate::condition::{Verdict, reason};
@@ -25,8 +25,9 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
         return Continue(Action::RemoveFinalizer);
     }
     credential(view, observed, fail)?;
+    let identity = identity(observed, fail)?;
     // Azure never had it.
-    if identity(observed, fail)? == Identity::Moved {
+    if identity == Identity::Moved {
         return Continue(Action::RemoveFinalizer);
     }
     // It is another object's, unless that one goes first: what is there after that is this one's.
@@ -45,6 +46,8 @@ pub(super) fn decide(view: &ResourceView, observed: &Observed) -> Step<Action> {
     }
     if view.verbs.delete {
         match begin(view, observed)? {
+            // That there is nothing was seen before.
+            Action::Delete if identity == Identity::Unproven => Continue(fail(&unproven())),
             Action::Delete => release(view, observed),
             action => Continue(action),
         }
@@ -155,8 +158,8 @@ fn begin(view: &ResourceView, observed: &Observed) -> Step<Action> {
         match &observed.resource {
             None => return Break(Action::Get),
             Some(Ok(Resource::Missing)) if view.put_may_run => {
-                let message = "Azure does not show the resource, but may be making it: the PUT had no answer, or the operator \
-                    was restarted before it knew what came of it. Looking again for a while";
+                let message = "Azure does not show the resource, but may be making it: a PUT had no answer, or the operator \
+                    was restarted before it knew what came of it, or another operator has sent one. Looking again for a while";
                 return Break(progress(message, Requeue::Backoff(RetryClass::Poll)));
             }
             // A DELETE of what is not there yet would be the end of it.

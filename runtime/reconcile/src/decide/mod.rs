@@ -114,6 +114,17 @@ fn identity(observed: &Observed, fail: fn(&Failure) -> Action) -> Step<Identity>
     known(&observed.identity, Action::CheckIdentity, fail).map_continue(|identity| *identity)
 }
 
+/// Nothing is sent to an id that somebody else may have written, while nobody can tell whether it is the right one.
+fn unproven() -> Failure {
+    let message = format!(
+        "the ARM id in the object does not bear the operator's signature, and the owner, or the ConfigMap with its name, that \
+         would tell whether it is right is not there: nothing is sent. Create that; or `armature sign-notes --vouch` vouches for \
+         the object as it is; or {}: detach-on-delete lets it go",
+        names::RECONCILE_POLICY
+    );
+    Failure::warning(reason::WAITING_FOR_OWNER, RetryClass::Fast, message)
+}
+
 /// The other object that writes this resource, if there is one. `reason` is what is going on until that is known.
 fn holder<'o>(view: &ResourceView, observed: &'o Observed, reason: &str) -> Step<Option<&'o str>> {
     match &observed.holder {
@@ -133,7 +144,7 @@ fn holder<'o>(view: &ResourceView, observed: &'o Observed, reason: &str) -> Step
                 Requeue::Backoff(RetryClass::Fast),
             )))
         }
-        Some(Holder::Us) => Continue(None),
+        Some(Holder::Us | Holder::Disputed(_)) => Continue(None),
         Some(Holder::Other(holder) | Holder::Leaving(holder)) => Continue(Some(holder)),
     }
 }

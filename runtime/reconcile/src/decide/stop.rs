@@ -39,15 +39,15 @@ fn pause(paused: &Paused) -> Action {
 /// Nothing is sent while it is not known whose the resource is: to delete it may be wrong, and to leave it behind as well.
 fn unvouched(view: &ResourceView) -> Option<Action> {
     let acts = match view.deleting {
-        true => view.policy.allows_delete(),
-        false => view.policy.allows_put() && !view.observe,
+        true => view.policy.allows_delete() && view.has_resource_id,
+        false => view.policy.allows_put(),
     };
-    if !view.unvouched || !acts {
+    if !view.unvouched || !acts || view.observe {
         return None;
     }
     let message = format!(
         "the object says that it has made or adopted its resource, and this does not bear the operator's signature: it was changed by \
-         somebody else or by another release, or the object comes from a backup. As {} is set, nothing is sent. `armature sign-notes` \
+         somebody else or by another release, or the object comes from a backup. As {} is set, nothing is sent. `armature sign-notes --vouch` \
          vouches for the object as it is; {}: always takes the resource over; {}: detach-on-delete lets the object go",
         names::ADOPT,
         names::ADOPT,

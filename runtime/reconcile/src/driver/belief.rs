@@ -3,7 +3,7 @@
 //! Notes without a signature that fits are those of another operator (see [`crate::signature`]): nothing is sent because of
 //! them. They are signed once it is known which resource the object is for, so that nobody gets his own words signed.
 
-use armature_shapes::id::segment::subscription_of;
+use armature_shapes::id::segment::{has_dots, subscription_of};
 use armature_shapes::id::{RemoteId, ResourceId};
 use armature_shapes::names;
 
@@ -11,6 +11,7 @@ use super::pass::{Pass, recorded_id};
 use crate::action::warning;
 use crate::allowed_scopes::tells_of_an_operation;
 use crate::annotations::{Adopt, Adoption, Directives};
+use crate::observed::Identity;
 use crate::port::MetadataPatch;
 use crate::remote::Operation;
 use crate::signature::{Belief, NOT_BELIEVED, SIGNATURE};
@@ -28,6 +29,7 @@ impl Pass<'_> {
         if !will_be_claimed || !is_looked_at {
             return;
         }
+        self.leave_out_unsaid(patch);
         let annotations = patch.annotations_of(&self.object);
         let signature = self.keys.sign(&self.uid(), &annotations);
         let Some(signature) = signature else {
@@ -41,6 +43,16 @@ impl Pass<'_> {
         }
     }
 
+    /// Takes out where children are to be, which somebody else may have written, where no extension of the kind says it: of other
+    /// kinds nobody but an extension ever writes it.
+    fn leave_out_unsaid(&self, patch: &mut MetadataPatch) {
+        let name = names::CHILD_RESOURCE_ID_OVERRIDE;
+        let is_said = self.points.has_success_handler();
+        if self.belief.is_foreign() && !is_said && self.annotation(name).is_some() {
+            patch.annotations.entry(name.to_owned()).or_insert(None);
+        }
+    }
+
     /// Whether nothing would be signed that somebody else may have written. Of an object older than signatures the notes are
     /// believed, and the id is looked at all the same.
     fn may_sign(&self) -> bool {
@@ -49,9 +61,8 @@ impl Pass<'_> {
             Belief::Signed => true,
             Belief::Unsigned => self.has_known_id() && matches!(place.identity, Some(Ok(_))),
             Belief::Foreign => {
-                let is_known = place.is_proven || self.findings.writes.delete.is_some();
                 let is_followed = !self.book.has_operation() || self.operation().is_some();
-                is_known && self.has_known_id() && is_followed && !self.is_unvouched()
+                place.is_proven && self.has_known_id() && is_followed && !self.is_unvouched()
             }
         }
     }
@@ -91,6 +102,19 @@ impl Pass<'_> {
         }
     }
 
+    /// Tells of notes that are not believed and not signed either: nobody can say whether they are right. The condition, which
+    /// has just changed, says what to do.
+    pub(super) async fn tell_waits(&self) {
+        let is_unproven = matches!(self.findings.place.identity, Some(Ok(Identity::Unproven)));
+        let waits = self.belief.is_foreign() && (is_unproven || self.is_unvouched());
+        if waits && self.had_own_notes {
+            let message = "what the operator had noted in the object does not bear its signature: it was changed by somebody \
+                           else or by another release, the key was lost, or the object comes from a backup. It is not believed, \
+                           and nothing is sent because of it";
+            self.record(warning(NOT_BELIEVED, message)).await;
+        }
+    }
+
     /// Whether an operation is followed at the object's own resource, or where Azure keeps those of its subscription, which
     /// tells no more than how one went. Where else one is followed that somebody else wrote down is his choice.
     pub(super) fn is_on_own_path(&self, operation: &Operation) -> bool {
@@ -126,10 +150,7 @@ fn is_below(url: &str, id: &str) -> bool {
     let path = path_of(url);
     let (path, id) = (path.to_ascii_lowercase(), id.to_ascii_lowercase());
     let rest = path.strip_prefix(&id);
-    let is_plain = !path
-        .split('/')
-        .any(|segment| segment == ".." || segment == ".");
-    is_plain && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    !has_dots(url) && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -176,6 +197,8 @@ mod tests {
             ),
             (format!("{ID}b"), false),
             (format!("{ID}/../../../x"), false),
+            (format!("https://arm{ID}/%2e%2e/%2E./x"), false),
+            (format!("https://arm{ID}/..%5c..%5cx"), false),
             (
                 "https://arm/subscriptions/s/resourceGroups/other".to_owned(),
                 false,

@@ -21,15 +21,19 @@ use crate::port::{KubernetesError, MetadataPatch};
 use crate::view::OwnerForm;
 
 impl Pass<'_> {
-    /// Step 2. Of an object that is not claimed, nothing is said or sent before the next write, which is the claim or the
-    /// end of the pass: ownership is stored along with it.
-    pub(super) async fn take_ownership(&mut self) -> Result<(), KubernetesError> {
+    /// Step 2. It is stored along with the next write, at the end of the pass at the latest: most often that writes something
+    /// else, too.
+    pub(super) fn take_ownership(&mut self) {
         let namespace = &self.reconciler.settings.operator_namespace;
         self.book.take_ownership(namespace);
-        if self.is_claimed() {
-            self.patch(MetadataPatch::default()).await?;
+    }
+
+    /// Of several operators that find an object nobody's, one writes so: the others change nothing in Azure, and no Secret.
+    pub(super) async fn store_ownership(&mut self) -> Result<(), KubernetesError> {
+        match self.book.owes_ownership() {
+            true => self.write_notes().await,
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Key of the owner that is named in the cluster.
@@ -218,6 +222,9 @@ impl Pass<'_> {
     pub(super) fn forget_operation(&mut self) {
         // Nothing but the rest of this pass remembers how the operation ended.
         self.ways.session.commit();
+        if self.leaves_a_put() {
+            self.book.note_unanswered_put(self.reconciler.clock.now());
+        }
         self.book.forget_operation();
     }
 }

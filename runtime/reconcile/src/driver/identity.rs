@@ -30,13 +30,16 @@ impl Pass<'_> {
             return Ok(Err(wrong_type(kind, id)));
         }
         found!(self.check_scopes_of_place(&recorded).await?);
-        // Such a kind has an id of its own making; or what the id was made from is gone.
-        if self.points.claimer.is_some()
-            || self.owner_id().await?.is_err()
-            || self.name_from_config().await?.is_err()
-        {
-            self.findings.place.is_proven = self.points.claimer.is_some();
+        // Such a kind has an id of its own making. Of others, what it was made from may be gone.
+        if self.points.claimer.is_some() {
+            self.findings.place.is_proven = true;
             return Ok(Ok(Identity::Kept));
+        }
+        if self.owner_id().await?.is_err() || self.name_from_config().await?.is_err() {
+            return Ok(Ok(match self.belief.is_foreign() {
+                true => Identity::Unproven,
+                false => Identity::Kept,
+            }));
         }
         let computed = match self.build_id().await? {
             Ok(computed) => computed,
@@ -70,23 +73,39 @@ impl Pass<'_> {
             Ok(others) => others,
             Err(why) => return Ok(Holder::Unknown(why)),
         };
-        let keys = kubernetes.note_keys().await?;
-        let mut holder = None;
-        let mut first = claim::rank(&self.object, keys.count(&self.object));
+        let (mut holder, mut rival) = (None, None);
+        let mut first = claim::rank(&self.object, self.keys.count(&self.object));
         for other in others {
-            let rank = claim::rank(&other, keys.count(&other));
-            if rank < first && self.writes(&other).await? {
-                first = rank;
-                holder = Some(other);
+            let counts = self.keys.count(&other);
+            let rank = claim::rank(&other, counts);
+            let claims = !counts && claim::says_written(&other) && self.is_of_others(&other);
+            if (rank < first || claims) && self.writes(&other).await? {
+                if rank < first {
+                    first = rank;
+                    holder = Some(other);
+                } else {
+                    rival = Some(other.key().to_string());
+                }
             }
         }
-        Ok(holder.map_or(Holder::Us, |holder| {
-            let name = holder.key().to_string();
-            match holder.metadata.deletion_timestamp {
-                Some(_) => Holder::Leaving(name),
-                None => Holder::Other(name),
+        Ok(match (holder, rival) {
+            (None, None) => Holder::Us,
+            (None, Some(rival)) => Holder::Disputed(rival),
+            (Some(holder), _) => {
+                let name = holder.key().to_string();
+                match holder.metadata.deletion_timestamp {
+                    Some(_) => Holder::Leaving(name),
+                    None => Holder::Other(name),
+                }
             }
-        }))
+        })
+    }
+
+    /// Whether an object says that another operator manages it.
+    fn is_of_others(&self, object: &Object) -> bool {
+        let ours = &self.reconciler.settings.operator_namespace;
+        let manager = annotation(object, names::OPERATOR_NAMESPACE);
+        manager.is_some_and(|manager| !manager.is_empty() && manager != ours)
     }
 
     /// Whether an object may write its resource at all.

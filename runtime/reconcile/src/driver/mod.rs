@@ -281,8 +281,11 @@ impl Pass<'_> {
         if action.may_call_extension() && self.points.are_any() {
             self.owner_object().await?;
         }
+        if action.changes_something() {
+            self.store_ownership().await?;
+        }
         match action {
-            Action::TakeOwnership => self.take_ownership().await?,
+            Action::TakeOwnership => self.take_ownership(),
             Action::ReadNamespace => self.read_namespace().await?,
             Action::LookForProtected => {
                 self.findings.place.protection = Some(self.look_for_protected());

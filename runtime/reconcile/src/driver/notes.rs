@@ -12,7 +12,7 @@ use crate::bookkeeping::{Failures, Outdated};
 use crate::observed::{Comparison, Provisioning, Resource};
 use crate::port::KubernetesError;
 use crate::remote::Verb;
-use crate::view::{Hold, HoldLimits};
+use crate::view::{Hold, HoldLimits, StoredOperation};
 
 /// How long a resource may stay invisible whose PUT Azure has taken, when its answer was lost. The longest in recorded
 /// traffic is 46 s.
@@ -50,6 +50,14 @@ impl Pass<'_> {
             return Ok(());
         }
         self.write_notes_anyway().await
+    }
+
+    /// Whether the operation that is not followed may be a PUT, of another operator most likely: what it makes may appear later.
+    pub(super) fn leaves_a_put(&self) -> bool {
+        let is_unreadable = self.stored_operation() == StoredOperation::Unreadable;
+        let resumed = self.book.operation();
+        let resumed = resumed.and_then(|(id, token)| self.ways.session.resume(id, token));
+        is_unreadable && resumed.is_none_or(|operation| operation.verb == Verb::Write)
     }
 
     /// Whether a PUT that had no answer may still make the resource appear.

@@ -158,7 +158,12 @@ impl Pass<'_> {
                     self.record(event).await;
                 }
                 if let Some(status) = status {
+                    let before = parse(self.object.status.as_deref(), "status").unwrap_or_default();
+                    let is_news = told(&before) != told(&status);
                     self.write_status(status).await?;
+                    if is_news {
+                        self.tell_waits().await;
+                    }
                 }
             }
         }

@@ -125,6 +125,27 @@ fn both_keys_of_the_ring_fit_and_the_first_one_signs() {
     assert_eq!(NoteKeys::default().sign("uid", &notes()), None);
 }
 
+/// After a rotation objects that are signed by the key before are signed, and others need a signature as before.
+#[test]
+fn a_rotation_asks_for_no_other_all_signed_since() {
+    let old = NoteKeys::new(key(1), None, Some(at(100))).demanding_all();
+    let ring = NoteKeys::new(key(2), Some(key(1)), Some(at(100))).demanding_all();
+    for (annotations, expected) in [
+        (signed(&old, "uid", notes()), Belief::Signed),
+        (signed(&ring, "uid", notes()), Belief::Signed),
+        (notes(), Belief::Foreign),
+    ] {
+        assert_eq!(ring.belief(&object(annotations, 50)), expected);
+    }
+}
+
+/// What earlier builds have signed fits: a note that is signed more, or less, would have all objects taken over at the upgrade.
+#[test]
+fn what_is_signed_stays_what_it_is() {
+    let signature = keys().sign("uid", &notes()).unwrap();
+    assert_eq!(signature, "v1.yYkn94vOr4mOKuMybpvsTkSQ_hcqBrpL8MyEoRIYOGY");
+}
+
 /// A digest that is kept in an object is public, and a tenant can have some of texts of his choice.
 #[test]
 fn a_digest_is_no_signature() {

@@ -170,6 +170,11 @@ impl MemoryCluster {
         *lock(&self.digest_key) = DigestKey::random();
     }
 
+    /// Another operator is at work, with this key. Returns the one of before.
+    pub fn exchange_digest_key(&self, key: DigestKey) -> DigestKey {
+        std::mem::replace(&mut *lock(&self.digest_key), key)
+    }
+
     /// Objects that are younger than this need signed notes.
     pub fn demand_signatures_since(&self, since: Timestamp) {
         lock(&self.signing).0 = Some(since);

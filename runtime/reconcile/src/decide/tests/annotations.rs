@@ -30,6 +30,29 @@ fn a_pause_and_a_mistake_come_before_everything() {
     check(&rows, &claimed(), &nothing());
 }
 
+/// Notes that nobody vouches for say that the resource is the object's own, where `adopt` would ask.
+#[test]
+fn what_nobody_vouches_for_waits_where_something_would_be_sent() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 9] = [
+        ("unvouched", "would write", |_, _| {}, "False/Warning/AdoptionRefused, very slow"),
+        ("unvouched", "skip reads", |v, o| (v.policy, o.resource) = (Policy::Skip, None), "Get"),
+        ("unvouched", "observe reads", |v, o| (v.observe, o.resource) = (true, None), "Get"),
+        ("unvouched", "paused", |v, _| v.paused = paused(None), "paused: for now, unsaid, never"),
+        ("unvouched", "deleting", |v, _| v.deleting = true, "False/Warning/AdoptionRefused, very slow"),
+        ("unvouched", "deleting, detached", |v, _| (v.deleting, v.policy) = (true, Policy::DetachOnDelete), "RemoveFinalizer"),
+        ("unvouched", "deleting, observed only", |v, _| (v.deleting, v.observe) = (true, true), "RemoveFinalizer"),
+        ("unvouched", "deleting, without an id", |v, _| (v.deleting, v.has_resource_id) = (true, false), "RemoveFinalizer"),
+        ("unvouched", "deleting, of another operator", |v, _| (v.deleting, v.manager) = (true, Manager::Other("x".into())), "unsaid, never: Overlap"),
+    ];
+    let view = ResourceView {
+        adopt: NEVER,
+        unvouched: true,
+        ..claimed()
+    };
+    check(&rows, &view, &equal());
+}
+
 /// No row sends a PUT before it is noted that the resource is the object's.
 #[test]
 fn whose_an_existing_resource_is() {

@@ -26,6 +26,46 @@ fn a_recorded_id_is_compared_with_the_spec_and_claimed_anew_where_azure_never_ha
     check(&rows, &claimed(), &signed_in());
 }
 
+/// Somebody else may have written the id, and the owner is gone.
+#[test]
+fn to_an_id_that_is_not_proven_nothing_is_sent() {
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 8] = [
+        ("1.3", "differs", |_, o| o.comparison = differs(), "False/Warning/WaitingForOwner, fast"),
+        ("1.3", "not looked at", |_, o| o.resource = None, "False/Warning/WaitingForOwner, fast"),
+        ("1.3", "skip reads", |v, o| (v.policy, o.resource) = (Policy::Skip, None), "Get"),
+        ("1.3", "observe reads", |v, o| (v.observe, o.resource) = (true, None), "Get"),
+        ("1.9", "deleted, not looked at", |v, o| (v.deleting, o.resource) = (true, None), "Get"),
+        ("1.9", "deleted, there", |v, _| v.deleting = true, "False/Warning/WaitingForOwner, fast: DeleteActionError"),
+        ("1.9", "deleted, not there", |v, o| (v.deleting, o.resource) = (true, missing()), "RemoveFinalizer"),
+        ("1.9", "deleted, kept", |v, _| (v.deleting, v.policy) = (true, Policy::DetachOnDelete), "RemoveFinalizer"),
+    ];
+    let observed = Observed {
+        identity: Some(Ok(Identity::Unproven)),
+        ..equal()
+    };
+    check(&rows, &claimed(), &observed);
+}
+
+/// Another operator may be writing it: only what the user asks for is sent.
+#[test]
+fn drift_of_a_resource_that_two_operators_may_write_is_left() {
+    let disputed = || Some(Holder::Disputed("Store a/b".to_owned()));
+    let observed = Observed {
+        holder: disputed(),
+        ..equal()
+    };
+    #[rustfmt::skip] // one row, one line
+    let rows: [Row; 5] = [
+        ("disputed", "equal", |_, _| {}, "True//Succeeded, sync"),
+        ("disputed", "drift", |_, o| o.comparison = differs(), "False/Warning/Drifted, very slow: Drifted"),
+        ("disputed", "an edit", |_, o| o.comparison = Some(Comparison::Edited(Differences::default())), "Put: BeginCreateOrUpdate"),
+        ("disputed", "never sent", |v, o| (v.put_generation, o.comparison) = (None, differs()), "Put: BeginCreateOrUpdate"),
+        ("disputed", "deleted", |v, _| v.deleting = true, "Delete"),
+    ];
+    check(&rows, &claimed(), &observed);
+}
+
 fn unknown() -> Option<Holder> {
     Some(Holder::Unknown("they cannot be listed".to_owned()))
 }

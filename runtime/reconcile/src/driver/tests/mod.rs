@@ -31,6 +31,7 @@ mod secrets;
 mod signatures;
 mod stored_check;
 mod uuid_names;
+mod vouching;
 mod young;
 
 use std::sync::Arc;

@@ -6,16 +6,16 @@ use super::edits::full_store;
 use super::*;
 use crate::signature::{NOT_BELIEVED, SIGNATURE, Verdict};
 
-const TWIN: &str = "GenericClient.CreateOrUpdateByID";
-const ELSEWHERE: &str = "/subscriptions/s-1/resourceGroups/after";
+pub(super) const TWIN: &str = "GenericClient.CreateOrUpdateByID";
+pub(super) const ELSEWHERE: &str = "/subscriptions/s-1/resourceGroups/after";
 
 /// Every object is younger than the key.
-fn before_all() -> Timestamp {
+pub(super) fn before_all() -> Timestamp {
     Timestamp::from_second(-1).unwrap()
 }
 
 /// The note of an operation that is followed at this URL.
-fn followed_at(url: &str) -> String {
+pub(super) fn followed_at(url: &str) -> String {
     let url = format!("{url}?api-version=2024-01-01");
     json!({"type": "x", "token": {"type": "loc", "pollURL": url, "state": "InProgress"}})
         .to_string()
@@ -23,13 +23,13 @@ fn followed_at(url: &str) -> String {
 
 impl World {
     /// Writes into an object as whoever may edit it does.
-    fn forge(&self, key: &ObjectKey, annotations: &[(&str, &str)]) {
+    pub(super) fn forge(&self, key: &ObjectKey, annotations: &[(&str, &str)]) {
         for (name, value) in annotations {
             self.cluster.annotate(key, name, Some(value));
         }
     }
 
-    async fn is_signed(&self, key: &ObjectKey) -> bool {
+    pub(super) async fn is_signed(&self, key: &ObjectKey) -> bool {
         let object = self.cluster.object(key).unwrap();
         let keys = self.cluster.note_keys().await.unwrap();
         let uid = object.metadata.uid.unwrap();
@@ -38,18 +38,18 @@ impl World {
     }
 
     /// The object as a release before signatures left it.
-    fn unsign(&self, key: &ObjectKey) {
+    pub(super) fn unsign(&self, key: &ObjectKey) {
         self.cluster.annotate(key, SIGNATURE, None);
     }
 
     /// Writes of objects so far, which are forgotten here with all else.
-    fn writes(&self) -> Vec<String> {
+    pub(super) fn writes(&self) -> Vec<String> {
         let mut lines = self.journal.take();
         lines.retain(|line| line.starts_with("metadata") || line.starts_with("status"));
         lines
     }
 
-    fn told(&self) -> usize {
+    pub(super) fn told(&self) -> usize {
         let events = self.cluster.take_events();
         events
             .iter()
