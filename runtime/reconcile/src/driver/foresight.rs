@@ -39,6 +39,8 @@ pub struct Foresight {
     pub version: Option<&'static str>,
     /// What Azure has and a PUT leaves out: the one that would be sent, or the next one where there is nothing to send now.
     pub left_out: Vec<LeftOut>,
+    /// What of a PUT is outside of the scopes, and sent all the same as the operator's setting has it.
+    pub outside: Option<String>,
 }
 
 /// The step at which a pass was stopped.
@@ -114,6 +116,7 @@ impl Reconciler {
                     credential: pass.findings.credential().clone(),
                     version: Some(pass.version().name),
                     left_out,
+                    outside: pass.outside_body(),
                     ..Foresight::of(next)
                 });
             }
@@ -131,6 +134,7 @@ impl Foresight {
             credential: CredentialKey::Global,
             version: None,
             left_out: Vec::new(),
+            outside: None,
         }
     }
 
