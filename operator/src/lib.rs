@@ -15,6 +15,7 @@
 //! | [`descriptions`] | Azure's own words for properties |
 //! | [`plan`] | what manifests, or a cluster, would change in Azure |
 //! | [`check`] | what of a cluster this release refuses |
+//! | [`installation`] | the operator that is installed in a cluster, and what it is told |
 //! | [`takeover`] | a cluster from Azure Service Operator, and back |
 //! | [`worlds`], [`transports`] | what the reconciler reaches where that is no cluster and no Azure |
 //! | [`colour`] | who gets colours |
@@ -37,6 +38,7 @@ pub mod export;
 pub mod graph;
 mod health;
 pub mod import;
+pub mod installation;
 pub mod logging;
 mod manager;
 mod memory;

@@ -10,13 +10,15 @@ mod commands;
 
 use armature_controlplane::waiting::until_ok;
 use commands::World;
-use k8s_openapi::api::core::v1::{Namespace, Secret};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 
 const RESOURCES: &str = "resources.azure.com";
 const GROUP: &str = "resources.azure.com/v1api20200601";
+const OPERATOR: &str = "armature-system";
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 
 async fn secret(world: &World, name: &str, values: &Value) {
@@ -226,7 +228,131 @@ async fn what_is_foretold_is_what_the_operator_says() {
     let wide = checked(&world, "", 1).await;
     assert_eq!(of(&wide, "ResourceGroup", "outside"), [[""; 3]; 0]);
 
+    as_the_operator_is_told(&world).await;
     served_by_another_release(&mut world).await;
+    stored_at_another_version(&world).await;
+}
+
+/// Settings of the operator count wherever its Deployment is, and whatever way they take.
+async fn as_the_operator_is_told(world: &World) {
+    let namespaces: Api<Namespace> = Api::all(world.client().clone());
+    for name in ["elsewhere", "bound"] {
+        let namespace = serde_json::from_value(json!({"metadata": {"name": name}})).unwrap();
+        let how = PostParams::default();
+        namespaces.create(&how, &namespace).await.unwrap();
+    }
+    let maps: Api<ConfigMap> = Api::namespaced(world.client().clone(), OPERATOR);
+    let map = json!({"metadata": {"name": "settings"}, "data": {"proofs": "client-secret"}});
+    let map = serde_json::from_value(map).unwrap();
+    maps.create(&PostParams::default(), &map).await.unwrap();
+    let from = |kind: &str, name: &str| json!({kind: {"name": name, "key": "proofs"}});
+    let variable = |name: &str, from: Value| json!({"name": name, "valueFrom": from});
+    let own = json!({"name": "AZURE_CLIENT_ID", "value": "00000000-0000-0000-0000-00000000000b"});
+    let subscription =
+        json!({"name": "AZURE_SUBSCRIPTION_ID", "value": "00000000-0000-0000-0000-000000000001"});
+    let proofs = variable(
+        "ARMATURE_SECRET_PROOFS",
+        from("configMapKeyRef", "settings"),
+    );
+    let env = json!([own, subscription, proofs]);
+    let flags = ["--target-namespaces=shop"];
+    world.apply_deployment(OPERATOR, &env, &flags).await;
+    secret(world, "borrows", &json!({})).await;
+    let borrows = json!({"serviceoperator.azure.com/credential-from": "borrows"});
+    world.apply(&group("borrows", borrows, json!({}))).await;
+    let told = checked(world, "", 1).await;
+    let found = of(&told, "Secret", "borrows");
+    assert!(found[0][2].contains("ARMATURE_SECRET_PROOFS"), "{found:?}");
+
+    // What its namespace says of identities, and that it keeps off the operator's own.
+    let env = json!([own, subscription]);
+    world.apply_deployment(OPERATOR, &env, &[]).await;
+    let annotate = async |annotations: Value| {
+        let patch = json!({"metadata": {"annotations": annotations}});
+        let patch = Patch::Merge(&patch);
+        let how = PatchParams::default();
+        namespaces.patch("shop", &how, &patch).await.unwrap();
+    };
+    const IDENTITIES: &str = "armature.azure.com/allowed-identities";
+    const OWN: &str = "armature.azure.com/credential";
+    for (annotations, part) in [
+        (json!({IDENTITIES: "none"}), IDENTITIES),
+        (
+            json!({IDENTITIES: null, OWN: "own"}),
+            "the operator's own identity",
+        ),
+    ] {
+        annotate(annotations).await;
+        let told = checked(world, "-n shop", 1).await;
+        let found = of(&told, "Secret", "borrows");
+        assert_eq!(found[0][1], "data.AZURE_CLIENT_ID", "{found:?}");
+        assert!(found[0][2].contains(part), "{found:?}");
+    }
+    let told = checked(world, "-n shop", 1).await;
+    let sound = of(&told, "ResourceGroup", "sound");
+    assert_eq!(sound[0][0], "CredentialNotFound", "{sound:?}");
+    annotate(json!({OWN: null})).await;
+
+    // A namespace that the operator does not manage, and a setting that nobody can read.
+    let scopes = variable(
+        "ALLOWED_SCOPES",
+        json!({"fieldRef": {"fieldPath": "metadata.name"}}),
+    );
+    let flags = ["--target-namespaces=bound"];
+    world
+        .apply_deployment(OPERATOR, &json!([scopes]), &flags)
+        .await;
+    let told = checked(world, "-n shop", 0).await;
+    assert_eq!(told["objects"], 0);
+    let notes = told["notes"].to_string();
+    for part in [
+        "the operator manages namespaces bound only",
+        "ALLOWED_SCOPES of the pod itself",
+    ] {
+        assert!(notes.contains(part), "{notes}");
+    }
+
+    // Where it is somewhere else, what it claimed from here is another operator's.
+    remove_deployment(world, OPERATOR).await;
+    world.apply_deployment("elsewhere", &json!([]), &[]).await;
+    let told = checked(world, "-n shop", 1).await;
+    let problems = told["problems"].to_string();
+    let part = "objects of the operator in namespace armature-system were left out";
+    assert!(problems.contains(part), "{problems}");
+    remove_deployment(world, "elsewhere").await;
+}
+
+async fn remove_deployment(world: &World, namespace: &str) {
+    let deployments: Api<Deployment> = Api::namespaced(world.client().clone(), namespace);
+    let how = Default::default();
+    deployments.delete("armature", &how).await.unwrap();
+}
+
+/// An earlier release stores objects at another version, which is the one that the cluster serves.
+async fn stored_at_another_version(world: &World) {
+    let before = checked(world, "", 1).await;
+    let crds: Api<CustomResourceDefinition> = Api::all(world.client().clone());
+    let name = "resourcegroups.resources.azure.com";
+    let crd = crds.get(name).await.unwrap();
+    let mut versions = crd.spec.versions;
+    for version in &mut versions {
+        version.storage = version.name == "v1api20200601";
+        version.served &= version.name != "v1api20200601storage";
+    }
+    // Nobody is there who converts.
+    let patch = json!({"spec": {"versions": versions, "conversion": {"strategy": "None", "webhook": null}}});
+    let parameters = PatchParams::default();
+    until_ok("the CRD stores at another version", async || {
+        crds.patch(name, &parameters, &Patch::Merge(&patch)).await
+    })
+    .await;
+    until_ok("objects are read at that version", async || {
+        let now = checked(world, "", 1).await;
+        let is_same = now["objects"] == before["objects"]
+            && of(&now, "ResourceGroup", "text") == of(&before, "ResourceGroup", "text");
+        is_same.then_some(()).ok_or(now)
+    })
+    .await;
 }
 
 /// A CRD that serves a version which this release does not have is named.

@@ -203,6 +203,50 @@ spec:
   administratorLoginPassword: {name: login, key: password}
 ";
 
+const TEXT: &str = "
+apiVersion: resources.azure.com/v1api20200601
+kind: ResourceGroup
+metadata: {name: team}
+spec:
+  location: westeurope
+  tags: {see: /subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/others}
+";
+
+/// What the operator has for namespaces that say nothing counts against a cluster, as strictly as it does.
+#[tokio::test(flavor = "multi_thread")]
+async fn scopes_of_the_operator_count_against_a_cluster() {
+    let world = World::start("plan.md").await;
+    // The kinds are there.
+    world.apply_page("shop").await;
+    world.write("text.yaml", TEXT);
+    let scopes = GROUP.replace("shop", "team");
+    let flags = [
+        format!("--allowed-scopes={scopes}"),
+        "--allowed-scopes-mode=warn".to_owned(),
+    ];
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    for (flags, action, reason, part) in [
+        (&[][..], "create", "", None),
+        (&flags[..1], "blocked", "ScopeNotAllowed", None),
+        (&flags[..], "create", "", Some("tags.see: ")),
+    ] {
+        world
+            .apply_deployment("armature-system", &json!([]), flags)
+            .await;
+        let code = i32::from(action == "blocked");
+        let found = plan(&world, "-f text.yaml --cluster -n shop", code).await;
+        assert_eq!(actions(&found), [("team", action, reason)], "{found:#}");
+        let told = found["resources"][0]["warnings"].to_string();
+        match part {
+            Some(part) => assert!(
+                told.contains(part) && told.contains("it is sent all the same"),
+                "{told}"
+            ),
+            None => assert_eq!(told, "null"),
+        }
+    }
+}
+
 async fn create(world: &World, (group, version, kind): (&str, &str, &str), object: &Value) {
     let gvk = GroupVersionKind::gvk(group, version, kind);
     let api: Api<DynamicObject> =

@@ -27,13 +27,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{/* What becomes of ids outside of the allowed scopes that only a whole request shows: what the value says, else what the release
-has, else enforce where it is new. An upgrade from a release that did not look at them refuses nothing until it is asked to. */}}
+has, else enforce where it is new. An upgrade from a release that did not look at them refuses nothing until it is asked to. The Role
+tells it where somebody deleted the Deployment. */}}
 {{- define "armature.allowedScopesMode" -}}
 {{- if .Values.allowedScopesMode -}}
 {{- .Values.allowedScopesMode -}}
 {{- else if .Release.IsUpgrade -}}
 {{- $mode := "warn" -}}
 {{- $known := lookup "apps/v1" "Deployment" .Release.Namespace (include "armature.name" .) -}}
+{{- if not $known -}}
+{{- $role := lookup "rbac.authorization.k8s.io/v1" "Role" .Release.Namespace (include "armature.name" .) -}}
+{{- $mode = dig "metadata" "annotations" "armature.azure.com/allowed-scopes-mode" $mode $role -}}
+{{- end -}}
 {{- range dig "spec" "template" "spec" "containers" list $known -}}
 {{- range .env -}}
 {{- if eq .name "ALLOWED_SCOPES_MODE" }}{{ $mode = .value }}{{ end -}}

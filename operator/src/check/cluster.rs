@@ -1,25 +1,24 @@
 //! From a cluster to what was found.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armature_runtime::azure::budget::Budget;
-use armature_runtime::azure::credential::SecretReader;
+use armature_runtime::azure::credential::{NamespaceBounds, SecretReader};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::extension::Registry;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::installed_crds;
-use armature_runtime::names;
-use armature_runtime::reconcile::allowed_scopes::AllowedScopes;
+use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
 use armature_runtime::reconcile::time::Time;
-use armature_runtime::resource::Object;
+use armature_runtime::resource::{Kind, Object};
 use futures::{StreamExt, stream};
 use kube::Client;
 
 use super::credentials::{Rules, named};
 use super::finding::{Checked, Finding};
+use super::left::left;
 use super::nobody::{Nobody, SUBSCRIPTION};
-use super::variables::Variables;
+use crate::installation::Found;
 use crate::plan::look::{Azure, Looker, settings};
 use crate::plan::order::{Order, exported};
 use crate::plan::planner::UNLIMITED;
@@ -37,8 +36,8 @@ pub struct Setting {
     pub kinds: &'static [&'static KindInfo],
     /// Extensions of the kinds.
     pub extensions: Registry,
-    /// Namespace of the operator.
-    pub operator_namespace: String,
+    /// Namespace of the operator; where its Deployment is, if nobody says so.
+    pub operator_namespace: Option<String>,
     /// Scopes of namespaces that name none, where somebody says so beside the operator.
     pub default_scopes: Option<AllowedScopes>,
     /// The subscription of the operator's own credential, where the operator's Secret does not say it.
@@ -51,64 +50,53 @@ pub struct Setting {
 /// When the cluster cannot be read, or the operator's settings make no sense.
 pub async fn check(client: &Client, live: &Live, setting: &Setting) -> anyhow::Result<Checked> {
     let mut checked = Checked::default();
-    of_crds(client, setting, &mut checked).await;
-    let variables = Variables::read(client, live, &setting.operator_namespace).await;
-    checked.notes.extend(variables.note.clone());
-    let rules = Rules::of(&variables)?;
-    let (objects, problems) = live.objects(setting.kinds).await?;
+    let named = setting.operator_namespace.as_deref();
+    let operator = Found::read(live, named).await.with_credential(live).await;
+    checked.notes.extend(operator.notes());
+    let rules = Rules::of(&operator.variables)?;
+    let elsewhere = of_crds(client, setting, &mut checked).await;
+    let (mut objects, problems) = live.objects(setting.kinds).await?;
     checked.problems.extend(problems);
+    for (kind, version) in elsewhere {
+        match live.objects_at(kind, &version).await {
+            Ok(more) => objects.extend(more),
+            Err(error) => checked.problems.push(error.to_string()),
+        }
+    }
     let world = world(live, setting, objects.clone()).await?;
-    let objects = left(objects, &setting.operator_namespace, &mut checked);
-    of_secrets(&world, &rules, &objects, &mut checked).await;
-    let looker = looker(&world, &rules, &variables, setting)?;
-    of_objects(&looker, &objects, &mut checked).await?;
+    let targets = operator.variables.target_namespaces();
+    let left = left(objects, &operator.namespace, &targets);
+    checked.notes.extend(left.notes);
+    of_secrets(&world, &rules, &left.objects, &mut checked).await;
+    let looker = looker(&world, &rules, &operator, setting)?;
+    of_objects(&looker, &left.objects, &mut checked).await?;
     checked.findings.sort();
     checked.unseen.sort();
     Ok(checked)
 }
 
-/// The objects without those of operators in other namespaces, which have settings of their own.
-fn left(objects: Vec<Object>, operator: &str, checked: &mut Checked) -> Vec<Object> {
-    let mut others: BTreeMap<String, usize> = BTreeMap::new();
-    let mut left = Vec::new();
-    for object in objects {
-        let annotations = object.metadata.annotations.as_ref();
-        let of = annotations.and_then(|entries| entries.get(names::OPERATOR_NAMESPACE));
-        // Without a word it is for whoever comes first.
-        match of.filter(|of| !of.is_empty() && *of != operator) {
-            Some(other) => *others.entry(other.clone()).or_default() += 1,
-            None => left.push(object),
-        }
-    }
-    let told = others.into_iter().map(|(namespace, count)| {
-        format!(
-            "{count} objects of the operator in namespace {namespace} were left out: look at them with --operator-namespace {namespace}"
-        )
-    });
-    // They are looked at apart, so that this check can come out well.
-    checked.notes.extend(told);
-    left
-}
-
-/// CRDs with versions that this release does not have. Who may read no CRDs learns of objects alone.
-async fn of_crds(client: &Client, setting: &Setting, checked: &mut Checked) {
+/// CRDs with versions that this release does not have. Who may read no CRDs learns of objects alone. Returned are those whose objects
+/// are served at no version in which this release stores them, but at one in which they are stored now.
+async fn of_crds(client: &Client, setting: &Setting, checked: &mut Checked) -> Vec<(Kind, String)> {
+    let mut elsewhere = Vec::new();
     let crds = match installed_crds(client).await {
         Ok(crds) => crds,
         Err(error) => {
             checked.problems.push(error.to_string());
-            return;
+            return elsewhere;
         }
     };
     for crd in &crds {
         let Some(kind) = setting.kinds.iter().find(|kind| crd.is_of(kind)) else {
             continue;
         };
-        if !crd.serves(kind) {
-            checked.problems.push(format!(
-                "the cluster does not serve {} at {}, in which this release stores objects: they were not looked at",
+        match crd.readable_version(kind) {
+            Some(version) if version == kind.hub.storage_version => {}
+            Some(version) => elsewhere.push((Kind(kind), version.to_owned())),
+            None => checked.problems.push(format!(
+                "the cluster serves {} at no version that this release can read all of: its objects were not looked at",
                 crd.metadata.name.as_deref().unwrap_or_default(),
-                kind.hub.storage_version
-            ));
+            )),
         }
         let stored = crd.check_stored(kind).err();
         let served = crd.check_served(kind).err();
@@ -118,6 +106,7 @@ async fn of_crds(client: &Client, setting: &Setting, checked: &mut Checked) {
         ];
         checked.findings.extend(findings.into_iter().flatten());
     }
+    elsewhere
 }
 
 async fn world(
@@ -142,7 +131,8 @@ async fn of_secrets(world: &Applied, rules: &Rules, objects: &[Object], checked:
         match world.read_secret(&namespace, &name).await {
             Ok(Some(secret)) => {
                 checked.secrets += 1;
-                if let Err(error) = rules.check(&namespace, &name, &secret) {
+                let bounds = NamespaceBounds::of(&world.namespace(&namespace));
+                if let Err(error) = rules.check(&namespace, &name, &secret, &bounds) {
                     let finding = Finding::of_secret(&namespace, &name, &error);
                     checked.findings.push(finding);
                 }
@@ -157,15 +147,17 @@ async fn of_secrets(world: &Applied, rules: &Rules, objects: &[Object], checked:
 fn looker(
     world: &Arc<Applied>,
     rules: &Rules,
-    variables: &Variables,
+    operator: &Found,
     setting: &Setting,
 ) -> anyhow::Result<Looker> {
-    let mut settings = settings(&setting.operator_namespace);
-    settings.default_scopes = match (&setting.default_scopes, variables.get("ALLOWED_SCOPES")) {
-        (Some(scopes), _) => Some(scopes.clone()),
-        (None, Some(text)) => Some(AllowedScopes::parse(&text)?),
-        (None, None) => None,
-    };
+    let variables = &operator.variables;
+    let mut settings = settings(&operator.namespace);
+    variables.set(&mut settings)?;
+    if let Some(scopes) = &setting.default_scopes {
+        settings.default_scopes = Some(scopes.clone());
+    }
+    // Whatever the operator's mode is.
+    settings.scopes_enforcement = Enforcement::Enforce;
     let own = variables.get(SUBSCRIPTION);
     let nobody = Nobody {
         secrets: world.clone(),
@@ -215,27 +207,4 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
     use super::*;
-
-    #[test]
-    fn objects_of_other_operators_are_left_out_and_told_of() {
-        let of = |operator: Option<&str>| Object {
-            kind: Kind(armature_generated::KINDS[0]),
-            metadata: ObjectMeta {
-                annotations: operator
-                    .map(|name| [(names::OPERATOR_NAMESPACE.to_owned(), name.to_owned())].into()),
-                ..ObjectMeta::default()
-            },
-            spec: None,
-            status: None,
-        };
-        let operators = [None, Some(""), Some("ours"), Some("web"), Some("web")];
-        let mut checked = Checked::default();
-        let left = left(operators.map(of).into(), "ours", &mut checked);
-        assert_eq!(left.len(), 3, "whoever comes first takes the others");
-        let [note] = checked.notes.as_slice() else {
-            panic!("{:?}", checked.notes);
-        };
-        assert!(note.starts_with("2 objects of the operator in namespace web"));
-        assert!(checked.problems.is_empty(), "that is no failure");
-    }
 }

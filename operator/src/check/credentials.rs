@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use armature_runtime::azure::Cloud;
 use armature_runtime::azure::credential::{
-    CredentialError, Place, SecretBounds, SecretData, SecretRules, identity_folders,
-    secret_identity,
+    CredentialError, Identity, NamespaceBounds, Place, SecretBounds, SecretData, SecretRules,
+    check_bounds, identity_folders, operator_identity, secret_identity,
 };
 use armature_runtime::names;
 use armature_runtime::resource::Object;
 
-use super::variables::Variables;
+use crate::installation::Variables;
 use crate::secret_bounds::secret_bounds;
 
 /// What the operator's settings say about Secrets.
@@ -23,6 +23,8 @@ pub struct Rules {
     other_clouds: bool,
     identity_folders: Vec<PathBuf>,
     bounds: SecretBounds,
+    /// The operator's own identity, where its settings tell which that is.
+    own: Option<Identity>,
 }
 
 impl Rules {
@@ -39,10 +41,11 @@ impl Rules {
             other_clouds: other_clouds.is_some_and(|value| value.eq_ignore_ascii_case("true")),
             identity_folders: identity_folders(get),
             bounds: secret_bounds(get)?,
+            own: operator_identity(get).ok().flatten(),
         })
     }
 
-    /// Whether a Secret holds a credential that is taken.
+    /// Whether a Secret holds a credential that is taken, and that its namespace may use.
     ///
     /// # Errors
     /// What the operator would say of it.
@@ -51,6 +54,7 @@ impl Rules {
         namespace: &str,
         name: &str,
         secret: &SecretData,
+        bounds: &NamespaceBounds,
     ) -> Result<(), CredentialError> {
         let rules = SecretRules {
             token_file: self.token_file.as_deref(),
@@ -60,10 +64,12 @@ impl Rules {
             bounds: &self.bounds,
         };
         let identity = secret_identity(namespace, name, secret, rules)?;
-        identity.check_path(Place::Secret {
+        let place = Place::Secret {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
-        })
+        };
+        identity.check_path(place.clone())?;
+        check_bounds(&identity, self.own.as_ref(), bounds, place)
     }
 }
 

@@ -101,7 +101,9 @@ impl Finding {
     /// A Secret whose credential is refused.
     pub fn of_secret(namespace: &str, name: &str, error: &CredentialError) -> Self {
         let key = match error {
-            CredentialError::Key { key, .. } | CredentialError::Value { key, .. } => Some(*key),
+            CredentialError::Key { key, .. }
+            | CredentialError::Value { key, .. }
+            | CredentialError::Identity { key, .. } => Some(*key),
             CredentialError::File { .. } => Some(IDENTITY_FILE),
             _ => None,
         };

@@ -9,18 +9,18 @@
 //! | [`finding`] | what was found, as it is written for programs |
 //! | [`cluster`] | from a cluster to what was found |
 //! | [`credentials`] | Secrets with credentials |
-//! | [`variables`] | what the operator of the cluster is told |
+//! | [`left`] | the objects that are the operator's |
 //! | [`nobody`] | an Azure that answers nothing but which subscription a credential is for |
 //! | [`text`] | what was found, for people |
 
 pub mod cluster;
 pub mod credentials;
 pub mod finding;
+pub mod left;
 pub mod nobody;
 #[cfg(test)]
 mod tests;
 pub mod text;
-pub mod variables;
 
 pub use cluster::{Setting, check};
 pub use finding::{Checked, Finding, Subject};

@@ -10,6 +10,9 @@ use async_trait::async_trait;
 /// The key of a credential's subscription.
 pub const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
 
+/// The list of built-in roles: their definitions are the same for everybody, and may be referred to everywhere.
+const ROLES: &str = "/providers/Microsoft.Authorization/roleDefinitions";
+
 /// Nobody is asked.
 pub struct Nobody {
     /// Where credentials are.
@@ -35,6 +38,14 @@ fn unsaid(url: &str, message: String) -> TransportError {
 impl Transport for Nobody {
     async fn send(&self, request: Request) -> Result<Response, TransportError> {
         let path = request.url.split('?').next().unwrap_or_default();
+        if request.method == Method::Get && path == ROLES {
+            // As in a world without an Azure: the body goes without the id of the role.
+            return Ok(Response {
+                status: 404,
+                headers: [("x-ms-request-id".to_owned(), "check".to_owned())].into(),
+                body: None,
+            });
+        }
         let message = "a check asks nothing of Azure".to_owned();
         Err(unsaid(path, message))
     }
@@ -71,5 +82,56 @@ impl Transport for Nobody {
 
     async fn endpoint(&self, _: &CredentialKey) -> String {
         self.endpoint.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armature_runtime::azure::absence::is_gone;
+    use armature_runtime::azure::credential::{NamespaceBounds, SecretData};
+
+    use super::*;
+
+    struct NoSecrets;
+
+    #[async_trait]
+    impl SecretReader for NoSecrets {
+        async fn read_secret(&self, _: &str, _: &str) -> Result<Option<SecretData>, String> {
+            Ok(None)
+        }
+
+        async fn bounds(&self, _: &str, _: bool) -> Result<NamespaceBounds, String> {
+            Ok(NamespaceBounds::default())
+        }
+    }
+
+    /// A role by its name keeps nobody from looking at the rest of its assignment.
+    #[tokio::test]
+    async fn there_are_no_roles_and_nothing_else_is_answered() {
+        let nobody = Nobody {
+            secrets: Arc::new(NoSecrets),
+            subscription: None,
+            endpoint: String::new(),
+        };
+        let roles = format!("{ROLES}?api-version=2022-04-01");
+        for (method, url, is_answered) in [
+            (Method::Get, roles.as_str(), true),
+            (Method::Post, ROLES, false),
+            (Method::Get, "/subscriptions/s/resourceGroups/g", false),
+        ] {
+            let answer = nobody.send(Request {
+                method,
+                url: url.to_owned(),
+                body: None,
+                if_match: None,
+                credential: CredentialKey::Global,
+            });
+            let answer = answer.await.ok();
+            assert_eq!(answer.is_some(), is_answered, "{method} {url}");
+            assert!(
+                answer.is_none_or(|answer| is_gone(&answer)),
+                "{method} {url}"
+            );
+        }
     }
 }

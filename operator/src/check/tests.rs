@@ -45,10 +45,10 @@ fn what_is_refused_unseen_and_unread_is_told_apart() {
             &unseen,
             &[
                 "Not looked at to the end",
-                "nothing is refused by this release",
+                "nothing is refused of what could be looked at",
             ],
         ),
-        (&unread, &["nothing is refused of what could be read"]),
+        (&unread, &["nothing is refused of what could be looked at"]),
     ];
     for (checked, parts) in table {
         let told = text(checked);

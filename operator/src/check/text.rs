@@ -32,9 +32,10 @@ pub fn text(checked: &Checked) -> String {
         counted(*objects, "object"),
         counted(*secrets, "Secret")
     );
-    let told = match (findings.len(), checked.problems.is_empty()) {
+    let is_whole = checked.problems.is_empty() && unseen.is_empty();
+    let told = match (findings.len(), is_whole) {
         (0, true) => "nothing is refused by this release.".to_owned(),
-        (0, false) => "nothing is refused of what could be read.".to_owned(),
+        (0, false) => "nothing is refused of what could be looked at.".to_owned(),
         (1, _) => "one thing would be refused by this release.".to_owned(),
         (count, _) => format!("{count} things would be refused by this release."),
     };

@@ -25,14 +25,9 @@ Examples:
 It only reads, and asks nothing of Azure. Scopes are looked at as --allowed-scopes-mode enforce does, whatever the operator's mode
 is. The exit code is 1 when something would be refused, or not everything could be read.")]
 pub struct CheckArguments {
-    /// Namespace of the operator, whose settings count.
-    #[arg(
-        long,
-        env = "POD_NAMESPACE",
-        default_value = "armature-system",
-        value_name = "NAME"
-    )]
-    operator_namespace: String,
+    /// Namespace of the operator, whose settings count; else armature-system, or the only one with a Deployment of it.
+    #[arg(long, env = "POD_NAMESPACE", value_name = "NAME")]
+    operator_namespace: Option<String>,
 
     /// Scopes of namespaces that name none; else what the operator's Deployment says.
     #[arg(long, value_parser = AllowedScopes::parse, value_name = "IDS")]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use armature_progress::Progress;
 use armature_runtime::azure::budget::Budget;
-use armature_runtime::azure::credential::{ALLOWED_IDENTITIES, SecretData, SecretReader};
+use armature_runtime::azure::credential::{NamespaceBounds, SecretData, SecretReader};
 use armature_runtime::azure::{Client, CredentialKey, Transport};
 use armature_runtime::id::ResourceId;
 use armature_runtime::reconcile::port::DataKind;
@@ -335,10 +335,10 @@ impl SecretReader for ClusterSecrets {
         }))
     }
 
-    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
+    async fn bounds(&self, namespace: &str, _live: bool) -> Result<NamespaceBounds, String> {
         let annotations = self.0.namespace(namespace).await;
         let annotations = annotations.map_err(|error| error.to_string())?;
-        Ok(annotations.get(ALLOWED_IDENTITIES).cloned())
+        Ok(NamespaceBounds::of(&annotations))
     }
 }
 
@@ -351,8 +351,8 @@ impl SecretReader for NoSecrets {
         Ok(None)
     }
 
-    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
+    async fn bounds(&self, _: &str, _live: bool) -> Result<NamespaceBounds, String> {
+        Ok(NamespaceBounds::default())
     }
 }
 

@@ -13,6 +13,7 @@ use armature_runtime::id::ResourceId;
 use armature_runtime::kind::{KindInfo, OwnerRule};
 use armature_runtime::reconcile::claim;
 use armature_runtime::reconcile::condition::reason;
+use armature_runtime::reconcile::driver::Settings;
 use armature_runtime::reconcile::time::{Clock, Time};
 use armature_runtime::resource::{Object, ObjectKey};
 use futures::{StreamExt, stream};
@@ -24,6 +25,7 @@ use super::look::{Azure, Look, Looker, settings};
 use super::order::{Order, exported};
 use super::outcome::{Beside, Outcome, outcome, went_along};
 use super::resource::{Action, FORMAT, Name, Plan, Resource};
+use crate::installation::Found;
 use crate::transports::reading::{NOBODY, Reading};
 use crate::worlds::applied::state::Parts;
 use crate::worlds::applied::{Applied, Known};
@@ -82,7 +84,8 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
     let refused = std::mem::take(&mut gathered.refused);
     let warnings = std::mem::take(&mut gathered.warnings);
     let mut problems = std::mem::take(&mut gathered.problems);
-    let notes = std::mem::take(&mut gathered.notes);
+    let mut notes = std::mem::take(&mut gathered.notes);
+    let settings = as_told(input, setting, &mut notes).await?;
     let denied = std::mem::take(&mut gathered.denied);
     let (planned, going) = (gathered.planned.clone(), gathered.going.clone());
     let digest_key = digest_key(input, setting, &mut problems).await;
@@ -96,7 +99,7 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
             // Requests wait where they are sent.
             budget: Arc::new(Budget::new(UNLIMITED)),
             time: setting.time,
-            settings: settings(&setting.operator_namespace),
+            settings,
         },
         setting,
         refused,
@@ -125,6 +128,21 @@ pub async fn plan(input: &Input, setting: &Setting<'_>) -> anyhow::Result<Plan> 
         problems,
         notes,
     })
+}
+
+/// What the operator's configuration says: that of the cluster, where there is one.
+async fn as_told(
+    input: &Input,
+    setting: &Setting<'_>,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Settings> {
+    let mut settings = settings(&setting.operator_namespace);
+    if let Some(live) = &input.live {
+        let operator = Found::read(live, Some(&setting.operator_namespace)).await;
+        operator.variables.set(&mut settings)?;
+        notes.extend(operator.unread());
+    }
+    Ok(settings)
 }
 
 /// The way on which the plan asks Azure, or none.
@@ -301,6 +319,9 @@ impl Planner<'_> {
         };
         let left_out = look.as_ref().map(|look| left_out(key.kind.0, look));
         let left_alone = look.as_ref().map(left_alone);
+        let outside = look
+            .as_ref()
+            .and_then(|look| look.foresight.as_ref().ok()?.outside.clone());
         let assumed = look.as_ref().map(|look| look.notes.assumed.clone());
         let outcome = match look {
             Some(look) => self.admitted(&key, outcome(look, beside)),
@@ -318,7 +339,10 @@ impl Planner<'_> {
             properties: outcome.properties,
             left_alone: left_alone.unwrap_or_default(),
             assumed: assumed.unwrap_or_default(),
-            warnings: told_of(&self.warnings, &key),
+            warnings: told_of(&self.warnings, &key)
+                .into_iter()
+                .chain(outside)
+                .collect(),
         }
     }
 

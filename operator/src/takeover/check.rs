@@ -10,7 +10,8 @@ use armature_runtime::resource::Object;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::found::{CREDENTIAL, Found, Workload, kind_of};
+use super::found::{Found, Workload, kind_of};
+use crate::installation::CREDENTIAL;
 use crate::plan::{Action, Name, Plan};
 use crate::relations::Node;
 use crate::worlds::applied::Live;

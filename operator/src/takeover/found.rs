@@ -12,17 +12,13 @@ use kube::core::Selector;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::installation::{CREDENTIAL, OURS};
+
 /// The Service that converts objects for Azure Service Operator and admits them.
 pub const SERVICE: &str = "azureserviceoperator-webhook-service";
 
 /// The name of its image, whatever registry it is copied to.
 const IMAGE: &str = "azureserviceoperator";
-
-/// Label by which Armature's Deployments are found, as the chart has it.
-pub const OURS: &str = "app.kubernetes.io/name=armature";
-
-/// The Secret with the credential of the whole operator.
-pub const CREDENTIAL: &str = "aso-controller-settings";
 
 /// Annotation of a Deployment that was stopped: how many pods it had.
 pub const BEFORE: &str = "armature.azure.com/replicas-before-takeover";

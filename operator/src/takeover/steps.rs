@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::ahead::{Ahead, Versions};
-use super::found::{CREDENTIAL, Found, Workload, converts_there};
+use super::found::{Found, Workload, converts_there};
 use super::record::{NAME, Record};
+use crate::installation::CREDENTIAL;
 
 /// Names that a sentence lists.
 const SHOWN: usize = 5;

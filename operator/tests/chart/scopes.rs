@@ -1,6 +1,7 @@
 //! Manifests with ARM ids that their namespace may not use: the API server refuses them by itself, without an operator.
 
 use armature_controlplane::KUBERNETES_VERSION;
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use crate::protection::crd;
 
 const SCOPES: &str = "armature.azure.com/allowed-scopes";
 const OWN: &str = "/subscriptions/S/resourceGroups/team/, /subscriptions/b";
+const MODE: &str = "armature.azure.com/allowed-scopes-mode";
 const OUTSIDE: &str = "/subscriptions/other/x";
 
 fn object(namespace: &str, name: &str, spec: Value) -> Value {
@@ -199,6 +201,19 @@ async fn where_none_is_allowed_nothing_is() {
                 "may use no ARM id (annotation armature.azure.com/allowed-scopes of the namespace)",
             ),
         ),
+        // As the operator reads it.
+        (
+            "comma",
+            Some("none,"),
+            Some("may use no ARM id (annotation"),
+        ),
+        ("capital", Some("None"), Some("may use nothing")),
+        ("slash", Some("none/"), Some("may use nothing")),
+        (
+            "both",
+            Some("none /subscriptions/other"),
+            Some("may use nothing"),
+        ),
         ("open", Some("/subscriptions/other"), None),
     ] {
         cluster.apply(&bound(name, scopes)).await;
@@ -211,11 +226,9 @@ async fn where_none_is_allowed_nothing_is() {
             "{name}"
         );
         let named = object(name, "b", json!({"owner": {"name": "group"}}));
-        assert_eq!(
-            refusal(&cluster, &named).await,
-            None,
-            "{name}: the operator refuses its id"
-        );
+        let is_understood = told != "may use nothing";
+        let taken = refusal(&cluster, &named).await.is_none();
+        assert_eq!(taken, is_understood, "{name}: the operator refuses its id");
     }
 }
 
@@ -294,4 +307,30 @@ async fn an_upgrade_refuses_no_more_than_before_until_it_is_asked_to() {
     assert_eq!(mode(&upgrade, &[]).await, "enforce", "it began with it");
     let set = ["allowedScopesMode=warn"];
     assert_eq!(mode(&upgrade, &set).await, "warn");
+
+    // Somebody deletes the Deployment, as for a change of its selector.
+    let role = |mode: Option<&str>| {
+        let mut roles = new.iter().filter(|one| one["kind"] == "Role");
+        let mut role = roles.next().unwrap().clone();
+        assert_eq!(role["metadata"]["annotations"][MODE], "enforce");
+        role["metadata"]["annotations"] = mode.map_or(json!({}), |mode| json!({ MODE: mode }));
+        role
+    };
+    for (recorded, expected) in [
+        (None, "warn"),
+        (Some("warn"), "warn"),
+        (Some("enforce"), "enforce"),
+    ] {
+        cluster.apply(&role(recorded)).await;
+        assert_eq!(
+            mode(&upgrade, &[]).await,
+            "enforce",
+            "the Deployment's word counts"
+        );
+        let deployments: Api<Deployment> = Api::namespaced(cluster.client.clone(), NAMESPACE);
+        let name = deployment(&new)["metadata"]["name"].as_str().unwrap();
+        deployments.delete(name, &Default::default()).await.unwrap();
+        assert_eq!(mode(&upgrade, &[]).await, expected, "{recorded:?}");
+        cluster.apply(deployment(&new)).await;
+    }
 }

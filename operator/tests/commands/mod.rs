@@ -12,6 +12,7 @@ use armature_controlplane::waiting::until_ok;
 use armature_controlplane::{ControlPlane, free_port};
 use armature_runtime::kind::KindInfo;
 use armature_simulator::{OperationRule, Options, Running, Settings, Simulator};
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
@@ -154,6 +155,25 @@ impl World {
             "{line}\n{shown}\n{errors}"
         );
         (shown, errors)
+    }
+
+    /// Writes a Deployment of the operator, which nobody runs, with these variables and flags.
+    pub async fn apply_deployment(&self, namespace: &str, env: &Value, flags: &[&str]) {
+        let args = [&["run"], flags].concat();
+        let container = json!({"name": "operator", "image": "armature", "env": env, "args": args});
+        let labels = json!({"app.kubernetes.io/name": "armature"});
+        let deployment = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "armature", "labels": labels},
+            "spec": {
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+            },
+        });
+        let how = PatchParams::apply("tests").force();
+        let patch = Patch::Apply(&deployment);
+        let deployments: Api<Deployment> = Api::namespaced(self.client.clone(), namespace);
+        deployments.patch("armature", &how, &patch).await.unwrap();
     }
 
     /// What a line says is wrong.

@@ -21,7 +21,7 @@ use super::credential::{
     CredentialError, MetadataService, OperatorIdentity, SecretBounds, SecretReader, SecretUser,
     TokenSources, refused_key,
 };
-use super::credentials::{Credential, CredentialSettings, Credentials, Tokens, place};
+use super::credentials::{Asked, Credential, CredentialSettings, Credentials, Tokens, place};
 use super::{
     Cloud, CredentialKey, Method, Refused, Request, Response, Transport, TransportError, operation,
 };
@@ -168,9 +168,12 @@ impl Client {
         correlation: &str,
     ) -> Result<Response, TransportError> {
         let fail = |message: String| lost(request, message, None);
-        let credential = self.credentials.get(&request.credential, false).await;
-        let credential =
-            credential.map_err(|error| credential_failure(request.method, &request.url, &error))?;
+        let credential = self
+            .credentials
+            .get(&request.credential, Asked::by(request.method));
+        let credential = credential
+            .await
+            .map_err(|error| credential_failure(request.method, &request.url, &error))?;
         let url = credential.cloud.resolve(&request.url);
         let url = url.map_err(|error| TransportError {
             refused: Some(Refused::Elsewhere),
@@ -276,21 +279,21 @@ impl Transport for Client {
     }
 
     async fn subscription(&self, key: &CredentialKey) -> Result<String, TransportError> {
-        match self.credentials.get(key, true).await {
+        match self.credentials.get(key, Asked::Fresh).await {
             Ok(credential) => Ok(credential.subscription.clone()),
             Err(error) => Err(credential_failure(Method::Get, "/subscriptions", &error)),
         }
     }
 
     async fn principal(&self, key: &CredentialKey) -> String {
-        match self.credentials.get(key, false).await {
+        match self.credentials.get(key, Asked::Known).await {
             Ok(credential) => credential.principal(key),
             Err(_) => place(key).to_string(),
         }
     }
 
     async fn endpoint(&self, key: &CredentialKey) -> String {
-        match self.credentials.get(key, false).await {
+        match self.credentials.get(key, Asked::Known).await {
             Ok(credential) => credential.cloud.endpoint.to_string(),
             Err(_) => place(key).to_string(),
         }

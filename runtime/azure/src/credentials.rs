@@ -10,12 +10,12 @@ use azure_core::credentials::TokenCredential;
 use tokio::sync::Semaphore;
 
 use super::credential::{
-    AllowedIdentities, CLIENT, CredentialError, Identity, OperatorIdentity, Place, Proof,
-    SecretBounds, SecretData, SecretReader, SecretRules, SecretUser, TokenSources, has_certificate,
-    is_borrowed, proof_key, secret_identity,
+    CredentialError, Identity, OperatorIdentity, Place, Proof, Same, SecretBounds, SecretData,
+    SecretReader, SecretRules, SecretUser, TokenSources, Who, check_identity, client_borrowed,
+    has_certificate, proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
-use super::{Cloud, CredentialKey};
+use super::{Cloud, CredentialKey, Method};
 
 /// Rules that do not change while the operator runs.
 #[derive(Clone, Debug)]
@@ -68,12 +68,36 @@ pub(super) struct Credential {
     pub(super) cloud: Cloud,
     /// The key with what it proves itself with: the value is the token source's alone.
     pub(super) proof: &'static str,
+    /// Whom it stands for.
+    who: Who,
     /// The client, where it proves itself by what is the operator's.
     borrowed: Option<String>,
     scope: String,
     tokens: Arc<dyn TokenCredential>,
     /// One for each additional tenant.
     additional: Vec<Arc<dyn TokenCredential>>,
+}
+
+/// What a credential is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// A request, or what is known of it.
+    Known,
+    /// The beginning of a pass: a changed Secret is found even when the credential is in use, by the version that a watch shows,
+    /// or by reading it where none does.
+    Fresh,
+    /// A DELETE: the namespace may allow less by now than a watch shows.
+    ToDelete,
+}
+
+impl Asked {
+    /// By a request.
+    pub(super) fn by(method: Method) -> Self {
+        match method {
+            Method::Delete => Self::ToDelete,
+            _ => Self::Known,
+        }
+    }
 }
 
 /// Tokens for one request.
@@ -127,47 +151,61 @@ impl Credentials {
         }
     }
 
-    /// The credential. `fresh` finds a changed Secret even when the credential is in use: by the version that a watch
-    /// shows, or by reading it where none does.
+    /// The credential, as it is known, or as it is asked for.
     ///
     /// # Errors
     /// When the Secret or a key of it is missing or cannot be used, or its namespace may not use the identity.
     pub(super) async fn get(
         &self,
         key: &CredentialKey,
-        fresh: bool,
+        asked: Asked,
     ) -> Result<Arc<Credential>, CredentialError> {
-        let credential = self.find(key, fresh).await?;
-        self.check_borrowed(key, &credential).await?;
+        let credential = self.find(key, asked == Asked::Fresh).await?;
+        self.check_bounds(key, &credential, asked).await?;
         Ok(credential)
     }
 
-    /// Whether the namespace may use an identity that needs no proof of its own. Asked each time: what the namespace says may change
-    /// while the credential is in use.
-    async fn check_borrowed(
+    /// Whether the namespace may use an identity that needs no proof of its own, or is the operator's. Asked each time: what the
+    /// namespace says may change while the credential is in use.
+    async fn check_bounds(
         &self,
         key: &CredentialKey,
         credential: &Credential,
+        asked: Asked,
     ) -> Result<(), CredentialError> {
-        let (CredentialKey::Secret { namespace, .. }, Some(client)) = (key, &credential.borrowed)
-        else {
+        let CredentialKey::Secret { namespace, .. } = key else {
             return Ok(());
         };
-        let said = self.secrets.allowed_identities(namespace).await;
-        let said = said.map_err(|message| CredentialError::Unreadable {
+        let (who, borrowed) = (&credential.who, credential.borrowed.as_deref());
+        let may_be_own = self.settings.identity.may_be(who);
+        if borrowed.is_none() && !may_be_own {
+            return Ok(());
+        }
+        let live = asked == Asked::ToDelete;
+        let bounds = self.secrets.bounds(namespace, live).await;
+        let bounds = bounds.map_err(|message| CredentialError::Unreadable {
             place: place(key),
             message,
         })?;
-        let is_allowed = said.is_none_or(|text| {
-            AllowedIdentities::parse(&text).is_some_and(|allowed| allowed.allow(client))
-        });
-        match is_allowed {
-            true => Ok(()),
-            false => Err(CredentialError::Identity {
-                place: place(key),
-                key: CLIENT,
-            }),
-        }
+        let same = match bounds.needs_own && may_be_own {
+            true => self.is_own(who, place(key)).await?,
+            false => Same::No,
+        };
+        check_identity((who, same), borrowed, &bounds, place(key))
+    }
+
+    /// Whether a Secret names the operator's own identity, as both are now.
+    async fn is_own(&self, who: &Who, place: Place) -> Result<Same, CredentialError> {
+        let own = match self.settings.identity.read().await {
+            Ok((own, _)) => Who::of(&own).read(Place::Operator).await,
+            Err(CredentialError::None) => return Ok(Same::No),
+            Err(error) => Err(error),
+        };
+        let own = own.map_err(|error| CredentialError::Undecided {
+            place: place.clone(),
+            message: error.to_string(),
+        })?;
+        Ok(who.read(place).await?.is(&own))
     }
 
     async fn find(
@@ -333,7 +371,8 @@ impl Credentials {
             // The operator's own settings are its administrator's word.
             is_proven: AtomicBool::new(matches!(place, Place::Operator)),
             proof: proof_key(&identity.proof),
-            borrowed: is_borrowed(&identity.proof).then(|| identity.client.clone()),
+            who: Who::of(identity),
+            borrowed: client_borrowed(identity).map(str::to_owned),
             scope: cloud.scope(),
             tokens: source(&identity.tenant)?,
             additional: additional

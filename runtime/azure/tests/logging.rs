@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use armature_azure::credential::{SecretData, SecretReader, operator_identity};
+use armature_azure::credential::{NamespaceBounds, SecretData, SecretReader, operator_identity};
 use armature_azure::{Client, ClientSettings, Cloud, CredentialKey, Method, Request, Transport};
 use async_trait::async_trait;
 use serde_json::json;
@@ -21,8 +21,8 @@ impl SecretReader for NoSecrets {
         Ok(None)
     }
 
-    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
+    async fn bounds(&self, _: &str, _: bool) -> Result<NamespaceBounds, String> {
+        Ok(NamespaceBounds::default())
     }
 }
 

@@ -3,13 +3,20 @@
 //! Azure takes ids in plain texts and as keys of maps, not only where a reference stands in a spec: whoever bounds what an
 //! object may use has to look at what is sent.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use armature_shapes::id::ids_in_text;
 use armature_shapes::shape::arm_tree::ArmTree;
 use armature_shapes::shape::path::Path;
 use armature_shapes::shape::{Field, Flags, StructShape, Type};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use crate::compare::is_unseen;
+
+/// How often a text may be percent-encoded: a URL in the query of a URL in the query of one.
+const ENCODED: usize = 3;
 
 /// An ARM id in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,13 +127,42 @@ impl Search<'_> {
     }
 
     fn text(&mut self, text: &str, path: &Path<'_>, is_hidden: bool) {
-        let ids = ids_in_text(text, self.endpoint);
+        let ids = ids_in(text, self.endpoint);
         self.found.extend(ids.into_iter().map(|id| NamedId {
             path: path.to_string(),
             id,
             is_hidden,
         }));
     }
+}
+
+/// The ids in a text as it is, and as who takes it for a part of a URL reads it: one in a query has encoded slashes.
+fn ids_in(text: &str, endpoint: &str) -> Vec<String> {
+    let mut found = ids_in_text(text, endpoint);
+    let mut text = Cow::Borrowed(text);
+    let mut known: HashSet<String> = HashSet::new();
+    for _ in 0..ENCODED {
+        if !has_encoded_slash(&text) {
+            break;
+        }
+        let decoded = percent_decode_str(&text).decode_utf8_lossy().into_owned();
+        known.extend(found.iter().cloned());
+        let ids = ids_in_text(&decoded, endpoint).into_iter();
+        found.extend(ids.filter(|id| !known.contains(id)));
+        text = Cow::Owned(decoded);
+    }
+    found
+}
+
+/// Whether a text has a slash, a backslash or a percent sign that is encoded.
+fn has_encoded_slash(text: &str) -> bool {
+    let bytes = text.as_bytes().windows(3);
+    let mut signs = bytes.filter(|sign| sign[0] == b'%');
+    signs.any(|sign| {
+        [b"2f", b"5c", b"25"]
+            .iter()
+            .any(|encoded| sign[1..].eq_ignore_ascii_case(*encoded))
+    })
 }
 
 #[cfg(test)]
@@ -178,6 +214,33 @@ mod tests {
             named(&json!({"location": "westus", "tags": {"a": "/b"}})),
             []
         );
+    }
+
+    /// Who takes a text for a part of a URL decodes it. A host that is a placeholder may be that of an ARM.
+    #[test]
+    fn ids_in_urls_are_found_as_they_are_read() {
+        let encoded = |text: &str| text.replace('%', "%25").replace('/', "%2F");
+        let (once, twice) = (encoded(ID), encoded(&encoded(ID)));
+        for (text, is_found) in [
+            (once.clone(), true),
+            (once.to_lowercase(), true),
+            (twice, true),
+            (ID.replace('/', "%5C"), true),
+            (format!("https://shop.example/?id={once}&a=b"), true),
+            (format!("ResourceId%3D{once}"), true),
+            (format!("https%3A%2F%2Fmanagement.azure.com{once}"), true),
+            (format!("https://{{host}}{ID}"), true),
+            (format!("https%3A%2F%2Fshop.example{once}"), false),
+            (format!("https://shop.example/api{once}"), false),
+            ("100%25 of %2Fsubscriptions%2F42".to_owned(), false),
+        ] {
+            let found = ids_in(&text, "https://arm.example");
+            assert_eq!(!found.is_empty(), is_found, "{text}: {found:?}");
+            let body = json!({"properties": {"any": text}});
+            assert_eq!(!named(&body).is_empty(), is_found, "{body}");
+        }
+        let both = format!("{ID}?next={once}");
+        assert_eq!(ids_in(&both, ""), [ID]);
     }
 
     fn anything() -> impl Strategy<Value = Value> {

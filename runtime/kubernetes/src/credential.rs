@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use armature_azure::credential::{ALLOWED_IDENTITIES, SecretData, SecretReader, SecretUser};
+use armature_azure::credential::{NamespaceBounds, SecretData, SecretReader, SecretUser};
 use armature_reconcile::port::{DataKind, KubernetesPort};
 use async_trait::async_trait;
 
@@ -24,10 +24,13 @@ impl SecretReader for Cluster {
         Ok(secret)
     }
 
-    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
-        let annotations = self.namespace_annotations(namespace).await;
+    async fn bounds(&self, namespace: &str, live: bool) -> Result<NamespaceBounds, String> {
+        let annotations = match live {
+            true => self.live_namespace_annotations(namespace).await,
+            false => self.namespace_annotations(namespace).await,
+        };
         let annotations = annotations.map_err(|error| error.to_string())?;
-        Ok(annotations.get(ALLOWED_IDENTITIES).cloned())
+        Ok(NamespaceBounds::of(&annotations))
     }
 
     fn tell(&self, user: Weak<dyn SecretUser>) {

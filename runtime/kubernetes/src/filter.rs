@@ -8,6 +8,7 @@ use armature_azure::credential::ALLOWED_IDENTITIES;
 use armature_reconcile::annotations::{BINDING, CREDENTIAL, OF_NAMESPACES};
 use armature_reconcile::policy::Policy;
 use armature_reconcile::signature::SIGNATURE;
+use armature_reconcile::side_condition::OVERRULED;
 use armature_shapes::names::{
     ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN,
     OBSERVE, OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW,
@@ -31,6 +32,7 @@ pub fn needs_reconcile(before: Option<&Object>, after: &Object) -> bool {
         || old.uid != new.uid
         || old.deletion_timestamp.is_some() != new.deletion_timestamp.is_some()
         || policy_moved(old.annotations.as_ref(), new.annotations.as_ref())
+        || is_told_otherwise(before, after)
         || FOR_USERS
             .iter()
             .any(|name| annotation(before, name) != annotation(after, name))
@@ -65,6 +67,17 @@ fn is_vouched_for(before: &Object, after: &Object) -> bool {
         && others(before) == others(after)
 }
 
+/// Whether a namespace that binds policies may say something else of the object's than before: of its own word nothing else may
+/// follow at once, but the condition [`OVERRULED`] does.
+fn is_told_otherwise(before: &Object, after: &Object) -> bool {
+    let (old, new) = (
+        annotation(before, RECONCILE_POLICY),
+        annotation(after, RECONCILE_POLICY),
+    );
+    let says_least = new.is_some_and(|text| Policy::parse(text) == Some(Policy::Manage));
+    old != new && (says_least || Status::of(before).is_some_and(|status| status.has(OVERRULED)))
+}
+
 /// Whether `reconcile-now` has another value than before. That it goes asks for nothing.
 fn is_asked_for(before: Option<&Annotations>, after: Option<&Annotations>) -> bool {
     let value = |annotations: Option<&Annotations>| annotations?.get(RECONCILE_NOW).cloned();
@@ -78,18 +91,21 @@ pub fn changes_of_namespace(before: &Annotations, after: &Annotations) -> Namesp
     // Its words may hold for objects that have words of their own, too.
     let is_bound = after.contains_key(BINDING);
     let (before, after) = (Some(before), Some(after));
+    let text_changed = |name: &str| {
+        before.and_then(|annotations| annotations.get(name))
+            != after.and_then(|annotations| annotations.get(name))
+    };
     let changed = |name: &&&str| match **name {
         RECONCILE_POLICY => policy_moved(before, after),
-        name => {
-            before.and_then(|annotations| annotations.get(name))
-                != after.and_then(|annotations| annotations.get(name))
-        }
+        name => text_changed(name),
     };
     NamespaceChanges {
         names: OF_NAMESPACES.iter().filter(changed).copied().collect(),
         everybody: is_asked_for(before, after)
             || BOUNDS.iter().any(|name| changed(&name))
-            || (is_bound && OF_NAMESPACES.iter().any(|name| changed(&name))),
+            || (is_bound && OF_NAMESPACES.iter().any(|name| changed(&name)))
+            // One that changes nothing at once may be told to an object whose own does not count.
+            || (is_bound && text_changed(RECONCILE_POLICY)),
     }
 }
 
@@ -195,6 +211,11 @@ impl Status {
     fn of(object: &Object) -> Option<Self> {
         let text = object.status.as_ref()?;
         serde_json::from_str(text.get()).ok()
+    }
+
+    fn has(&self, condition_type: &str) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.any(|found| found.condition_type == condition_type)
     }
 
     fn is_ready(&self) -> bool {
@@ -332,6 +353,25 @@ mod tests {
         assert!(needs_reconcile(Some(&first), &second), "another request");
         assert!(!needs_reconcile(Some(&first), &first), "the same request");
         assert!(!needs_reconcile(Some(&first), &plain), "no request");
+        // What a namespace says of a policy that changes nothing at once is told at once.
+        let (detaches, manages) = (
+            annotated(RECONCILE_POLICY, "detach-on-delete"),
+            annotated(RECONCILE_POLICY, "manage"),
+        );
+        let mut overruled = manages.clone();
+        let status = r#"{"conditions":[{"type":"Overruled","status":"True"}]}"#;
+        overruled.status = Some(RawValue::from_string(status.to_owned()).unwrap());
+        for (before, after, expected) in [
+            (&plain, &manages, true),
+            (&detaches, &manages, true),
+            (&manages, &detaches, false),
+            (&manages, &plain, false),
+            (&overruled, &detaches, true),
+            (&overruled, &plain, true),
+            (&overruled, &overruled, false),
+        ] {
+            assert_eq!(needs_reconcile(Some(before), after), expected, "{before:?}");
+        }
         let claimed = annotated(CLAIMED_WITH, "namespace");
         assert!(
             needs_reconcile(Some(&claimed), &plain),
@@ -350,6 +390,8 @@ mod tests {
         );
         let mut bound_to_skip = skipped.clone();
         bound_to_skip.extend(said(BINDING, "policy"));
+        let mut bound_to_detach = detached.clone();
+        bound_to_detach.extend(said(BINDING, "policy"));
         for (case, before, after, own, expected) in [
             ("nothing", &none, &none, &plain, false),
             (
@@ -438,6 +480,20 @@ mod tests {
                 "a bound word, whatever the object says",
                 &said(BINDING, "policy"),
                 &bound_to_skip,
+                &annotated(RECONCILE_POLICY, "manage"),
+                true,
+            ),
+            (
+                "a bound policy that changes nothing at once",
+                &said(BINDING, "policy"),
+                &bound_to_detach,
+                &annotated(RECONCILE_POLICY, "manage"),
+                true,
+            ),
+            (
+                "the end of one",
+                &bound_to_detach,
+                &said(BINDING, "policy"),
                 &annotated(RECONCILE_POLICY, "manage"),
                 true,
             ),

@@ -8,6 +8,7 @@ use kube::core::ClusterResourceScope;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
+use armature_shapes::conversion::is_readable;
 use armature_shapes::kind::KindInfo;
 
 use super::metadata;
@@ -155,6 +156,21 @@ impl InstalledCrd {
                 .any(|version| version.served && version.name == storage)
     }
 
+    /// A version at which the API server shows all of an object, and which this program can read: our storage version, else the
+    /// one at which objects are stored now.
+    pub fn readable_version(&self, kind: &KindInfo) -> Option<&str> {
+        let is_established = self.holds("Established");
+        let served = |is_it: &dyn Fn(&CrdVersion) -> bool| {
+            let mut served = self.spec.versions.iter().filter(|version| version.served);
+            served
+                .find(|version| is_it(version))
+                .map(|version| version.name.as_str())
+        };
+        let ours = served(&|version| version.name == kind.hub.storage_version);
+        let theirs = || served(&|version| version.storage && is_readable(kind, &version.name));
+        ours.or_else(theirs).filter(|_| is_established)
+    }
+
     /// Whether its objects have a status before anybody has written one: the schema of the storage version says which.
     pub fn gives_status(&self) -> bool {
         let mut versions = self.spec.versions.iter();
@@ -245,5 +261,41 @@ mod tests {
         let conditions = json!({"properties": {"conditions": {"default": []}}});
         let half = crd(status(conditions));
         assert!(!half.gives_status() && half.has_status_default());
+    }
+
+    /// Whether or not a newer release stores objects at another version, those that are there can be read.
+    #[test]
+    fn objects_are_read_at_a_version_that_shows_all_of_them() {
+        let kind = &armature_shapes::testing::kinds::STORE;
+        let ours = kind.hub.storage_version;
+        for (versions, established, expected) in [
+            (
+                json!([["v20200101", true, false], [ours, true, true]]),
+                true,
+                Some(ours),
+            ),
+            // An earlier release, or what is served without being known.
+            (json!([["v20200101", true, true]]), true, Some("v20200101")),
+            (
+                json!([["v20200101", false, true], [ours, false, false]]),
+                true,
+                None,
+            ),
+            (
+                json!([["v20200101", true, false], ["v2099storage", true, true]]),
+                true,
+                None,
+            ),
+            (json!([[ours, true, true]]), false, None),
+        ] {
+            let versions = versions.as_array().unwrap().iter();
+            let versions =
+                versions.map(|it| json!({"name": it[0], "served": it[1], "storage": it[2]}));
+            let condition = json!({"type": "Established", "status": if established { "True" } else { "False" }});
+            let crd = json!({"metadata": {}, "spec": {"group": "g", "names": {"kind": "K"}, "versions": versions.collect::<Vec<_>>()},
+                "status": {"conditions": [condition]}});
+            let crd: InstalledCrd = serde_json::from_value(crd).unwrap();
+            assert_eq!(crd.readable_version(kind), expected);
+        }
     }
 }

@@ -122,7 +122,7 @@ async fn turn_away(why: &NotRead, mut pieces: BodyDataStream) -> Response {
         NotRead::Refused(Refusal::TooLarge { .. }) | NotRead::TooLong { .. } => {
             StatusCode::PAYLOAD_TOO_LARGE
         }
-        NotRead::Silent => StatusCode::REQUEST_TIMEOUT,
+        NotRead::Silent | NotRead::Late => StatusCode::REQUEST_TIMEOUT,
         NotRead::Broken(_) => StatusCode::BAD_REQUEST,
         NotRead::Memory(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -1,6 +1,7 @@
 //! Conditions beside `Ready` that show what annotations ask for. They are there only while an annotation holds, and
 //! kstatus takes no notice of them: what an object is waited for stays in `Ready`.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::annotations::{Directives, Pause, SyncPeriod};
@@ -12,7 +13,7 @@ const PROTECTED: &str = "Protected";
 /// The object has a sync period of its own.
 const SYNC_PERIOD: &str = "SyncPeriod";
 /// Annotations of the object do not count, since its namespace binds it.
-const OVERRULED: &str = "Overruled";
+pub const OVERRULED: &str = "Overruled";
 /// The latest request for a pass at once was served.
 const RECONCILE_NOW: &str = "ReconcileNow";
 
@@ -49,7 +50,7 @@ pub fn update(
         Value::Array(list) => list,
         _ => Vec::new(),
     };
-    let wanted = wanted(directives, paused);
+    let wanted = wanted(directives, paused, now);
     for name in [PAUSED, PROTECTED, SYNC_PERIOD, OVERRULED] {
         let shown = wanted.iter().find(|shown| shown.name == name);
         set(&mut list, name, shown, told.generation, now);
@@ -86,7 +87,7 @@ pub fn paused_message(pause: Pause) -> String {
     }
 }
 
-fn wanted(directives: &Directives, paused: Option<&str>) -> Vec<Shown> {
+fn wanted(directives: &Directives, paused: Option<&str>, now: &str) -> Vec<Shown> {
     let paused = paused.map(|message| Shown {
         name: PAUSED,
         reason: PAUSED,
@@ -110,8 +111,10 @@ fn wanted(directives: &Directives, paused: Option<&str>) -> Vec<Shown> {
             message: format!("Azure is looked at every {} s", period.as_secs()),
         },
     });
-    let overruled = directives.overruled.iter().map(ToString::to_string);
-    let overruled: Vec<String> = overruled.collect();
+    let now = now.parse().unwrap_or(Timestamp::MIN);
+    let overruled = directives.overruled.iter();
+    let overruled = overruled.filter(|overruled| overruled.holds_at(now));
+    let overruled: Vec<String> = overruled.map(ToString::to_string).collect();
     let overruled = (!overruled.is_empty()).then(|| Shown {
         name: OVERRULED,
         reason: "BoundByNamespace",
@@ -172,7 +175,10 @@ fn condition(shown: &Shown, generation: i64, now: &str) -> Value {
 mod tests {
     use std::time::Duration;
 
+    use armature_shapes::names;
+
     use super::*;
+    use crate::annotations::BINDING;
     use crate::policy::Policy;
 
     const EARLY: &str = "2030-01-01T00:00:00Z";
@@ -231,6 +237,35 @@ mod tests {
             assert_eq!(again, with, "nothing changed");
             let without = update(with, &directives(|_| {}), None, SERVED, LATE);
             assert_eq!(without, ready);
+        }
+    }
+
+    /// What overrules the object's word is over by itself.
+    #[test]
+    fn what_a_pause_overrules_is_told_until_its_end() {
+        let texts = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        let object = [texts(names::PAUSED, "false")].into();
+        let bound = texts(BINDING, "paused");
+        for (end, early, late) in [
+            (
+                "2030-01-01T00:30:00Z",
+                Some("Overruled/BoundByNamespace"),
+                None,
+            ),
+            (
+                "true",
+                Some("Overruled/BoundByNamespace"),
+                Some("Overruled/BoundByNamespace"),
+            ),
+        ] {
+            let namespace = [bound.clone(), texts(names::PAUSED, end)].into();
+            let read = Directives::read(&object, ("team", &namespace), Policy::Manage).unwrap();
+            let mut conditions = Value::Null;
+            for (now, expected) in [(EARLY, early), (LATE, late)] {
+                conditions = update(conditions, &read, None, SERVED, now);
+                let expected: Vec<&str> = expected.into_iter().collect();
+                assert_eq!(said(&conditions), expected, "{end} at {now}");
+            }
         }
     }
 

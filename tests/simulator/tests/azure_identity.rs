@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use armature_runtime::azure::credential::{SecretData, SecretReader, operator_identity};
+use armature_runtime::azure::credential::{
+    NamespaceBounds, SecretData, SecretReader, operator_identity,
+};
 use armature_runtime::azure::{
     Client, ClientSettings, Cloud, CredentialKey, Method, Request, Transport, TransportError,
 };
@@ -31,8 +33,8 @@ impl SecretReader for Secrets {
         Ok((!secret.version.is_empty()).then_some(secret))
     }
 
-    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
+    async fn bounds(&self, _: &str, _: bool) -> Result<NamespaceBounds, String> {
+        Ok(NamespaceBounds::default())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armature_runtime::conversion;
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{ConfigMapData, SecretData, StoredObject, read_digest_key};
@@ -12,8 +13,11 @@ use futures::{Stream, StreamExt, stream};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, ListParams};
+use kube::core::{ObjectList, Request};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 /// Lists that are read at a time.
 const AT_A_TIME: usize = 16;
@@ -49,7 +53,8 @@ impl Live {
         Self { client, namespace }
     }
 
-    pub(super) fn client(&self) -> &Client {
+    /// The client that asks it.
+    pub fn client(&self) -> &Client {
         &self.client
     }
 
@@ -174,6 +179,37 @@ impl Live {
         }
     }
 
+    /// The objects of a kind at another version than the one in which this release stores them, as it would store them.
+    ///
+    /// # Errors
+    /// When they cannot be listed, or one of them cannot be read at that version.
+    pub async fn objects_at(
+        &self,
+        kind: Kind,
+        version: &str,
+    ) -> Result<Vec<Object>, KubernetesError> {
+        let failed = |error| other("list", kind.0.kind, &error);
+        let (group, plural) = (kind.0.group, kind.0.plural);
+        let within = self.namespace.as_ref();
+        let within = within.map_or(String::new(), |name| format!("namespaces/{name}/"));
+        let requests = Request::new(format!("/apis/{group}/{version}/{within}{plural}"));
+        let mut found = Vec::new();
+        let mut page = ListParams::default().limit(PAGE);
+        loop {
+            let request = requests.list(&page);
+            let request = request.map_err(|error| failed(kube::Error::BuildRequest(error)))?;
+            let list: ObjectList<StoredObject> =
+                self.client.request(request).await.map_err(failed)?;
+            for object in list.items {
+                found.push(as_stored(kind, version, object)?);
+            }
+            match list.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page = page.continue_token(&token),
+                None => return Ok(found),
+            }
+        }
+    }
+
     /// A Secret or ConfigMap.
     ///
     /// # Errors
@@ -230,6 +266,34 @@ impl Live {
     pub async fn digest_key(&self, operator: &str) -> Result<Option<DigestKey>, KubernetesError> {
         read_digest_key(&self.client, operator).await
     }
+}
+
+/// An object of another version, as this release would store it.
+fn as_stored(kind: Kind, version: &str, object: StoredObject) -> Result<Object, KubernetesError> {
+    let mut object = object.into_object(kind);
+    let part = |part: &Option<Box<RawValue>>| {
+        let part = part.as_ref().map(|text| serde_json::from_str(text.get()));
+        part.and_then(Result::ok).unwrap_or(Value::Null)
+    };
+    let mut text = json!({
+        "apiVersion": format!("{}/{version}", kind.0.group),
+        "metadata": {"annotations": object.metadata.annotations},
+        "spec": part(&object.spec),
+    });
+    if object.status.is_some() {
+        text["status"] = part(&object.status);
+    }
+    let stored = conversion::to_hub(kind.0, version, text);
+    let mut stored = stored.map_err(|error| KubernetesError::Other {
+        operation: "read",
+        object: object.key().to_string(),
+        message: error.to_string(),
+    })?;
+    object.spec = to_raw_value(&stored["spec"]).ok();
+    object.status = stored.get("status").and_then(|it| to_raw_value(it).ok());
+    let annotations = stored["metadata"]["annotations"].take();
+    object.metadata.annotations = serde_json::from_value(annotations).ok();
+    Ok(object)
 }
 
 fn other(operation: &'static str, object: &str, error: &kube::Error) -> KubernetesError {

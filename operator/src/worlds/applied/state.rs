@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use armature_runtime::azure::credential::{ALLOWED_IDENTITIES, SecretData, SecretReader};
+use armature_runtime::azure::credential::{NamespaceBounds, SecretData, SecretReader};
 use armature_runtime::engine::compare::DigestKey;
 use armature_runtime::id::RemoteId;
 use armature_runtime::kind::KindInfo;
@@ -280,8 +280,8 @@ impl SecretReader for Applied {
         }))
     }
 
-    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
-        Ok(self.namespace(namespace).get(ALLOWED_IDENTITIES).cloned())
+    async fn bounds(&self, namespace: &str, _live: bool) -> Result<NamespaceBounds, String> {
+        Ok(NamespaceBounds::of(&self.namespace(namespace)))
     }
 
     fn shown_version(&self, _: &str, _: &str) -> Option<String> {

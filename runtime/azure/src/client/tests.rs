@@ -6,15 +6,20 @@ use serde_json::json;
 
 use super::test_server::{Server, server};
 use super::*;
-use crate::credential::{Identity, Proof, SecretData};
+use crate::credential::{Identity, NamespaceBounds, Proof, SecretData};
 
 mod credentials;
 mod identities;
 mod slow_certificate;
 
-/// One Secret, `team/own`, whose content a test can replace, and what its namespace says of identities.
+/// One Secret, `team/own`, whose content a test can replace, and the annotations of its namespace: as a watch shows them, and as the
+/// server has them.
 #[derive(Default)]
-struct Secrets(Mutex<SecretData>, Mutex<Option<String>>);
+struct Secrets(
+    Mutex<SecretData>,
+    Mutex<BTreeMap<String, String>>,
+    Mutex<BTreeMap<String, String>>,
+);
 
 #[async_trait]
 impl SecretReader for Secrets {
@@ -25,13 +30,34 @@ impl SecretReader for Secrets {
         Ok(known.then(|| self.0.lock().expect("the secret").clone()))
     }
 
-    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String> {
-        let said = self.1.lock().expect("the annotation").clone();
-        Ok(said.filter(|_| namespace == "team"))
+    async fn bounds(&self, namespace: &str, live: bool) -> Result<NamespaceBounds, String> {
+        let said = match live {
+            true => &self.2,
+            false => &self.1,
+        };
+        let said = said.lock().expect("the annotations").clone();
+        let said = Some(said).filter(|_| namespace == "team");
+        Ok(NamespaceBounds::of(&said.unwrap_or_default()))
     }
 }
 
 impl Secrets {
+    /// What the namespace says, everywhere.
+    fn annotate(&self, annotations: &[(&str, &str)]) {
+        self.annotate_shown(annotations);
+        self.annotate_live(annotations);
+    }
+
+    /// What a watch shows of it.
+    fn annotate_shown(&self, annotations: &[(&str, &str)]) {
+        *self.1.lock().expect("the annotations") = owned(annotations);
+    }
+
+    /// What the server has of it.
+    fn annotate_live(&self, annotations: &[(&str, &str)]) {
+        *self.2.lock().expect("the annotations") = owned(annotations);
+    }
+
     fn set(&self, version: &str, client: &str, secret: Option<&str>) {
         let secret = secret.map(|secret| ("AZURE_CLIENT_SECRET", secret));
         self.set_keys(version, client, &Vec::from_iter(secret));
@@ -52,6 +78,13 @@ impl Secrets {
                 .collect(),
         };
     }
+}
+
+fn owned(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect()
 }
 
 fn client(

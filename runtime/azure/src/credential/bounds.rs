@@ -1,13 +1,18 @@
 //! What Secrets may name: kinds of proof and clouds by settings of the operator, and identities of the operator's pod by an
 //! annotation of the namespace.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Proof;
+use super::{Identity, Proof};
 use crate::Cloud;
 
 /// Annotation of a namespace: client ids of the workload and managed identities that its Secrets may name.
 pub const ALLOWED_IDENTITIES: &str = "armature.azure.com/allowed-identities";
+
+/// Annotation of a namespace: `own`, so that its objects never use the operator's credential, and its Secrets never name the
+/// operator's own identity. A text that means nothing keeps them off as well.
+pub const OWN_CREDENTIAL: &str = "armature.azure.com/credential";
 
 /// The word for nothing at all.
 const NONE: &str = "none";
@@ -153,12 +158,43 @@ impl AllowedIdentities {
     }
 }
 
+/// What a namespace says of the identities that its Secrets name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamespaceBounds {
+    /// Its annotation [`ALLOWED_IDENTITIES`].
+    allowed: Option<String>,
+    /// Whether it keeps off the operator's own identity ([`OWN_CREDENTIAL`]).
+    pub needs_own: bool,
+}
+
+impl NamespaceBounds {
+    /// By its annotations.
+    pub fn of(annotations: &BTreeMap<String, String>) -> Self {
+        Self {
+            allowed: annotations.get(ALLOWED_IDENTITIES).cloned(),
+            needs_own: annotations.contains_key(OWN_CREDENTIAL),
+        }
+    }
+
+    /// Whether the namespace itself names the client.
+    pub fn name(&self, client: &str) -> bool {
+        let allowed = self.allowed.as_deref().and_then(AllowedIdentities::parse);
+        allowed.is_some_and(|allowed| allowed.allow(client))
+    }
+
+    /// Whether its Secrets may name the client without a proof of its own.
+    pub fn allow(&self, client: &str) -> bool {
+        self.allowed.is_none() || self.name(client)
+    }
+}
+
 /// The client that an identity stands for by what is the operator's: its service account or its machine.
-pub(crate) fn is_borrowed(proof: &Proof) -> bool {
-    matches!(
-        proof,
+pub(crate) fn client_borrowed(identity: &Identity) -> Option<&str> {
+    let is_borrowed = matches!(
+        identity.proof,
         Proof::WorkloadIdentity { .. } | Proof::ManagedIdentity
-    )
+    );
+    is_borrowed.then_some(identity.client.as_str())
 }
 
 fn cloud(text: &str) -> Result<Cloud, BoundsError> {

@@ -82,6 +82,14 @@ pub enum CredentialError {
         /// The key.
         key: &'static str,
     },
+    /// The namespace keeps off the operator's own identity, and nobody knows which that is.
+    #[error("whether {place} names the operator's own identity is not known: {message}")]
+    Undecided {
+        /// Where.
+        place: Place,
+        /// What is wrong with the operator's own.
+        message: String,
+    },
     /// A file of the operator's pod cannot be used.
     #[error("{} of the {method} in {place} cannot be used: {message}", path.display())]
     File {
@@ -112,7 +120,7 @@ impl CredentialError {
     /// Whether the error may pass without a change of the credential: a server did not answer.
     pub fn may_pass(&self) -> bool {
         match self {
-            Self::Unreadable { .. } => true,
+            Self::Unreadable { .. } | Self::Undecided { .. } => true,
             Self::ManagedIdentity { refused, .. } => !refused,
             _ => false,
         }

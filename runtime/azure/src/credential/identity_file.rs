@@ -17,6 +17,27 @@ struct Members {
     client_secret: Option<String>,
 }
 
+/// The client that such a file names.
+///
+/// # Errors
+/// What is wrong with the file; the text shows no value.
+pub(super) fn client_in(content: &[u8]) -> Result<String, String> {
+    needed("client_id", members(content)?.client_id)
+}
+
+fn members(content: &[u8]) -> Result<Members, String> {
+    // The error's own text could repeat what it found.
+    serde_json::from_slice(content).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        format!("it is no JSON object with texts (line {line}, column {column})")
+    })
+}
+
+fn needed(member: &str, value: Option<String>) -> Result<String, String> {
+    let value = value.filter(|value| !value.is_empty());
+    value.ok_or_else(|| format!("'{member}' is missing in it"))
+}
+
 /// The identity in such a file.
 pub(super) struct IdentityFile {
     pub(super) client: String,
@@ -29,15 +50,7 @@ pub(super) struct IdentityFile {
 impl IdentityFile {
     /// Reads the content of a file. The error says what is wrong and shows no value.
     pub(super) fn read(content: &[u8]) -> Result<Self, String> {
-        // The error's own text could repeat what it found.
-        let members: Members = serde_json::from_slice(content).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            format!("it is no JSON object with texts (line {line}, column {column})")
-        })?;
-        let needed = |member: &str, value: Option<String>| {
-            let value = value.filter(|value| !value.is_empty());
-            value.ok_or_else(|| format!("'{member}' is missing in it"))
-        };
+        let members = members(content)?;
         let client = needed("client_id", members.client_id)?;
         let tenant = needed("tenant_id", members.tenant_id)?;
         let authority = needed("authentication_endpoint", members.authentication_endpoint)?;

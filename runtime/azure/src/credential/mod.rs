@@ -7,6 +7,7 @@
 //! | `identity` | an identity and its proof |
 //! | `settings` | which keys make an identity, and the order of methods |
 //! | `bounds` | which of that Secrets may name |
+//! | `own` | whether a Secret names the operator's own identity |
 //! | `operator` | where the operator's own identity is from |
 //! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
 //! | `identity_file` | credential files of user-assigned identities |
@@ -27,21 +28,27 @@ mod identity_file;
 mod metadata_service;
 mod mounted;
 mod operator;
+mod own;
 mod refusal;
 mod secret;
 mod settings;
 mod token;
 
-pub(super) use bounds::is_borrowed;
-pub use bounds::{ALLOWED_IDENTITIES, AllowedIdentities, BoundsError, ProofKind, SecretBounds};
+pub(super) use bounds::client_borrowed;
+pub use bounds::{
+    ALLOWED_IDENTITIES, AllowedIdentities, BoundsError, NamespaceBounds, OWN_CREDENTIAL, ProofKind,
+    SecretBounds,
+};
 pub use certificate::{CertificateError, ClientCertificate};
 pub use error::{CredentialError, Place};
 pub use identity::{Identity, Proof};
 pub(super) use metadata_service::MetadataService;
 pub use operator::OperatorIdentity;
+pub use own::check_bounds;
+pub(super) use own::{Same, Who, check as check_identity};
 pub(super) use refusal::{proof_key, refused_key};
 pub use secret::{SecretData, SecretReader, SecretUser};
-pub(super) use settings::{CLIENT, has_certificate};
+pub(super) use settings::has_certificate;
 pub use settings::{
     OPERATOR_VARIABLES, SecretRules, identity_folders, operator_identity, secret_identity,
 };

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::settings::identity_of_operator;
-use super::{CredentialError, Identity, OPERATOR_VARIABLES, Place};
+use super::{CredentialError, Identity, OPERATOR_VARIABLES, Place, Same, Who};
 
 /// The operator's own identity, or where to read it.
 #[derive(Clone)]
@@ -52,6 +52,15 @@ impl OperatorIdentity {
         Self::Folder {
             folder,
             variables: variables.collect(),
+        }
+    }
+
+    /// Whether it may be the one that a Secret names, as far as that is known without reading a file.
+    pub(crate) fn may_be(&self, who: &Who) -> bool {
+        match self {
+            Self::Fixed(None) => false,
+            Self::Fixed(Some(own)) => who.is(&Who::of(own)) != Same::No,
+            Self::Folder { .. } => true,
         }
     }
 

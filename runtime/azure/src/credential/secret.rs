@@ -6,6 +6,8 @@ use std::sync::Weak;
 
 use async_trait::async_trait;
 
+use super::NamespaceBounds;
+
 /// A Secret that holds a credential. Values are never printed.
 #[derive(Clone, Default)]
 pub struct SecretData {
@@ -31,9 +33,9 @@ pub trait SecretReader: Send + Sync {
     /// The Secret, or `None` when there is none. The error is a sentence for people.
     async fn read_secret(&self, namespace: &str, name: &str) -> Result<Option<SecretData>, String>;
 
-    /// What the namespace says of the identities that its Secrets may name (the annotation [`super::ALLOWED_IDENTITIES`]); nothing
-    /// where it says nothing. The error is a sentence for people.
-    async fn allowed_identities(&self, namespace: &str) -> Result<Option<String>, String>;
+    /// What the namespace says of the identities that its Secrets name; `live` as the server has it, and not as a watch shows it.
+    /// The error is a sentence for people.
+    async fn bounds(&self, namespace: &str, live: bool) -> Result<NamespaceBounds, String>;
 
     /// The version that the Secret has as far as a watch tells, without asking; nothing where no watch shows it.
     fn shown_version(&self, _namespace: &str, _name: &str) -> Option<String> {

@@ -17,7 +17,7 @@ const TOKEN_FILE: &str = "/var/run/secrets/tokens/azure-identity";
 
 const SUBSCRIPTION: &str = "AZURE_SUBSCRIPTION_ID";
 pub(super) const TENANT: &str = "AZURE_TENANT_ID";
-pub(crate) const CLIENT: &str = "AZURE_CLIENT_ID";
+pub(super) const CLIENT: &str = "AZURE_CLIENT_ID";
 pub(super) const CLIENT_SECRET: &str = "AZURE_CLIENT_SECRET";
 pub(super) const CERTIFICATE: &str = "AZURE_CLIENT_CERTIFICATE";
 const CERTIFICATE_PASSWORD: &str = "AZURE_CLIENT_CERTIFICATE_PASSWORD";

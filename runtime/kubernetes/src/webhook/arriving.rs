@@ -9,13 +9,17 @@ use axum::Error;
 use axum::body::BodyDataStream;
 use bytes::Bytes;
 use futures::StreamExt;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::admission::{Admission, LIST_EXTRA, Lane, Place, Refusal, SINGLE};
 use crate::buffer::Buffer;
 
 /// How long a list that has the turn may be silent while others wait for it.
 const TURN: Duration = Duration::from_millis(50);
+
+/// How long a client may keep others waiting for each [`SINGLE`] bytes that have arrived while it has the turn: whoever sends a little
+/// all the time is never silent.
+const PACE: Duration = Duration::from_millis(100);
 
 /// How long a client may be silent in the middle of its review.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -29,6 +33,9 @@ pub(super) enum NotRead {
     /// The client has stopped sending.
     #[error("the rest of the review did not come within {} s", SILENCE.as_secs())]
     Silent,
+    /// The time is over in which somebody waits for the answer.
+    #[error("the review did not arrive in the time that it has")]
+    Late,
     /// It is longer than it was said to be, or than any that fits.
     #[error("the review is longer than {bytes} bytes")]
     TooLong {
@@ -56,7 +63,8 @@ pub(super) async fn read(
     // What may be a single object is short, and read before it has a place.
     let mut first = Vec::new();
     while first.len() as u64 <= SINGLE {
-        match next(pieces, SILENCE).await?.ok_or(NotRead::Silent)? {
+        let piece = in_time(next(pieces, SILENCE), deadline).await?;
+        match piece.ok_or(NotRead::Silent)? {
             Piece::Data(piece) => first.extend_from_slice(&piece),
             Piece::End => {
                 let place = admission.single(first.len() as u64, deadline).await?;
@@ -79,14 +87,18 @@ async fn rest(
 ) -> Result<(Bytes, Place), NotRead> {
     let too_long = || NotRead::TooLong { bytes: most };
     let mut text = Buffer::of(usize::try_from(most).unwrap_or(usize::MAX))?;
+    let mut patience = Patience::default();
     let mut turn = Some(lane.turn(deadline).await?);
     let mut place = lane.place(first.len() as u64, deadline).await?;
     if !text.take(first) {
         return Err(too_long());
     }
     loop {
-        let patience = if turn.is_some() { TURN } else { SILENCE };
-        let piece = match next(pieces, patience).await? {
+        let piece = match turn.is_some() {
+            true => in_time(patience.next(pieces), deadline).await?,
+            false => in_time(next(pieces, SILENCE), deadline).await?,
+        };
+        let piece = match piece {
             Some(Piece::Data(piece)) => piece,
             Some(Piece::End) => {
                 if turn.is_none() {
@@ -111,6 +123,33 @@ async fn rest(
     }
 }
 
+/// The patience with a client that has the turn.
+#[derive(Default)]
+struct Patience {
+    waited: Duration,
+    arrived: u64,
+}
+
+impl Patience {
+    /// How long its next piece may take.
+    fn left(&self) -> Duration {
+        let pieces = u32::try_from(self.arrived / SINGLE).unwrap_or(u32::MAX);
+        let most = TURN.saturating_add(PACE.saturating_mul(pieces));
+        most.saturating_sub(self.waited).min(TURN)
+    }
+
+    /// The next piece; `None` when it is too slow.
+    async fn next(&mut self, pieces: &mut BodyDataStream) -> Result<Option<Piece>, Error> {
+        let began = Instant::now();
+        let piece = next(pieces, self.left()).await?;
+        self.waited += began.elapsed();
+        if let Some(Piece::Data(piece)) = &piece {
+            self.arrived += piece.len() as u64;
+        }
+        Ok(piece)
+    }
+}
+
 enum Piece {
     Data(Bytes),
     End,
@@ -123,6 +162,15 @@ async fn next(pieces: &mut BodyDataStream, patience: Duration) -> Result<Option<
         Ok(None) => Ok(Some(Piece::End)),
         Ok(Some(piece)) => Ok(Some(Piece::Data(piece?))),
     }
+}
+
+/// The piece, as long as somebody waits for the answer: a review that arrives slowly holds its place no longer.
+async fn in_time(
+    piece: impl Future<Output = Result<Option<Piece>, Error>>,
+    deadline: Instant,
+) -> Result<Option<Piece>, NotRead> {
+    let piece = timeout_at(deadline, piece).await;
+    Ok(piece.map_err(|_| NotRead::Late)??)
 }
 
 /// Reads what a client still sends of a review that is not taken: it would not see the answer otherwise.

@@ -189,6 +189,50 @@ async fn clients_that_say_nothing_or_claim_much_keep_nobody_waiting() {
     );
 }
 
+/// Who sends a little all the time is never silent, and has the turn no longer than what arrives is worth.
+#[tokio::test(start_paused = true)]
+async fn clients_that_trickle_keep_nobody_waiting() {
+    let service = service(MEMORY);
+    let begins = Bytes::from("x".repeat(100 << 10));
+    let drops = stream::repeat(Bytes::from_static(b"x")).then(|drop| async {
+        tokio::time::sleep(Duration::from_millis(40)).await;
+        Ok::<_, std::io::Error>(drop)
+    });
+    let pieces = stream::once(async { Ok(begins) }).chain(drops);
+    let body = Body::new(Sized {
+        body: Body::from_stream(pieces),
+        size: 1 << 20,
+    });
+    let trickles = service.clone();
+    let trickles = tokio::spawn(async move { ask(&trickles, "?timeout=30s", body).await });
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    for _ in 0..3 {
+        let review = Body::from(long_list(1 << 10));
+        assert_eq!(ask(&service, "?timeout=2s", review).await.0, StatusCode::OK);
+    }
+    assert_eq!(trickles.await.unwrap().0, StatusCode::REQUEST_TIMEOUT);
+}
+
+/// What has arrived of a review has a place, and nobody waits for the answer any more.
+#[tokio::test(start_paused = true)]
+async fn a_review_that_arrives_for_ever_holds_its_place_until_its_deadline() {
+    let service = service(MEMORY);
+    let begins = Bytes::from("x".repeat(1900 << 10));
+    let drops = stream::repeat(Bytes::from_static(b"x")).then(|drop| async {
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        Ok::<_, std::io::Error>(drop)
+    });
+    let pieces = stream::once(async { Ok(begins) }).chain(drops);
+    let body = Body::new(Sized {
+        body: Body::from_stream(pieces),
+        size: 2 << 20,
+    });
+    let (status, ..) = ask(&service, "?timeout=12s", body).await;
+    assert_eq!(status, StatusCode::REQUEST_TIMEOUT);
+    let review = Body::from(long_list(1 << 10));
+    assert_eq!(ask(&service, "", review).await.0, StatusCode::OK);
+}
+
 #[tokio::test]
 async fn a_list_that_never_fits_is_refused_with_what_to_do() {
     let review = Body::from(long_list(5 << 10));

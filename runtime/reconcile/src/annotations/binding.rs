@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use armature_azure::credential::OWN_CREDENTIAL;
 use armature_shapes::names;
 use jiff::Timestamp;
 
@@ -16,7 +17,7 @@ use crate::policy::Policy;
 pub const BINDING: &str = "armature.azure.com/binding";
 
 /// Annotation of a namespace: `own`, so that its objects never use the operator's credential.
-pub const CREDENTIAL: &str = "armature.azure.com/credential";
+pub const CREDENTIAL: &str = OWN_CREDENTIAL;
 
 /// Whether objects of a namespace must not use the operator's own credential. A text that means nothing keeps them off as well.
 pub fn needs_own_credential(namespace: &Annotations) -> bool {
@@ -89,6 +90,15 @@ pub struct Overruled {
     pub(super) holds: String,
     /// The namespace.
     pub(super) namespace: String,
+    /// When what holds is over by itself.
+    pub(super) end: Option<Timestamp>,
+}
+
+impl Overruled {
+    /// Whether the namespace's word still holds.
+    pub fn holds_at(&self, now: Timestamp) -> bool {
+        self.end.is_none_or(|end| end > now)
+    }
 }
 
 impl fmt::Display for Overruled {
@@ -98,6 +108,7 @@ impl fmt::Display for Overruled {
             text,
             holds,
             namespace,
+            ..
         } = self;
         write!(
             formatter,
@@ -136,6 +147,14 @@ pub(super) fn of_pause(pause: &Option<Pause>) -> i64 {
         None => i64::MIN,
         Some(Pause::Until(end)) => Timestamp::as_second(*end),
         Some(Pause::Open) => i64::MAX,
+    }
+}
+
+/// When a pause is over.
+pub(super) fn end_of_pause(pause: &Option<Pause>) -> Option<Timestamp> {
+    match pause {
+        Some(Pause::Until(end)) => Some(*end),
+        None | Some(Pause::Open) => None,
     }
 }
 

@@ -4,7 +4,9 @@ use armature_shapes::names;
 use jiff::Timestamp;
 
 use super::Annotations;
-use super::binding::{BINDS, Binding, OWN, Overruled, of_adopt, of_pause, of_policy, of_protect};
+use super::binding::{
+    BINDS, Binding, OWN, Overruled, end_of_pause, of_adopt, of_pause, of_policy, of_protect,
+};
 use super::mistake::Mistake;
 use super::value::{Adopt, Pause, SyncPeriod};
 use super::word::{
@@ -80,19 +82,19 @@ impl Directives {
         let of_operator = binding.policy.then_some((default, default.as_str()));
         let directives = Self {
             policy: reader
-                .bindable(&POLICY, binding.policy, of_policy, of_operator)
+                .bindable(&POLICY, binding.policy, (of_policy, |_| None), of_operator)
                 .unwrap_or(default),
             observe: reader.on_object(&OBSERVE).unwrap_or(false),
             always_put: reader.on_object(&ALWAYS_PUT).unwrap_or(false),
             pause: reader
-                .bindable(&PAUSED, binding.paused, of_pause, None)
+                .bindable(&PAUSED, binding.paused, (of_pause, end_of_pause), None)
                 .flatten(),
             sync: reader.anywhere(&SYNC_PERIOD),
             adopt: reader
-                .bindable(&ADOPT, binding.adopt, of_adopt, None)
+                .bindable(&ADOPT, binding.adopt, (of_adopt, |_| None), None)
                 .unwrap_or_default(),
             protect: reader
-                .bindable(&PROTECT, binding.protect, of_protect, None)
+                .bindable(&PROTECT, binding.protect, (of_protect, |_| None), None)
                 .unwrap_or(false),
             scopes: reader.on_namespace(&ALLOWED_SCOPES),
             reconcile_now: [object, namespace.1]
@@ -153,7 +155,7 @@ impl Reader<'_> {
         &mut self,
         word: &Word<T>,
         is_bound: bool,
-        strictness: fn(&T) -> i64,
+        (strictness, end): (fn(&T) -> i64, fn(&T) -> Option<Timestamp>),
         default: Option<(T, &str)>,
     ) -> Option<T> {
         if !is_bound {
@@ -172,11 +174,13 @@ impl Reader<'_> {
         if strictness(&said) >= strictness(&bound) {
             return own;
         }
+        let end = end(&bound);
         self.overruled.push(Overruled {
             annotation: word.name,
             text: text(self.object, word.name).unwrap_or_default().to_owned(),
             holds: holds.to_owned(),
             namespace: name.to_owned(),
+            end,
         });
         Some(bound)
     }

@@ -42,6 +42,8 @@ pub struct Foresight {
     pub left_out: Vec<LeftOut>,
     /// Values that are Azure's, and stay although the spec says something else.
     pub left_alone: Vec<Moved>,
+    /// What of a PUT is outside of the scopes, and sent all the same as the operator's setting has it.
+    pub outside: Option<String>,
 }
 
 /// The step at which a pass was stopped.
@@ -118,6 +120,7 @@ impl Reconciler {
                     version: Some(pass.version().name),
                     left_out,
                     left_alone,
+                    outside: pass.outside_body(),
                     ..Foresight::of(next)
                 });
             }
@@ -136,6 +139,7 @@ impl Foresight {
             version: None,
             left_out: Vec::new(),
             left_alone: Vec::new(),
+            outside: None,
         }
     }
 

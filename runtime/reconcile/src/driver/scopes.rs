@@ -105,6 +105,11 @@ impl Pass<'_> {
         }
     }
 
+    /// The same for whoever asks before it is sent.
+    pub(super) fn outside_body(&self) -> Option<String> {
+        self.findings.payload.outside.as_deref().map(sent_anyway)
+    }
+
     /// Binds the requests of the pass to what the namespace may use by now.
     pub(super) fn bind_requests(&self) {
         self.ways.gate.bind(self.bound());
@@ -118,12 +123,8 @@ impl Pass<'_> {
     }
 
     async fn warn_of_scopes(&self, message: &str) {
-        let sent = message.replace(
-            "nothing is sent",
-            "it is sent all the same, by the setting allowed-scopes-mode=warn",
-        );
-        self.record(warning(names::event::OUTSIDE_SCOPES, sent))
-            .await;
+        let event = warning(names::event::OUTSIDE_SCOPES, sent_anyway(message));
+        self.record(event).await;
     }
 
     fn bound(&self) -> Option<Bound> {
@@ -141,6 +142,14 @@ impl Pass<'_> {
             enforcement: settings.scopes_enforcement,
         })
     }
+}
+
+/// What is told of an id outside that is sent.
+fn sent_anyway(message: &str) -> String {
+    message.replace(
+        "nothing is sent",
+        "it is sent all the same, by the setting allowed-scopes-mode=warn",
+    )
 }
 
 fn not_allowed(message: String) -> Failure {

@@ -70,7 +70,9 @@ fn is_for_good(failure: &Failure) -> bool {
         reason::SUBSCRIPTION_MISMATCH,
         reason::FAILED,
     ];
-    failure.severity == Severity::Error && ours.contains(&failure.reason.as_str())
+    // Without a credential that the namespace may use nothing is ever sent, however often it is tried.
+    failure.reason == reason::CREDENTIAL_NOT_FOUND
+        || failure.severity == Severity::Error && ours.contains(&failure.reason.as_str())
 }
 
 impl Pass<'_> {

@@ -41,7 +41,11 @@ impl Session for Gate {
     async fn sign_in(&self, credential: &CredentialKey) -> Result<Credential, Failure> {
         let subscription = self.subscription(credential).await;
         self.charge(credential).await;
-        let subscription = subscription.map_err(|error| transport_failure(&error))?;
+        // No request was sent whose path would tell anything.
+        let subscription = subscription.map_err(|error| Failure {
+            message: error.message.clone(),
+            ..transport_failure(&error)
+        })?;
         self.confine(&subscription);
         Ok(Credential { subscription })
     }
@@ -299,10 +303,31 @@ pub(crate) fn transport_failure(error: &TransportError) -> Failure {
     let mut failure = if error.refused == Some(Refused::Scope) {
         Failure::error(reason::SCOPE_NOT_ALLOWED, error.to_string())
     } else if error.credential {
-        Failure::warning(reason::FAILED, RetryClass::Slow, error.to_string())
+        // It names the Secret and the key, and no request is to blame.
+        Failure::warning(reason::FAILED, RetryClass::Slow, error.message.clone())
     } else {
         Failure::unknown(error.to_string())
     };
     failure.retry_after = error.retry_after;
     failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_that_cannot_be_used_is_told_as_a_sentence() {
+        let error = |credential: bool| TransportError {
+            method: Method::Get,
+            url: "/subscriptions".to_owned(),
+            message: "key AZURE_CLIENT_ID of Secret a/b cannot be used".to_owned(),
+            credential,
+            refused: None,
+            retry_after: None,
+        };
+        let told = |credential: bool| transport_failure(&error(credential)).message;
+        assert_eq!(told(true), error(true).message);
+        assert_eq!(told(false), error(false).to_string());
+    }
 }

@@ -425,8 +425,8 @@ async fn a_secret_that_is_gone_is_not_used_any_more() {
             Ok((!gone).then(|| secrets.0.into_inner().expect("the secret")))
         }
 
-        async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
-            Ok(None)
+        async fn bounds(&self, _: &str, _: bool) -> Result<NamespaceBounds, String> {
+            Ok(NamespaceBounds::default())
         }
     }
     let server = server().await;
@@ -504,8 +504,8 @@ impl SecretReader for Watched {
         self.secrets.read_secret(namespace, name).await
     }
 
-    async fn allowed_identities(&self, _: &str) -> Result<Option<String>, String> {
-        Ok(None)
+    async fn bounds(&self, _: &str, _: bool) -> Result<NamespaceBounds, String> {
+        Ok(NamespaceBounds::default())
     }
 
     fn shown_version(&self, _: &str, _: &str) -> Option<String> {

@@ -1,6 +1,7 @@
 //! What would be refused of an object as it is stored, told without a request.
 
 use super::*;
+use crate::annotations::CREDENTIAL;
 use crate::condition::reason;
 
 const OTHER: &str = "/subscriptions/s-1/resourceGroups/other";
@@ -91,4 +92,18 @@ async fn what_cannot_be_seen_is_no_refusal_and_told() {
     assert_eq!(found.refused, []);
     let unseen = found.unseen.expect("the body cannot be built");
     assert_eq!(unseen.reason, reason::REFERENCE_NOT_FOUND);
+}
+
+/// Nothing is ever sent for an object that has no credential to use, so it is refused and not merely unseen.
+#[tokio::test]
+async fn an_object_without_a_credential_that_it_may_use_is_refused() {
+    let world = World::with_group().await;
+    let own = [(CREDENTIAL.to_owned(), "own".to_owned())];
+    world.cluster.annotate_namespace("default", own.into());
+    let spec = json!({"owner": {"name": "g"}, "location": "westus"});
+    let key = world.cluster.apply(&kinds::STORE, "s", &spec);
+    let found = refused(&world, &key).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].0, reason::CREDENTIAL_NOT_FOUND);
+    assert!(found[0].1.contains("may not use the operator's own"));
 }
