@@ -9,6 +9,7 @@
 //! | `bounds` | which of that Secrets may name |
 //! | `operator` | where the operator's own identity is from |
 //! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
+//! | `pkcs12` | PKCS#12 files, and what opening one may take |
 //! | `identity_file` | credential files of user-assigned identities |
 //! | `mounted` | reading files that Secrets may name |
 //! | `metadata_service` | the endpoint that gives managed identities their tokens |
@@ -27,6 +28,7 @@ mod identity_file;
 mod metadata_service;
 mod mounted;
 mod operator;
+mod pkcs12;
 mod refusal;
 mod secret;
 mod settings;
