@@ -368,10 +368,7 @@ impl RunArguments {
             leader_election: self.enable_leader_election.then(LeaseTimes::default),
             health_listen: self.health_addr.0,
             metrics_listen: self.metrics_addr.0,
-            metrics_readers: match self.metrics_authentication {
-                true => MetricsReaders::Authenticated,
-                false => MetricsReaders::Anyone,
-            },
+            metrics_readers: metrics_readers(self.metrics_authentication),
             metrics_service: self.metrics_service,
             default_policy: self.default_reconcile_policy,
             allowed_scopes: self.allowed_scopes,
@@ -407,6 +404,13 @@ fn stop_on_signal() -> anyhow::Result<CancellationToken> {
         std::process::exit(1);
     });
     Ok(stop)
+}
+
+fn metrics_readers(are_asked: bool) -> MetricsReaders {
+    match are_asked {
+        true => MetricsReaders::Authenticated,
+        false => MetricsReaders::Anyone,
+    }
 }
 
 fn policy(text: &str) -> Result<Policy, String> {
