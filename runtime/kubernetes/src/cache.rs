@@ -52,7 +52,7 @@ impl Handle {
 /// What is known of an object.
 pub enum Known {
     /// All of it.
-    Whole(Object),
+    Whole(Box<Object>),
     /// It is large: the API server has the rest.
     InPart,
     /// Nothing.
@@ -63,7 +63,7 @@ impl ObjectCache {
     /// The object, as it is to be worked on.
     pub fn known(&self, key: &ObjectKey) -> Known {
         match self.packed(key) {
-            Some(packed) if packed.is_whole => Known::Whole(packed.unpack(key.kind)),
+            Some(packed) if packed.is_whole => Known::Whole(Box::new(packed.unpack(key.kind))),
             Some(_) => Known::InPart,
             None => Known::Nothing,
         }

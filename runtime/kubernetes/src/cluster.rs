@@ -180,7 +180,7 @@ impl Cluster {
 impl KubernetesPort for Cluster {
     async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
         match self.cache.known(key) {
-            Known::Whole(object) => Ok(Some(object)),
+            Known::Whole(object) => Ok(Some(*object)),
             Known::Nothing if self.cache.is_listed(key.kind, &key.namespace) => Ok(None),
             Known::InPart | Known::Nothing => self.fetch(key).await,
         }
