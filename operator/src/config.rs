@@ -8,6 +8,7 @@ use armature_runtime::azure::budget::Limits;
 use armature_runtime::kind::KindInfo;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes};
 use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
+use armature_runtime::reconcile::export_target::ExportBounds;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::time::Time;
 use jiff::civil::Date;
@@ -142,6 +143,8 @@ pub struct OperatorConfig {
     pub metrics_listen: Option<SocketAddr>,
     /// Who may read `/metrics`.
     pub metrics_readers: MetricsReaders,
+    /// Service by which those who prove themselves read `/metrics`, where no conversion is served: the certificate is for it.
+    pub metrics_service: Option<String>,
     /// Policy of objects that have none, in namespaces that have none.
     pub default_policy: Policy,
     /// ARM ids below which everything must be that objects are for or refer to, in namespaces that do not say; everything
@@ -149,6 +152,8 @@ pub struct OperatorConfig {
     pub allowed_scopes: Option<AllowedScopes>,
     /// What becomes of ids outside of the scopes that only a whole request shows.
     pub allowed_scopes_mode: Enforcement,
+    /// Which labels and annotations exports may have.
+    pub export_bounds: ExportBounds,
     /// How often a resource that is ready is compared with Azure; never when absent.
     pub sync_period: Option<Duration>,
     /// How often one is that Azure Resource Graph shows, whose changes it tells of; as often as others when absent.

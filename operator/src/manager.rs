@@ -178,6 +178,7 @@ fn pass_settings(config: &OperatorConfig) -> Settings {
         default_policy: config.default_policy,
         default_scopes: config.allowed_scopes.clone(),
         scopes_enforcement: config.allowed_scopes_mode,
+        export_bounds: config.export_bounds.clone(),
         random_name: azure_name::random,
         longest_hold_before_put: config.longest_hold_before_put,
         longest_hold_before_delete: config.longest_hold_before_delete,

@@ -131,7 +131,9 @@ impl Operator {
         if let Some(address) = config.metrics_listen {
             let listener = listen(address, "metrics").await?;
             self.metrics = listener.local_addr().ok();
-            let endpoint = self.metrics_endpoint(config, listener, client, manager.registry())?;
+            let endpoint = self
+                .metrics_endpoint(config, listener, client, manager.registry())
+                .await?;
             self.tasks.spawn(endpoint.run(self.stop.clone()));
         }
         if !config.mode.manages_objects() {
@@ -159,10 +161,10 @@ impl Operator {
         Ok(())
     }
 
-    /// Where `/metrics` is served to those who may read it. Its certificate is the webhook's where there is one, which the
-    /// Secret's authority has issued.
-    fn metrics_endpoint(
-        &self,
+    /// Where `/metrics` is served to those who may read it. Its certificate is the webhook's where there is one, else one for the
+    /// Service of the metrics, which an authority of ours has issued, too.
+    async fn metrics_endpoint(
+        &mut self,
         config: &OperatorConfig,
         listener: TcpListener,
         client: kube::Client,
@@ -171,9 +173,15 @@ impl Operator {
         if config.metrics_readers == MetricsReaders::Anyone {
             return Ok(Endpoint::plain(listener, registry));
         }
-        let certificate = match &self.certificate {
-            Some(certificate) => Arc::clone(certificate),
-            None => {
+        let certificate = match (&self.certificate, &config.metrics_service) {
+            (Some(certificate), _) => Arc::clone(certificate),
+            (None, Some(service)) => {
+                let kept = metrics::Certificate::begin(config, client.clone(), service).await?;
+                let serving = kept.serving();
+                self.tasks.spawn(kept.run(self.stop.clone()));
+                serving
+            }
+            (None, None) => {
                 let own = Material::issue(&["localhost".to_owned()], (config.today)())?;
                 Arc::new(ServingCertificate::new(&own)?)
             }

@@ -26,6 +26,19 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ include "armature.name" . }}-webhook-certificate
 {{- end -}}
 
+{{- define "armature.metricsService" -}}
+{{ include "armature.name" . }}-metrics
+{{- end -}}
+
+{{/* ConfigMap with the authorities of the certificate with which metrics are served; the Secret of the name has its key. */}}
+{{- define "armature.metricsAuthority" -}}
+{{- if include "armature.servesConversion" . -}}
+{{ include "armature.certificateSecret" . }}
+{{- else -}}
+{{ include "armature.metricsService" . }}-certificate
+{{- end -}}
+{{- end -}}
+
 {{/* What becomes of ids outside of the allowed scopes that only a whole request shows: what the value says, else what the release
 has, else enforce where it is new. An upgrade from a release that did not look at them refuses nothing until it is asked to. The Role
 tells it where somebody deleted the Deployment. */}}

@@ -200,11 +200,3 @@ async fn of_objects(
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use armature_runtime::resource::Kind;
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-
-    use super::*;
-}

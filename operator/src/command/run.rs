@@ -9,6 +9,7 @@ use anyhow::Context;
 use armature_runtime::azure::budget::Limits;
 use armature_runtime::kubernetes::{CrdLabels, CrdPattern, LeaseTimes, today};
 use armature_runtime::reconcile::allowed_scopes::{AllowedScopes, Enforcement};
+use armature_runtime::reconcile::export_target::ExportBounds;
 use armature_runtime::reconcile::policy::Policy;
 use armature_runtime::reconcile::queue::WORKERS;
 use armature_runtime::reconcile::time::Time;
@@ -131,6 +132,11 @@ pub struct RunArguments {
     #[arg(long, env = "ALLOWED_SCOPES_MODE", default_value = "enforce", value_parser = Enforcement::parse, value_name = "MODE")]
     allowed_scopes_mode: Enforcement,
 
+    /// How names of labels and annotations must begin that objects have put on the Secrets and ConfigMaps they export to, with commas or
+    /// spaces between them; 'none' allows no labels and annotations. Without it all are allowed.
+    #[arg(long, env = "ARMATURE_EXPORT_METADATA", default_value = "", value_parser = ExportBounds::parse, hide_default_value = true, value_name = "PREFIXES")]
+    export_metadata: ExportBounds,
+
     /// How often a ready resource is compared with Azure: a duration such as 1h or 15m, or 'never'. Without it every hour,
     /// and once a day those whose changes Azure Resource Graph tells of (--graph-period).
     #[arg(long, env = "AZURE_SYNC_PERIOD", value_parser = sync_period, value_name = "DURATION")]
@@ -245,6 +251,11 @@ pub struct RunArguments {
     #[arg(long)]
     metrics_authentication: bool,
 
+    /// Service in the operator's namespace by which /metrics is read, where the operator serves no conversion: its certificate is
+    /// issued for it, and kept in the Secret NAME-certificate. Where conversion is served, it is the webhook's.
+    #[arg(long, value_name = "NAME")]
+    metrics_service: Option<String>,
+
     /// Folder with a file for each AZURE_… variable of the operator's own credential, such as a mounted Secret. Files come
     /// before variables, and are read again while the operator runs.
     #[arg(long, env = "ARMATURE_CREDENTIAL_FOLDER", value_name = "FOLDER")]
@@ -357,13 +368,12 @@ impl RunArguments {
             leader_election: self.enable_leader_election.then(LeaseTimes::default),
             health_listen: self.health_addr.0,
             metrics_listen: self.metrics_addr.0,
-            metrics_readers: match self.metrics_authentication {
-                true => MetricsReaders::Authenticated,
-                false => MetricsReaders::Anyone,
-            },
+            metrics_readers: metrics_readers(self.metrics_authentication),
+            metrics_service: self.metrics_service,
             default_policy: self.default_reconcile_policy,
             allowed_scopes: self.allowed_scopes,
             allowed_scopes_mode: self.allowed_scopes_mode,
+            export_bounds: self.export_metadata,
             sync_period: self.sync_period.map_or(Some(SYNC_PERIOD), |set| set.0),
             // Whoever says how often to look is taken at their word.
             longest_rest: self.sync_period.is_none().then_some(LONGEST_REST),
@@ -394,6 +404,13 @@ fn stop_on_signal() -> anyhow::Result<CancellationToken> {
         std::process::exit(1);
     });
     Ok(stop)
+}
+
+fn metrics_readers(are_asked: bool) -> MetricsReaders {
+    match are_asked {
+        true => MetricsReaders::Authenticated,
+        false => MetricsReaders::Anyone,
+    }
 }
 
 fn policy(text: &str) -> Result<Policy, String> {

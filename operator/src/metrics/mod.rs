@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `azure` | counts requests to ARM |
 //! | `budget` | how many requests Azure still takes |
+//! | `certificate` | of the endpoint, where no conversion is served |
 //! | `cluster` | counts drift, by the events that the driver records |
 //! | `drift` | the paths that were changed in Azure |
 //! | `endpoint` | serves `/metrics`, to anyone or to those whom the cluster allows |
@@ -16,6 +17,7 @@
 
 mod azure;
 mod budget;
+mod certificate;
 mod cluster;
 mod drift;
 mod endpoint;
@@ -42,6 +44,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+pub use certificate::Certificate;
 pub use endpoint::{Endpoint, PATH};
 pub use state::State;
 

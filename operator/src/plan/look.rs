@@ -168,6 +168,7 @@ pub fn settings(operator_namespace: &str) -> Settings {
         default_policy: armature_runtime::reconcile::policy::Policy::Manage,
         default_scopes: None,
         scopes_enforcement: Enforcement::Enforce,
+        export_bounds: Default::default(),
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),

@@ -220,6 +220,7 @@ impl<'a> Passes<'a> {
                 default_policy: Policy::Manage,
                 default_scopes: None,
                 scopes_enforcement: Enforcement::Enforce,
+                export_bounds: Default::default(),
                 random_name: azure_name::pretended,
                 longest_hold_before_put: Duration::ZERO,
                 longest_hold_before_delete: Duration::ZERO,

@@ -1,10 +1,9 @@
 //! `/metrics` with authentication, as a Prometheus in the cluster reads it.
 
-use k8s_openapi::ByteString;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
-use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use kube::api::{Api, PostParams};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chart::{NAMESPACE, find};
 use crate::cluster::{Cluster, namespace};
@@ -25,15 +24,26 @@ async fn token(cluster: &Cluster, account: &str) -> String {
     request.await.unwrap().status.unwrap().token
 }
 
-/// A client that trusts the authority of the webhook's certificate, and nothing else.
-async fn client(cluster: &Cluster) -> reqwest::Client {
-    let data = cluster.certificate().await.data.unwrap();
-    let ByteString(authority) = &data["ca.crt"];
-    let authorities = reqwest::Certificate::from_pem_bundle(authority).unwrap();
-    reqwest::Client::builder()
-        .tls_certs_only(authorities)
-        .build()
-        .unwrap()
+/// A client that trusts the authorities that the ServiceMonitor names, and nothing else.
+async fn client(cluster: &Cluster, config_map: &str) -> reqwest::ClientBuilder {
+    let config_maps: Api<ConfigMap> = cluster.api(NAMESPACE);
+    let data = config_maps.get(config_map).await.unwrap().data.unwrap();
+    assert_eq!(data.len(), 1, "no keys: {:?}", data.keys());
+    let authorities = reqwest::Certificate::from_pem_bundle(data["ca.crt"].as_bytes()).unwrap();
+    reqwest::Client::builder().tls_certs_only(authorities)
+}
+
+/// Reads the metrics of an operator that serves no conversion as the ServiceMonitor says: by the name and the authorities that it has.
+pub async fn are_read_by(cluster: &Cluster, pod: &Pod, monitor: &Value) {
+    let tls = &monitor["spec"]["endpoints"][0]["tlsConfig"];
+    assert!(tls.get("insecureSkipVerify").is_none(), "{tls:#}");
+    let name = tls["serverName"].as_str().unwrap();
+    let address = ([127, 0, 0, 1], pod.ports().metrics).into();
+    let authority = tls["ca"]["configMap"]["name"].as_str().unwrap();
+    let client = client(cluster, authority).await.resolve(name, address);
+    let url = format!("https://{name}:{}/metrics", pod.ports().metrics);
+    let answer = client.build().unwrap().get(url).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 401);
 }
 
 async fn read(client: &reqwest::Client, pod: &Pod, token: Option<&str>) -> (u16, String) {
@@ -57,7 +67,8 @@ async fn metrics_are_for_whom_the_roles_allow() {
         cluster.apply(manifest).await;
     }
     let pod = cluster.run(&manifests, "armature-0", "127.0.0.1").await;
-    let client = client(&cluster).await;
+    let client = client(&cluster, "armature-webhook-certificate").await;
+    let client = client.build().unwrap();
     let role = find(&manifests, "ClusterRole", "armature-metrics-reader");
     let prometheus = token(&cluster, "prometheus").await;
     for (token, expected) in [

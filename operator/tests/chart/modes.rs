@@ -2,11 +2,12 @@
 
 use k8s_openapi::api::authorization::v1::SubjectAccessReview;
 use kube::api::{Api, PostParams};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::chart::{NAMESPACE, add_argument};
 use crate::cluster::{Cluster, account, namespace};
 use crate::install::{migrates_stored_objects, works};
+use crate::metrics::are_read_by;
 use crate::rights::used;
 
 /// Service account of the operator that keeps the CRDs.
@@ -141,10 +142,16 @@ async fn each_half_of_an_operator_works_with_its_own_rights() {
     let manager = [
         "azureOperatorMode=watchers",
         "azureTargetNamespaces={team}",
+        "metrics.authentication=true",
+        "metrics.serviceMonitor.enabled=true",
         &account_is(MANAGER),
     ];
     let mut keeper = cluster.render(&keeper).await;
-    let manager = cluster.render_release("armature-team", &manager).await;
+    let mut manager = cluster.render_release("armature-team", &manager).await;
+    // Nobody knows its kind here.
+    let is_monitor = |manifest: &Value| manifest["kind"] == "ServiceMonitor";
+    let monitor = manager.iter().position(is_monitor).unwrap();
+    let monitor = manager.remove(monitor);
     for manifest in keeper.iter().chain(&manager) {
         cluster.apply(manifest).await;
     }
@@ -160,6 +167,7 @@ async fn each_half_of_an_operator_works_with_its_own_rights() {
     let manager = cluster.run(&manager, "manager-0", "127.0.0.1").await;
     works(&cluster).await;
     migrates_stored_objects(&cluster).await;
+    are_read_by(&cluster, &manager, &monitor).await;
     for pod in [manager, keeper] {
         let status = pod.terminate().await;
         assert!(status.success(), "{status}");

@@ -32,6 +32,7 @@ async fn a_value_that_does_not_exist_is_refused() {
         ("allowedScopes={/}", "allowedScopes"),
         ("allowedScopes={none,/subscriptions/a}", "allowedScopes"),
         ("secretProofs={password}", "secretProofs"),
+        ("exportMetadata={none,app/}", "exportMetadata"),
         ("allowedClouds={https://arm.test}", "allowedClouds"),
         ("tracing.otlpEndpoint=collector:4317", "otlpEndpoint"),
         ("armBudget=reads=100", "armBudget"),
@@ -179,6 +180,7 @@ async fn settings_reach_the_operator() {
         "metrics.address=0.0.0.0",
         "allowedScopes={none}",
         "secretProofs={client-secret,client-certificate}",
+        "exportMetadata={app.kubernetes.io/,team}",
         "allowedClouds[0].resourceManagerEndpoint=https://arm.test",
         "allowedClouds[0].authorityHost=https://login.test",
         "allowedClouds[0].resourceManagerAudience=https://audience.test",
@@ -196,6 +198,7 @@ async fn settings_reach_the_operator() {
             None,
             "client-secret,client-certificate",
         ),
+        ("ARMATURE_EXPORT_METADATA", None, "app.kubernetes.io/,team"),
         (
             "ARMATURE_ALLOWED_CLOUDS",
             None,

@@ -120,6 +120,8 @@ pub async fn config(cluster: &Cluster) -> OperatorConfig {
         longest_rest: None,
         graph_period: None,
         max_concurrent_reconciles: None,
+        export_bounds: Default::default(),
+        metrics_service: None,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),
         workers: WORKERS,

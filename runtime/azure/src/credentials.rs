@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use azure_core::credentials::TokenCredential;
-use tokio::sync::Semaphore;
 
 use super::credential::{
     CredentialError, Identity, OperatorIdentity, Place, Proof, Same, SecretBounds, SecretData,
@@ -15,6 +14,7 @@ use super::credential::{
     has_certificate, proof_key, secret_identity,
 };
 use super::failed_credentials::FailedCredentials;
+use super::reading_turns::ReadingTurns;
 use super::{Cloud, CredentialKey, Method};
 
 /// Rules that do not change while the operator runs.
@@ -53,8 +53,8 @@ pub(super) struct Credentials {
     secrets: Arc<dyn SecretReader>,
     in_use: Mutex<HashMap<CredentialKey, Arc<Credential>>>,
     failed: FailedCredentials,
-    /// Who reads a certificate from a Secret: one after the other, since each takes time and memory as its owner wished.
-    reading: Arc<Semaphore>,
+    /// Who reads a certificate from a Secret.
+    reading: ReadingTurns,
 }
 
 /// A credential that is ready to give tokens; the sources cache them.
@@ -147,7 +147,7 @@ impl Credentials {
             secrets,
             in_use: Mutex::default(),
             failed: FailedCredentials::default(),
-            reading: Arc::new(Semaphore::new(1)),
+            reading: ReadingTurns::default(),
         }
     }
 
@@ -267,8 +267,7 @@ impl Credentials {
     ) -> Result<Identity, CredentialError> {
         let takes_time = has_certificate(&secret);
         let turn = match takes_time {
-            // Nobody closes the semaphore.
-            true => Arc::clone(&self.reading).acquire_owned().await.ok(),
+            true => Some(self.reading.take(namespace).await),
             false => None,
         };
         let version = secret.version.clone();
@@ -298,8 +297,8 @@ impl Credentials {
 
     /// Who reads a certificate.
     #[cfg(test)]
-    pub(super) fn turns(&self) -> Arc<Semaphore> {
-        Arc::clone(&self.reading)
+    pub(super) fn turns(&self) -> Arc<tokio::sync::Semaphore> {
+        self.reading.all()
     }
 
     /// The version that a watch shows of the Secret.
@@ -327,6 +326,8 @@ impl Credentials {
     /// Notes that Entra ID refuses the credential, so that it is not asked again at once. Where no watch shows the Secret, the
     /// next use reads it, since it may be another one.
     pub(super) fn refuse(&self, key: &CredentialKey, credential: &Credential, message: &str) {
+        // It speaks for nobody else any more, who may have the same client and a secret that is good.
+        credential.is_proven.store(false, Ordering::Relaxed);
         self.failed.is_refused(key, &credential.version, message);
         self.forget_unwatched(key);
     }

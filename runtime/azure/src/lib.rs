@@ -17,6 +17,7 @@ pub mod graph;
 #[cfg(test)]
 mod id_properties;
 pub mod operation;
+mod reading_turns;
 mod transport;
 
 pub use client::{Client, ClientError, ClientSettings};

@@ -49,10 +49,30 @@ impl Handle {
     }
 }
 
+/// What is known of an object.
+pub enum Known {
+    /// All of it.
+    Whole(Box<Object>),
+    /// It is large: the API server has the rest.
+    InPart,
+    /// Nothing.
+    Nothing,
+}
+
 impl ObjectCache {
-    /// The object, if it is known.
+    /// The object, as it is to be worked on.
+    pub fn known(&self, key: &ObjectKey) -> Known {
+        match self.packed(key) {
+            Some(packed) if packed.is_whole => Known::Whole(Box::new(packed.unpack(key.kind))),
+            Some(_) => Known::InPart,
+            None => Known::Nothing,
+        }
+    }
+
+    /// The object, if it is known. Of a large one there is what is asked of many objects at once: metadata, whose it is, what it
+    /// exports and whether it is done.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<Object>> {
-        let packed = Arc::clone(&self.read().objects.get(key)?.object);
+        let packed = self.packed(key)?;
         Some(Arc::new(packed.unpack(key.kind)))
     }
 

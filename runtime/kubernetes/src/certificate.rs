@@ -2,7 +2,7 @@
 //! renewed in time.
 //!
 //! Pure issuing is in [`Material`]; [`CertificateStore`] keeps it in the cluster; [`ServingCertificate`] hands
-//! the current one to TLS.
+//! the current one to TLS. Who checks it reads its authorities in a ConfigMap of the Secret's name, and no keys.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use k8s_openapi::ByteString;
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Api, PostParams};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -23,12 +23,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
+use super::authorities::publish;
 use super::error::message;
 use super::names::FIELD_MANAGER;
 
 const AUTHORITY_NAME: &str = "Armature webhook authority";
-const AUTHORITY_YEARS: i32 = 10;
-const AUTHORITY_RENEWED_DAYS_AHEAD: i32 = 365;
+const AUTHORITY_YEARS: i32 = 2;
+const AUTHORITY_RENEWED_DAYS_AHEAD: i32 = 180;
 const LEAF_DAYS: i32 = 90;
 const LEAF_RENEWED_DAYS_AHEAD: i32 = 30;
 
@@ -122,12 +123,14 @@ impl Material {
             .map_err(|source| issue_error(names, source))
     }
 
-    /// What replaces this, when it expires soon or is for other names; `None` while it is good. An expiring
-    /// authority is replaced first and stays trusted: its certificates remain valid until clients know the
+    /// What replaces this, when it expires soon or is for other names; `None` while it is good. An authority that expires soon, or was
+    /// issued for longer than one is now, is replaced first and stays trusted: its certificates remain valid until clients know the
     /// new one.
     pub fn renewed(&self, names: &[String], today: Date) -> Result<Option<Self>, CertificateError> {
         let failed = |source| issue_error(names, source);
-        if self.authority_expires <= today + AUTHORITY_RENEWED_DAYS_AHEAD.days() {
+        let longest = today + AUTHORITY_YEARS.years() + 1.day();
+        let expires = self.authority_expires;
+        if expires <= today + AUTHORITY_RENEWED_DAYS_AHEAD.days() || expires > longest {
             let authority = Authority::new(today).map_err(failed)?;
             return Ok(Some(Self {
                 bundle: format!("{}{}", authority.bundle, self.bundle),
@@ -311,6 +314,7 @@ pub fn today() -> Date {
 /// The Secret that all replicas share.
 pub struct CertificateStore {
     secrets: Api<Secret>,
+    config_maps: Api<ConfigMap>,
     secret: String,
     names: Vec<String>,
 }
@@ -319,7 +323,8 @@ impl CertificateStore {
     /// A store in the Secret of this name, for a certificate with these host names and addresses.
     pub fn new(client: kube::Client, namespace: &str, secret: &str, names: Vec<String>) -> Self {
         Self {
-            secrets: Api::namespaced(client, namespace),
+            secrets: Api::namespaced(client.clone(), namespace),
+            config_maps: Api::namespaced(client, namespace),
             secret: secret.to_owned(),
             names,
         }
@@ -343,6 +348,17 @@ impl CertificateStore {
     /// # Errors
     /// When the Secret can be neither read nor written, or holds something else.
     pub async fn ensure(
+        &self,
+        today: Date,
+        trusted: Option<&str>,
+    ) -> Result<Material, CertificateError> {
+        let material = self.agree(today, trusted).await?;
+        let bundle = (AUTHORITY_BUNDLE, material.bundle.as_str());
+        publish(&self.config_maps, &self.secret, bundle).await;
+        Ok(material)
+    }
+
+    async fn agree(
         &self,
         today: Date,
         trusted: Option<&str>,
@@ -517,6 +533,19 @@ mod tests {
             .unwrap();
         assert!(renewed.bundle.ends_with(&material.bundle));
         assert_eq!(renewed.certificate, material.certificate);
+    }
+
+    #[test]
+    fn an_authority_that_was_issued_for_ten_years_is_replaced_and_stays_trusted() {
+        let today = date(2026, 1, 1);
+        let mut long = Material::issue(&names(), today).unwrap();
+        assert_eq!(long.authority_expires, date(2028, 1, 1));
+        long.authority_expires = date(2036, 1, 1);
+        let renewed = long.renewed(&names(), today).unwrap().unwrap();
+        assert_eq!(renewed.authority_expires, date(2028, 1, 1));
+        assert!(renewed.bundle.ends_with(&long.bundle));
+        assert_eq!(renewed.certificate, long.certificate);
+        assert!(renewed.renewed(&names(), today).unwrap().is_none());
     }
 
     #[test]

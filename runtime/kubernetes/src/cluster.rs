@@ -23,7 +23,7 @@ use kube::Resource;
 use kube::api::{Api, Patch, PatchParams, ValidationDirective};
 use serde_json::{Map, Value, json};
 
-use super::cache::ObjectCache;
+use super::cache::{Known, ObjectCache};
 use super::client::Clients;
 use super::data::{ConfigMapData, SecretData};
 use super::digest_key::DigestKeys;
@@ -179,13 +179,11 @@ impl Cluster {
 #[async_trait]
 impl KubernetesPort for Cluster {
     async fn get(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {
-        if let Some(object) = self.cache.get(key) {
-            return Ok(Some(Object::clone(&object)));
+        match self.cache.known(key) {
+            Known::Whole(object) => Ok(Some(*object)),
+            Known::Nothing if self.cache.is_listed(key.kind, &key.namespace) => Ok(None),
+            Known::InPart | Known::Nothing => self.fetch(key).await,
         }
-        if self.cache.is_listed(key.kind, &key.namespace) {
-            return Ok(None);
-        }
-        self.fetch(key).await
     }
 
     async fn read(&self, key: &ObjectKey) -> Result<Option<Object>, KubernetesError> {

@@ -6,6 +6,7 @@
 
 mod admission;
 mod applied;
+mod authorities;
 mod buffer;
 mod cache;
 mod certificate;

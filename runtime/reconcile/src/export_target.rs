@@ -6,9 +6,70 @@ use std::collections::BTreeMap;
 
 use super::port::{DataExport, DataKind};
 
+/// Which labels and annotations objects may have put on Secrets and ConfigMaps: others act on some, such as those that copy a Secret
+/// into other namespaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportBounds {
+    /// How their names must begin; all may be there when absent.
+    prefixes: Option<Vec<String>>,
+}
+
+impl ExportBounds {
+    /// From a setting: beginnings of names with commas or spaces between them, or `none`. Nothing bounds nothing.
+    ///
+    /// # Errors
+    /// When a word cannot be how a name begins.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let words = text.split([',', ' ', '\n']).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        let sign =
+            |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.' | '/');
+        match &words[..] {
+            [] => Ok(Self::default()),
+            [word] if word == "none" => Ok(Self {
+                prefixes: Some(Vec::new()),
+            }),
+            words if words.iter().any(|word| word == "none" || !word.chars().all(sign)) => Err(
+                "expected beginnings of the names of labels and annotations with commas between them, such as \
+                 app.kubernetes.io/, or none"
+                    .to_owned(),
+            ),
+            _ => Ok(Self {
+                prefixes: Some(words),
+            }),
+        }
+    }
+
+    fn check<'n>(
+        &self,
+        what: &str,
+        place: Place<'_>,
+        names: impl IntoIterator<Item = &'n String>,
+    ) -> Result<(), String> {
+        let Some(prefixes) = &self.prefixes else {
+            return Ok(());
+        };
+        let is_allowed = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let Some(name) = names.into_iter().find(|name| !is_allowed(name)) else {
+            return Ok(());
+        };
+        let allowed = match prefixes.is_empty() {
+            true => "none".to_owned(),
+            false => format!("those that begin with {}", prefixes.join(", ")),
+        };
+        let (path, kind) = (place.path, place.kind);
+        Err(format!(
+            "{path}: the {what} {name} may not be put on a {kind}; this operator allows {allowed} (exportMetadata of the chart)"
+        ))
+    }
+}
+
 /// Targets by kind and name.
 #[derive(Default)]
-pub struct Targets(BTreeMap<(DataKind, String), Target>);
+pub struct Targets {
+    targets: BTreeMap<(DataKind, String), Target>,
+    bounds: ExportBounds,
+}
 
 /// One target. Every entry knows the field of the spec that asks for it.
 #[derive(Default)]
@@ -39,6 +100,28 @@ pub struct Place<'p> {
 }
 
 impl Targets {
+    /// None, whose labels and annotations are bounded.
+    pub fn within(bounds: &ExportBounds) -> Self {
+        Self {
+            targets: BTreeMap::new(),
+            bounds: bounds.clone(),
+        }
+    }
+
+    /// Looks at names of labels and annotations whose values are not known yet.
+    ///
+    /// # Errors
+    /// When one may not be there.
+    pub fn check<'n>(
+        &self,
+        place: Place<'_>,
+        labels: impl IntoIterator<Item = &'n String>,
+        annotations: impl IntoIterator<Item = &'n String>,
+    ) -> Result<(), String> {
+        self.bounds.check("label", place, labels)?;
+        self.bounds.check("annotation", place, annotations)
+    }
+
     /// Puts a value under a key.
     ///
     /// # Errors
@@ -68,24 +151,26 @@ impl Targets {
     /// Adds labels of the target.
     ///
     /// # Errors
-    /// When another field wants another value.
+    /// When one may not be there, or another field wants another value.
     pub fn label(
         &mut self,
         place: Place<'_>,
         labels: BTreeMap<String, String>,
     ) -> Result<(), String> {
+        self.bounds.check("label", place, labels.keys())?;
         merge(&mut self.target(place).labels, "label", place, labels)
     }
 
     /// Adds annotations of the target.
     ///
     /// # Errors
-    /// When another field wants another value.
+    /// When one may not be there, or another field wants another value.
     pub fn annotate(
         &mut self,
         place: Place<'_>,
         annotations: BTreeMap<String, String>,
     ) -> Result<(), String> {
+        self.bounds.check("annotation", place, annotations.keys())?;
         let target = &mut self.target(place).annotations;
         merge(target, "annotation", place, annotations)
     }
@@ -96,7 +181,7 @@ impl Targets {
     }
 
     fn target(&mut self, place: Place<'_>) -> &mut Target {
-        let entry = self.0.entry((place.kind, place.name.to_owned()));
+        let entry = self.targets.entry((place.kind, place.name.to_owned()));
         entry.or_insert_with(|| Target {
             path: place.path.to_owned(),
             ..Target::default()
@@ -105,7 +190,7 @@ impl Targets {
 
     /// What is to be written, each with the field that named it first. Targets without data are none.
     pub fn into_exports(self) -> impl Iterator<Item = (String, DataExport)> {
-        let targets = self.0.into_iter();
+        let targets = self.targets.into_iter();
         let filled = targets.filter(|(_, target)| !target.data.is_empty());
         filled.map(|((kind, name), target)| {
             let export = DataExport {
@@ -222,6 +307,48 @@ mod tests {
             error,
             "spec.second and spec.first: they want different values of the label app of the Secret a"
         );
+    }
+
+    #[test]
+    fn labels_and_annotations_are_those_that_are_allowed() {
+        let at = place(DataKind::Secret, "a", "spec.first");
+        for (setting, name, is_allowed) in [
+            ("", "replicator.example.com/replicate-to", true),
+            ("app.kubernetes.io/, team", "app.kubernetes.io/name", true),
+            ("app.kubernetes.io/, team", "team.example.com/owner", true),
+            (
+                "app.kubernetes.io/, team",
+                "replicator.example.com/replicate-to",
+                false,
+            ),
+            ("app.kubernetes.io/, team", "app", false),
+            ("none", "app", false),
+        ] {
+            let bounds = ExportBounds::parse(setting).unwrap();
+            let mut targets = Targets::within(&bounds);
+            let labelled = targets.label(at, one(name, "x"));
+            let annotated = targets.annotate(at, one(name, "x"));
+            let none: [&String; 0] = [];
+            let (name, known) = (name.to_owned(), one(name, "x"));
+            for found in [
+                labelled,
+                annotated,
+                targets.check(at, known.keys(), none),
+                targets.check(at, none, [&name]),
+            ] {
+                assert_eq!(found.is_ok(), is_allowed, "{setting} {name}: {found:?}");
+            }
+        }
+        let targets = Targets::within(&ExportBounds::parse("team/, app/").unwrap());
+        let names = one("copy/to", "*");
+        assert_eq!(
+            targets.check(at, names.keys(), []).unwrap_err(),
+            "spec.first: the label copy/to may not be put on a Secret; this operator allows those that begin with team/, app/ \
+             (exportMetadata of the chart)"
+        );
+        for wrong in ["none, app/", "app/*"] {
+            ExportBounds::parse(wrong).unwrap_err();
+        }
     }
 
     #[test]

@@ -300,6 +300,8 @@ pub async fn operator_config(
         longest_rest: None,
         graph_period: None,
         max_concurrent_reconciles: None,
+        export_bounds: Default::default(),
+        metrics_service: None,
         longest_hold_before_put: Duration::from_secs(60 * 60),
         longest_hold_before_delete: Duration::from_secs(5 * 60),
         workers: WORKERS,

@@ -19,7 +19,7 @@ use crate::cluster::Cluster;
 pub type Form = for<'a> fn(&'a Cluster, &'a Tenant) -> BoxFuture<'a, ()>;
 
 /// All forms, one after the other; each stays.
-pub const FORMS: [(&str, Form); 9] = [
+pub const FORMS: [(&str, Form); 10] = [
     ("metadata and a spec that are nested deeply", deep),
     ("annotations of 200 KiB, and ids that decode for ever", long),
     ("what an older version cannot hold", unfitting),
@@ -28,6 +28,7 @@ pub const FORMS: [(&str, Form); 9] = [
     ("notes that the tenant wrote himself", forged),
     ("Secrets that name files without an end", files),
     ("a certificate that is none", certificates),
+    ("PKCS#12 files with 1 GiB of scrypt", scrypt),
     ("objects in failure", failing),
 ];
 
@@ -36,8 +37,16 @@ const STORED: &str = "resources.azure.com/v1api20200601storage";
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 /// What annotations of an object may have together is 256 KiB.
 const ANNOTATION: usize = 200 << 10;
-/// Objects that fail, and large ones.
+/// Groups that name a Secret with a credential.
 const MANY: usize = 50;
+
+/// So many in CI, and so many by `cargo xtask test --all`.
+fn many(in_ci: usize, all: usize) -> usize {
+    match std::env::var_os("ARMATURE_ALL_VERSIONS") {
+        Some(_) => all,
+        None => in_ci,
+    }
+}
 
 fn nested(name: &str, levels: usize) -> Value {
     (0..levels).fold(json!({}), |inner, _| json!({ name: inner }))
@@ -142,7 +151,7 @@ fn large_status<'a>(cluster: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, (
 fn large_pages<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
     async move {
         let text = noise(800 << 10);
-        for number in 0..MANY {
+        for number in 0..many(50, 500) {
             tenant
                 .create(stored(&format!("large-{number}"), json!(text)))
                 .await;
@@ -225,9 +234,57 @@ fn certificates<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
     .boxed()
 }
 
+/// A value of ASN.1 in DER.
+fn der(tag: u8, parts: &[Vec<u8>]) -> Vec<u8> {
+    let content = parts.concat();
+    let length = u16::try_from(content.len()).unwrap().to_be_bytes();
+    let mut value = vec![tag, 0x82, length[0], length[1]];
+    value.extend(content);
+    value
+}
+
+/// A PKCS#12 file without a MAC, whose one part asks for scrypt with N = 2²⁰ and r = 8.
+fn scrypt_archive() -> Vec<u8> {
+    let oid = |text: &[u8]| [&[0x06, text.len() as u8], text].concat();
+    let data = oid(&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1]);
+    let encrypted = oid(&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 6]);
+    let pbes2 = oid(&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 5, 13]);
+    let scrypt = oid(&[0x2b, 6, 1, 4, 1, 0xda, 0x47, 4, 11]);
+    let aes256 = oid(&[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 42]);
+    let octets = |bytes: &[u8]| [&[0x04, bytes.len() as u8], bytes].concat();
+    let number = |bytes: &[u8]| [&[0x02, bytes.len() as u8], bytes].concat();
+    let cost = [
+        octets(&[7; 16]),
+        number(&[0x10, 0, 0]),
+        number(&[8]),
+        number(&[1]),
+    ];
+    let kdf = der(0x30, &[scrypt, der(0x30, &cost)]);
+    let cipher = der(0x30, &[aes256, octets(&[7; 16])]);
+    let how = der(0x30, &[pbes2, der(0x30, &[kdf, cipher])]);
+    let text = [&[0x80, 32][..], &[7; 32]].concat();
+    let content = der(0x30, &[data.clone(), how, text]);
+    let content = der(0x30, &[number(&[0]), content]);
+    let safe = der(0x30, &[encrypted, der(0xa0, &[content])]);
+    let safes = der(0x04, &[der(0x30, &[safe])]);
+    let safes = der(0x30, &[data, der(0xa0, &[safes])]);
+    der(0x30, &[number(&[3]), safes])
+}
+
+fn scrypt<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
+    async move {
+        // Each is another one: what is known of one says nothing of the next.
+        for number in 0..5 {
+            let archive = ("AZURE_CLIENT_CERTIFICATE", scrypt_archive());
+            credential(tenant, &format!("scrypt-{number}"), archive).await;
+        }
+    }
+    .boxed()
+}
+
 fn failing<'a>(_: &'a Cluster, tenant: &'a Tenant) -> BoxFuture<'a, ()> {
     async move {
-        for number in 0..MANY * 4 {
+        for number in 0..many(100, 1000) {
             let metadata = json!({"annotations": {CREDENTIAL_FROM: NAMESPACE_CREDENTIAL}});
             tenant
                 .create(group(&format!("failing-{number}"), metadata))

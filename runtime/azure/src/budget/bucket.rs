@@ -4,6 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::Urgency;
+use super::line::{Line, Place};
 
 /// Size and flow of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +19,17 @@ pub struct Limit {
 /// filled to that share.
 const LOW: f64 = 0.05;
 
+/// What is lacking of a request because times are rounded is there.
+const ROUNDING: f64 = 1e-7;
+
 /// A part of the bucket.
 #[derive(Debug)]
 struct Lane {
     limit: Limit,
     /// Requests left; below zero are those that are promised.
     level: f64,
+    /// Who they are promised to.
+    line: Line,
 }
 
 impl Lane {
@@ -35,6 +41,7 @@ impl Lane {
         Self {
             limit,
             level: limit.size,
+            line: Line::default(),
         }
     }
 
@@ -49,13 +56,18 @@ impl Lane {
     /// Seconds until `requests` more could be taken after what is promised.
     fn seconds_until(&self, requests: f64) -> f64 {
         let lacking = requests - self.level;
-        if lacking <= 0.0 {
+        if lacking <= ROUNDING {
             0.0
         } else if self.limit.per_second > 0.0 {
             lacking / self.limit.per_second
         } else {
             f64::INFINITY
         }
+    }
+
+    /// Seconds until all is there that is promised up to a place.
+    fn seconds_until_place(&self, place: Place) -> f64 {
+        self.seconds_until(-(self.line.behind(place) as f64))
     }
 
     /// Gives away what is above zero, up to `excess`; what is left of `excess`.
@@ -73,9 +85,7 @@ pub(super) struct Booking {
     pub count: u32,
     urgency: Urgency,
     lane: Urgency,
-    due: Timestamp,
-    /// [`Bucket::paused`] when it was made.
-    paused: SignedDuration,
+    place: Place,
 }
 
 /// The bucket. Waiting periodic looks have their own part of it, which other requests use only while nobody
@@ -89,8 +99,6 @@ pub(super) struct Bucket {
     filled: Timestamp,
     /// Nothing flows and nothing is taken before.
     closed_until: Timestamp,
-    /// How long it was closed in all.
-    paused: SignedDuration,
     /// Requests promised to periodic looks.
     waiting: u32,
     /// What ARM said last that is left.
@@ -106,7 +114,6 @@ impl Bucket {
             background: Lane::new(limit, share),
             filled: now,
             closed_until: now,
-            paused: SignedDuration::ZERO,
             waiting: 0,
             remaining: None,
         }
@@ -119,7 +126,7 @@ impl Bucket {
             return false;
         }
         let lane = self.best_lane(urgency, 1.0);
-        let lane = self.lane(lane);
+        let lane = self.lane_mut(lane);
         let is_left = lane.level >= 1.0;
         if is_left {
             lane.level -= 1.0;
@@ -131,17 +138,22 @@ impl Bucket {
     pub fn overdraw(&mut self, urgency: Urgency, now: Timestamp) {
         self.fill(now);
         let lane = self.best_lane(urgency, 1.0);
-        self.lane(lane).level -= 1.0;
+        self.lane_mut(lane).level -= 1.0;
     }
 
-    /// Promises this many requests for the first moment at which they can be had.
-    pub fn book(&mut self, urgency: Urgency, count: u32, now: Timestamp) -> Booking {
+    /// Promises this many requests for the first moment at which they can be had, in the turn of the namespace.
+    pub fn book(
+        &mut self,
+        namespace: &str,
+        (urgency, count): (Urgency, u32),
+        now: Timestamp,
+    ) -> Booking {
         self.fill(now);
         let requests = f64::from(count);
         let lane = self.best_lane(urgency, requests);
-        let part = self.lane(lane);
-        let seconds = part.seconds_until(requests);
+        let part = self.lane_mut(lane);
         part.level -= requests;
+        let place = part.line.join(namespace, count);
         if urgency == Urgency::Background {
             self.waiting += count;
         }
@@ -149,21 +161,21 @@ impl Bucket {
             count,
             urgency,
             lane,
-            due: later(now.max(self.closed_until), seconds),
-            paused: self.paused,
+            place,
         }
     }
 
-    /// When a booking can be used; closing the bucket in the meantime moves it.
+    /// When a booking can be used. Who comes later moves it only where it is that one's turn before; so does closing the
+    /// bucket.
     pub fn due(&self, booking: &Booking) -> Timestamp {
-        let moved = self.paused - booking.paused;
-        let due = booking.due.checked_add(moved).unwrap_or(Timestamp::MAX);
-        due.max(self.closed_until)
+        let seconds = self.lane(booking.lane).seconds_until_place(booking.place);
+        later(self.filled.max(self.closed_until), seconds)
     }
 
     /// One request of a booking was used.
     pub fn used(&mut self, booking: &mut Booking) {
         booking.count -= 1;
+        self.lane_mut(booking.lane).line.serve(booking.place);
         if booking.urgency == Urgency::Background {
             self.waiting = self.waiting.saturating_sub(1);
         }
@@ -172,7 +184,9 @@ impl Bucket {
     /// What is left of a booking is free again.
     pub fn give_back(&mut self, booking: &Booking, now: Timestamp) {
         self.fill(now);
-        self.lane(booking.lane).give(f64::from(booking.count));
+        let lane = self.lane_mut(booking.lane);
+        lane.give(f64::from(booking.count));
+        lane.line.leave(booking.place);
         if booking.urgency == Urgency::Background {
             self.waiting = self.waiting.saturating_sub(booking.count);
         }
@@ -195,11 +209,7 @@ impl Bucket {
     /// Takes and fills nothing until then; promises move by the time that adds.
     pub fn close(&mut self, until: Timestamp, now: Timestamp) {
         self.fill(now);
-        let from = self.closed_until.max(now);
-        if until > from {
-            self.paused += until.duration_since(from);
-            self.closed_until = until;
-        }
+        self.closed_until = self.closed_until.max(until);
     }
 
     /// What was there when ARM said that nothing is left.
@@ -244,7 +254,14 @@ impl Bucket {
         }
     }
 
-    fn lane(&mut self, lane: Urgency) -> &mut Lane {
+    fn lane(&self, lane: Urgency) -> &Lane {
+        match lane {
+            Urgency::Foreground => &self.foreground,
+            Urgency::Background => &self.background,
+        }
+    }
+
+    fn lane_mut(&mut self, lane: Urgency) -> &mut Lane {
         match lane {
             Urgency::Foreground => &mut self.foreground,
             Urgency::Background => &mut self.background,

@@ -4,13 +4,15 @@
 //! (Azure Resource Manager, "request limits and throttling"). Here each has a model that starts full, fills as
 //! ARM's does, is corrected by the headers of every answer and closes when ARM says "too many requests". A request
 //! that the model has no room for is not sent: its pass ends, and gets a promise of everything it needed so far
-//! for a moment at which that can be had. So nobody waits inside a pass, nobody is turned away twice for the same
-//! request, and who came first is served first.
+//! for a moment at which that can be had. So nobody waits inside a pass. Namespaces take turns, and within one who came
+//! first is served first: nobody is turned away twice for the same request but for the sake of another namespace, however many
+//! requests his own has waiting.
 //!
 //! Pure but for one lock: the time is given. What does not live here: what a pass does with a refusal (the
 //! reconciler's driver), the limits of single resource providers, which ARM tells nobody beforehand.
 
 mod bucket;
+mod line;
 #[cfg(test)]
 mod tests;
 
@@ -116,6 +118,9 @@ const THROTTLED: &[&str] = &["SubscriptionRequestsThrottled", "TenantRequestsThr
 
 /// How long after its moment a promise is kept.
 const KEPT: SignedDuration = SignedDuration::from_mins(5);
+
+/// Who comes earlier than this comes in time: moments are rounded.
+const ROUNDING: SignedDuration = SignedDuration::from_nanos(10);
 
 /// A bucket that nobody used for this long is full: it can be forgotten.
 const IDLE: SignedDuration = SignedDuration::from_mins(10);
@@ -265,6 +270,8 @@ struct Ticket {
     account: Account,
     urgency: Urgency,
     bookings: BTreeMap<Sort, Booking>,
+    /// When the object was told to come.
+    told: Timestamp,
 }
 
 #[derive(Debug, Default)]
@@ -285,8 +292,7 @@ impl State {
         if let Some(ticket) = self.tickets.remove(call.object) {
             if fits(&ticket) {
                 if let Some(wait) = self.wait(&ticket, now) {
-                    self.tickets.insert(call.object.clone(), ticket);
-                    return Err(wait);
+                    return Err(self.keep(call.object, ticket, wait, now));
                 }
                 if self.redeem(call, ticket, now) {
                     return Ok(());
@@ -316,7 +322,8 @@ impl State {
     /// Time until all of the ticket can be used; `None` when that is now.
     fn wait(&self, ticket: &Ticket, now: Timestamp) -> Option<Duration> {
         let due = self.due(ticket)?;
-        (due > now).then(|| due.duration_since(now).unsigned_abs())
+        let wait = due.duration_since(now);
+        (wait > ROUNDING).then(|| wait.unsigned_abs())
     }
 
     /// Uses one request of a ticket that is due. What is left of it is kept.
@@ -344,19 +351,32 @@ impl State {
             account: call.account.clone(),
             urgency: call.urgency,
             bookings: BTreeMap::new(),
+            told: now,
         };
         for sort in Sort::ALL {
             let count = needed.0[sort as usize];
             if count > 0 {
                 let bucket = self.bucket(call.account, sort, now);
-                ticket
-                    .bookings
-                    .insert(sort, bucket.book(call.urgency, count, now));
+                let what = (call.urgency, count);
+                let booking = bucket.book(&call.object.namespace, what, now);
+                ticket.bookings.insert(sort, booking);
             }
         }
         let wait = self.wait(&ticket, now).unwrap_or_default();
         self.throw_away_expired(now);
-        self.tickets.insert(call.object.clone(), ticket);
+        self.keep(call.object, ticket, wait, now)
+    }
+
+    /// Keeps a ticket whose object is told to wait.
+    fn keep(
+        &mut self,
+        object: &ObjectKey,
+        mut ticket: Ticket,
+        wait: Duration,
+        now: Timestamp,
+    ) -> Duration {
+        ticket.told = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        self.tickets.insert(object.clone(), ticket);
         wait
     }
 
@@ -423,8 +443,7 @@ impl State {
         }
         self.made = 0;
         for (object, ticket) in std::mem::take(&mut self.tickets) {
-            let due = self.due(&ticket).unwrap_or(now);
-            if now.duration_since(due) > KEPT {
+            if now.duration_since(ticket.told) > KEPT {
                 self.return_ticket(&ticket, now);
             } else {
                 self.tickets.insert(object, ticket);

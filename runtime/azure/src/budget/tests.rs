@@ -1,6 +1,6 @@
 //! The budget against an ARM that counts for itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use armature_shapes::resource::Kind;
 use armature_shapes::testing::kinds;
@@ -387,6 +387,58 @@ fn what_is_never_fetched_is_forgotten() {
 fn steps() -> impl Strategy<Value = Vec<(u64, usize, bool)>> {
     let wait = prop_oneof![8 => 0..3u64, 2 => 0..200u64, 1 => 0..400_000u64];
     prop::collection::vec((wait, 0..300usize, any::<bool>()), 1..1500)
+}
+
+/// Requests of objects in several namespaces, each of which comes when it was told to; the moment at which each was served.
+fn served(world: &mut World, wanted: &[(&str, usize)]) -> HashMap<(String, usize), i64> {
+    let mut server = Server::new(Limits::default().writes);
+    let all = wanted
+        .iter()
+        .map(|(namespace, number)| (world.now, (*number, (*namespace).to_owned())));
+    let mut waiting: BTreeSet<_> = all.collect();
+    let mut served = HashMap::new();
+    while let Some((at, (number, namespace))) = waiting.pop_first() {
+        world.now = at;
+        let object = ObjectKey {
+            namespace: namespace.clone(),
+            ..object(number)
+        };
+        let call = Call {
+            account: &world.account,
+            object: &object,
+            urgency: Urgency::Foreground,
+            sort: Sort::Writes,
+            sent: &Sent::default(),
+        };
+        match world.budget.take(&call, at) {
+            Ok(()) => {
+                assert!(server.take(at).0, "exceeded");
+                served.insert((namespace, number), at.as_second());
+            }
+            Err(wait) => {
+                waiting.insert((at + wait, (number, namespace)));
+            }
+        }
+    }
+    served
+}
+
+#[test]
+fn who_has_much_waiting_holds_up_no_other_namespace() {
+    let mut world = World::new();
+    let mut wanted: Vec<(&str, usize)> = (0..1000).map(|number| ("many", number)).collect();
+    wanted.extend((0..5).map(|number| ("few", 10_000 + number)));
+    let served = served(&mut world, &wanted);
+    // 200 at once, then 10 per second: 800 of them take 80 s.
+    let latest = |name: &str| {
+        let own = served
+            .iter()
+            .filter(|((namespace, _), _)| namespace == name);
+        own.map(|(_, at)| *at).max()
+    };
+    assert_eq!(latest("few"), Some(1));
+    assert_eq!(latest("many"), Some(80), "and nothing is lost by it");
+    assert_eq!(world.budget.waits().waiting, 0);
 }
 
 proptest! {

@@ -10,11 +10,12 @@ use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_SHA256};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jiff::{SignedDuration, Timestamp};
-use p12_keystore::Pkcs12Archive;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::json;
 use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::pkcs12::{Archive, Pkcs12Error};
 
 /// How long an assertion is valid; it is used at once.
 const ASSERTION_LIFETIME: SignedDuration = SignedDuration::from_mins(5);
@@ -42,6 +43,12 @@ pub enum CertificateError {
     /// The password does not open the PKCS#12 file.
     #[error("it does not open the PKCS#12 file in AZURE_CLIENT_CERTIFICATE")]
     Password,
+    /// Opening it would take more time or memory than one of many tenants may take.
+    #[error(
+        "opening the PKCS#12 file would take too long: it asks for {0}; write it with fewer, as openssl pkcs12 -export does \
+         by default"
+    )]
+    TooCostly(String),
     /// Not an RSA key.
     #[error("its private key is no RSA key of 2048 bits or more, and Entra ID takes no other")]
     NotRsa,
@@ -57,6 +64,16 @@ pub enum CertificateError {
     /// The key cannot sign.
     #[error("its private key cannot sign")]
     Signature,
+}
+
+impl From<Pkcs12Error> for CertificateError {
+    fn from(error: Pkcs12Error) -> Self {
+        match error {
+            Pkcs12Error::Format(message) => Self::Format(message),
+            Pkcs12Error::Password => Self::Password,
+            Pkcs12Error::TooCostly(what) => Self::TooCostly(what),
+        }
+    }
 }
 
 /// A certificate with its RSA key.
@@ -131,19 +148,10 @@ impl ClientCertificate {
     }
 
     fn from_pkcs12(der: &[u8], password: Option<&str>) -> Result<Self, CertificateError> {
-        let archive = Pkcs12Archive::from_pkcs12(der, password.unwrap_or_default());
-        let archive = archive.map_err(|error| match error {
-            p12_keystore::error::Error::MacError(_) => CertificateError::Password,
-            error => CertificateError::Format(error.to_string()),
-        })?;
+        let archive = Archive::open(der, password.unwrap_or_default())?;
         let key = archive.keys.first().ok_or(CertificateError::NoKey)?;
-        let key =
-            rsa::KeyPair::from_pkcs8(key.key.as_der()).map_err(|_| CertificateError::NotRsa)?;
-        let certificates = archive.certs.iter();
-        Self::new(
-            certificates.map(|bag| bag.cert.as_der().to_vec()).collect(),
-            key,
-        )
+        let key = rsa::KeyPair::from_pkcs8(key).map_err(|_| CertificateError::NotRsa)?;
+        Self::new(archive.certificates, key)
     }
 
     fn new(mut certificates: Vec<Vec<u8>>, key: rsa::KeyPair) -> Result<Self, CertificateError> {

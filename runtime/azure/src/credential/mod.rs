@@ -10,6 +10,7 @@
 //! | `own` | whether a Secret names the operator's own identity |
 //! | `operator` | where the operator's own identity is from |
 //! | `certificate` | client certificates in PEM and PKCS#12, and the assertions they sign |
+//! | `pkcs12` | PKCS#12 files, and what opening one may take |
 //! | `identity_file` | credential files of user-assigned identities |
 //! | `mounted` | reading files that Secrets may name |
 //! | `metadata_service` | the endpoint that gives managed identities their tokens |
@@ -29,6 +30,7 @@ mod metadata_service;
 mod mounted;
 mod operator;
 mod own;
+mod pkcs12;
 mod refusal;
 mod secret;
 mod settings;

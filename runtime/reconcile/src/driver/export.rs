@@ -26,7 +26,7 @@ impl Pass<'_> {
     /// What can be said about the exports before anything is written to Azure: expressions are right, and no
     /// two fields write one key.
     pub(super) fn check_exports(&self) -> Result<(), Failure> {
-        let mut targets = Targets::default();
+        let mut targets = self.targets();
         for (field, kind) in FIELDS {
             for wanted in self.wanted(field) {
                 let path = format!("spec.operatorSpec.{field}.{wanted}");
@@ -38,16 +38,23 @@ impl Pass<'_> {
                     path: &path,
                 };
                 let added = targets.add(place, key, String::new());
-                added.map_err(export_failure)?;
+                let (labels, annotations) = (
+                    texts(&destination["labels"]),
+                    texts(&destination["annotations"]),
+                );
+                added
+                    .and_then(|()| targets.check(place, labels.keys(), annotations.keys()))
+                    .map_err(export_failure)?;
             }
         }
         for export in self.dynamic_exports()? {
-            if let Some(key) = export.key() {
-                let added = targets.add(export.place(), key, String::new());
-                added.map_err(export_failure)?;
-            }
+            export.announce(&mut targets).map_err(export_failure)?;
         }
         Ok(())
+    }
+
+    fn targets(&self) -> Targets {
+        Targets::within(&self.reconciler.settings.export_bounds)
     }
 
     /// Step 17. What can be written is written; what cannot is named and tried again. What is wrong in the manifest is
@@ -72,7 +79,7 @@ impl Pass<'_> {
         wanted.extend(expressions.iter().flat_map(DynamicExport::secrets));
         let secrets = missing.unless_failed(self.secret_values(wanted).await.map(|found| found.0));
         let config = missing.unless_failed(self.config_map_values().await);
-        let mut targets = Targets::default();
+        let mut targets = self.targets();
         for ((field, kind), values) in FIELDS.into_iter().zip([&secrets, &config]) {
             self.place(&mut targets, kind, field, values.as_ref(), missing)?;
         }

@@ -42,17 +42,24 @@ impl DynamicExport {
         }
     }
 
-    /// The one key that it writes, if that is known before evaluation.
-    pub fn key(&self) -> Option<&str> {
-        (self.value.output() == Output::Text).then_some(&self.key)
-    }
-
     /// Names of the secrets that it uses.
     pub fn secrets(&self) -> BTreeSet<String> {
         let texts = self.labels.values().chain(self.annotations.values());
         let all = texts.chain([&self.value]);
         all.flat_map(|expression| expression.secrets().iter().cloned())
             .collect()
+    }
+
+    /// Looks at what is known of it before evaluation: its key, and the names of labels and annotations.
+    ///
+    /// # Errors
+    /// When something of it cannot be written.
+    pub fn announce(&self, targets: &mut Targets) -> Result<(), String> {
+        targets.check(self.place(), self.labels.keys(), self.annotations.keys())?;
+        match self.value.output() {
+            Output::Text => targets.add(self.place(), &self.key, String::new()),
+            _ => Ok(()),
+        }
     }
 
     /// Evaluates it, and puts what it gives into the targets.

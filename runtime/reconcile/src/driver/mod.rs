@@ -85,6 +85,7 @@ use super::allowed_scopes::{AllowedScopes, Enforcement};
 use super::backoff::{Requeue, RetryClass};
 use super::condition::reason;
 use super::decide::{decide, put_off};
+use super::export_target::ExportBounds;
 use super::outcome::Failure;
 use super::policy::Policy;
 use super::port::{KubernetesError, KubernetesPort};
@@ -107,6 +108,8 @@ pub struct Settings {
     pub default_scopes: Option<AllowedScopes>,
     /// What becomes of ids outside of the scopes that only a whole request shows.
     pub scopes_enforcement: Enforcement,
+    /// Which labels and annotations exports may have.
+    pub export_bounds: ExportBounds,
     /// A new random name in Azure, for what a stable one would be made of.
     pub random_name: fn(&str) -> String,
     /// How long a PUT waits for something in Azure whose end Azure does not say.

@@ -14,6 +14,12 @@ use crate::claim;
 use crate::queue::{LatestPass, Rest};
 use crate::time::Clock;
 
+/// Longest time between two looks where the Graph told of a change late: it may have told of others too late to be heard.
+const REST_WHERE_LATE: Duration = Duration::from_secs(6 * 3600);
+
+/// How long it counts that it did.
+const LATE_COUNTS: Duration = Duration::from_secs(24 * 3600);
+
 /// What is known of it, shared with the queue.
 pub struct Coverage {
     inventory: Arc<dyn Inventory>,
@@ -40,9 +46,18 @@ struct Shown {
     seen_until: Timestamp,
     /// Of changes before, some were not heard of: what was read before does not rest.
     gap: Option<Timestamp>,
+    /// Until when it counts that a change was told of late.
+    late_until: Timestamp,
 }
 
 impl Shown {
+    /// Whether a look that was so long ago is the latest that there has to be.
+    fn is_enough(&self, read: Duration, now: Timestamp) -> bool {
+        let began = now.saturating_sub(read).unwrap_or(Timestamp::MIN);
+        let is_whole = self.gap.is_none_or(|gap| began > gap);
+        is_whole && (read < REST_WHERE_LATE || now >= self.late_until)
+    }
+
     fn counts(&self, now: Timestamp) -> bool {
         now < self.heard_until && now < self.seen_until
     }
@@ -115,6 +130,13 @@ impl Coverage {
         }
     }
 
+    /// A change was told of late.
+    pub(super) fn be_late(&self, principal: &str, now: Timestamp) {
+        if let Some(shown) = self.state().shown.get_mut(principal) {
+            shown.late_until = now.saturating_add(LATE_COUNTS).unwrap_or(Timestamp::MAX);
+        }
+    }
+
     /// Nothing is shown any more.
     pub(super) fn forget(&self, principal: &str) {
         self.state().shown.remove(principal);
@@ -172,11 +194,9 @@ impl Rest for Coverage {
         let now = self.clock.now();
         let is_shown = {
             let state = self.state();
-            let began = now.saturating_sub(read).unwrap_or(Timestamp::MIN);
-            let is_whole = |shown: &&Shown| shown.gap.is_none_or(|gap| began > gap);
             let counting = state.shown.values().filter(|shown| shown.counts(now));
-            let mut whole = counting.filter(is_whole);
-            whole.any(|shown| shown.ids.contains(&id)) && state.has_hint(id, now, &self.terms)
+            let mut enough = counting.filter(|shown| shown.is_enough(read, now));
+            enough.any(|shown| shown.ids.contains(&id)) && state.has_hint(id, now, &self.terms)
         };
         is_shown && may_rest(&object)
     }

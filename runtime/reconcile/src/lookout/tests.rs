@@ -259,6 +259,29 @@ async fn what_the_graph_shows_rests_and_its_changes_are_read_once() {
     assert_eq!(figures.principals.get(&Standing::Asks), Some(&1));
 }
 
+/// Where some changes are told of late, others may be told of too late to be heard: nothing rests for a day.
+#[tokio::test]
+async fn where_the_graph_is_late_more_is_read() {
+    let world = World::new(50);
+    let mut rounds = world.rounds(DAY);
+    let rest = rounds.lookout.rest();
+    world.answer(world.all());
+    rounds.round().await;
+    let (few, many) = (HOUR * 5, HOUR * 7);
+    assert!(rest.rests(&key(0), many));
+    world.clock.advance(200);
+    world.answer(json!([world.change("c-1", 7, 590)]));
+    rounds.round().await;
+    assert_eq!(rounds.lookout.figures().late, 1);
+    assert!(rest.rests(&key(0), few));
+    assert!(!rest.rests(&key(0), many));
+    // It counts for a day.
+    world.clock.advance(25 * 3600);
+    world.answer(world.all());
+    rounds.round().await;
+    assert!(rest.rests(&key(0), many));
+}
+
 #[tokio::test]
 async fn our_own_writes_and_what_changes_all_the_time_cost_few_reads() {
     let world = World::new(50);

@@ -235,6 +235,9 @@ impl Watch {
                 .or_insert(change.at);
             *at = change.at.max(*at);
         }
+        if figures.late > 0 {
+            round.coverage.be_late(round.principal, round.now);
+        }
         if latest.is_empty() {
             return;
         }

@@ -53,6 +53,7 @@ pub fn reconciler(
             default_policy: Policy::Manage,
             default_scopes: None,
             scopes_enforcement: Enforcement::Enforce,
+            export_bounds: Default::default(),
             random_name: azure_name::pretended,
             longest_hold_before_put: Duration::from_secs(60 * 60),
             longest_hold_before_delete: Duration::from_secs(5 * 60),

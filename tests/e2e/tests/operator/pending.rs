@@ -7,7 +7,7 @@ use armature_e2e::{Objects, World, condition};
 use armature_exposure::random_value;
 use armature_runtime::names::PENDING;
 use futures::{Stream, StreamExt};
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Api, DynamicObject, Patch, PatchParams, WatchEvent, WatchParams};
 use serde_json::{Value, json};
 
@@ -33,6 +33,31 @@ async fn flux(world: &World) -> Flux {
     Flux::start(world.plane().kubeconfig(), &Default::default())
         .await
         .unwrap()
+}
+
+/// Looks at each state from now on, of which none was there before something changed that the object depends on, until it is
+/// served: nothing is done before.
+async fn is_served_before_it_is_done(
+    flux: &mut Flux,
+    states: &mut (impl Stream<Item = Value> + Unpin),
+    generation: Option<i64>,
+    is_served: impl Fn() -> bool,
+) {
+    let mut seen = Vec::new();
+    loop {
+        let state = states.next().await.expect("the watch goes on");
+        // As it was before the edit.
+        if state["metadata"]["generation"].as_i64() < generation {
+            continue;
+        }
+        let served = is_served();
+        let status = flux.status(&state).await.unwrap();
+        if status == "Current" {
+            assert!(served, "after {seen:?}: {state:#}");
+            return;
+        }
+        seen.push(status);
+    }
 }
 
 /// Every state of an object that the API server tells of from now on, at a served version.
@@ -114,6 +139,80 @@ fn flux_takes_no_edit_for_done_that_azure_has_not_got() {
                 assert_eq!(desired["properties"]["accessTier"], tier, "{state:#}");
                 break;
             }
+        }
+    });
+}
+
+/// A ConfigMap that the spec reads changes, and a reference in the spec: neither is done before Azure has it.
+#[test]
+fn a_changed_config_map_and_a_changed_reference_are_served_before_they_are_done() {
+    const NAMESPACE: &str = "pending-inputs";
+    const IDENTITY: &str = "managedidentity/UserAssignedIdentity";
+    const CREDENTIAL: &str = "managedidentity/FederatedIdentityCredential";
+    const VERSION: &str = "v1api20230131";
+    World::shared().run(NAMESPACE, async |world, objects| {
+        let mut flux = flux(world).await;
+        let group = resource_group(&format!("{NAMESPACE}-rg"), NAMESPACE);
+        objects.apply(&group).await.unwrap();
+        let api_version = format!("managedidentity.azure.com/{VERSION}");
+        let identity = |name: &str| json!({
+            "apiVersion": api_version, "kind": "UserAssignedIdentity",
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "spec": {"location": "westeurope", "owner": {"name": format!("{NAMESPACE}-rg")}},
+        });
+        for name in ["pendingone", "pendingtwo"] {
+            objects.apply_value(&identity(name)).await.unwrap();
+        }
+        let maps: Api<ConfigMap> = Api::namespaced(world.client().clone(), NAMESPACE);
+        let put_issuer = async |issuer: &str| {
+            let map = json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cluster"}, "data": {"issuer": issuer},
+            });
+            let (parameters, patch) = (PatchParams::apply("test"), Patch::Apply(&map));
+            maps.patch("cluster", &parameters, &patch).await.unwrap();
+        };
+        let [before, after] = ["https://before.test/", "https://after.test/"];
+        put_issuer(before).await;
+        let credential = json!({
+            "apiVersion": api_version, "kind": "FederatedIdentityCredential",
+            "metadata": {"name": "pendingcredential", "namespace": NAMESPACE},
+            "spec": {
+                "owner": {"name": "pendingone"}, "subject": "s", "audiences": ["a"],
+                "issuerFromConfig": {"name": "cluster", "key": "issuer"},
+            },
+        });
+        objects.apply_value(&credential).await.unwrap();
+        objects.wait_ready(CREDENTIAL, "pendingcredential", is_ready).await;
+        let providers = format!("{SUBSCRIPTION}/resourceGroups/{NAMESPACE}-rg/providers");
+        let identities = format!("{providers}/Microsoft.ManagedIdentity/userAssignedIdentities");
+        let id = format!("{identities}/pendingone/federatedIdentityCredentials/pendingcredential");
+        let mut all = states(&objects, CREDENTIAL, VERSION, "pendingcredential").await;
+        let state = all.next().await.expect("the watch goes on");
+        assert_eq!(flux.status(&state).await.unwrap(), "Current", "{state:#}");
+        put_issuer(after).await;
+        is_served_before_it_is_done(&mut flux, &mut all, None, || {
+            let desired = world.azure().desired(&id).unwrap_or_default();
+            desired["properties"]["issuer"] == after
+        })
+        .await;
+
+        let mut object = account("pendinginputs", NAMESPACE, "Hot");
+        let id = format!("{providers}/Microsoft.Storage/storageAccounts/pendinginputs");
+        for name in ["pendingone", "pendingtwo"] {
+            objects.wait_ready(IDENTITY, name, is_ready).await;
+            let reference = json!({"group": "managedidentity.azure.com", "kind": "UserAssignedIdentity", "name": name});
+            object["spec"]["identity"] = json!({
+                "type": "UserAssigned", "userAssignedIdentities": [{"reference": reference}],
+            });
+            let applied = objects.apply_value(&object).await.unwrap();
+            let generation = applied.metadata.generation;
+            let mut all = states(&objects, ACCOUNT, "v1api20230101", "pendinginputs").await;
+            is_served_before_it_is_done(&mut flux, &mut all, generation, || {
+                let desired = world.azure().desired(&id).unwrap_or_default();
+                let used = &desired["identity"]["userAssignedIdentities"];
+                used.get(format!("{identities}/{name}")).is_some()
+            })
+            .await;
         }
     });
 }

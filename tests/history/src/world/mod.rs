@@ -161,6 +161,7 @@ fn operator() -> Operator {
         default_policy: Policy::Manage,
         default_scopes: None,
         scopes_enforcement: Enforcement::Enforce,
+        export_bounds: Default::default(),
         random_name: azure_name::pretended,
         longest_hold_before_put: Duration::from_secs(3600),
         longest_hold_before_delete: Duration::from_secs(300),

@@ -476,6 +476,14 @@ async fn a_client_counts_for_who_has_proven_to_be_it() {
     let proven = client.principal(&own_secret()).await;
     assert!(unproven.starts_with(&proven), "{unproven} {proven}");
     assert!(!proven.contains("Secret"), "{proven}");
+    // Who can prove it no more, since its secret has expired, speaks for nobody else: others may have a good one.
+    let expired = client.credentials.get(&own_secret(), false).await;
+    let expired = expired.expect("a credential");
+    assert_eq!(expired.principal(&own_secret()), proven);
+    client
+        .credentials
+        .refuse(&own_secret(), &expired, "expired");
+    assert_eq!(expired.principal(&own_secret()), unproven);
     // The tenant of a machine's identity is not what a Secret says it is.
     let pod = [("AUTH_MODE", "podidentity")];
     let mut principals = std::collections::BTreeSet::new();
