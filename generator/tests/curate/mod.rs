@@ -244,11 +244,23 @@ fn rules_for_other_words_are_read_and_their_paths_are_there() {
     }
     for (rule, part) in [
         ("loction as any-case", "did you mean `location`?"),
-        ("location as adress", "no word `adress`; did you mean `address`?"),
-        ("properties.rules[].nme as xml", "no api-version has `properties.rules[].nme`"),
+        (
+            "location as adress",
+            "no word `adress`; did you mean `address`?",
+        ),
+        (
+            "properties.rules[].nme as xml",
+            "no api-version has `properties.rules[].nme`",
+        ),
         ("properties.rules.name as xml", "write `[]` for the items"),
-        ("properties.current.tier as xml", "`properties.current.tier`"),
-        ("location also in properties.none", "no api-version has `properties.none`"),
+        (
+            "properties.current.tier as xml",
+            "`properties.current.tier`",
+        ),
+        (
+            "location also in properties.none",
+            "no api-version has `properties.none`",
+        ),
         ("location is xml", "begins with none of"),
         ("location same A or", "`A or` is no value"),
         ("location counts", "needs a condition"),

@@ -182,7 +182,11 @@ mod tests {
             (Rule::AnyCase, json!("Hot"), json!("hot")),
             (Rule::Location, json!("West US 2"), json!("westus2")),
             (Rule::ArmId, json!("/x/Y"), json!("/X/y/")),
-            (Rule::ArmId, json!("subscriptions/x"), json!("/Subscriptions/x")),
+            (
+                Rule::ArmId,
+                json!("subscriptions/x"),
+                json!("/Subscriptions/x"),
+            ),
             (
                 Rule::AnyCase,
                 json!("SystemAssigned,UserAssigned"),
