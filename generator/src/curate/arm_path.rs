@@ -24,6 +24,12 @@ pub(super) fn check(version: &Version, root: &TypeId, path: &str) -> Result<(), 
     let steps = steps(path);
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     named(version, root, &steps).map_err(|missing| {
+        if missing.known == [ITEM] {
+            return format!(
+                "`{}` is not there: write `[]` for the items of a list and the entries of a map",
+                missing.step
+            );
+        }
         let known = missing.known.iter().map(String::as_str);
         format!(
             "`{}` is not there: {}",

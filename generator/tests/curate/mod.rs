@@ -252,7 +252,7 @@ fn rules_for_other_words_are_read_and_their_paths_are_there() {
             "properties.rules[].nme as xml",
             "no api-version has `properties.rules[].nme`",
         ),
-        ("properties.rules.name as xml", "did you mean `[]`?"),
+        ("properties.rules.name as xml", "write `[]` for the items"),
         (
             "properties.current.tier as xml",
             "`properties.current.tier`",

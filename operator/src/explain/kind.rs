@@ -90,9 +90,8 @@ impl KindPage {
 /// The rules that a version has the path of.
 fn owned_in(kind: &'static KindInfo, version: &VersionInfo) -> Vec<&'static str> {
     let rules = kind.azure_owned.iter().copied();
-    let is_there = |rule: &&str| {
-        Rule::parse(rule).is_ok_and(|rule| rule.path.is_known(version.spec))
-    };
+    let is_there =
+        |rule: &&str| Rule::parse(rule).is_ok_and(|rule| rule.path.is_known(version.spec));
     rules.filter(is_there).collect()
 }
 

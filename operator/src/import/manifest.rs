@@ -198,7 +198,10 @@ fn without_children(resource: &Resource, names: &HashMap<ResourceId, Name>, spec
 /// `agentPoolProfiles`.
 fn is_item(parent: &ResourceId, list: &str, name: &str, child: &ResourceId) -> bool {
     let below = child.as_str().get(parent.as_str().len()..);
-    let is_below = child.as_str().to_lowercase().starts_with(&parent.as_str().to_lowercase());
+    let is_below = child
+        .as_str()
+        .to_lowercase()
+        .starts_with(&parent.as_str().to_lowercase());
     let Some((ty, own)) = below.and_then(|below| below.strip_prefix('/')?.split_once('/')) else {
         return false;
     };

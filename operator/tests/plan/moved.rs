@@ -33,7 +33,11 @@ fn pool(name: &'static str, spec: Value, azure: Value, left: &'static [&'static 
     let answer = json!({"provisioningState": "Succeeded", "orchestratorVersion": "1.33"});
     let properties = with(with(common.clone(), &answer), &azure);
     Case {
-        kind: ("containerservice", "v1api20250801", "ManagedClustersAgentPool"),
+        kind: (
+            "containerservice",
+            "v1api20250801",
+            "ManagedClustersAgentPool",
+        ),
         name,
         owner: json!({"name": "kube"}),
         id: format!("Microsoft.ContainerService/managedClusters/kube/agentPools/{name}"),
@@ -54,11 +58,25 @@ fn cases() -> Vec<Case> {
             name: "kube",
             owner: shop.clone(),
             id: "Microsoft.ContainerService/managedClusters/kube".to_owned(),
-            spec: with(west.clone(), &json!({"dnsPrefix": "kube", "kubernetesVersion": "1.33.2", "autoUpgradeProfile": {"upgradeChannel": "stable"}, "agentPoolProfiles": [inline(2)]})),
-            azure: with(west.clone(), &json!({"properties": {"provisioningState": "Succeeded", "dnsPrefix": "kube", "kubernetesVersion": "1.34.1", "autoUpgradeProfile": {"upgradeChannel": "stable"}, "agentPoolProfiles": [inline(4), {"name": "auto", "count": 4}]}})),
-            left: &["properties.agentPoolProfiles.system.count", "properties.kubernetesVersion"],
+            spec: with(
+                west.clone(),
+                &json!({"dnsPrefix": "kube", "kubernetesVersion": "1.33.2", "autoUpgradeProfile": {"upgradeChannel": "stable"}, "agentPoolProfiles": [inline(2)]}),
+            ),
+            azure: with(
+                west.clone(),
+                &json!({"properties": {"provisioningState": "Succeeded", "dnsPrefix": "kube", "kubernetesVersion": "1.34.1", "autoUpgradeProfile": {"upgradeChannel": "stable"}, "agentPoolProfiles": [inline(4), {"name": "auto", "count": 4}]}}),
+            ),
+            left: &[
+                "properties.agentPoolProfiles.system.count",
+                "properties.kubernetesVersion",
+            ],
         },
-        pool("auto", with(json!({"count": 2}), &bounds), with(json!({"count": 4}), &bounds), &["properties.count"]),
+        pool(
+            "auto",
+            with(json!({"count": 2}), &bounds),
+            with(json!({"count": 4}), &bounds),
+            &["properties.count"],
+        ),
         pool(
             "spot",
             json!({"count": 1, "nodeTaints": ["team=shop:NoSchedule"]}),
@@ -70,17 +88,33 @@ fn cases() -> Vec<Case> {
             name: "orders",
             owner: shop.clone(),
             id: "Microsoft.DBforPostgreSQL/flexibleServers/orders".to_owned(),
-            spec: with(west.clone(), &json!({"version": "17", "availabilityZone": "1", "highAvailability": {"mode": "ZoneRedundant", "standbyAvailabilityZone": "2"}, "storage": {"storageSizeGB": 128, "autoGrow": "Enabled"}})),
-            azure: with(west.clone(), &json!({"properties": {"state": "Ready", "version": "17", "availabilityZone": "2", "highAvailability": {"mode": "ZoneRedundant", "standbyAvailabilityZone": "1"}, "storage": {"storageSizeGB": 256, "autoGrow": "Enabled"}}})),
-            left: &["properties.availabilityZone", "properties.highAvailability.standbyAvailabilityZone", "properties.storage.storageSizeGB"],
+            spec: with(
+                west.clone(),
+                &json!({"version": "17", "availabilityZone": "1", "highAvailability": {"mode": "ZoneRedundant", "standbyAvailabilityZone": "2"}, "storage": {"storageSizeGB": 128, "autoGrow": "Enabled"}}),
+            ),
+            azure: with(
+                west.clone(),
+                &json!({"properties": {"state": "Ready", "version": "17", "availabilityZone": "2", "highAvailability": {"mode": "ZoneRedundant", "standbyAvailabilityZone": "1"}, "storage": {"storageSizeGB": 256, "autoGrow": "Enabled"}}}),
+            ),
+            left: &[
+                "properties.availabilityZone",
+                "properties.highAvailability.standbyAvailabilityZone",
+                "properties.storage.storageSizeGB",
+            ],
         },
         Case {
             kind: ("eventhub", "v1api20240101", "Namespace"),
             name: "events",
             owner: shop.clone(),
             id: "Microsoft.EventHub/namespaces/events".to_owned(),
-            spec: with(west.clone(), &json!({"sku": {"name": "Standard", "capacity": 2}, "isAutoInflateEnabled": true, "maximumThroughputUnits": 10})),
-            azure: with(west.clone(), &json!({"sku": {"name": "Standard", "capacity": 7}, "properties": {"provisioningState": "Succeeded", "isAutoInflateEnabled": true, "maximumThroughputUnits": 10}})),
+            spec: with(
+                west.clone(),
+                &json!({"sku": {"name": "Standard", "capacity": 2}, "isAutoInflateEnabled": true, "maximumThroughputUnits": 10}),
+            ),
+            azure: with(
+                west.clone(),
+                &json!({"sku": {"name": "Standard", "capacity": 7}, "properties": {"provisioningState": "Succeeded", "isAutoInflateEnabled": true, "maximumThroughputUnits": 10}}),
+            ),
             left: &["sku.capacity"],
         },
         Case {
@@ -88,8 +122,14 @@ fn cases() -> Vec<Case> {
             name: "logs",
             owner: shop,
             id: "Microsoft.Kusto/clusters/logs".to_owned(),
-            spec: with(west.clone(), &json!({"sku": {"name": "Standard_E2ads_v5", "tier": "Standard", "capacity": 2}, "optimizedAutoscale": {"isEnabled": true, "version": 1, "minimum": 2, "maximum": 6}})),
-            azure: with(west, &json!({"sku": {"name": "Standard_E2ads_v5", "tier": "Standard", "capacity": 5}, "properties": {"provisioningState": "Succeeded", "state": "Running", "optimizedAutoscale": {"isEnabled": true, "version": 1, "minimum": 2, "maximum": 6}}})),
+            spec: with(
+                west.clone(),
+                &json!({"sku": {"name": "Standard_E2ads_v5", "tier": "Standard", "capacity": 2}, "optimizedAutoscale": {"isEnabled": true, "version": 1, "minimum": 2, "maximum": 6}}),
+            ),
+            azure: with(
+                west,
+                &json!({"sku": {"name": "Standard_E2ads_v5", "tier": "Standard", "capacity": 5}, "properties": {"provisioningState": "Succeeded", "state": "Running", "optimizedAutoscale": {"isEnabled": true, "version": 1, "minimum": 2, "maximum": 6}}}),
+            ),
             left: &["sku.capacity"],
         },
     ]
@@ -108,38 +148,58 @@ fn manifest(case: &Case) -> Value {
 async fn what_azure_moves_by_itself_is_left_to_it() {
     let world = World::start_without_operator("plan.md").await;
     let place = |id: &str, body: Value| world.azure().place(id, body).unwrap();
-    place(GROUP, json!({"location": "westeurope", "properties": {"provisioningState": "Succeeded"}}));
+    place(
+        GROUP,
+        json!({"location": "westeurope", "properties": {"provisioningState": "Succeeded"}}),
+    );
     let mut manifests = vec![json!({
         "apiVersion": "resources.azure.com/v1api20200601", "kind": "ResourceGroup",
         "metadata": {"name": "shop"}, "spec": {"location": "westeurope"},
     })];
     let cases = cases();
     for case in &cases {
-        place(&format!("{GROUP}/providers/{}", case.id), case.azure.clone());
+        place(
+            &format!("{GROUP}/providers/{}", case.id),
+            case.azure.clone(),
+        );
         manifests.push(manifest(case));
     }
     let list = json!({"apiVersion": "v1", "kind": "List", "items": manifests});
     world.write("moved.json", &list.to_string());
     let found = plan(&world, "-f moved.json -n shop --detailed-exitcode", 0).await;
     let resources = found["resources"].as_array().unwrap();
-    let by_name: BTreeMap<&str, &Value> =
-        resources.iter().map(|one| (one["name"].as_str().unwrap(), one)).collect();
+    let by_name: BTreeMap<&str, &Value> = resources
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one))
+        .collect();
     for case in &cases {
         let one = by_name[case.name];
         assert_eq!(one["action"], "adopt", "{one:#}");
         let left = one["leftAlone"].as_array().cloned().unwrap_or_default();
-        let left: Vec<&str> = left.iter().map(|one| one["path"].as_str().unwrap()).collect();
+        let left: Vec<&str> = left
+            .iter()
+            .map(|one| one["path"].as_str().unwrap())
+            .collect();
         assert_eq!(left, case.left, "{one:#}");
     }
     let text = world.run("armature plan -f moved.json -n shop", 0).await;
     let told = "sku.capacity  Azure has 7, the manifest says 2 (rule: sku.capacity from spec to properties.maximumThroughputUnits while properties.isAutoInflateEnabled)";
     assert!(text.contains(told), "{text}");
     // Beyond the bounds, and without the condition, the manifest counts.
-    let other = list.to_string().replace("\"maxCount\":5", "\"maxCount\":3").replace("\"isAutoInflateEnabled\":true", "\"isAutoInflateEnabled\":false");
+    let other = list
+        .to_string()
+        .replace("\"maxCount\":5", "\"maxCount\":3")
+        .replace(
+            "\"isAutoInflateEnabled\":true",
+            "\"isAutoInflateEnabled\":false",
+        );
     world.write("moved.json", &other);
     let found = plan(&world, "-f moved.json -n shop --detailed-exitcode", 2).await;
     let all = found["resources"].to_string();
-    for expected in [r#""path":"properties.count","old":4,"new":3"#, r#""path":"sku.capacity","old":7,"new":2"#] {
+    for expected in [
+        r#""path":"properties.count","old":4,"new":3"#,
+        r#""path":"sku.capacity","old":7,"new":2"#,
+    ] {
         assert!(all.contains(expected), "{expected} in {found:#}");
     }
     assert_eq!(writes(&world), 0);

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use armature_azure::credential::ALLOWED_IDENTITIES;
 use armature_reconcile::annotations::{BINDING, CREDENTIAL, OF_NAMESPACES};
 use armature_reconcile::policy::Policy;
-use armature_reconcile::signature::SIGNATURE;
 use armature_reconcile::side_condition::OVERRULED;
+use armature_reconcile::signature::SIGNATURE;
 use armature_shapes::names::{
     ADOPT, ALLOWED_SCOPES, ALWAYS_PUT, CLAIMED_WITH, CREDENTIAL_FROM, IGNORE_PATHS, KEEP_UNKNOWN,
     OBSERVE, OPERATOR_NAMESPACE, PAUSED, POLLER_RESUME_ID, PROTECT, RECONCILE_NOW,

@@ -10,18 +10,13 @@ use serde_json::Value;
 
 /// Differences right after the PUT that Azure took: taking over sends one PUT there, and the record of its answer ends the
 /// matter. Kind, path in the schema, and why Azure does not show what it was sent.
-const ONE_PUT: [(&str, &str, &str); 14] = [
+const ONE_PUT: [(&str, &str, &str); 13] = [
     (
         "app/ManagedEnvironment",
         "properties.workloadProfiles[]",
         ADDED,
     ),
     ("authorization/RoleDefinition", "properties.type", CASING),
-    (
-        "dbforpostgresql/FlexibleServersDatabase",
-        "properties.charset",
-        CASING,
-    ),
     (
         "documentdb/MongodbDatabaseCollection",
         "properties.resource.indexes[].options.unique",

@@ -289,7 +289,10 @@ fn rules_for_what_azure_moves_are_read_and_their_paths_are_there() {
                 rule.path.is_known(version.spec) && rule.others().all(is_known)
             });
             if !is_there {
-                faults.push(format!("{}: no version has all paths of `{text}`", kind.kind));
+                faults.push(format!(
+                    "{}: no version has all paths of `{text}`",
+                    kind.kind
+                ));
             }
         }
     }

@@ -55,14 +55,7 @@ pub static API: KindInfo = KindInfo {
     secrets: &[],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[
-        "properties.contact while unset",
-        "properties.description while unset",
-        "properties.displayName while unset",
-        "properties.license while unset",
-        "properties.protocols while unset",
-        "properties.isCurrent told",
-    ],
+    azure_owned: &["properties.isCurrent told"],
     equal_values: &[],
 };
 

@@ -57,8 +57,6 @@ pub static SERVICE: KindInfo = KindInfo {
     errors: &[],
     azure_owned: &[
         "properties.hostnameConfigurations added like *.azure-api.net",
-        "properties.hostnameConfigurations[].certificate while unset",
-        "properties.hostnameConfigurations[].defaultSslBinding while unset",
         "sku.capacity autoscaled",
     ],
     equal_values: &[],

@@ -51,7 +51,6 @@ pub static MANAGED_ENVIRONMENT: KindInfo = KindInfo {
     errors: &[],
     azure_owned: &[
         "properties.infrastructureResourceGroup while unset",
-        "properties.publicNetworkAccess while unset",
         "properties.workloadProfiles added like Consumption",
     ],
     equal_values: &[],

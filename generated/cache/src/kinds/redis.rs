@@ -81,11 +81,7 @@ pub static REDIS: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[
-        "properties.redisConfiguration.maxfragmentationmemory-reserved while unset",
-        "properties.redisConfiguration.maxmemory-delta while unset",
-        "properties.redisConfiguration.maxmemory-reserved while unset",
-    ],
+    azure_owned: &[],
     equal_values: &[
         "properties.redisConfiguration.aof-storage-connection-string-0 as masked",
         "properties.redisConfiguration.aof-storage-connection-string-1 as masked",

@@ -48,7 +48,6 @@ pub static AFD_CUSTOM_DOMAIN: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[
-        "properties.tlsSettings.customizedCipherSuiteSet.cipherSuiteSetForTls13 while unset",
         "properties.tlsSettings.secret while properties.tlsSettings.certificateType is ManagedCertificate",
     ],
     equal_values: &[

@@ -53,9 +53,6 @@ pub static VIRTUAL_MACHINE_SCALE_SET: KindInfo = KindInfo {
         },
     ],
     azure_owned: &[
-        "properties.automaticRepairsPolicy.gracePeriod while unset",
-        "properties.automaticRepairsPolicy.repairAction while unset",
-        "properties.upgradePolicy.rollingUpgradePolicy while unset and properties.upgradePolicy.mode is Automatic",
         "properties.virtualMachineProfile.extensionProfile.extensions[].properties.typeHandlerVersion or later while properties.virtualMachineProfile.extensionProfile.extensions[].properties.enableAutomaticUpgrade",
         "sku.capacity autoscaled",
         "sku.capacity while tags.cluster-autoscaler-enabled",

@@ -89,11 +89,9 @@ pub static MANAGED_CLUSTER: KindInfo = KindInfo {
         "properties.agentPoolProfiles[].nodeTaints added like kubernetes.azure.com/*",
         "properties.agentPoolProfiles[].orchestratorVersion or later while properties.autoUpgradeProfile.upgradeChannel is patch or stable or rapid",
         "properties.agentPoolProfiles[].vmSize while unset",
-        "properties.bootstrapProfile while unset",
         "properties.httpProxyConfig.noProxy added",
         "properties.kubernetesVersion or later while properties.autoUpgradeProfile.upgradeChannel is patch or stable or rapid",
         "properties.servicePrincipalProfile.clientId while azure properties.servicePrincipalProfile.clientId is msi",
-        "properties.workloadAutoScalerProfile while unset",
     ],
     equal_values: &[
         "properties.agentPoolProfiles[].mode unset as User",

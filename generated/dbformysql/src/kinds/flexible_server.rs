@@ -75,7 +75,6 @@ pub static FLEXIBLE_SERVER: KindInfo = KindInfo {
     errors: &[],
     azure_owned: &[
         "properties.availabilityZone exchanged with properties.highAvailability.standbyAvailabilityZone while properties.highAvailability.mode is ZoneRedundant",
-        "properties.network.publicNetworkAccess while properties.network.delegatedSubnetResourceId",
         "properties.replicationRole told while azure properties.replicationRole is None",
         "properties.storage.iops while properties.storage.autoIoScaling is Enabled",
         "properties.storage.storageSizeGB or later while properties.storage.autoGrow is Enabled",

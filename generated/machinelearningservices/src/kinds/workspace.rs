@@ -120,10 +120,7 @@ pub static WORKSPACE: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &[
-        "properties.hbiWorkspace while unset and properties.encryption.status is Enabled",
-        "properties.managedNetwork.outboundRules added",
-    ],
+    azure_owned: &["properties.managedNetwork.outboundRules added"],
     equal_values: &[],
 };
 

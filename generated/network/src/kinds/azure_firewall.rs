@@ -76,7 +76,7 @@ pub static AZURE_FIREWALL: KindInfo = KindInfo {
             class: ErrorClass::RetrySlow,
         },
     ],
-    azure_owned: &["properties.hubIPAddresses.publicIPs.addresses while unset"],
+    azure_owned: &[],
     equal_values: &[],
 };
 

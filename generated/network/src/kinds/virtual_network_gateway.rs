@@ -64,9 +64,7 @@ pub static VIRTUAL_NETWORK_GATEWAY: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[
-        "properties.autoScaleConfiguration.bounds while unset and properties.sku.name is ErGwScale",
-    ],
+    azure_owned: &[],
     equal_values: &[],
 };
 

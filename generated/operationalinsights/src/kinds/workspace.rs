@@ -55,10 +55,7 @@ pub static WORKSPACE: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &[
-        "properties.publicNetworkAccessForIngestion while azure properties.publicNetworkAccessForIngestion is SecuredByPerimeter",
-        "properties.publicNetworkAccessForQuery while azure properties.publicNetworkAccessForQuery is SecuredByPerimeter",
-    ],
+    azure_owned: &[],
     equal_values: &[
         "properties.features.immediatePurgeDataOn30Days unset as false",
         "properties.workspaceCapping.dailyQuotaGb unset as -1",

@@ -55,7 +55,7 @@ pub static OPEN_SHIFT_CLUSTER: KindInfo = KindInfo {
     ],
     config_maps: &[],
     errors: &[],
-    azure_owned: &["properties.networkProfile.loadBalancerProfile while unset"],
+    azure_owned: &[],
     equal_values: &[
         "properties.masterProfile.vmSize as any-case",
         "properties.workerProfiles[].vmSize as any-case",

@@ -117,7 +117,9 @@ async fn look(world: &World, objects: &Objects, (kind, name): (&str, &str), id: 
     let before = sent(world, "GET", id);
     let api = objects.api(kind, "v1api20240901");
     let patch = json!({"metadata": {"annotations": {"armature.azure.com/reconcile-now": now}}});
-    api.patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await.unwrap();
+    api.patch(name, &PatchParams::default(), &Patch::Merge(&patch))
+        .await
+        .unwrap();
     wait_until("a look", async || sent(world, "GET", id) > before).await;
     objects.wait_ready(kind, name, is_ready).await;
 }
