@@ -130,6 +130,7 @@ fn curated(
         api_group: "fuzz.azure.com".to_owned(),
         versions: BTreeMap::from([(version.api_version.clone(), version)]),
         errors: Vec::new(),
+        values: std::collections::BTreeMap::new(),
     };
     if let Some(before) = &subject.read().version {
         group
