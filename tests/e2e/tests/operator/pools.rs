@@ -142,8 +142,8 @@ fn what_the_autoscaler_moves_and_what_the_service_adds_stays() {
         let mut pools = world.azure().resource(&cluster).unwrap()["properties"]["agentPoolProfiles"].clone();
         pools.as_array_mut().unwrap().push(json!({"name": "spot", "count": 4, "mode": "User"}));
         drift(&cluster, &json!({"properties": {"agentPoolProfiles": pools}}));
-        look(world, objects, ("ManagedClustersAgentPool", "spot"), &pool, "1").await;
-        look(world, objects, ("ManagedCluster", "scaled"), &cluster, "1").await;
+        look(world, &objects, ("ManagedClustersAgentPool", "spot"), &pool, "1").await;
+        look(world, &objects, ("ManagedCluster", "scaled"), &cluster, "1").await;
         assert_eq!((sent(world, "PUT", &pool), sent(world, "PUT", &cluster)), (1, 1));
 
         // Edits carry what is Azure's.
