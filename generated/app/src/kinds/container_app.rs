@@ -64,6 +64,7 @@ pub static CONTAINER_APP: KindInfo = KindInfo {
     azure_owned: &[
         "properties.configuration.ingress.customDomains[].bindingType while azure properties.configuration.ingress.customDomains[].certificateId contains /managedCertificates/",
         "properties.configuration.ingress.customDomains[].certificateId while azure properties.configuration.ingress.customDomains[].certificateId contains /managedCertificates/",
+        "properties.configuration.ingress.customDomains[].certificateId while unset and azure properties.configuration.ingress.customDomains[].certificateId contains /managedCertificates/",
     ],
     equal_values: &[],
 };

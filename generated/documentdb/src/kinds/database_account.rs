@@ -80,10 +80,7 @@ pub static DATABASE_ACCOUNT: KindInfo = KindInfo {
             class: ErrorClass::Fatal,
         },
     ],
-    azure_owned: &[
-        "properties.capabilities added",
-        "properties.locations[].failoverPriority exchanged",
-    ],
+    azure_owned: &["properties.capabilities added"],
     equal_values: &[
         "properties.consistencyPolicy.maxIntervalInSeconds counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",
         "properties.consistencyPolicy.maxStalenessPrefix counts while properties.consistencyPolicy.defaultConsistencyLevel is BoundedStaleness",

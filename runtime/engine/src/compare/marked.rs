@@ -4,7 +4,7 @@ use super::keyed::{Keyed, take};
 use super::look::SHORT;
 
 /// Most values that are remembered.
-const MOST: usize = 160;
+const MOST: usize = 250;
 
 /// Bits of an entry and of the whole.
 const HELD: u8 = 1;
@@ -164,7 +164,7 @@ mod tests {
     fn beyond_the_limit_nothing_is_taken_for_new() {
         let key = DigestKey::random();
         let keyed = key.of("uid");
-        let marks: Vec<Mark> = (0..200).map(|at| mark(&format!("a.{at}"), "1")).collect();
+        let marks: Vec<Mark> = (0..300).map(|at| mark(&format!("a.{at}"), "1")).collect();
         let marked = Marked::of(&marks, keyed);
         let mut bytes = Vec::new();
         marked.write(&mut bytes);
@@ -173,6 +173,6 @@ mod tests {
             read.says(&marks[0], keyed),
             Remembered::Same { was_scaled: false }
         );
-        assert_eq!(read.says(&marks[199], keyed), Remembered::Forgotten);
+        assert_eq!(read.says(&marks[299], keyed), Remembered::Forgotten);
     }
 }

@@ -14,12 +14,27 @@ impl Owned {
         let Some(theirs) = theirs.filter(|theirs| !is_nothing(theirs)) else {
             return;
         };
+        let member = |name: &str| Mark {
+            path: format!("{}[{name:?}]", place.path),
+            text: name.to_lowercase(),
+            is_scaled: false,
+        };
+        let was_ours = |name: &str| (bodies.memory)(&member(name)).was_named();
+        // What the spec names and takes out later is to go, although it fits.
+        let named: Vec<&str> = match ours {
+            Some(Value::Object(members)) => members.keys().map(String::as_str).collect(),
+            Some(Value::Array(items)) => items.iter().flat_map(texts_of).collect(),
+            _ => Vec::new(),
+        };
+        for name in named.into_iter().filter(|name| fits_any(patterns, name)) {
+            self.marks.push(member(name));
+        }
         match (ours, theirs) {
             (_, Value::Object(members)) if !patterns.is_empty() => {
                 let mut all = ours.and_then(Value::as_object).cloned().unwrap_or_default();
                 for (key, value) in members {
                     let is_named = all.keys().any(|known| known.eq_ignore_ascii_case(key));
-                    if !is_named && fits_any(patterns, key) {
+                    if !is_named && fits_any(patterns, key) && !was_ours(key) {
                         all.insert(key.clone(), value.clone());
                     }
                 }
@@ -36,7 +51,8 @@ impl Owned {
                 };
                 for item in items {
                     let mut fits = texts_of(item).filter(|text| fits_any(patterns, text));
-                    let is_others = fits.any(|text| !all.iter().any(|known| names(known, text)));
+                    let is_others = fits
+                        .any(|text| !all.iter().any(|known| names(known, text)) && !was_ours(text));
                     if is_others {
                         all.push(item.clone());
                     }
@@ -78,7 +94,7 @@ impl Owned {
             is_scaled: false,
         };
         let mut is_unknown = false;
-        if patterns.is_empty() {
+        if patterns.is_empty() || !all.is_empty() {
             self.marks
                 .extend(all.iter().filter_map(Value::as_str).map(mark));
         }
@@ -90,7 +106,7 @@ impl Owned {
                     is_unknown |= remembered == Remembered::Nothing;
                     !remembered.was_named()
                 }
-                patterns => fits_any(patterns, text),
+                patterns => fits_any(patterns, text) && !(bodies.memory)(&mark(text)).was_named(),
             };
             if is_others && !all.contains(item) {
                 all.push(item.clone());
@@ -106,6 +122,7 @@ impl Owned {
                 differs: false,
                 is_hidden: true,
                 is_told: false,
+                is_new: false,
                 is_unknown,
             });
         }

@@ -91,9 +91,9 @@ impl<'v> Bodies<'v> {
         };
         let azure = || Verdict::Azure(theirs.clone());
         let Some(ours) = ours else {
-            // What is taken out is to go; what only derives from the rest is not carried.
-            let is_carried = matches!(rule.right, Right::Within(..) | Right::Autoscaled);
-            return match (is_carried || rule.is_of_unset()) && !remembered.was_named() {
+            // What is taken out is to go, but for a number that Azure chooses; what only derives from the rest is not carried.
+            let is_scaled = matches!(rule.right, Right::Within(..) | Right::Autoscaled);
+            return match is_scaled || rule.is_of_unset() && !remembered.was_named() {
                 true => azure(),
                 false => Verdict::Spec,
             };

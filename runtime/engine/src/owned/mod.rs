@@ -69,6 +69,8 @@ pub struct Moved {
     pub is_hidden: bool,
     /// Whether it is told: somebody did it on purpose, or an edit is not sent.
     pub is_told: bool,
+    /// Whether Azure had another value, or none, when it was told last.
+    pub is_new: bool,
     /// Whether nothing is remembered, so that an edit of it would not be noticed.
     pub is_unknown: bool,
 }
@@ -110,6 +112,16 @@ pub fn asked(shape: &'static StructShape, rules: &[Rule], desired: &Value) -> Va
     asked
 }
 
+/// What tells a record that was made with other rules: what it does not know may have been there.
+pub fn of_rules(rules: &[Rule]) -> Mark {
+    let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+    Mark {
+        path: "rules".to_owned(),
+        text: texts.join("\n"),
+        is_scaled: false,
+    }
+}
+
 impl Owned {
     /// What is Azure's of a body. `observed` is what Azure has; where that is nothing, nothing is owned.
     pub fn of(
@@ -135,6 +147,9 @@ impl Owned {
             scaled,
             memory,
         };
+        if !rules.is_empty() {
+            owned.marks.push(of_rules(rules));
+        }
         let mut done: Vec<&Steps> = Vec::new();
         for rule in rules {
             if done.contains(&&rule.path) {
@@ -229,9 +244,16 @@ impl Owned {
             }
             Verdict::Nothing => place.set(&mut self.desired, None),
         }
-        // What is told must be seen.
-        if !is_told {
-            self.ignored.push(place.path.clone());
+        self.ignored.push(place.path.clone());
+        let mut is_new = false;
+        if is_told {
+            let told = Mark {
+                path: format!("{} in Azure", place.path),
+                text: canonical_json(theirs.unwrap_or(&Value::Null)),
+                is_scaled: false,
+            };
+            is_new = !matches!((bodies.memory)(&told), Remembered::Same { .. });
+            self.note(told);
         }
         let is_remembered = self.marks.iter().find(|mark| mark.path == place.path);
         let remembered = is_remembered.map(|mark| (bodies.memory)(mark));
@@ -245,6 +267,7 @@ impl Owned {
             differs,
             is_hidden: place.is_hidden,
             is_told,
+            is_new,
             is_unknown: remembered == Some(Remembered::Nothing),
         });
     }

@@ -73,7 +73,7 @@ fn owned(text: &str, desired: &Value, observed: &Value, known: Remembered) -> Ow
 
 /// What goes into the body of a PUT, and what is not compared.
 fn result(text: &str, desired: &Value, observed: &Value) -> (Value, Vec<String>) {
-    let owned = owned(text, desired, observed, SAME);
+    let owned = owned(text, desired, observed, Remembered::Forgotten);
     let unchanged = owned.desired == *desired;
     (
         if unchanged {
@@ -124,7 +124,7 @@ fn a_condition_decides_whose_value_counts() {
             "properties.upgrade.channel while unset",
             properties(json!({"zone": "1", "upgrade": {"other": 1}})),
             properties(json!({"upgrade": {"channel": "x"}})),
-            Value::Null,
+            properties(json!({"zone": "1", "upgrade": {"other": 1, "channel": "x"}})),
         ),
         (
             "properties.version while properties.zone is 1",
@@ -456,6 +456,34 @@ fn texts_that_others_added_stay_and_those_of_the_spec_go() {
 }
 
 #[test]
+fn what_fits_a_pattern_and_was_the_specs_goes() {
+    let labels = |labels: Value| json!({"properties": {"labels": labels}});
+    let mut story = Story::of(&["properties.labels added like team-*"]);
+    let azure = labels(json!({"team-a": "1", "team-b": "2", "other": "3"}));
+    let mut sent = |spec: Value| {
+        story.pass(&labels(spec), &azure, Scaled::Unasked)["properties"]["labels"].clone()
+    };
+    assert_eq!(
+        sent(json!({"team-a": "1"})),
+        json!({"team-a": "1", "team-b": "2"})
+    );
+    assert_eq!(sent(json!({})), json!({"team-b": "2"}), "taken out");
+}
+
+#[test]
+fn a_number_that_azure_chooses_is_not_taken_out() {
+    let mut story =
+        Story::of(&["sku.capacity from 1 to properties.maximum while properties.inflate"]);
+    let without = json!({"sku": {}, "properties": {"inflate": true, "maximum": 10}});
+    let azure = capacity(7, true);
+    story.pass(&capacity(3, true), &azure, Scaled::Unasked);
+    assert_eq!(
+        story.pass(&without, &azure, Scaled::Unasked)["sku"]["capacity"],
+        7
+    );
+}
+
+#[test]
 fn members_that_others_added_are_shared_also_where_the_spec_names_none() {
     let named = json!({"properties": {"pools": [{"name": "a"}]}});
     let observed = json!({"properties": {"pools": [{"name": "a"}, {"name": "b"}]}});
@@ -493,7 +521,7 @@ fn nothing_is_owned_of_what_is_not_there() {
     );
     assert_eq!((owned.moved, owned.ignored), Default::default());
     // What is made from it is remembered.
-    assert_eq!(owned.marks.len(), 2);
+    assert_eq!(owned.marks.len(), 3, "the rules, and two values");
 }
 
 #[test]

@@ -170,15 +170,26 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether Azure's value counts at places of which it is not remembered what the spec said, or was put there on purpose
-    /// since it was looked at last: then that is remembered, and told.
+    /// Whether there is more to remember of what Azure moves than the record has, without anything to send: what the spec says,
+    /// where the record is of other rules or of none; what is told; what is scaled.
     fn is_to_remember(&self, work: &Work) -> bool {
-        let moved = &work.owned.moved;
-        let is_unknown = moved.iter().any(|moved| moved.is_unknown);
-        let is_told = moved.iter().any(|moved| moved.is_told && moved.differs);
-        let (comparison, keyed) = (work.comparison(self), work.keyed());
-        let is_new = |record: &Record| !record.is_as_seen(&comparison, keyed);
-        is_unknown || is_told && work.record.as_ref().is_some_and(is_new)
+        let Some(record) = work.record.as_ref().filter(|_| work.has_rules) else {
+            return false;
+        };
+        let is_told = |moved: &owned::Moved| moved.is_told && moved.is_new && moved.differs;
+        let is_newly_scaled = |mark: &Mark| {
+            let known = record.remembers(mark, work.keyed());
+            mark.is_scaled && known == Remembered::Same { was_scaled: false }
+        };
+        !self.has_rules_of(record, work.keyed())
+            || work.owned.moved.iter().any(is_told)
+            || work.owned.marks.iter().any(is_newly_scaled)
+    }
+
+    /// Whether a record was made with the rules that there are.
+    fn has_rules_of(&self, record: &Record, keyed: Keyed<'_>) -> bool {
+        let rules = owned::of_rules(&self.owned_rules());
+        matches!(record.remembers(&rules, keyed), Remembered::Same { .. })
     }
 
     /// This release builds another body: what Azure changed is drift, the rest waits for the next edit.
@@ -388,8 +399,16 @@ impl Pass<'_> {
         let record = self.book.record(key.of(&uid));
         let claimed = self.book.claimed(key.of(&uid));
         let before = record.as_ref().or(claimed.as_ref());
-        let remembered =
-            |mark: &Mark| before.map_or(Remembered::Nothing, |it| it.remembers(mark, key.of(&uid)));
+        let keyed = key.of(&uid);
+        let has_rules = before.is_some_and(|it| self.has_rules_of(it, keyed));
+        let remembered = |mark: &Mark| {
+            let known = before.map_or(Remembered::Nothing, |it| it.remembers(mark, keyed));
+            match known {
+                // Of a rule that is new nothing was noted.
+                Remembered::Unnamed if !has_rules => Remembered::Nothing,
+                known => known,
+            }
+        };
         let owned = self.owned(self.findings.remote_body(), &remembered);
         let mut ignored = self.ignored_paths();
         let mut shared = self.shared_paths();

@@ -114,7 +114,7 @@ impl Pass<'_> {
     /// What is told once of values that are Azure's: one that somebody put there on purpose, and one of which it is not
     /// remembered whether the spec was edited.
     pub(super) fn told_of(&self, owned: &Owned) -> Option<EventNote> {
-        let is_said = |moved: &&Moved| moved.is_told || moved.is_unknown;
+        let is_said = |moved: &&Moved| moved.is_told && moved.is_new || moved.is_unknown;
         let said = owned
             .moved
             .iter()

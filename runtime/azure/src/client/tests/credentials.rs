@@ -477,7 +477,10 @@ async fn a_client_counts_for_who_has_proven_to_be_it() {
     assert!(unproven.starts_with(&proven), "{unproven} {proven}");
     assert!(!proven.contains("Secret"), "{proven}");
     // Who can prove it no more, since its secret has expired, speaks for nobody else: others may have a good one.
-    let expired = client.credentials.get(&own_secret(), crate::credentials::Asked::Known).await;
+    let expired = client
+        .credentials
+        .get(&own_secret(), crate::credentials::Asked::Known)
+        .await;
     let expired = expired.expect("a credential");
     assert_eq!(expired.principal(&own_secret()), proven);
     client

@@ -163,3 +163,16 @@ async fn a_condition_that_cannot_be_read_leaves_nothing_alone_and_is_told() {
     world.cluster.annotate(&store, names::IGNORE_PATHS, None);
     assert_eq!(world.sent(&store).await, [Value::Null; 0]);
 }
+
+#[tokio::test]
+async fn a_rule_that_is_new_overwrites_nothing() {
+    let (world, store) = store("properties.tier told", spec(5, "auto")).await;
+    world.move_capacity(9);
+    let rules = format!("properties.tier told, {RULE}");
+    world
+        .cluster
+        .annotate(&store, names::IGNORE_PATHS, Some(&rules));
+    assert_eq!(world.sent(&store).await, [Value::Null; 0]);
+    world.store(spec(7, "auto"));
+    assert_eq!(world.sent(&store).await, [7]);
+}
