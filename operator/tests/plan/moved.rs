@@ -84,7 +84,7 @@ fn cases() -> Vec<Case> {
             &[],
         ),
         Case {
-            kind: ("dbforpostgresql", "v1api20250801", "FlexibleServer"),
+            kind: ("dbforpostgresql", "v20250801", "FlexibleServer"),
             name: "orders",
             owner: shop.clone(),
             id: "Microsoft.DBforPostgreSQL/flexibleServers/orders".to_owned(),

@@ -38,7 +38,9 @@ pub fn relevant(
 }
 
 fn placed(mut document: Document, namespace: Option<&str>) -> Document {
-    let is_namespace = document.value["kind"] == "Namespace";
+    // Event Hubs and Service Bus have a kind of that name, too.
+    let is_namespace =
+        document.value["kind"] == "Namespace" && document.value["apiVersion"] == "v1";
     let metadata = document.value.get_mut("metadata");
     if let (Some(namespace), Some(Value::Object(metadata)), false) =
         (namespace, metadata, is_namespace)

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::Owned;
 use super::bodies::Bodies;
 use super::steps::Place;
-use super::{Moved, Owned};
-use crate::compare::{Mark, Remembered, is_nothing};
+use crate::compare::{Mark, is_nothing};
 
 impl Owned {
     /// Keeps what others added at a place: by pattern, by name, or whole where the spec names nothing.
@@ -93,41 +93,31 @@ impl Owned {
             text: text.to_lowercase(),
             is_scaled: false,
         };
-        let mut is_unknown = false;
-        if patterns.is_empty() || !all.is_empty() {
-            self.marks
-                .extend(all.iter().filter_map(Value::as_str).map(mark));
-        }
-        for item in theirs {
+        self.marks
+            .extend(all.iter().filter_map(Value::as_str).map(mark));
+        let own = all.clone();
+        for item in theirs.iter().filter(|item| !own.contains(item)) {
             let text = item.as_str().unwrap_or_default();
-            let is_others = match patterns {
-                [] => {
-                    let remembered = (bodies.memory)(&mark(text));
-                    is_unknown |= remembered == Remembered::Nothing;
-                    !remembered.was_named()
-                }
-                patterns => fits_any(patterns, text) && !(bodies.memory)(&mark(text)).was_named(),
-            };
-            if is_others && !all.contains(item) {
+            let fits = patterns.is_empty() || fits_any(patterns, text);
+            if fits && !(bodies.memory)(&mark(text)).was_named() {
                 all.push(item.clone());
             }
         }
-        if is_unknown {
-            self.moved.push(Moved {
-                path: place.path.clone(),
-                schema_path: place.schema_path.clone(),
-                rule: String::new(),
-                desired: None,
-                observed: None,
-                differs: false,
-                is_hidden: true,
-                is_told: false,
-                is_new: false,
-                is_unknown,
-            });
-        }
-        all
+        in_order_of(theirs, &own, all)
     }
+}
+
+/// The texts as Azure has them, where it has the spec's own in the spec's order: others may stand between them.
+fn in_order_of(theirs: &[Value], own: &[Value], all: Vec<Value>) -> Vec<Value> {
+    let own_there: Vec<&Value> = theirs.iter().filter(|item| own.contains(item)).collect();
+    if !own_there.into_iter().eq(own.iter()) {
+        return all;
+    }
+    theirs
+        .iter()
+        .filter(|item| all.contains(item))
+        .cloned()
+        .collect()
 }
 
 /// The texts directly in an item, its name among them.

@@ -453,6 +453,15 @@ fn texts_that_others_added_stay_and_those_of_the_spec_go() {
     assert_eq!(sent(&["a", "b"], &["a", "b", "c"]), json!(["a", "b", "c"]));
     assert_eq!(sent(&["a"], &["a", "b", "c"]), json!(["a", "c"]));
     assert_eq!(sent(&[], &["a", "c"]), json!(["c"]));
+    assert_eq!(
+        sent(&["a", "b"], &["c", "a", "d", "b"]),
+        json!(["c", "a", "d", "b"])
+    );
+    assert_eq!(
+        sent(&["a", "b"], &["c", "b", "a"]),
+        json!(["a", "b", "c"]),
+        "another order"
+    );
 }
 
 #[test]
