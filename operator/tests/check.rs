@@ -316,9 +316,9 @@ async fn as_the_operator_is_told(world: &World) {
     remove_deployment(world, OPERATOR).await;
     world.apply_deployment("elsewhere", &json!([]), &[]).await;
     let told = checked(world, "-n shop", 1).await;
-    let problems = told["problems"].to_string();
+    let notes = told["notes"].to_string();
     let part = "objects of the operator in namespace armature-system were left out";
-    assert!(problems.contains(part), "{problems}");
+    assert!(notes.contains(part), "{notes}");
     remove_deployment(world, "elsewhere").await;
 }
 

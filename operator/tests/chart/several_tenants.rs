@@ -17,7 +17,9 @@ use crate::neighbours::tenants::Tenant;
 const SUBSCRIPTION: &str = "/subscriptions/00000000-0000-0000-0000-000000000001";
 /// The identity that the page allows its namespace, and one of somebody else.
 const OWN: &str = "00000000-0000-0000-0000-00000000000b";
-const FOREIGN: &str = "00000000-0000-0000-0000-00000000000a";
+const FOREIGN: &str = "00000000-0000-0000-0000-00000000000c";
+/// The operator's.
+const OPERATORS: &str = "00000000-0000-0000-0000-00000000000a";
 const GROUPS: &str = "resources.azure.com/v1api20200601";
 const IDENTITIES: &str = "managedidentity.azure.com/v1api20230131";
 const SCOPES_POLICY: &str = "armature-allowed-scopes";
@@ -175,6 +177,11 @@ async fn credentials_of_others_are_not_used(cluster: &Cluster, team: &Tenant) {
             FOREIGN,
             &[][..],
             ["AZURE_CLIENT_ID", "armature.azure.com/allowed-identities"],
+        ),
+        (
+            OPERATORS,
+            &[("AZURE_CLIENT_SECRET", "x")],
+            ["AZURE_CLIENT_ID", "it names the operator's own identity"],
         ),
         (
             OWN,

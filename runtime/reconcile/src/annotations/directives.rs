@@ -16,6 +16,9 @@ use super::word::{
 use crate::allowed_scopes::AllowedScopes;
 use crate::policy::Policy;
 
+/// How strict a word is, and when it ends.
+type Strictness<T> = (fn(&T) -> i64, fn(&T) -> Option<Timestamp>);
+
 /// What holds for an object: its own annotations, else those of its namespace, else the operator's defaults; where the namespace
 /// binds its objects, the stricter one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,7 +158,7 @@ impl Reader<'_> {
         &mut self,
         word: &Word<T>,
         is_bound: bool,
-        (strictness, end): (fn(&T) -> i64, fn(&T) -> Option<Timestamp>),
+        (strictness, end): Strictness<T>,
         default: Option<(T, &str)>,
     ) -> Option<T> {
         if !is_bound {
