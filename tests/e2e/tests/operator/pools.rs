@@ -147,13 +147,13 @@ fn what_the_autoscaler_moves_and_what_the_service_adds_stays() {
         assert_eq!((sent(world, "PUT", &pool), sent(world, "PUT", &cluster)), (1, 1));
 
         // Edits carry what is Azure's.
-        let labelled = format!("{SPOT}  nodeLabels: {{team: shop}}\\n");
+        let labelled = format!("{SPOT}  nodeLabels: {{team: shop}}\n");
         objects.apply(&labelled).await.unwrap();
         wait_until("the edit", async || sent(world, "PUT", &pool) == 2).await;
         let properties = world.azure().resource(&pool).unwrap()["properties"].clone();
         assert_eq!(properties["count"], 4, "{properties}");
         assert_eq!(properties["nodeLabels"], json!({"team": "shop", label: "spot"}));
-        let tagged = format!("{SCALED}  tags: {{team: shop}}\\n");
+        let tagged = format!("{SCALED}  tags: {{team: shop}}\n");
         objects.apply(&tagged).await.unwrap();
         wait_until("the other edit", async || sent(world, "PUT", &cluster) == 2).await;
         let body = world.azure().resource(&cluster).unwrap();
