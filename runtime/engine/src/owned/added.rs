@@ -21,12 +21,10 @@ impl Owned {
         };
         let was_ours = |name: &str| (bodies.memory)(&member(name)).was_named();
         // What the spec names and takes out later is to go, although it fits.
-        let named: Vec<&str> = match ours {
-            Some(Value::Object(members)) => members.keys().map(String::as_str).collect(),
-            Some(Value::Array(items)) => items.iter().flat_map(texts_of).collect(),
-            _ => Vec::new(),
-        };
-        for name in named.into_iter().filter(|name| fits_any(patterns, name)) {
+        for name in names_in(ours)
+            .into_iter()
+            .filter(|name| fits_any(patterns, name))
+        {
             self.marks.push(member(name));
         }
         match (ours, theirs) {
@@ -118,6 +116,15 @@ fn in_order_of(theirs: &[Value], own: &[Value], all: Vec<Value>) -> Vec<Value> {
         .filter(|item| all.contains(item))
         .cloned()
         .collect()
+}
+
+/// What the members of a map or the items of a list are called.
+fn names_in(value: Option<&Value>) -> Vec<&str> {
+    match value {
+        Some(Value::Object(members)) => members.keys().map(String::as_str).collect(),
+        Some(Value::Array(items)) => items.iter().flat_map(texts_of).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The texts directly in an item, its name among them.
