@@ -21,12 +21,9 @@ impl Owned {
         };
         let was_ours = |name: &str| (bodies.memory)(&member(name)).was_named();
         // What the spec names and takes out later is to go, although it fits.
-        for name in names_in(ours)
-            .into_iter()
-            .filter(|name| fits_any(patterns, name))
-        {
-            self.marks.push(member(name));
-        }
+        let named = names_in(ours).into_iter();
+        let named = named.filter(|name| fits_any(patterns, name));
+        self.marks.extend(named.map(member));
         match (ours, theirs) {
             (_, Value::Object(members)) if !patterns.is_empty() => {
                 let mut all = ours.and_then(Value::as_object).cloned().unwrap_or_default();
