@@ -258,6 +258,14 @@ fn imports() -> Vec<Case> {
                 world.import(kind, id, json!({}), status).await
             })
         }),
+        import("containerservice ManagedClustersAgentPool", |world| {
+            Box::pin(async move {
+                let id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c/agentPools/p";
+                let kind = "containerservice ManagedClustersAgentPool";
+                let spec = json!({"mode": "System"});
+                world.import(kind, id, spec, json!({})).await
+            })
+        }),
         import("dbformysql FlexibleServersConfiguration", |world| {
             let kind = "dbformysql FlexibleServersConfiguration";
             Box::pin(setting(world, kind, "Microsoft.DBforMySQL"))

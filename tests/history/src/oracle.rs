@@ -155,6 +155,7 @@ impl<'w> Ends<'w> {
             let is_excused = kept.iter().any(|pattern| matches(pattern, path))
                 || is_made && !is_named
                 || is_beyond(subject, path)
+                || is_read_only(subject, path)
                 || self.is_of_others(found)
                 || is_told(world, &self.record, &self.last, found)
                 || world.keeps() && was_there(&self.record, found)
@@ -325,6 +326,17 @@ fn has_nameless(value: Option<&Value>) -> bool {
 fn is_beyond(subject: &Subject, path: &[String]) -> bool {
     let mut versions = subject.kind.versions.iter();
     !knows(subject.version.spec, path) && versions.any(|version| knows(version.spec, path))
+}
+
+/// Whether a rule of the kind says that only Azure can say what is there: what a manifest says of it is never sent.
+fn is_read_only(subject: &Subject, path: &[String]) -> bool {
+    let mut rules = subject.kind.azure_owned.iter();
+    rules.any(|rule| {
+        let (pattern, right) = rule.split_once(' ').unwrap_or((rule, ""));
+        let steps = pattern.replace("[]", &format!(".{ANY}"));
+        let steps: Path = steps.split('.').map(str::to_owned).collect();
+        right.starts_with("read-only") && matches(&steps, path)
+    })
 }
 
 /// Whether a spec can have something at an ARM path, above or below it.

@@ -110,7 +110,7 @@ impl Comparison<'_> {
 
     fn is_left_out(&self, path: &Path<'_>) -> bool {
         let path = path.to_string();
-        let mut ignored = self.ignored.iter();
+        let mut ignored = self.ignored.iter().chain(self.owned);
         ignored.any(|prefix| is_at_or_below(&path, prefix))
     }
 }

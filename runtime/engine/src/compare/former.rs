@@ -48,12 +48,7 @@ impl Former {
     /// The paths that desired names, and those that it named before.
     pub fn of(comparison: &Comparison<'_>, keyed: Keyed<'_>, before: Option<&Self>) -> Self {
         let mut named = Vec::new();
-        let alone = Comparison {
-            observed: &Value::Null,
-            desired: comparison.spec_alone(),
-            ..*comparison
-        };
-        alone.leaves(&mut |leaf| {
+        spec_leaves(comparison, &mut |leaf| {
             let ids = ids(&leaf);
             let is_alone = comparison.shared_member(&leaf.path).is_none();
             named.push((is_alone, leaf.path));
@@ -96,12 +91,14 @@ impl Former {
     ) -> Option<bool> {
         let mut missing: BTreeSet<Name> = self.named.iter().copied().collect();
         let mut shown = keyed.digest("observed");
-        comparison.leaves(&mut |leaf| {
-            let name = Name::of(&leaf.path, keyed);
-            missing.remove(&name);
+        spec_leaves(comparison, &mut |leaf| {
             for (path, _) in ids(&leaf) {
                 missing.remove(&Name::of(&path, keyed));
             }
+            missing.remove(&Name::of(&leaf.path, keyed));
+        });
+        comparison.leaves(&mut |leaf| {
+            let name = Name::of(&leaf.path, keyed);
             let is_new = leaf.desired.is_some()
                 && !self.named.contains(&name)
                 && comparison.shared_member(&leaf.path).is_none();
@@ -245,6 +242,17 @@ fn present(comparison: &Comparison<'_>, take: &mut dyn FnMut(String, String, Opt
     );
 }
 
+/// Calls `take` for every value that the spec names, whether it is compared or Azure's.
+fn spec_leaves(comparison: &Comparison<'_>, take: &mut dyn FnMut(Leaf<'_>)) {
+    let alone = Comparison {
+        observed: &Value::Null,
+        desired: comparison.spec_alone(),
+        owned: &[],
+        ..*comparison
+    };
+    alone.leaves(take);
+}
+
 /// Paths of the ids in a list of ids: each of them can be taken out, an identity above all.
 fn ids(leaf: &Leaf<'_>) -> Vec<(String, Value)> {
     let items = leaf.desired.as_deref().and_then(Value::as_array);
@@ -263,6 +271,25 @@ mod tests {
 
     use super::super::DigestKey;
     use super::*;
+
+    #[test]
+    fn what_was_named_while_it_was_azures_is_told_when_azure_keeps_it() {
+        let key = DigestKey::random();
+        let keyed = key.of("uid");
+        let shape = VERSION.spec;
+        let observed = json!({"tags": {"a": "theirs"}});
+        let (named, nothing) = (json!({"tags": {"a": "ours"}}), json!({}));
+        let owned = ["tags.a".to_owned()];
+        let first = Comparison {
+            owned: &owned,
+            ..Comparison::new(shape, &named, &observed)
+        };
+        let first = Former::of(&first, keyed, None);
+        let second = Comparison::new(shape, &nothing, &observed);
+        assert_eq!(first.found(&second, keyed).len(), 1, "it is to go");
+        let kept = Former::of(&second, keyed, Some(&first)).give_up(&second, keyed);
+        assert_eq!(kept, ["tags.a"]);
+    }
 
     #[test]
     fn an_identity_is_taken_out_of_a_list_by_itself() {

@@ -124,6 +124,8 @@ pub struct Comparison<'a> {
     pub observed: &'a Value,
     /// ARM paths that the user does not want compared; everything below them is ignored too.
     pub ignored: &'a [String],
+    /// Places whose value is Azure's now: not compared either, but it is remembered what the spec names of them.
+    pub owned: &'a [String],
     /// ARM paths of maps and lists to which others add members.
     pub shared: &'a [String],
     /// What the spec says of values that have a rule for what Azure moves by itself; nothing where the kind has no rules.
@@ -141,6 +143,7 @@ impl<'a> Comparison<'a> {
             own: None,
             observed,
             ignored: &[],
+            owned: &[],
             shared: &[],
             marks: None,
             equal_values: &[],
@@ -168,7 +171,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn is_ignored(&self, path: &str) -> bool {
-        let mut ignored = self.ignored.iter();
+        let mut ignored = self.ignored.iter().chain(self.owned);
         ignored.any(|prefix| is_at_or_below(path, prefix))
     }
 

@@ -36,7 +36,7 @@ pub struct Changes {
 struct Work {
     key: DigestKey,
     uid: String,
-    /// What is not compared: what the user says, and what is Azure's.
+    /// What is not compared, as the user says.
     ignored: Vec<String>,
     /// Where others add members.
     shared: Vec<String>,
@@ -75,6 +75,7 @@ impl Work {
         compare::Comparison {
             own: Some(pass.findings.desired()),
             ignored: &self.ignored,
+            owned: &self.owned.ignored,
             shared: &self.shared,
             marks: self.has_rules.then_some(self.owned.marks.as_slice()),
             equal_values: pass.kind().equal_values,
@@ -410,7 +411,7 @@ impl Pass<'_> {
             }
         };
         let owned = self.owned(self.findings.remote_body(), &remembered);
-        let mut ignored = self.ignored_paths();
+        let ignored = self.ignored_paths();
         let mut shared = self.shared_paths();
         shared.extend_from_slice(&owned.shared);
         let desired = &owned.desired;
@@ -430,7 +431,6 @@ impl Pass<'_> {
                 others.body(self.version().spec, &self.with_shared_lists(desired), azure)
             }
         };
-        ignored.extend_from_slice(&owned.ignored);
         Ok(Work {
             key,
             uid,

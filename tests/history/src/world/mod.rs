@@ -410,11 +410,13 @@ impl World {
                 method,
                 path,
                 status,
+                body,
                 ..
             } = request;
             let key = &begun.key;
+            let body = body.map_or_else(String::new, |body| format!(": {body}"));
             self.transcript
-                .push(format!("    {key}: {method} {path} ({status})"));
+                .push(format!("    {key}: {method} {path} ({status}){body}"));
         }
         self.check_policy(&begun.key, begun.policy, before);
         self.note_manifest(&begun, before, outcome.is_none());
